@@ -8,7 +8,9 @@
 * Unlike Kafka, the end of the last segment is checked after a clean shutdown as well. Kafka appends after torn bytes
   there, and serves them.
 * Unlike Kafka, a gap between two recovered segments counts as damage, if the recovery point was checkpointed and the
-  topic is not compacted.
+  topic is not compacted. So does a gap between two batches from the recovery point on.
+* Unlike Kafka, a base offset is not believed if it is at or after the next segment, or not before that of the next
+  batch: the CRC does not cover it. Otherwise one wrong bit would decide which offsets the next records get.
 * Producers: the newest readable snapshot at or before the log end, then the batches after it. Without any snapshot
   after a clean shutdown there are no producers, as in Kafka.
 * The log end offset is at least the checkpointed log start: deleted offsets are never assigned again.
@@ -17,6 +19,7 @@
 
 from __future__ import annotations
 
+import logging
 from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -24,15 +27,17 @@ from functools import partial
 
 from .file_systems.file_system import FileSystem
 from .leader_epoch_cache import LeaderEpochCache
-from .log_config import LogConfig
+from .log_config import LONG_MAX, LogConfig
 from .log_folder import finish_interrupted_changes, load_leader_epochs, segment_base_offsets, store_leader_epochs
 from .producers.emulated_version import EmulatedVersion
 from .producers.producer_replay import replay_batch
 from .producers.producer_snapshots import NO_OFFSET, ProducerSnapshots
 from .producers.producer_state_manager import ProducerStateManager
 from .segments.batch_scan import ScannedBatch
-from .segments.log_segment import LogSegment
+from .segments.log_segment import LogSegment, OffsetLimits
 from .segments.log_segments import LogSegments
+
+logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,9 +130,11 @@ class LogLoader:
             # Kafka does not read the whole log for its producers in this case.
             for segment in self._segments[-2:]:
                 self._snapshots.write(segment.base_offset, ())
+            self._snapshots.write(log_end_offset, self._producers.active_producers())
         else:
             self._rebuild_producers(self._segments, log_start_offset, log_end_offset)
-        self._snapshots.write(log_end_offset, self._producers.active_producers())
+            self._snapshots.write(log_end_offset, self._producers.active_producers(), log_start_offset=log_start_offset)
+        self._segments[-1].create_index_files()
         self._leader_epochs.truncate_from_end(log_end_offset)
         self._leader_epochs.truncate_from_start(log_start_offset)
         is_unchanged = is_unchanged and stored_snapshot == self._snapshots.latest_offset
@@ -167,7 +174,7 @@ class LogLoader:
                 return index
             if index + 1 < len(segments):
                 segment.last_offset = segments[index + 1].base_offset - 1
-            elif not segment.find_end():
+            elif not segment.find_end(self._limits_of(index, state)):
                 return index
         # Rolling finished its indexes perhaps after the last flush, so they may not be on disk.
         if not state.is_clean and first > 0 and not segments[first - 1].has_newest_timestamp():
@@ -181,21 +188,44 @@ class LogLoader:
         before it.
         Source: LogLoader.recoverLog and recoverSegment, Kafka 4.3.0.
         """
-        is_gap_damage = state.is_recovery_point_known and not self._config.is_compacted
+        is_gap_damage = self._is_gap_damage(state)
         for index in range(first, len(self._segments)):
             segment = self._segments[index]
-            if is_gap_damage and index > first and segment.base_offset > self._segments[index - 1].last_offset + 1:
-                self._drop_from(index)
-                break
+            if index > first and segment.base_offset > self._segments[index - 1].last_offset + 1:
+                if is_gap_damage:
+                    self._drop_from(index)
+                    break
+                self._log_gap(self._segments[index - 1], segment)
             self._rebuild_producers(self._segments[:index], state.log_start_offset, segment.base_offset)
-            damaged_bytes = segment.recover(partial(self._replay_recovered, segment))
+            limits = self._limits_of(index, state)
+            damaged_bytes = segment.recover(partial(self._replay_recovered, segment), limits)
             if damaged_bytes:
                 self._truncated_bytes += damaged_bytes
                 self._drop_from(index + 1)
                 segment.truncate_tail()
-            self._snapshots.write(segment.last_offset + 1, self._producers.active_producers())
+            self._snapshots.write(
+                segment.last_offset + 1, self._producers.active_producers(), log_start_offset=state.log_start_offset
+            )
             if damaged_bytes:
                 break
+
+    def _is_gap_damage(self, state: LoadState) -> bool:
+        return state.is_recovery_point_known and not self._config.is_compacted
+
+    def _log_gap(self, before: LogSegment, after: LogSegment) -> None:
+        """Log that records are missing between two segments, unless compaction may have removed them."""
+        if not self._config.is_compacted:
+            logger.warning(
+                "%s: no records from offset %d to %d", self._folder, before.last_offset + 1, after.base_offset - 1
+            )
+
+    def _limits_of(self, index: int, state: LoadState) -> OffsetLimits:
+        """Return the offsets that the batches of a segment can have."""
+        next_segments = self._segments[index + 1 : index + 2]
+        return OffsetLimits(
+            last_offset_max=next_segments[0].base_offset - 1 if next_segments else LONG_MAX,
+            contiguous_from=state.recovery_point if self._is_gap_damage(state) else LONG_MAX,
+        )
 
     def _replay_recovered(self, segment: LogSegment, scanned: ScannedBatch) -> None:
         header = scanned.header

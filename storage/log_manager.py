@@ -166,7 +166,15 @@ class LogManager:
         )
         log = PartitionLog(self._location(name), config, now_ms=now_ms, state=state)
         if log.truncated_bytes:
-            logger.warning("%s: truncated %d damaged bytes", log.topic_partition, log.truncated_bytes)
+            logger.warning(
+                "%s: truncated %d damaged bytes; the log ends at offset %d",
+                *(log.topic_partition, log.truncated_bytes, log.log_end_offset),
+            )
+        elif state.is_clean and log.log_end_offset < state.recovery_point:
+            logger.warning(
+                "%s: the log ends at offset %d, and records up to offset %d were on disk",
+                *(log.topic_partition, log.log_end_offset, state.recovery_point),
+            )
         self._logs[name] = log
         return log
 

@@ -8,6 +8,7 @@ Source: UnifiedLog.analyzeAndValidateRecords and append, LogValidator.validateMe
 from __future__ import annotations
 
 from struct import Struct
+from typing import TYPE_CHECKING, Final
 
 from ..protocol.batches import compression, records
 from ..protocol.batches.record_batch import (
@@ -36,6 +37,15 @@ from .append_refused import AppendRefused
 from .log_config import LONG_MAX, LogConfig, RecordValidation
 from .record_errors import RecordRules, check_each_record
 
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+# What is validated at once: decompressed bytes, records, and records that are written anew for another codec. A larger
+# batch is validated in a thread.
+_BYTES_AT_ONCE: Final = 4 * 1024 * 1024
+_RECORDS_AT_ONCE: Final = 30_000
+_REBUILT_RECORDS_AT_ONCE: Final = 3_000
+
 _BASE_OFFSET = Struct(">q")
 
 # The first timestamp check uses bounds below Java's overflow. A record outside them is checked alone, with Java's
@@ -51,6 +61,10 @@ _NO_BOUND_MS = 2**70
 ValidatedBatch = tuple[BatchHeader, memoryview, int, bool]
 
 
+class LongValidation(Exception):
+    """A batch takes too long to be validated on the event loop. Nothing has changed."""
+
+
 class LogValidator:
     """Validates batches for one log and one configuration."""
 
@@ -62,12 +76,17 @@ class LogValidator:
         "_is_create_time",
         "_max_message_bytes",
         "_needs_keys",
+        "_pause",
         "_target",
         "_topic_partition",
     )
 
-    def __init__(self, topic_partition: str, config: LogConfig) -> None:
-        """topic_partition: "topic-0", for error messages."""
+    def __init__(self, topic_partition: str, config: LogConfig, pause: Callable[[], None] | None = None) -> None:
+        """topic_partition: "topic-0", for error messages.
+
+        pause: lets other threads run; it is called every millisecond or so. Only a validator with it takes longer.
+        """
+        self._pause = pause
         self._topic_partition = topic_partition
         self._config = config
         self._target = config.compression_type
@@ -81,7 +100,7 @@ class LogValidator:
             self._after_max_ms = min(config.message_timestamp_after_max_ms, _PLAIN_BOUND_MAX_MS)
 
     def validate(self, batch: memoryview, now_ms: int, log_start_offset: int) -> ValidatedBatch:
-        """Return the validated batch; batch is never written to. Raises AppendRefused."""
+        """Return the validated batch; batch is never written to. Raises AppendRefused and LongValidation."""
         size = len(batch)
         if size < HEADER_SIZE:
             raise _refusal_of_short(batch, log_start_offset)
@@ -140,9 +159,17 @@ class LogValidator:
         is_rebuilt: whether the caller recompresses the records.
         """
         codec = header.attributes & COMPRESSION_MASK
-        data, position = _plain_records(batch, codec, log_start_offset)
+        count = header.records_count
+        if self._pause is None and count > (_REBUILT_RECORDS_AT_ONCE if is_rebuilt else _RECORDS_AT_ONCE):
+            raise LongValidation
+        data, position = _plain_records(
+            batch,
+            codec,
+            log_start_offset,
+            _BYTES_AT_ONCE if self._pause is None else compression.DECOMPRESSED_BYTES_MAX,
+        )
         try:
-            summary = summarize_records(data, position, header.records_count, is_rebuilt or not codec)
+            summary = summarize_records(data, position, count, is_rebuilt or not codec, self._pause or _go_on)
         except (InvalidRecords, OverlongRecordLength) as error:
             raise _refusal_of_records(error, codec, log_start_offset) from None
         base_timestamp = header.base_timestamp
@@ -185,13 +212,19 @@ class LogValidator:
         return config.compression_lz4_level if target is Compression.LZ4 else config.compression_zstd_level
 
 
-def _plain_records(batch: memoryview, codec: int, log_start_offset: int) -> tuple[bytes, int]:
-    """Return bytes that contain the uncompressed records, and their position there."""
+def _go_on() -> None:
+    """Validate a short batch without a pause."""
+
+
+def _plain_records(batch: memoryview, codec: int, log_start_offset: int, limit: int) -> tuple[bytes, int]:
+    """Return bytes that contain the uncompressed records, and their position there. limit: of these bytes."""
     if not codec:
         return bytes(batch), HEADER_SIZE
     try:
-        return compression.decompress(Compression(codec), batch[HEADER_SIZE:]), 0
+        return compression.decompress(Compression(codec), batch[HEADER_SIZE:], limit), 0
     except compression.PayloadTooLarge as error:
+        if limit < compression.DECOMPRESSED_BYTES_MAX:
+            raise LongValidation from None
         raise AppendRefused(ErrorCode.MESSAGE_TOO_LARGE, str(error)) from None
     except compression.BrokenPayload as error:
         raise AppendRefused(ErrorCode.UNKNOWN_SERVER_ERROR, str(error), log_start_offset=log_start_offset) from None

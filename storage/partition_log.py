@@ -12,6 +12,8 @@ Flush: see log_flush. Recovery at start-up: see log_loader.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from ..protocol.batches.record_batch import (
     HEADER_SIZE,
     PREFIX_SIZE,
@@ -116,19 +118,32 @@ class PartitionLog:
         """The bytes of all segments, including batches before the log start in the first one."""
         return self.segments.size_bytes
 
-    def append(self, records: memoryview, *, now_ms: int, leader_epoch: int) -> AppendResult:
+    def validate_in_thread(self, records: memoryview, now_ms: int, pause: Callable[[], None]) -> ValidatedBatch:
+        """Return a validated batch for `append`, which has raised LongValidation for it. Raises AppendRefused.
+
+        It is the one method that a thread may call: it depends on the configs of the log, and on nothing that changes.
+        pause: lets other threads run.
+        """
+        validator = LogValidator(self.topic_partition, self._config, pause)
+        return validator.validate(records, now_ms, self.log_start_offset)
+
+    def append(
+        self, records: memoryview, *, now_ms: int, leader_epoch: int, validated: ValidatedBatch | None = None
+    ) -> AppendResult:
         """Append one v2 record batch and return its offsets.
 
         records: exactly one batch, as received; never written to.
         now_ms: milliseconds since the epoch, for LogAppendTime, the timestamp bounds and the age of the segment.
+        validated: from validate_in_thread.
         A duplicate of one of the producer's last five batches is not written; the original's offsets are returned.
-        Raises AppendRefused; KAFKA_STORAGE_ERROR if a write fails, after which the batch may be sent again.
+        Raises AppendRefused; KAFKA_STORAGE_ERROR if a write fails, after which the batch may be sent again. Raises
+        LongValidation for a batch that must be validated in a thread first.
         Source: UnifiedLog.append, Kafka 4.3.0.
         """
         if self.flushes.has_failed:
             raise AppendRefused(ErrorCode.KAFKA_STORAGE_ERROR, f"the last flush of {self.topic_partition} failed")
         log_start_offset = self.log_start_offset
-        validated = self._validator.validate(records, now_ms, log_start_offset)
+        validated = validated or self._validator.validate(records, now_ms, log_start_offset)
         header, batch, max_timestamp, _ = validated
         _, _, _, _, _, _, last_offset_delta, _, _, producer_id, _, base_sequence, _ = header
         config = self._config

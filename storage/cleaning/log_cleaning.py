@@ -22,6 +22,7 @@ from ..log_config import LogConfig
 from ..log_files import RELATIVE_OFFSET_MAX
 from ..partition_log import PartitionLog
 from ..segments.batch_scan import ScannedBatch
+from ..segments.header_checks import DamagedSegmentError
 from ..segments.log_segment import LogSegment
 from ..segments.transaction_index import AbortedTransaction
 from .cleanable_range import CleanableRange, segments_between
@@ -67,7 +68,11 @@ class LogCleaning:
 
     def _position_of_dirty(self) -> int:
         dirty = segments_between(self._segments, self.first_dirty_offset, self._end_offset)
-        found = dirty[0].find_position(self.first_dirty_offset) if dirty else None
+        try:
+            found = dirty[0].find_position(self.first_dirty_offset) if dirty else None
+        except DamagedSegmentError:
+            # The first run meets the damage too, and ends the cleaning.
+            return 0
         return 0 if found is None else found.position
 
     def _aborts_of_log(self) -> list[AbortedTransaction]:

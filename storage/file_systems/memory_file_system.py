@@ -19,6 +19,8 @@ _BLOCK_BYTES_MAX = 1024 * 1024
 # reports free memory to its host.
 _MAPPED_BYTES_MIN = 256 * 1024
 _POPULATE = getattr(mmap, "MAP_POPULATE", 0)
+# Advice that drops the pages of a range; the next access finds zeros. None where the system has no such advice.
+_DROP_PAGES: int | None = getattr(mmap, "MADV_DONTNEED", None)
 
 
 class MemoryFile:
@@ -108,9 +110,14 @@ class MemoryFile:
         """Do nothing: blocks are allocated by append."""
 
     def truncate(self, size: int) -> None:
-        """Truncate the file; the last kept block is copied, so that existing views keep their content."""
+        """Truncate the file; the last kept block is copied, so that existing views keep their content.
+
+        A log truncates a segment to its size before it leaves it: then the unused end of the last block is returned to
+        the system.
+        """
         assert size <= self.size, f"truncate to {size} of {self.size} bytes"
         if size == self.size:
+            _drop_unused_pages(self._last, self._used)
             return
         kept = bisect_left(self._starts, size)
         del self._starts[kept:], self._blocks[kept:], self._readable[kept:]
@@ -158,6 +165,14 @@ def _new_block(size: int) -> memoryview:
     populate = _POPULATE if size == _BLOCK_BYTES_MAX else 0
     block = mmap.mmap(-1, size, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | populate)
     return memoryview(block)
+
+
+def _drop_unused_pages(block: memoryview, used: int) -> None:
+    """Return the pages after the first used bytes to the system, if the block is a mapping."""
+    mapping = block.obj
+    start = -(-used // mmap.PAGESIZE) * mmap.PAGESIZE
+    if isinstance(mapping, mmap.mmap) and _DROP_PAGES is not None and start < len(block):
+        mapping.madvise(_DROP_PAGES, start, len(block) - start)
 
 
 class MemoryFileSystem:

@@ -15,6 +15,14 @@ _SHARE_OF_PROCESS = 3
 # More files than any test writes at a time; an open descriptor costs the kernel about a kilobyte.
 _OPEN_MAX = 1000
 
+# Descriptors that the cache leaves to files that are opened for a moment only, such as checkpoints and the modules that
+# the first request of an API imports.
+_LEFT_BY_CACHE = 8
+
+# Descriptors that connections leave to all files, and at most this share of the process limit.
+_LEFT_BY_CONNECTIONS = 32
+_SHARE_LEFT_BY_CONNECTIONS = 4
+
 # With fewer descriptors every access would reopen a file.
 _OPEN_MIN = 8
 
@@ -78,6 +86,8 @@ class OpenDescriptors:
             # Connections use more descriptors than planned. The cached files can be opened again.
             self._open.clear()
             descriptor = Descriptor(path, flags)
+        if not can_open(_LEFT_BY_CACHE, descriptor.number):
+            self._open.clear()
         self._uses += 1
         descriptor.last_use = self._uses
         if len(self._open) >= self._open_max and owner not in self._open:
@@ -93,6 +103,30 @@ class OpenDescriptors:
     def close(self, owner: object) -> None:
         """Drop the descriptor of owner."""
         self._open.pop(owner, None)
+
+
+def can_open(count: int, descriptor: int) -> bool:
+    """Return whether this process may open that many more descriptors now. descriptor: any open one."""
+    opened: list[int] = []
+    try:
+        for _ in range(count):
+            opened.append(os.dup(descriptor))
+    except OSError as error:
+        if error.errno not in (EMFILE, ENFILE):
+            raise
+        return False
+    finally:
+        for duplicate in opened:
+            os.close(duplicate)
+    return True
+
+
+def left_by_connections() -> int:
+    """Return how many more descriptors the process must be able to open after it has accepted a connection."""
+    soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if soft == resource.RLIM_INFINITY:
+        return _LEFT_BY_CONNECTIONS
+    return min(_LEFT_BY_CONNECTIONS, soft // _SHARE_LEFT_BY_CONNECTIONS)
 
 
 def _allowed_descriptors() -> int:

@@ -1,7 +1,9 @@
 """The file of a sparse index: entries of fixed size, each a pair of increasing numbers.
 
-The first append preallocates the maximum size; sealing truncates the file to its entries. Entries of the active
-segment are also kept in memory. Those of other segments are read from the file, so memory does not grow with the log.
+The first append preallocates the maximum size; sealing truncates the file to its entries. Kafka preallocates when a
+segment becomes active, and so has to flush the indexes of unchanged logs at a clean shutdown.
+Entries of the active segment are also kept in memory. Those of other segments are read from the file, so that memory
+does not grow with the log.
 Source: AbstractIndex, Kafka 4.3.0.
 """
 
@@ -80,6 +82,10 @@ class IndexFile:
         if self._is_in_memory:
             self._firsts.append(first)
             self._seconds.append(second)
+
+    def create(self) -> None:
+        """Create the file if it does not exist. Raises OSError."""
+        self._require_file()
 
     def _require_file(self) -> File:
         if self._file is None:

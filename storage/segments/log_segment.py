@@ -5,13 +5,19 @@
 * The file may be longer than `size`: a failed write can leave a torn tail. It is truncated before the segment is left.
 * A batch gets index entries when more than index.interval.bytes were appended since the last ones. If the entries
   cannot be written, the batch stays in the log and a later batch gets them.
+* The index files of an active segment exist as in Kafka. A new or loaded log has both. A roll creates the time index,
+  and the first batch the offset index (in Kafka the second batch).
 * Finishing a segment, at a roll, at recovery or at close, adds a last time index entry and truncates the indexes.
+* Batches before `_trusted_from` were written by an earlier process and not read at loading: header_checks checks them
+  when they are read.
 Source: LogSegment, Kafka 4.3.0.
 """
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from struct import Struct
 
@@ -25,7 +31,7 @@ from ...protocol.batches.record_batch import (
 )
 from ..corrupt_file import CorruptFileError
 from ..file_systems.file_system import File, FileSystem
-from ..log_config import LogConfig
+from ..log_config import LONG_MAX, LogConfig
 from ..log_files import (
     DELETED_SUFFIX,
     INDEX_SUFFIX,
@@ -36,9 +42,12 @@ from ..log_files import (
     segment_path,
 )
 from .batch_scan import ScannedBatch, scan_batches
+from .header_checks import Damage, HeaderChecks, next_begins_within
 from .offset_index import IndexedBatch, OffsetIndex
 from .time_index import TimeIndex
 from .transaction_index import TransactionIndex
+
+logger = logging.getLogger(__name__)
 
 # base_offset, length and last_offset_delta of a batch header, for the search by offset.
 _SEARCHED = Struct(">qi11xi")
@@ -54,19 +63,38 @@ class BatchPosition:
     size: int
 
 
+@dataclass(frozen=True, slots=True)
+class OffsetLimits:
+    """The offsets that batches of a segment can have at recovery. The CRC does not cover the base offset.
+
+    last_offset_max: the offset before the next segment.
+    contiguous_from: from this offset on, no offset is missing between two batches, and none at the segment's start.
+    """
+
+    last_offset_max: int = LONG_MAX
+    contiguous_from: int = LONG_MAX
+
+
+NO_LIMITS = OffsetLimits()
+
+
 class LogSegment:
-    """One segment; the index files are created when they are first written."""
+    """One segment and its files."""
 
     __slots__ = (
         "_bytes_since_index_entry",
         "_file",
         "_file_system",
         "_folder",
+        "_header_checks",
         "_index_interval_bytes",
+        "_is_compacted",
+        "_is_gap_reported",
         "_is_index_full",
         "_last_found",
         "_offset_index",
         "_time_index",
+        "_trusted_from",
         "base_offset",
         "created_ms",
         "first_batch_timestamp",
@@ -106,6 +134,11 @@ class LogSegment:
         self.max_timestamp, self.offset_of_max_timestamp = self._time_index.last_entry or (NO_TIMESTAMP, base_offset)
         # The base offset and position of the batch found last, where the next sequential read starts its search.
         self._last_found = (base_offset, 0)
+        # More than the size of an empty file: a segment before the last one is never empty.
+        self._trusted_from = max(1, self.size)
+        self._header_checks: HeaderChecks | None = None
+        self._is_compacted = config.is_compacted
+        self._is_gap_reported = False
 
     def _path(self, suffix: str) -> str:
         return segment_path(self._folder, self.base_offset, suffix)
@@ -127,6 +160,8 @@ class LogSegment:
             self._bytes_since_index_entry += size
         if not position:
             self.first_batch_timestamp = max_timestamp
+            self.create_index_files()
+            self._trusted_from = 0
         self.size = position + size
         self.last_offset = last_offset
 
@@ -142,6 +177,17 @@ class LogSegment:
         self._offset_index.append(last_offset, position)
         self._time_index.append(self.max_timestamp, self.offset_of_max_timestamp)
         self._is_index_full = self._offset_index.is_full or self._time_index.is_full
+
+    def create_index_files(self, *, is_rolled: bool = False) -> None:
+        """Create the index files of an active segment, or after a roll the first of them.
+
+        An error does not matter: the first entry, or the end of the segment, creates the file.
+        """
+        if self._file_system.is_persistent:
+            with suppress(OSError):
+                self._time_index.file.create()
+                if not is_rolled:
+                    self._offset_index.file.create()
 
     @property
     def largest_timestamp(self) -> int:
@@ -186,17 +232,22 @@ class LogSegment:
         self._offset_index.file.seal()
         self._time_index.file.seal()
 
-    def find_end(self) -> bool:
+    def find_end(self, limits: OffsetLimits = NO_LIMITS) -> bool:
         """Set the last offset by a scan from the last index entry; return whether the file is undamaged from there on.
 
         Checks the CRCs too, because a wrong clean-shutdown mark leaves damage at the end.
         """
-        end = start = self._indexed_position(self._offset_index.last_entry)
+        indexed = self._offset_index.last_entry
+        end = start = self._indexed_position(indexed)
+        if start and indexed is not None:
+            # The index confirms the offsets of this batch, so that no gap before it is missed.
+            self.last_offset = parse_header(self._file.read(start, HEADER_SIZE)).base_offset - 1
         for header, position, _ in self.scan(start, is_crc_checked=True):
-            if not self._is_next(header):
+            if not self._is_next(header, position, limits):
                 break
             self.last_offset = header.last_offset
             end = position + header.size
+        self._trusted_from = start
         return end == self.size
 
     def has_whole_indexes(self) -> bool:
@@ -217,10 +268,10 @@ class LogSegment:
         headers = (header for header, _, _ in self.scan(position, is_crc_checked=False))
         return all(header.max_timestamp <= self.max_timestamp for header in headers)
 
-    def recover(self, on_batch: Callable[[ScannedBatch], None]) -> int:
+    def recover(self, on_batch: Callable[[ScannedBatch], None], limits: OffsetLimits = NO_LIMITS) -> int:
         """Read every batch, rebuild the indexes, and end the segment before the first damaged batch.
 
-        on_batch: called with each undamaged batch.
+        on_batch: called with each undamaged batch. limits: a batch with offsets beyond them is damaged.
         Returns the number of damaged bytes, which truncate_tail removes from the file.
         Source: LogSegment.recover, Kafka 4.3.0.
         """
@@ -232,7 +283,7 @@ class LogSegment:
         end = indexed_position = 0
         for scanned in self.scan(0, is_crc_checked=True):
             header, position, _ = scanned
-            if not self._is_next(header):
+            if not self._is_next(header, position, limits):
                 break
             on_batch(scanned)
             self.last_offset = header.last_offset
@@ -244,6 +295,7 @@ class LogSegment:
             end = position + header.size
         damaged_bytes = self.size - end
         self.size = end
+        self._trusted_from = 0
         self.finish()
         return damaged_bytes
 
@@ -251,11 +303,21 @@ class LogSegment:
         """Truncate the file to the segment's size, which removes damaged batches and torn writes."""
         self._file.truncate(self.size)
 
-    def _is_next(self, header: BatchHeader) -> bool:
-        """Whether the offsets of the batch may follow the last batch; the CRC does not cover the base offset."""
-        distance = header.last_offset - self.base_offset
-        is_in_range = self.last_offset < header.base_offset and distance <= RELATIVE_OFFSET_MAX
-        return is_in_range and header.last_offset_delta >= 0
+    def _is_next(self, header: BatchHeader, position: int, limits: OffsetLimits) -> bool:
+        """Whether the offsets of the batch at position may follow those of the last batch.
+
+        Kafka accepts any base offset here.
+        """
+        last_offset = header.last_offset
+        is_in_range = self.last_offset < header.base_offset and last_offset - self.base_offset <= RELATIVE_OFFSET_MAX
+        if not is_in_range or header.last_offset_delta < 0 or last_offset > limits.last_offset_max:
+            return False
+        if header.base_offset == self.last_offset + 1:
+            return True
+        if last_offset >= limits.contiguous_from:
+            return False
+        skipped = range(self.last_offset + 1, last_offset + 1)
+        return not next_begins_within(self._file, position + header.size, self.size, skipped)
 
     def scan(self, position: int, *, is_crc_checked: bool) -> Iterator[ScannedBatch]:
         """Yield the batches from position on, up to the first incomplete one or, if checked, the first wrong CRC."""
@@ -281,24 +343,75 @@ class LogSegment:
         self.transaction_index.close()
 
     def find_position(self, offset: int) -> BatchPosition | None:
-        """Return the first batch whose last offset is at least offset; None if all end before it."""
-        position = self._indexed_position(self._offset_index.find(offset))
+        """Return the first batch whose last offset is at least offset; None if all end before it.
+
+        Raises DamagedSegmentError if a batch on the way is damaged, or an index entry proves that batches are missing.
+        """
+        start = self._indexed_position(self._offset_index.find(offset))
         found_offset, found_position = self._last_found
-        if found_offset <= offset and found_position > position:
-            position = found_position
-        size = self.size
+        if found_offset <= offset and found_position > start:
+            start = found_position
+        position, size = start, self.size
         block, block_start = memoryview(b""), position
-        while position < size:
-            start = position - block_start
-            if start + _SEARCHED.size > len(block):
+        found: BatchPosition | None = None
+        found_offset = self.base_offset
+        while position + _SEARCHED.size <= size:
+            at = position - block_start
+            if at + _SEARCHED.size > len(block):
                 block = self._file.read(position, min(_SEARCH_BYTES, size - position))
-                block_start, start = position, 0
-            base_offset, length, last_offset_delta = _SEARCHED.unpack_from(block, start)
+                block_start, at = position, 0
+            base_offset, length, last_offset_delta = _SEARCHED.unpack_from(block, at)
+            batch_size = length + LOG_OVERHEAD
+            if batch_size < HEADER_SIZE:
+                break
             if base_offset + last_offset_delta >= offset:
-                self._last_found = (base_offset, position)
-                return BatchPosition(position, length + LOG_OVERHEAD)
-            position += length + LOG_OVERHEAD
-        return None
+                found, found_offset = BatchPosition(position, batch_size), base_offset
+                break
+            position += batch_size
+        if start < self._trusted_from:
+            self._check_search(start, offset, size if found is None else found.position + 1)
+        if found is not None:
+            self._last_found = (found_offset, found.position)
+        return found
+
+    def _check_search(self, start: int, offset: int, end: int) -> None:
+        """Check the batches of a search from start to end; raises DamagedSegmentError.
+
+        A segment that was truncated between two batches has index entries of the missing batches.
+        """
+        checks = self._checks()
+        damage = checks.check(start, end, self.last_offset)
+        if damage is None and end == self.size:
+            last_offset = checks.last_offset_before(start)
+            indexed, timed = self._offset_index.last_entry, self._time_index.last_entry
+            indexed_offset = max(-1 if indexed is None else indexed.last_offset, -1 if timed is None else timed[1])
+            if last_offset < offset <= indexed_offset:
+                damage = Damage(
+                    self.size, f"the file ends after offset {last_offset}, its index after offset {indexed_offset}"
+                )
+            elif last_offset < offset <= self.last_offset and not self._is_compacted and not self._is_gap_reported:
+                self._is_gap_reported = True
+                logger.warning(
+                    "%s has no records from offset %d to %d", self._path(LOG_SUFFIX), last_offset + 1, self.last_offset
+                )
+        if damage is not None:
+            raise checks.report(damage, self.last_offset + 1)
+
+    def undamaged_size(self, position: int, size: int) -> int:
+        """Return how many of size bytes from the batch at position come before the first damaged batch."""
+        if position >= self._trusted_from:
+            return size
+        checks = self._checks()
+        damage = checks.check(position, position + size, self.last_offset)
+        if damage is None:
+            return size
+        checks.report(damage, self.last_offset + 1)
+        return damage.position - position
+
+    def _checks(self) -> HeaderChecks:
+        if self._header_checks is None:
+            self._header_checks = HeaderChecks(self._file, self._path(LOG_SUFFIX), self.base_offset)
+        return self._header_checks
 
     def _indexed_position(self, indexed: IndexedBatch | None) -> int:
         """Return the position of an index entry, or 0 if it is None or does not match the batch at its position."""
@@ -315,21 +428,30 @@ class LogSegment:
     def batches_by_timestamp(self, timestamp: int, start_offset: int) -> Iterator[ScannedBatch]:
         """Yield the batches that may contain the first record at or after timestamp, from start_offset on.
 
+        Raises DamagedSegmentError at a damaged batch.
         Source: LogSegment.findOffsetByTimestamp and FileRecords.searchForTimestamp, Kafka 4.3.0.
         """
         first_offset = max(self._time_index.lookup(timestamp), start_offset)
-        position = self._indexed_position(self._offset_index.find(first_offset))
-        for batch in self.scan(position, is_crc_checked=False):
+        for batch in self._scan_undamaged(self._indexed_position(self._offset_index.find(first_offset))):
             if batch.header.max_timestamp >= timestamp and batch.header.last_offset >= start_offset:
                 yield batch
 
     def find_batch_of_max_timestamp(self) -> ScannedBatch | None:
-        """Return the batch with the greatest timestamp of the segment."""
+        """Return the batch with the greatest timestamp of the segment. Raises DamagedSegmentError."""
         position = self._indexed_position(self._offset_index.find(self.offset_of_max_timestamp))
-        for batch in self.scan(position, is_crc_checked=False):
+        for batch in self._scan_undamaged(position):
             if batch.header.max_timestamp == self.max_timestamp:
                 return batch
         return None
+
+    def _scan_undamaged(self, start: int) -> Iterator[ScannedBatch]:
+        """Yield the batches from start on; raises DamagedSegmentError at a damaged one."""
+        for batch in self.scan(start, is_crc_checked=False):
+            if start < self._trusted_from:
+                self._check_search(start, self.base_offset, batch.position + 1)
+            yield batch
+        if start < self._trusted_from:
+            self._check_search(start, self.last_offset, self.size)
 
     def delete(self) -> None:
         """Delete the files; views that were read from them stay valid."""

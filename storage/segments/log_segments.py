@@ -16,6 +16,7 @@ from ...protocol.batches.record_batch import NO_PRODUCER_ID
 from ..file_systems.file_system import FileSystem
 from ..log_config import LogConfig
 from .batch_scan import ScannedBatch
+from .header_checks import DamagedSegmentError
 from .log_segment import LogSegment
 from .transaction_index import AbortedTransaction
 
@@ -74,6 +75,7 @@ class LogSegments:
         self.active.truncate_tail()
         self.active.finish()
         self.active = LogSegment(self._file_system, self._folder, base_offset, config, now_ms)
+        self.active.create_index_files(is_rolled=True)
         self._segments.append(self.active)
         self._base_offsets.append(base_offset)
 
@@ -81,6 +83,7 @@ class LogSegments:
         """Return the batches of one segment from the one that contains offset, up to max_bytes and upper_offset.
 
         min_one_batch: whether a first batch larger than max_bytes is returned whole instead of nothing.
+        The batches end before a damaged one. Raises DamagedSegmentError if the batch with offset is damaged.
         Source: LocalLog.read and LogSegment.read, Kafka 4.3.0, and ReplicaManager.readFromLog, which drops a first
         batch that is cut.
         """
@@ -94,6 +97,7 @@ class LogSegments:
                 size = min(end - first.position, room)
                 if room < first.size or size <= 0:
                     break
+                size = segment.undamaged_size(first.position, size)
                 return FetchedRecords(segment.views(first.position, size), size)
             index += 1
         return FetchedRecords([], 0)
@@ -125,7 +129,10 @@ class LogSegments:
         is_next_visible = index + 1 < len(self._segments) and self._base_offsets[index + 1] <= upper_offset
         if is_next_visible or upper_offset > segment.last_offset:
             return segment.size
-        bound = segment.find_position(upper_offset)
+        try:
+            bound = segment.find_position(upper_offset)
+        except DamagedSegmentError as damage:
+            return damage.position
         return segment.size if bound is None else bound.position
 
     def find_by_timestamp(self, timestamp: int, start_offset: int) -> TimestampOffset | None:

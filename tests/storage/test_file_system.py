@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+from pathlib import Path
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -150,3 +153,38 @@ def test_copied_folders_are_independent() -> None:
     assert copy.names_in("folder") == ["file", "other"]
     assert bytes(copy.open("folder/file").read(0, 6)) == b"before"
     assert files.folders() == []
+
+
+def resident_bytes() -> int:
+    pages = int(Path("/proc/self/statm").read_text().split()[1])
+    return pages * os.sysconf("SC_PAGE_SIZE")
+
+
+@pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="resident memory is read from /proc")
+def test_files_that_are_left_keep_only_the_pages_with_bytes() -> None:
+    # One byte more than the first four blocks, so that the last block has a megabyte and one byte.
+    content = bytes(4096 + 4 * 4096 + 16 * 4096 + 64 * 4096 + 1)
+    files = [MemoryFile() for _ in range(50)]
+    before = resident_bytes()
+    for file in files:
+        file.append(b"", content)
+    filled = resident_bytes() - before
+
+    for file in files:
+        file.truncate(file.size)
+    left = resident_bytes() - before
+
+    assert filled > 50 * 1024 * 1024
+    assert left < filled / 2
+    assert files[0].read(0, len(content)) == content
+
+
+def test_file_is_appended_to_after_its_unused_pages_were_dropped() -> None:
+    file = MemoryFile()
+    first, second = b"first" * 80_000, b"second" * 80_000
+    file.append(b"", first)
+    file.truncate(file.size)
+
+    file.append(b"", second)
+
+    assert file.read(0, file.size) == first + second

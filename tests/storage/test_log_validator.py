@@ -13,7 +13,7 @@ from fauxka.protocol.batches.records import BatchOptions, Record, build_batch, d
 from fauxka.protocol.error_codes import ErrorCode
 from fauxka.storage.append_refused import AppendRefused, RecordError
 from fauxka.storage.log_config import LONG_MAX, CleanupPolicy, LogConfig, RecordValidation
-from fauxka.storage.log_validator import LogValidator
+from fauxka.storage.log_validator import LogValidator, LongValidation
 
 from ..protocol.batch_bytes import NOW_MS, batch, record, records, zigzag
 from .logs import append, batches_in, new_log, read_all, read_bytes, sized_batch
@@ -25,8 +25,12 @@ APPEND_TIME = LogConfig(message_timestamp_type=TimestampType.LOG_APPEND_TIME)
 TRUSTING = LogConfig(record_validation=RecordValidation.BATCH)
 
 
+def no_pause() -> None:
+    """Let no other thread run: there is none."""
+
+
 def refusal(data: bytes, config: LogConfig | None = None) -> AppendRefused:
-    validator = LogValidator("topic-0", config or LogConfig())
+    validator = LogValidator("topic-0", config or LogConfig(), no_pause)
     with pytest.raises(AppendRefused) as raised:
         validator.validate(memoryview(data), NOW_MS, LOG_START)
     return raised.value
@@ -400,6 +404,29 @@ def test_bomb_is_refused_as_too_large() -> None:
     refused = refusal(compressed(Compression.ZSTD, bomb, count=1))
 
     assert (refused.code, refused.log_start_offset) == (ErrorCode.MESSAGE_TOO_LARGE, -1)
+
+
+@pytest.mark.parametrize(
+    ("codec", "content", "count", "topic_codec"),
+    [
+        (Compression.ZSTD, zigzag(10) + bytes(8 * 1024 * 1024), 1, None),
+        (Compression.NONE, records(100_000), 100_000, None),
+        (Compression.NONE, records(10_000), 10_000, Compression.ZSTD),
+    ],
+    ids=["bytes", "records", "rebuilt records"],
+)
+def test_batch_that_takes_long_is_left_to_a_thread(
+    codec: Compression, content: bytes, count: int, topic_codec: Compression | None
+) -> None:
+    config = LogConfig(max_message_bytes=2**31 - 1, compression_type=topic_codec)
+    sent = memoryview(compressed(codec, content, count=count))
+
+    with pytest.raises(LongValidation):
+        LogValidator("topic-0", config).validate(sent, NOW_MS, LOG_START)
+
+    if count > 1:
+        header, _, _, _ = LogValidator("topic-0", config, no_pause).validate(sent, NOW_MS, LOG_START)
+        assert header.records_count == count
 
 
 def test_received_bytes_are_never_written_to() -> None:

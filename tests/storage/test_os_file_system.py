@@ -106,6 +106,31 @@ def test_cached_descriptors_are_closed_when_the_process_has_none_left(
     assert [file.size for file in opened] == [1] * 21
 
 
+WRITE_MANY_FILES = """
+import os, resource, sys
+from fauxka.storage.file_systems.open_descriptors import OpenDescriptors
+from fauxka.storage.file_systems.os_file_system import OsFileSystem
+
+resource.setrlimit(resource.RLIMIT_NOFILE, (64, 64))
+files = OsFileSystem(sys.argv[1], OpenDescriptors(100))
+written = []
+for number in range(100):
+    written.append(files.open(str(number)))
+    written[-1].append(b"1", b"")
+    for other in [os.open(os.devnull, os.O_RDONLY) for _ in range(8)]:
+        os.close(other)
+print(sum(file.size for file in written))
+"""
+
+
+def test_cached_descriptors_leave_some_of_the_process_limit_to_other_files(tmp_path: Path) -> None:
+    command = [sys.executable, "-c", WRITE_MANY_FILES, str(tmp_path)]
+
+    ended = subprocess.run(command, check=True, capture_output=True, text=True)
+
+    assert ended.stdout == "100\n"
+
+
 @pytest.mark.parametrize("what_happens", ["evicted", "renamed", "deleted", "folder deleted"])
 def test_sync_in_progress_completes_after_the_file_is_deleted(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, what_happens: str
