@@ -8,6 +8,8 @@ from __future__ import annotations
 import gc
 import os
 import sys
+from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING
 
 import click
@@ -15,7 +17,9 @@ import click
 from . import __version__
 
 if TYPE_CHECKING:
+    from .admin.admin_options import AdminOptions
     from .admin.scenarios import Scenarios
+    from .broker.lifecycle.serve_command import ServeOptions
 
 EXIT_USAGE = 2
 EXIT_UNHEALTHY = 1
@@ -130,6 +134,20 @@ def commands() -> None:
     help="Bearer token that calls of the admin API must have.",
 )
 @click.option(
+    "admin_allowed_hosts",
+    "--admin-allowed-host",
+    envvar="FAUXKA_ADMIN_ALLOWED_HOST",
+    multiple=True,
+    metavar="HOST",
+    help="Host under which browsers may call the admin API, besides loopback names. Repeatable.",
+)
+@click.option(
+    "--export-dir",
+    envvar="FAUXKA_EXPORT_DIR",
+    type=PATH,
+    help="Folder for exports by the admin API.  [default: exports in the data folder or the working directory]",
+)
+@click.option(
     "log_level",
     "-l",
     "--log-level",
@@ -155,6 +173,8 @@ def serve(
     admin_port: str | None,
     admin_host: str,
     admin_token: str | None,
+    admin_allowed_hosts: tuple[str, ...],
+    export_dir: str | None,
     log_level: str,
 ) -> None:
     """Run a broker until SIGTERM or SIGINT.
@@ -163,8 +183,7 @@ def serve(
     """
     # Imports create no garbage; serve_command enables the collector again.
     gc.disable()
-    from .admin.admin_options import AdminOptionsError, parse_admin_options
-    from .admin.admin_server import AdminServer
+    from .admin.admin_options import parse_admin_options
     from .broker.lifecycle import serve_command
     from .broker.runtime import log_output
 
@@ -184,9 +203,24 @@ def serve(
         import_logs=import_logs,
         fsync=fsync,
     )
+    parse_options = partial(parse_admin_options, admin_host, admin_port, admin_token, allowed_hosts=admin_allowed_hosts)
+    run_broker(options, parse_options, export_dir)
+
+
+def run_broker(
+    options: ServeOptions, parse_options: Callable[..., AdminOptions | None], export_dir: str | None
+) -> None:
+    """Serve until SIGTERM or SIGINT. Raises ClickException.
+
+    parse_options: parse_admin_options without its export_dir. export_dir: None or "" for the default.
+    """
+    from .admin.admin_options import AdminOptionsError, default_export_dir
+    from .admin.admin_server import AdminServer
+    from .broker.lifecycle import serve_command
+
     try:
-        admin_server = AdminServer(parse_admin_options(admin_host, admin_port, admin_token), load_scenarios)
-        serve_command.serve(options, admin_server)
+        admin_options = parse_options(export_dir=export_dir or default_export_dir(options.data_dir))
+        serve_command.serve(options, AdminServer(admin_options, load_scenarios))
     except (serve_command.StartupError, AdminOptionsError) as error:
         raise click.ClickException(str(error)) from error
 

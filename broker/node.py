@@ -5,7 +5,7 @@ A node follows the metadata image as a publisher of the controller. It is the on
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from ..protocol.error_codes import ErrorCode
@@ -17,14 +17,16 @@ from .metadata.metadata_image import TopicImage
 from .replica.disk_fault_injector import FileFaults, MakeFileFaults
 from .replica.partition import Partition
 from .replica.replica_manager import ReplicaManager
-from .requests.fault_ports import RequestObserver
+from .requests.fault_ports import PENDING, RequestObserver
 from .runtime.clock import AdjustableClock
 from .runtime.event_loop_bridge import EventLoopBridge
+from .runtime.long_work import LongWork
 
 if TYPE_CHECKING:
     from .coordinators.coordinators import Coordinators
     from .replica.fetch_sessions import FetchSessions
     from .requests.produce_route import ProduceRoutes
+    from .requests.request_context import Listener, RequestContext
 
 
 class Node:
@@ -45,6 +47,8 @@ class Node:
         self.node_id = self.image.configs.static.node_id
         # The journal, if there is one.
         self.observer: RequestObserver | None = None
+        # Called when the broker's configs have changed, for the listeners.
+        self.on_configs_changed: Callable[[], None] | None = None
         self.inner_files = file_system
         self.event_loop_bridge: EventLoopBridge | None = None
         self.file_faults: FileFaults | None = None
@@ -55,6 +59,9 @@ class Node:
             self.image, clock, self._with_faults(file_system), emulated_version, self.file_faults
         )
         self.produce_routes: ProduceRoutes = {}
+        self.long_work = LongWork()
+        # The bound listeners; none before the start.
+        self.listeners: Sequence[Listener] = ()
         self._coordinators: Coordinators | None = None
         self._fetch_sessions: FetchSessions | None = None
 
@@ -111,7 +118,9 @@ class Node:
         self.replicas.apply_topic_configs(topic)
 
     def broker_configs_changed(self) -> None:
-        """Apply the broker's configs to the logs, for what the topics do not set themselves."""
+        """Apply the broker's configs to the listeners, and to the logs for what the topics do not set themselves."""
+        if self.on_configs_changed is not None:
+            self.on_configs_changed()
         for topic in self.image.topics.values():
             self.replicas.apply_topic_configs(topic)
 
@@ -123,10 +132,11 @@ class Node:
             self.coordinators.load()
 
     def take_coordinators(self) -> Coordinators | None:
-        """Detach the coordinators and the fetch sessions; the next use creates empty ones.
+        """Detach the coordinators and the fetch sessions, and drop long work; the next use creates empty ones.
 
         Returns the detached coordinators for the caller to unload, or None if they were never used.
         """
+        self.long_work.drop()
         taken = self._coordinators
         if taken is not None:
             taken.abandon()
@@ -153,6 +163,13 @@ class Node:
             await steps.stop()
 
     # -- journal
+
+    def report_applied_later(self, context: RequestContext, size: int) -> None:
+        """Report the decisions on the batches of a long Produce to the journal. size: bytes of the frame."""
+        if self.observer is not None:
+            self.observer.applied_later(context.request_id, context, size, PENDING)
+            if context.connection.is_closed:
+                self.observer.unanswered(context.request_id)
 
     def report_unflushed(self, request_id: int, partition: Partition) -> None:
         """Report to the journal that a batch is in the log, although its request failed with KAFKA_STORAGE_ERROR."""

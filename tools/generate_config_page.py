@@ -14,6 +14,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from fauxka.broker.config.broker_config import TOPIC_KEYS_WITHOUT_EFFECT, keys_with_effect
+from fauxka.broker.config.config_documentation import documentation_of
 from fauxka.broker.config.config_keys import BROKER_KEYS, TOPIC_KEYS, ConfigKey
 from fauxka.broker.config.config_types import ConfigType
 
@@ -68,11 +69,13 @@ def tables() -> str:
 def table(keys: Iterable[ConfigKey]) -> str:
     """Return a table with one row for each key."""
     rows = [
-        f"| `{key.name}` | {key.config_type.name.lower()} | {default_of(key)} | {allowed(key)} | {source_of(key)} |\n"
+        f"| `{key.name}` | {key.config_type.name.lower()} | {default_of(key)} | {allowed(key)} | {source_of(key)} "
+        f"| {documentation_of(key) or ''} |\n"
         for key in keys
         if not key.is_internal or key.name.startswith("producer.")
     ]
-    return "| key | type | default | allowed | default comes from |\n|---|---|---|---|---|\n" + "".join(rows)
+    head = "| key | type | default | allowed | default comes from | effect |\n|---|---|---|---|---|---|\n"
+    return head + "".join(rows)
 
 
 def default_of(key: ConfigKey) -> str:

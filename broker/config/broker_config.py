@@ -10,6 +10,7 @@ from typing import Generic, TypeVar, overload
 
 from .config_keys import BROKER_KEYS, TOPIC_KEYS, broker_key_of
 from .config_types import ConfigValue
+from .connection_overrides import check_connection_limits
 
 T = TypeVar("T")
 
@@ -52,6 +53,12 @@ class BrokerConfig:
     socket_request_max_bytes = Setting("socket.request.max.bytes", int)
     fetch_max_bytes = Setting("fetch.max.bytes", int)
     max_incremental_fetch_session_cache_slots = Setting("max.incremental.fetch.session.cache.slots", int)
+    # Connections
+    socket_listen_backlog_size = Setting("socket.listen.backlog.size", int)
+    connections_max_idle_ms = Setting("connections.max.idle.ms", int)
+    max_connections = Setting("max.connections", int)
+    max_connections_per_ip = Setting("max.connections.per.ip", int)
+    max_connections_per_ip_overrides = Setting("max.connections.per.ip.overrides", str)
     # Topics
     num_partitions = Setting("num.partitions", int)
     default_replication_factor = Setting("default.replication.factor", int)
@@ -117,7 +124,9 @@ class BrokerConfig:
         if "broker.id" in given:
             # The older name of node.id (AbstractKafkaConfig.populateSynonyms).
             given.setdefault("node.id", given["broker.id"])
-        return cls(given, {name: broker_key_of(name).parse(text) for name, text in given.items()})
+        values = {name: broker_key_of(name).parse(text) for name, text in given.items()}
+        check_connection_limits(values.get("max.connections.per.ip"), values.get("max.connections.per.ip.overrides"))
+        return cls(given, values)
 
     def with_entries(self, changes: Mapping[str, str | None]) -> BrokerConfig:
         """Return these configs with changes; None resets a key to its default. Raises as from_entries."""
@@ -147,6 +156,12 @@ class BrokerConfig:
         return value if isinstance(value, str) else None
 
     @property
+    def inter_broker_listener_name(self) -> str | None:
+        """The name of the listener between brokers, in upper case, or None."""
+        value = self.value_of("inter.broker.listener.name")
+        return value.upper() if isinstance(value, str) else None
+
+    @property
     def log_directory(self) -> str:
         """The folder that DescribeLogDirs returns without a data folder. Nothing is written there."""
         for value in (self.value_of("log.dirs"), self.value_of("log.dir")):
@@ -163,7 +178,7 @@ _SHARE_GROUP_NAMES = (
 # Read by the properties above, by the coordinators, or before the broker is created.
 READ_ELSEWHERE = {
     "advertised.listeners", "broker.id", "broker.rack", "group.consumer.assignors",
-    "group.coordinator.rebalance.protocols", "listeners", "log.dir", "log.dirs",
+    "group.coordinator.rebalance.protocols", "inter.broker.listener.name", "listeners", "log.dir", "log.dirs",
     *(f"group.share.{bound}{name}" for name in _SHARE_GROUP_NAMES for bound in ("", "min.", "max.")),
     "group.share.max.share.sessions", "group.share.max.size",
     "share.coordinator.snapshot.update.records.per.snapshot",

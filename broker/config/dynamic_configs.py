@@ -41,7 +41,8 @@ class DynamicConfigs:
         self.static = static
         self.current = static
         self.broker_configs: dict[str, str] = {}
-        self.default_broker_configs = {MIN_INSYNC_REPLICAS: text_of(static.value_of(MIN_INSYNC_REPLICAS)) or ""}
+        self.default_broker_configs: dict[str, str] = {}
+        self.unify_min_insync_replicas()
         self.group_configs: dict[str, dict[str, str]] = {}
         self.client_metrics_configs: dict[str, dict[str, str]] = {}
 
@@ -54,6 +55,16 @@ class DynamicConfigs:
                 changes.update(dict.fromkeys(UNITS_BY_KEY.get(name, ())))
                 changes[name] = texts[name]
         self.current = self.static.with_entries(changes)
+
+    def unify_min_insync_replicas(self) -> None:
+        """Have one min.insync.replicas for all brokers, by default the static one. The caller applies it.
+
+        Kafka does so when it formats a cluster or enables eligible leader replicas.
+        """
+        self.default_broker_configs.setdefault(
+            MIN_INSYNC_REPLICAS, text_of(self.static.value_of(MIN_INSYNC_REPLICAS)) or ""
+        )
+        self.broker_configs.pop(MIN_INSYNC_REPLICAS, None)
 
     def reset(self) -> None:
         """Remove all dynamic configs."""

@@ -4,6 +4,8 @@
 - The records of one change are one batch in the partition of the group id or transactional id. After a crash the
   batch is there as a whole, or not at all.
 - A response that reports the change waits for `when_durable`.
+- A change that must not be on disk before an earlier one is appended by a step of `run_when_durable`. The next response
+  waits for the step too.
 Source: CoordinatorRuntime and TransactionStateManager.appendTransactionToLog, Kafka 4.3.0.
 """
 
@@ -11,6 +13,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
@@ -22,6 +25,7 @@ from ...protocol.batches.records import BatchOptions, Record, build_batch, decod
 from ...protocol.batches.whole_batches import WholeBatch, split_batches
 from ...protocol.error_codes import ErrorCode, KafkaError
 from ...storage.coordinator_batch import TransactionalRecords
+from ...storage.segments.header_checks import DamagedSegmentError
 from ..runtime.deferred import Deferred
 from .internal_topics import INTERNAL_TOPICS, CoordinatorType, partition_of_key
 
@@ -94,11 +98,22 @@ class ReplayedRecord(NamedTuple):
 # Applies a record to the coordinator's state: partition index, record.
 ApplyRecord = Callable[[int, ReplayedRecord], None]
 
+# Calls back with whether an append is durable.
+CallWhenDurable = Callable[[Callable[[bool], None]], None]
+
 
 class CoordinatorLog:
     """Appends to and reads the internal topic of one type of coordinator."""
 
-    __slots__ = ("_controller", "_is_current", "_is_metadata_unsaved", "_pending_flushes", "_replicas", "_type")
+    __slots__ = (
+        "_controller",
+        "_is_current",
+        "_is_metadata_unsaved",
+        "_pending_flushes",
+        "_pending_steps",
+        "_replicas",
+        "_type",
+    )
 
     def __init__(
         self,
@@ -117,6 +132,8 @@ class CoordinatorLog:
         self._type = coordinator_type
         # For each flusher of a partition, the end offset that must be flushed before the next response.
         self._pending_flushes: dict[PartitionFlusher, int] = {}
+        # The steps of run_when_durable that the next response waits for.
+        self._pending_steps: list[Deferred[bool]] = []
         # Whether the cluster metadata with a new internal topic is not on disk yet.
         self._is_metadata_unsaved = False
 
@@ -172,15 +189,14 @@ class CoordinatorLog:
 
         make_error: creates the response if the records cannot be flushed.
         """
-        flushes, self._pending_flushes = self._pending_flushes, {}
-        is_unsaved, self._is_metadata_unsaved = self._is_metadata_unsaved, False
-        if not flushes and not is_unsaved:
+        if not self._pending_flushes and not self._pending_steps and not self._is_metadata_unsaved:
             return response
         deferred: Deferred[R] = Deferred(is_applied=True)
-        pending_count = len(flushes) + is_unsaved
+        pending = self._take_pending()
+        pending_count = len(pending)
         result = response
 
-        def count_down(*, is_durable: bool) -> None:
+        def count_down(is_durable: bool) -> None:
             nonlocal pending_count, result
             if not is_durable:
                 result = make_error(_CLIENT_ERROR_CODES[ErrorCode.KAFKA_STORAGE_ERROR])
@@ -188,16 +204,57 @@ class CoordinatorLog:
             if not pending_count:
                 deferred.complete(result)
 
-        for flusher, end_offset in flushes.items():
-            flusher.when_flushed(end_offset, lambda error: count_down(is_durable=error is None))
-        if is_unsaved:
-            # Without the metadata, the next start-up would not find the new internal topic.
-            saved = self._controller.when_saved(lambda error: error is None)
-            if isinstance(saved, Deferred):
-                saved.deliver_to(lambda is_saved: count_down(is_durable=is_saved))
-            else:
-                count_down(is_durable=saved)
+        for call_when_durable in pending:
+            call_when_durable(count_down)
         return deferred
+
+    def _take_pending(self) -> list[CallWhenDurable]:
+        """Return the appends and steps that the next response waits for."""
+        flushes, self._pending_flushes = self._pending_flushes, {}
+        steps, self._pending_steps = self._pending_steps, []
+        is_unsaved, self._is_metadata_unsaved = self._is_metadata_unsaved, False
+        pending: list[CallWhenDurable] = [
+            *(partial(_call_when_flushed, flusher, end_offset) for flusher, end_offset in flushes.items()),
+            *(step.deliver_to for step in steps),
+        ]
+        if is_unsaved:
+            pending.append(self._call_when_saved)
+        return pending
+
+    def _call_when_saved(self, call: Callable[[bool], None]) -> None:
+        """Call with whether the metadata is saved; without it, the next start-up does not find a new internal topic."""
+        saved = self._controller.when_saved(lambda error: error is None)
+        if isinstance(saved, Deferred):
+            saved.deliver_to(call)
+        else:
+            call(saved)
+
+    def run_when_durable(self, step: Callable[[bool], None]) -> None:
+        """Run step when the appends since the last response are flushed (flush.messages); at once if none must be.
+
+        step: gets whether they are durable. The next response waits for it, and for the flush of what it appends.
+        """
+        appended = self.when_durable(True, lambda _: False)
+        if not isinstance(appended, Deferred):
+            step(appended)
+            return
+        done: Deferred[bool] = Deferred(is_applied=True)
+        self._pending_steps.append(done)
+
+        def run(is_durable: bool) -> None:
+            try:
+                step(is_durable)
+            except Exception:
+                # The flush that calls this has other callers to inform.
+                logger.exception("a step after a flush failed")
+                is_durable = False
+            result = self.when_durable(is_durable, lambda _: False)
+            if isinstance(result, Deferred):
+                result.deliver_to(done.complete)
+            else:
+                done.complete(result)
+
+        appended.deliver_to(run)
 
     # -- read
 
@@ -226,6 +283,10 @@ class CoordinatorLog:
                 yield partition.index, log
 
 
+def _call_when_flushed(flusher: PartitionFlusher, end_offset: int, call: Callable[[bool], None]) -> None:
+    flusher.when_flushed(end_offset, lambda error: call(error is None))
+
+
 def _records_of(log: PartitionLog) -> Iterator[ReplayedRecord]:
     start_offset = log.log_start_offset
     for header, batch in _batches_of(log):
@@ -243,7 +304,12 @@ def _records_of(log: PartitionLog) -> Iterator[ReplayedRecord]:
 def _batches_of(log: PartitionLog) -> Iterator[WholeBatch]:
     offset, end_offset = log.log_start_offset, log.log_end_offset
     while offset < end_offset:
-        fetched = log.read(offset, _REPLAY_READ_BYTES, upper_offset=end_offset, min_one_batch=True)
+        try:
+            fetched = log.read(offset, _REPLAY_READ_BYTES, upper_offset=end_offset, min_one_batch=True)
+        except DamagedSegmentError as damage:
+            logger.error("%s: offsets %d to %d are skipped", log.topic_partition, offset, damage.next_offset - 1)
+            offset = damage.next_offset
+            continue
         before = offset
         for batch in split_batches(memoryview(b"".join(fetched.views))):
             yield batch

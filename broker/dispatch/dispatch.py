@@ -241,6 +241,6 @@ def _read_client_id(context: RequestContext, frame: memoryview, start: int, size
 
 def _skip_tags(frame: memoryview, position: int, end: int) -> int:
     """Return the position after the header's tagged fields. No tagged field of a header is supported."""
-    reader = Reader(frame, position, end)
+    reader = Reader.of_request(frame, position, end)
     reader.skip_tagged_fields()
     return reader.position

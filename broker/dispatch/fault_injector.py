@@ -199,6 +199,9 @@ class FaultInjector:
         """Handle the request and pass its response on to `applied`, now or when it arrives."""
 
         def applied(buffers: Buffers | None) -> Outcome:
+            if not buffers:
+                # A long request with acks=0.
+                buffers = None
             if buffers is not None and throttled_by is not None:
                 buffers = self._throttled(request, buffers, throttled_by)
             if buffers is not None and change is not None:

@@ -18,6 +18,9 @@ _SERVED: dict[str, tuple[ApiKey, ...]] = {
         ApiKey.METADATA,
         ApiKey.DESCRIBE_TOPIC_PARTITIONS,
         ApiKey.DESCRIBE_LOG_DIRS,
+        ApiKey.ALTER_REPLICA_LOG_DIRS,
+        ApiKey.ELECT_LEADERS,
+        ApiKey.ALTER_PARTITION_REASSIGNMENTS,
         ApiKey.LIST_PARTITION_REASSIGNMENTS,
     ),
     "cluster": (
@@ -27,6 +30,10 @@ _SERVED: dict[str, tuple[ApiKey, ...]] = {
         ApiKey.DESCRIBE_CONFIGS,
         ApiKey.ALTER_CONFIGS,
         ApiKey.INCREMENTAL_ALTER_CONFIGS,
+        ApiKey.LIST_CONFIG_RESOURCES,
+        ApiKey.DESCRIBE_QUORUM,
+        ApiKey.UPDATE_FEATURES,
+        ApiKey.UNREGISTER_BROKER,
     ),
     "groups": (
         ApiKey.CONSUMER_GROUP_DESCRIBE,

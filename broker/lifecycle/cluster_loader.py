@@ -1,7 +1,8 @@
 """Loads a cluster from a data folder or from imported logs: finds the topics, then loads and recovers every log.
 
-Start-up with a data folder: lock the folder, read the metadata file, delete unfinished imports, copy the imported logs,
-restore the configs, load the topics, start the producer ids above every id in use, and write the metadata file.
+Start-up with a data folder: lock the folder, read the metadata file or its copy, delete unfinished imports, copy the
+imported logs, restore the configs, load the topics, start the producer ids above every id in use, and write the
+metadata file.
 Source: LogManager.loadLogs and the stray partitions of BrokerMetadataPublisher, Kafka 4.3.0.
 """
 
@@ -10,7 +11,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Iterable
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 from ...protocol.kafka_uuid import new_uuid
@@ -27,7 +28,7 @@ from ...storage.producers.emulated_version import EmulatedVersion
 from ..cluster import Cluster
 from ..config.broker_config import BrokerConfig
 from ..config.config_types import ConfigError
-from ..metadata.cluster_metadata import ClusterMetadata, ConfigsMetadata, TopicMetadata
+from ..metadata.cluster_metadata import INT64_MAX, ClusterMetadata, TopicMetadata
 from ..metadata.metadata_image import TopicImage
 from ..metadata.producer_id_manager import ProducerIdManager
 from ..metadata.topic_config import log_config_of, validate_topic_configs
@@ -36,9 +37,13 @@ from ..runtime.clock import AdjustableClock
 from .data_directory import DataDirectory, DataDirectoryError, NodeIdentity
 from .log_import import ImportedLogs, compacted_topics, delete_unfinished_imports
 from .metadata_store import MetadataFileStore, metadata_of
-from .stored_topics import belongs_to, describe_topics, topics_in_folders
+from .stored_topics import belongs_to, complete_topics, describe_topics, is_damaged, topics_in_folders
 
 logger = logging.getLogger(__name__)
+
+# Added to the next producer id and the metadata offset after a start from the copy of the metadata, which may lack the
+# last changes. More than a broker uses until the copy is written: both must never decrease.
+NUMBERS_SKIPPED = 1_000_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -117,6 +122,7 @@ def _load_imported(cluster: Cluster, imported: ImportedLogs, cluster_id: str | N
 def _load_directory(cluster: Cluster, directory: DataDirectory, imported: ImportedLogs | None) -> None:
     """Copy the imported logs into the data folder and load it. From then on the metadata is saved there."""
     cluster.image.cluster_id = directory.cluster_id
+    cluster.node.replicas.log_directory_id = directory.directory_id
     cluster.node.replicas.log_directory = directory.folder
     delete_unfinished_imports(directory.file_system)
     metadata = directory.metadata
@@ -131,17 +137,41 @@ def _load_directory(cluster: Cluster, directory: DataDirectory, imported: Import
                 directory.folder,
                 describe_topics(found),
             )
+    elif directory.is_metadata_from_copy:
+        metadata = _completed(cluster, directory, metadata)
     if imported is not None:
         copied = imported.copy_into(directory, metadata)
         logger.info("copied from %s: %s", imported.folder, describe_topics(copied))
         found += copied
-    restore_configs(cluster, metadata.configs)
+    restore_settings(cluster, metadata)
     TopicLoader(cluster).load([*metadata.topics, *found])
     first_producer_id = max(metadata.next_producer_id, _highest_producer_id(cluster, found) + 1)
     cluster.controller.producer_ids = ProducerIdManager(first_producer_id, is_persistent=True)
     cluster.controller.store = store = MetadataFileStore(cluster, directory)
-    if metadata_of(cluster.controller) != directory.metadata:
+    if directory.is_metadata_from_copy or metadata_of(cluster.controller) != directory.metadata:
         store.write_now()
+    elif directory.is_metadata_copy_due:
+        store.copy_now()
+
+
+def _completed(cluster: Cluster, directory: DataDirectory, copied: ClusterMetadata) -> ClusterMetadata:
+    """Return the metadata of the copy with what the folders show, and log the differences."""
+    partitions = cluster.node.replicas.logs.partitions_on_disk()
+    completed = complete_topics(copied.topics, partitions, compacted_topics(directory.file_system))
+    if completed.added:
+        logger.warning(
+            "the copy of the metadata lacks these topics, which are taken from their folders: %s",
+            describe_topics(completed.added),
+        )
+    if completed.removed:
+        names = ", ".join(topic.name for topic in completed.removed)
+        logger.warning("the copy of the metadata has topics without folders, which were deleted: %s", names)
+    return replace(
+        copied,
+        topics=tuple(completed.topics),
+        next_producer_id=min(copied.next_producer_id + NUMBERS_SKIPPED, INT64_MAX),
+        metadata_offset=min(copied.metadata_offset + NUMBERS_SKIPPED, INT64_MAX),
+    )
 
 
 def recover_cluster(cluster: Cluster, metadata: ClusterMetadata, directory: DataDirectory | None) -> None:
@@ -243,7 +273,8 @@ class TopicLoader:
                 return None
             logger.warning("%s has no folder; an empty log is created", folder)
             return logs.create(topic.name, index, log_config, now_ms=now_ms, topic_id=topic.topic_id)
-        if stored.topic_id is None and self._replicas.is_on_disk:
+        is_lost = stored.topic_id is None or is_damaged(stored, topic.topic_id)
+        if is_lost and self._replicas.is_on_disk:
             logger.warning("%s has no readable %s; a new one is written", folder, PARTITION_METADATA)
             self._replicas.file_system.replace(
                 f"{folder}/{PARTITION_METADATA}", encode_partition_metadata(topic.topic_id)
@@ -251,8 +282,12 @@ class TopicLoader:
         return logs.load(topic.name, index, log_config, now_ms=now_ms)
 
 
-def restore_configs(cluster: Cluster, configs: ConfigsMetadata | None) -> None:
-    """Apply the dynamic configs of the metadata file. Raises ConfigError."""
+def restore_settings(cluster: Cluster, metadata: ClusterMetadata) -> None:
+    """Apply the features and the dynamic configs of the metadata file. Raises ConfigError."""
+    cluster.image.features.updated = dict(metadata.features)
+    # Clients take over a feature level only in a later epoch, which is the offset.
+    cluster.image.offset = max(cluster.image.offset, metadata.metadata_offset)
+    configs = metadata.configs
     if configs is None:
         return
     dynamic = cluster.image.configs

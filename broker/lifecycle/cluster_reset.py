@@ -49,13 +49,14 @@ def create_seed_topics(controller: Controller, seed_topics: Sequence[SeedTopic])
 
 
 def reset_cluster(cluster: Cluster, seed_topics: Sequence[SeedTopic] = ()) -> None:
-    """Delete topics, groups, sessions and dynamic configs, create the seed topics, and reset the clock.
+    """Delete topics, groups, sessions, dynamic configs and feature levels. Create the seed topics, and reset the clock.
 
     Pending requests are completed at the end, so that the next request of a client finds the new state.
     Raises KafkaError KAFKA_STORAGE_ERROR if the files of a seed topic cannot be created.
     """
     coordinators = cluster.node.take_coordinators()
     cluster.image.configs.reset()
+    cluster.image.features.updated = {}
     cluster.controller.remove_topics(list(cluster.image.topics.values()))
     if not cluster.node.replicas.is_on_disk:
         # With a data folder no id is allocated twice, even if the node crashes before the metadata is saved.

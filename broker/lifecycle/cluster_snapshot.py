@@ -1,8 +1,8 @@
 """Takes and restores snapshots of a cluster in memory.
 
-A snapshot has the logs, the producer state with its last batches, topics, configs and the next producer id. The topics
-of the coordinators have the groups; the sessions of their members start again. Fetch sessions and connections are not
-in a snapshot.
+A snapshot has the logs, the producer state with its last batches, topics, configs, features and the next producer id.
+The topics of the coordinators have the groups; the sessions of their members start again. Fetch sessions and
+connections are not in a snapshot.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ def restore_snapshot(cluster: Cluster, snapshot: ClusterSnapshot) -> None:
     Raises SnapshotError with a data folder or imported logs.
     """
     # The packages for logs are loaded with the first restore, not with the admin API.
-    from .cluster_loader import TopicLoader, restore_configs
+    from .cluster_loader import TopicLoader, restore_settings
 
     _memory_of(cluster)
     epochs = {
@@ -89,7 +89,8 @@ def restore_snapshot(cluster: Cluster, snapshot: ClusterSnapshot) -> None:
     node.replace_files(snapshot.files.copy())
     # Later changes must not change the snapshot.
     metadata = deepcopy(snapshot.metadata)
-    restore_configs(cluster, metadata.configs)
+    restore_settings(cluster, metadata)
+    cluster.controller.metadata_changed()
     cluster.image.configs.current = snapshot.config
     TopicLoader(cluster).load(metadata.topics)
     for topic in cluster.image.topics.values():

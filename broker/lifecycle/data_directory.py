@@ -1,9 +1,9 @@
-"""A data folder: its lock, its owner and its metadata file.
+"""A data folder: its lock, its owner and its metadata.
 
 The folder has an empty `.lock`, which is locked while a process uses the folder, and `meta.properties` with the node id
 and the cluster id. Both files are compatible with Kafka, so that Kafka and fauxka never use a folder together.
 A folder with other content and without these files is refused before anything is written, because its folders would
-become topics.
+become topics. The files are read and checked before the first write to the folder.
 Source: LogManager.lockLogDirs and MetaPropertiesEnsemble.verify, Kafka 4.3.0.
 """
 
@@ -25,22 +25,17 @@ from ...storage.checkpoints.checkpoint_files import (
 from ...storage.corrupt_file import CorruptFileError
 from ...storage.file_systems.file_system import TEMPORARY_SUFFIX, FileSystem
 from ...storage.file_systems.os_file_system import OsFileSystem
-from ..metadata.cluster_metadata import (
-    METADATA_BYTES_MAX,
-    METADATA_FILE,
-    ClusterMetadata,
-    NewerMetadataError,
-    decode_metadata,
-)
+from ..metadata.cluster_metadata import METADATA_FILE, ClusterMetadata
+from .export import EXPORTS_FOLDER
+from .metadata_files import BROKEN_METADATA_FILE, METADATA_COPY, StoredMetadata, read_bounded, read_metadata_files
 
 logger = logging.getLogger(__name__)
 
-# An unreadable metadata file is renamed to this before a new one is written.
-BROKEN_METADATA_FILE = METADATA_FILE + ".broken"
 # What a folder has that fauxka or Kafka has begun to use.
-_MARKS_OF_DATA = {META_PROPERTIES, METADATA_FILE, BROKEN_METADATA_FILE}
-# What an otherwise empty folder may have: the traces of a first start that was killed, and what mkfs makes.
-_NAMES_IN_EMPTY = {LOCK, META_PROPERTIES + TEMPORARY_SUFFIX, "lost+found"}
+_MARKS_OF_DATA = {META_PROPERTIES, METADATA_FILE, METADATA_COPY, BROKEN_METADATA_FILE}
+# What an otherwise empty folder may have: the traces of a first start that was killed, what mkfs makes, and the exports
+# of a broker that ran there without a data folder.
+_NAMES_IN_EMPTY = {LOCK, META_PROPERTIES + TEMPORARY_SUFFIX, "lost+found", EXPORTS_FOLDER}
 # meta.properties has five short lines.
 META_PROPERTIES_BYTES_MAX = 64 * 1024
 
@@ -60,7 +55,10 @@ class NodeIdentity:
 class DataDirectory:
     """A data folder that this process has locked until `close`.
 
-    metadata: the content of the metadata file; None if there is none or it is unreadable.
+    cluster_id, directory_id (16 bytes): those of meta.properties.
+    metadata: the stored metadata; None if there is none.
+    is_metadata_from_copy: whether the file is damaged. The caller completes the metadata and writes both files.
+    is_metadata_copy_due: whether the copy must be written.
     """
 
     def __init__(self, folder: str | os.PathLike[str], owner: NodeIdentity) -> None:
@@ -75,8 +73,9 @@ class DataDirectory:
         except OSError as error:
             raise DataDirectoryError(f"cannot use {self.folder}: {error.strerror}") from error
         try:
-            self.cluster_id = self._claim(owner)
-            self.metadata = self._read_metadata()
+            stored = self._read_metadata()
+            self.cluster_id, self.directory_id = self._claim(owner, stored.metadata)
+            self._use(stored)
         except OSError as error:
             self.close()
             raise DataDirectoryError(f"cannot use {self.folder}: {error.strerror}") from error
@@ -90,7 +89,7 @@ class DataDirectory:
         Files that were opened before must not be used any more.
         """
         self._files.discard_open_files()
-        self.metadata = self._read_metadata()
+        self._use(self._read_metadata())
 
     def close(self) -> None:
         """Unlock the folder for other processes."""
@@ -98,8 +97,11 @@ class DataDirectory:
             os.close(self._lock)
             self._lock = -1
 
-    def _claim(self, owner: NodeIdentity) -> str:
-        """Check meta.properties against the owner, or create it. Return the cluster id."""
+    def _claim(self, owner: NodeIdentity, metadata: ClusterMetadata | None) -> tuple[str, bytes]:
+        """Check meta.properties against the owner and the metadata, or create it.
+
+        Return the cluster id and the directory id.
+        """
         path = f"{self.folder}/{META_PROPERTIES}"
         try:
             content = read_bounded(self.file_system, META_PROPERTIES, META_PROPERTIES_BYTES_MAX)
@@ -107,45 +109,44 @@ class DataDirectory:
         except CorruptFileError as error:
             raise DataDirectoryError(f"cannot read {path}: {error}") from error
         if properties is None:
-            properties = MetaProperties(owner.cluster_id or self._id_of_metadata(), owner.node_id, None)
-        _check_owner(properties, owner, path)
-        if properties.directory_id is None:
-            properties = MetaProperties(properties.cluster_id, properties.node_id, new_uuid())
-            self.file_system.replace(META_PROPERTIES, encode_meta_properties(properties), is_synced=True)
-        return properties.cluster_id
-
-    def _id_of_metadata(self) -> str:
-        """Return the cluster id of the metadata file, or a new one, for a folder without meta.properties."""
-        metadata = self._read_metadata()
-        return uuid_text(new_uuid()) if metadata is None else metadata.cluster_id
-
-    def _read_metadata(self) -> ClusterMetadata | None:
-        """Return the content of the metadata file. Rename an unreadable file and log a warning."""
-        try:
-            content = read_bounded(self.file_system, METADATA_FILE, METADATA_BYTES_MAX)
-            return None if content is None else decode_metadata(content)
-        except NewerMetadataError as error:
-            raise DataDirectoryError(f"{self.folder}: {error}") from error
-        except CorruptFileError as error:
-            logger.warning(
-                "%s in %s; it is kept as %s, and the topics are taken from their folders",
-                *(error, self.folder, BROKEN_METADATA_FILE),
+            stored_id = uuid_text(new_uuid()) if metadata is None else metadata.cluster_id
+            properties = MetaProperties(owner.cluster_id or stored_id, owner.node_id, None)
+        elif metadata is not None and properties.cluster_id != metadata.cluster_id:
+            raise DataDirectoryError(
+                f"Invalid cluster.id in: {path}. Expected {metadata.cluster_id}, as in {METADATA_FILE}, "
+                f"but read {properties.cluster_id}"
             )
+        _check_owner(properties, owner, path)
+        directory_id = properties.directory_id
+        if directory_id is None:
+            directory_id = new_uuid()
+            properties = MetaProperties(properties.cluster_id, properties.node_id, directory_id)
+            self.file_system.replace(META_PROPERTIES, encode_meta_properties(properties), is_synced=True)
+        return properties.cluster_id, directory_id
+
+    def _read_metadata(self) -> StoredMetadata:
+        """Read the metadata file and its copy. Raises DataDirectoryError: both damaged, or of a later version."""
+        try:
+            return read_metadata_files(self.file_system)
+        except CorruptFileError as error:
+            raise DataDirectoryError(f"{self.folder}: {error}") from error
+
+    def _use(self, stored: StoredMetadata) -> None:
+        """Log what is damaged, and keep a damaged metadata file under another name."""
+        self.metadata = stored.metadata
+        self.is_metadata_from_copy = stored.is_from_copy
+        self.is_metadata_copy_due = stored.is_copy_due
+        if stored.copy_fault is not None:
+            logger.warning("%s in %s; the copy is written again", stored.copy_fault, self.folder)
+        if stored.file_fault is None:
+            return
+        source = (
+            f"its copy {METADATA_COPY} is used" if stored.is_from_copy else "the topics are taken from their folders"
+        )
+        if self.file_system.exists(METADATA_FILE):
             self.file_system.rename(METADATA_FILE, BROKEN_METADATA_FILE)
-            return None
-
-
-def read_bounded(file_system: FileSystem, path: str, bytes_max: int) -> bytes | None:
-    """Return the content of a small file, or None. Raises CorruptFileError if it is too large, and OSError."""
-    if not file_system.exists(path):
-        return None
-    file = file_system.open(path)
-    try:
-        if file.size > bytes_max:
-            raise CorruptFileError(f"{path} has {file.size} bytes, more than {bytes_max}")
-        return bytes(file.read(0, file.size))
-    finally:
-        file.close()
+            source = f"it is kept as {BROKEN_METADATA_FILE}, and {source}"
+        logger.warning("%s in %s; %s", stored.file_fault, self.folder, source)
 
 
 def _check_content(folder: str) -> None:

@@ -24,7 +24,8 @@ from ...storage.file_systems.os_file_system import OsFileSystem
 from ...storage.log_files import PartitionName, partition_folder
 from ...storage.log_manager import LogManager
 from ..metadata.cluster_metadata import METADATA_FILE, ClusterMetadata, TopicMetadata, encode_metadata
-from .data_directory import DataDirectory, DataDirectoryError, read_bounded
+from .data_directory import DataDirectory, DataDirectoryError
+from .metadata_files import read_bounded
 from .stored_topics import topics_in_folders
 
 # The name of a folder that is being copied: a number and this suffix.
@@ -64,7 +65,7 @@ class ImportedLogs:
         for topic in topics:
             if topic.name in existing:
                 raise DataDirectoryError(f"--import-logs: {directory.folder} has a topic {topic.name} already")
-        if directory.metadata is None:
+        if directory.metadata is None or directory.is_metadata_from_copy:
             # With a metadata file, a crash during the copy leaves no topic that is derived from incomplete folders.
             directory.file_system.replace(METADATA_FILE, encode_metadata(metadata), is_synced=True)
         self._copy_into(directory, [PartitionName(each.topic_name, each.partition) for each in stored])

@@ -5,6 +5,8 @@
    it (`when_saved`). Otherwise the event loop writes the file without a sync.
 3. Changes during a write go into the next write together.
 4. After a failed write the store retries every RETRY_MS.
+5. COPY_DELAY_MS after a write, a disk thread writes the same content to the copy (metadata_files). No response waits
+   for it, so a change costs one write. A crash before leaves an older copy, which the next start-up replaces.
 """
 
 from __future__ import annotations
@@ -19,6 +21,7 @@ from ...protocol.error_codes import ErrorCode, KafkaError
 from ..metadata.cluster_metadata import METADATA_FILE, ClusterMetadata, ConfigsMetadata, TopicMetadata, encode_metadata
 from ..runtime.deferred import Deferred
 from ..runtime.disk_executor import STEP_THREADS_MAX
+from .metadata_files import METADATA_COPY
 
 if TYPE_CHECKING:
     from ..cluster import Cluster
@@ -30,6 +33,8 @@ logger = logging.getLogger(__name__)
 
 # The delay before the next attempt after a failed write, for example on a full disk.
 RETRY_MS = 1000
+# The delay of the copy. Many changes in a row, such as the creation of many topics, are copied together.
+COPY_DELAY_MS = 100
 
 Response = TypeVar("Response")
 
@@ -47,6 +52,10 @@ class MetadataFileStore:
         self._is_busy = False
         self._is_due = False
         self._waiting: list[tuple[int, StepDone]] = []
+        # What the copy does not have yet.
+        self._uncopied: bytes | None = None
+        self._is_copying = False
+        self._is_copy_failing = False
 
     def changed(self) -> None:
         """Note a change, and write the file after the current request."""
@@ -75,8 +84,8 @@ class MetadataFileStore:
         self._is_busy = True
         state = metadata_of(self._controller)
         content = encode_metadata(state)
-        ended = partial(self._ended, self._change, state.next_producer_id)
-        if self._controller.image.configs.current.value_of("log.flush.interval.messages") == 1:
+        ended = partial(self._ended, self._change, state.next_producer_id, content)
+        if self._is_synced():
             self._replicas.disk_executor.run(partial(self._replace, content, is_synced=True), ended)
             return
         try:
@@ -87,17 +96,31 @@ class MetadataFileStore:
             ended(None)
 
     def write_now(self) -> None:
-        """Write and sync the file in this thread, at start-up and shutdown. Raises OSError."""
+        """Write and sync the file and its copy in this thread, at start-up and shutdown. Raises OSError."""
         state = metadata_of(self._controller)
-        self._replace(encode_metadata(state), is_synced=True)
+        self._uncopied = encode_metadata(state)
+        self._replace(self._uncopied, is_synced=True)
         self._saved_change = self._change
         self._controller.producer_ids.block_saved(state.next_producer_id)
+        self.copy_now()
+
+    def copy_now(self) -> None:
+        """Write and sync the copy in this thread. An error is logged: the file itself has every change."""
+        content = self._uncopied or encode_metadata(metadata_of(self._controller))
+        try:
+            self._replace_copy(content, is_synced=True)
+        except OSError as error:
+            logger.warning("cannot write %s: %s", METADATA_COPY, error)
+        else:
+            self._uncopied = None
 
     def close(self) -> None:
         """Write the changes and close the logs. An error is logged; the next start-up recovers the logs."""
         try:
             if self._saved_change != self._change:
                 self.write_now()
+            elif self._uncopied is not None:
+                self.copy_now()
             self._replicas.logs.close(_run_parallel)
         except OSError as error:
             logger.error("cannot close %s cleanly: %s", self.directory.folder, error)
@@ -105,10 +128,19 @@ class MetadataFileStore:
     def _replace(self, content: bytes, *, is_synced: bool) -> None:
         self.directory.file_system.replace(METADATA_FILE, content, is_synced=is_synced)
 
-    def _ended(self, change: int, next_producer_id: int, error: OSError | None) -> None:
+    def _replace_copy(self, content: bytes, *, is_synced: bool) -> None:
+        self.directory.file_system.replace(METADATA_COPY, content, is_synced=is_synced)
+
+    def _is_synced(self) -> bool:
+        return self._controller.image.configs.current.value_of("log.flush.interval.messages") == 1
+
+    def _ended(self, change: int, next_producer_id: int, content: bytes, error: OSError | None) -> None:
         self._is_busy = False
         if error is None:
             self._saved_change = change
+            if self._uncopied is None and not self._is_copying:
+                self._copy_later(COPY_DELAY_MS)
+            self._uncopied = content
             self._controller.producer_ids.block_saved(next_producer_id)
         else:
             logger.error("cannot write %s: %s; trying again in %d ms", METADATA_FILE, error, RETRY_MS)
@@ -120,6 +152,27 @@ class MetadataFileStore:
         if error is None or self._waiting:
             # Write the changes that were made during this write.
             self.write()
+
+    def _copy_later(self, delay_ms: int) -> None:
+        self._replicas.clock.call_later(delay_ms, self._copy)
+
+    def _copy(self) -> None:
+        content = self._uncopied
+        if content is None or self._is_copying:
+            return
+        self._is_copying = True
+        step = partial(self._replace_copy, content, is_synced=self._is_synced())
+        self._replicas.disk_executor.run(step, partial(self._copied, content))
+
+    def _copied(self, content: bytes, error: OSError | None) -> None:
+        self._is_copying = False
+        if error is not None and not self._is_copy_failing:
+            logger.warning("cannot write %s: %s; trying again every %d ms", METADATA_COPY, error, RETRY_MS)
+        self._is_copy_failing = error is not None
+        if error is None and self._uncopied is content:
+            self._uncopied = None
+        else:
+            self._copy_later(COPY_DELAY_MS if error is None else RETRY_MS)
 
     def _write_later(self, delay_ms: int) -> None:
         if not self._is_due:
@@ -147,6 +200,8 @@ def metadata_of(controller: Controller) -> ClusterMetadata:
             configs.group_configs,
             configs.client_metrics_configs,
         ),
+        image.offset,
+        dict(image.features.updated),
     )
 
 

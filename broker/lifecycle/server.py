@@ -7,7 +7,6 @@ node keeps its ports bound, but does not listen on them.
 from __future__ import annotations
 
 import asyncio
-import itertools
 import logging
 import socket
 from collections.abc import Callable, Sequence
@@ -16,10 +15,9 @@ from typing import TYPE_CHECKING
 from ...protocol.api_keys import APIS, ApiKey
 from ..cluster import Cluster
 from ..dispatch.dispatch import Dispatcher, load_handler
-from ..network.busy_poll import BusyPoll
-from ..network.connection import Connection
+from ..network.acceptor import bind_address
 from ..network.listeners import Listener, ListenerConfig
-from ..requests.request_context import ConnectionInfo, RequestContext
+from ..network.socket_server import SocketServer
 from ..runtime.clock import Timer
 from .cleaner_thread import CleanerThread
 from .log_scheduler import LogScheduler
@@ -32,8 +30,6 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-# Connections that wait to be accepted, as Kafka's socket.listen.backlog.size.
-LISTEN_BACKLOG = 50
 # How long a shutdown waits for responses that are not yet written.
 STOP_TIMEOUT_SECONDS = 2.0
 # The minimum of log.cleaner.backoff.ms. Without a pause the event loop would do nothing else.
@@ -62,9 +58,8 @@ class Server:
         self._configs = listeners
         self._plan = plan
         self._dispatcher = Dispatcher(plan, observer, self._make_fault_injector, self.node.file_faults)
-        self._busy_poll = BusyPoll(self.node.config.busy_poll_us)
-        self._connection_ids = itertools.count(1)
-        self._servers: list[asyncio.Server] = []
+        self._socket_server = SocketServer(self.node, self._dispatcher)
+        self.node.on_configs_changed = self._socket_server.configs_changed
         self._recurring: list[Timer] = []
         self._cleaner_thread: CleanerThread | None = None
         self.is_running = False
@@ -123,7 +118,8 @@ class Server:
             self.node.event_loop_bridge.begin()
         self.node.load_coordinators()
         try:
-            self.listeners = [await self._bind(config) for config in self._configs]
+            self.listeners = [await self._socket_server.listen(config) for config in self._configs]
+            self.node.listeners = self.listeners
         except OSError:
             await self.stop()
             raise
@@ -157,8 +153,7 @@ class Server:
         from .crash_restart import crash_node
 
         self.is_running = False
-        addresses = [(bound.family, bound.getsockname()) for server in self._servers for bound in server.sockets]
-        self._stop_listening()
+        addresses = self._socket_server.stop_listening()
         self._reserved_ports = [port for address in addresses if (port := _find_reserved_port(*address)) is not None]
         self._dispatcher.abort_connections()
         self._dispatcher.lift_faults()
@@ -200,9 +195,10 @@ class Server:
             ports = [listener.port for listener in self.listeners]
             try:
                 configs = [config._replace(port=port) for config, port in zip(self._configs, ports, strict=True)]
-                self.listeners = [await self._bind(config) for config in configs]
+                self.listeners = [await self._socket_server.listen(config) for config in configs]
+                self.node.listeners = self.listeners
             except OSError:
-                self._stop_listening()
+                self._socket_server.stop_listening()
                 self._dispatcher.abort_connections()
                 raise
             self._crashed = None
@@ -211,11 +207,6 @@ class Server:
             for offsets in log_ends:
                 if self.on_recovered is not None:
                     self.on_recovered(offsets)
-
-    def _stop_listening(self) -> None:
-        for server in self._servers:
-            server.close()
-        self._servers.clear()
 
     def _release_ports(self) -> None:
         for port in self._reserved_ports:
@@ -237,7 +228,7 @@ class Server:
             self._release_ports()
         for timer in self._recurring:
             timer.cancel()
-        self._stop_listening()
+        self._socket_server.stop_listening()
         self._dispatcher.close_connections()
         try:
             async with asyncio.timeout(STOP_TIMEOUT_SECONDS):
@@ -248,55 +239,10 @@ class Server:
             await self._cleaner_thread.stop()
         await self.node.stop_disk_executor()
 
-    async def _bind(self, config: ListenerConfig) -> Listener:
-        listener: Listener | None = None
-
-        def connection() -> Connection:
-            assert listener is not None, "connections are accepted after the listener is bound"
-            context = RequestContext(
-                self.node, ConnectionInfo(next(self._connection_ids), listener, node_id=self.node.node_id)
-            )
-            frame_bytes_max = self.node.config.socket_request_max_bytes
-            return Connection(self._dispatcher, context, self._busy_poll, frame_bytes_max=frame_bytes_max)
-
-        loop = asyncio.get_running_loop()
-        host = config.host or None
-        bound = _bound_by_number(host, config.port)
-        if bound is None:
-            where = (host, config.port)
-            server = await loop.create_server(connection, *where, backlog=LISTEN_BACKLOG, start_serving=False)
-        else:
-            server = await loop.create_server(connection, sock=bound, backlog=LISTEN_BACKLOG, start_serving=False)
-        self._servers.append(server)
-        listener = config.bound_to(server.sockets[0].getsockname()[1])
-        await server.start_serving()
-        logger.info("listening on %s as %s, advertised as %s", config.host, listener.name, listener.address)
-        return listener
-
     def _every(self, interval_ms: int, work: Callable[[], None]) -> None:
         """Run work every interval_ms of the cluster's clock until shutdown; never if interval_ms is 0."""
         if interval_ms > 0:
             self._recurring.append(self.cluster.clock.call_every(interval_ms, work))
-
-
-def _bound_by_number(host: str | None, port: int) -> socket.socket | None:
-    """Return a socket that is bound to an IPv4 address, or None if host is not one. Raises OSError.
-
-    asyncio would load modules for name resolution, which slows down the start-up.
-    """
-    try:
-        socket.inet_pton(socket.AF_INET, host or "")
-    except OSError:
-        return None
-    bound = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
-    try:
-        bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        bound.bind((host, port))
-    except OSError as error:
-        bound.close()
-        reason = (error.strerror or str(error)).lower()
-        raise OSError(error.errno, f"cannot bind {host}:{port}: {reason}") from error
-    return bound
 
 
 def _find_reserved_port(family: int, address: tuple[str, int]) -> socket.socket | None:
@@ -305,11 +251,7 @@ def _find_reserved_port(family: int, address: tuple[str, int]) -> socket.socket 
     It does not listen, so that connections are refused. Without it the system may choose the port as the local port of
     a client that connects to it: the client would be connected to itself.
     """
-    port = socket.socket(family, socket.SOCK_STREAM)
     try:
-        port.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        port.bind(address)
+        return bind_address(family, address)
     except OSError:
-        port.close()
         return None
-    return port

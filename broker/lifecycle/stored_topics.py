@@ -1,4 +1,4 @@
-"""Derives topics from partition folders, for a data folder without a metadata file and for imported logs.
+"""Derives topics from partition folders: without a metadata file, for imported logs, and after a damaged metadata file.
 
 The folder's name has the topic and the partition; its partition.metadata has the topic id. Configs are not in the
 folders, so that the topics get unlimited retention.
@@ -6,7 +6,8 @@ folders, so that the topics get unlimited retention.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from ...protocol.kafka_uuid import new_uuid, uuid_text
@@ -41,9 +42,55 @@ def topics_in_folders(stored: Iterable[StoredPartition], compacted: Collection[s
     return topics
 
 
+@dataclass(frozen=True, slots=True)
+class CompletedTopics:
+    """The topics of a copy of the metadata, completed from the folders.
+
+    added: topics that only the folders have, also with another topic id. removed: topics of the copy without folders.
+    """
+
+    topics: list[TopicMetadata]
+    added: list[TopicMetadata]
+    removed: list[TopicMetadata]
+
+
+def complete_topics(
+    copied: Iterable[TopicMetadata], stored: Sequence[StoredPartition], compacted: Collection[str]
+) -> CompletedTopics:
+    """Return the topics of a copy that may lack the last changes.
+
+    Folders are created before the metadata is written, and renamed after it. So a topic without a folder was deleted
+    since, one with other ids was created again, and an unknown one is new. No folder is left without a topic.
+    """
+    in_folders = {topic.name: topic for topic in topics_in_folders(stored, compacted)}
+    topics: list[TopicMetadata] = []
+    removed: list[TopicMetadata] = []
+    for topic in copied:
+        own = [each.partition for each in stored if each.topic_name == topic.name and belongs_to(each, topic.topic_id)]
+        if own:
+            del in_folders[topic.name]
+            topics.append(replace(topic, partition_count=max(topic.partition_count, max(own) + 1)))
+        elif topic.name not in in_folders:
+            removed.append(topic)
+    added = list(in_folders.values())
+    return CompletedTopics(topics + added, added, removed)
+
+
 def belongs_to(stored: StoredPartition, topic_id: bytes) -> bool:
-    """Return whether the partition is one of the topic with that id, or its folder has no topic id."""
-    return stored.topic_id is None or stored.topic_id == topic_id
+    """Return whether the partition is one of the topic with that id, or its folder has no topic id.
+
+    partition.metadata has no checksum. Two topic ids that differ in one character are the same one, damaged: random ids
+    differ in many.
+    """
+    return stored.topic_id is None or stored.topic_id == topic_id or is_damaged(stored, topic_id)
+
+
+def is_damaged(stored: StoredPartition, topic_id: bytes) -> bool:
+    """Return whether the folder's topic id is topic_id with one wrong character."""
+    if stored.topic_id is None:
+        return False
+    pairs = zip(uuid_text(stored.topic_id), uuid_text(topic_id), strict=True)
+    return sum(own != expected for own, expected in pairs) == 1
 
 
 def describe_topics(topics: Iterable[TopicMetadata]) -> str:

@@ -1,23 +1,34 @@
-"""The file cluster-metadata.json of a data folder: topics, dynamic configs and the next producer id.
+"""The file cluster-metadata.json of a data folder: topics, dynamic configs, features and the next producer id.
 
 Kafka stores these in the metadata log of its controllers. The file is JSON and is always replaced as a whole. Any
 unexpected field or value is an error, because a guess could result in wrong configs or in duplicate producer ids.
+Since version 3 the last line is a CRC-32C of everything before it: a changed bit must not make another topic id.
+Versions 1 and 2 are read without one. The checksum is compared before the version: later versions must end in the
+same line.
 """
 
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TypeVar, cast
 
+from fastcrc.crc32 import iscsi as crc32c
+
 from ...protocol.kafka_uuid import parse_uuid, uuid_text
 from ...protocol.primitives import ZERO_UUID
 from ...storage.corrupt_file import CorruptFileError
+from .features import FEATURES
 from .topic_validation import find_topic_name_error
 
 METADATA_FILE = "cluster-metadata.json"
-METADATA_VERSION = 1
+METADATA_VERSION = 3
+# Version 1 has neither metadata_offset nor features.
+FEATURES_SINCE = 2
+CHECKSUM_SINCE = 3
+_CHECKSUM = re.compile(rb' "checksum": "([0-9a-f]{8})"}\n\Z')
 # Four times the size of 100,000 topics with some configs each.
 METADATA_BYTES_MAX = 64 * 1024 * 1024
 
@@ -60,42 +71,61 @@ class ClusterMetadata:
 
     next_producer_id: the start of the next block of producer ids; no id from there on was ever allocated.
     configs: None if none were saved; then the initial configs of the broker apply.
+    metadata_offset: MetadataImage.offset. features: FinalizedFeatures.updated.
     """
 
     cluster_id: str
     next_producer_id: int = 0
     topics: tuple[TopicMetadata, ...] = ()
     configs: ConfigsMetadata | None = None
+    metadata_offset: int = 0
+    features: dict[str, int] = field(default_factory=dict[str, int])
 
 
 def encode_metadata(metadata: ClusterMetadata) -> bytes:
-    """Return the bytes of the file, with one line per topic."""
+    """Return the bytes of the file, with one line per topic and the checksum in the last line."""
     topics = ",\n".join(f"  {json.dumps(_topic_object(topic))}" for topic in metadata.topics)
     configs = metadata.configs
     lines = [
         f'"version": {METADATA_VERSION}',
         f'"cluster_id": {json.dumps(metadata.cluster_id)}',
         f'"next_producer_id": {metadata.next_producer_id}',
+        f'"metadata_offset": {metadata.metadata_offset}',
+        f'"features": {json.dumps(metadata.features)}',
         f'"topics": [\n{topics}\n ]' if topics else '"topics": []',
         f'"configs": {json.dumps(None if configs is None else _configs_object(configs))}',
     ]
-    return ("{" + ",\n ".join(lines) + "}\n").encode()
+    return with_checksum(("{" + ",\n ".join(lines) + ",\n").encode())
+
+
+def with_checksum(content: bytes) -> bytes:
+    """Return the file with its last line. content: everything before it."""
+    return content + b' "checksum": "%08x"}\n' % crc32c(content)
 
 
 def decode_metadata(content: bytes | memoryview) -> ClusterMetadata:
     """Parse the file. Raises CorruptFileError with the field and its value; NewerMetadataError for a later version."""
+    data = bytes(content)
+    checksum = _checked_checksum(data)
     try:
-        value: object = json.loads(bytes(content))
+        value: object = json.loads(data)
     except (ValueError, RecursionError) as error:
         raise CorruptFileError(f"{METADATA_FILE} is not JSON: {error}") from error
-    _check_version(value)
-    fields = _Fields(value, "", ("version", "cluster_id", "next_producer_id", "topics", "configs"))
+    version = _version_of(value)
+    if version >= CHECKSUM_SINCE and checksum is None:
+        raise CorruptFileError(f"{METADATA_FILE} has version {version} and no checksum in its last line")
+    of_features = ("metadata_offset", "features") if (has_features := version >= FEATURES_SINCE) else ()
+    of_checksum = ("checksum",) if version >= CHECKSUM_SINCE else ()
+    names = ("version", "cluster_id", "next_producer_id", *of_features, "topics", "configs", *of_checksum)
+    fields = _Fields(value, "", names)
     topics = fields.decode("topics", _items)
     metadata = ClusterMetadata(
         fields.decode("cluster_id", _name),
         fields.decode("next_producer_id", _integer_up_to(0, INT64_MAX)),
         tuple(_topic_of(topic, f"topics[{index}]") for index, topic in enumerate(topics)),
         fields.decode("configs", _configs_of),
+        fields.decode("metadata_offset", _integer_up_to(0, INT64_MAX)) if has_features else 0,
+        fields.decode("features", _features) if has_features else {},
     )
     _check_unique(metadata.topics)
     return metadata
@@ -119,7 +149,20 @@ def _configs_object(configs: ConfigsMetadata) -> dict[str, object]:
     }
 
 
-def _check_version(value: object) -> None:
+def _checked_checksum(data: bytes) -> bytes | None:
+    """Return the checksum in the last line; None if there is none. Raises CorruptFileError if it is wrong."""
+    match = _CHECKSUM.search(data, max(0, len(data) - 64))
+    if match is None:
+        return None
+    checksum = b"%08x" % crc32c(data[: match.start()])
+    if checksum != match[1]:
+        raise CorruptFileError(
+            f"{METADATA_FILE}: the checksum is {match[1].decode()}, that of the content {checksum.decode()}"
+        )
+    return checksum
+
+
+def _version_of(value: object) -> int:
     version = cast(dict[str, object], value).get("version") if isinstance(value, dict) else None
     if isinstance(version, bool) or not isinstance(version, int) or version < 1:
         raise _wrong("version", version, "an integer from 1 on")
@@ -127,6 +170,7 @@ def _check_version(value: object) -> None:
         raise NewerMetadataError(
             f"{METADATA_FILE} has version {version}; this release supports versions up to {METADATA_VERSION}"
         )
+    return version
 
 
 def _check_unique(topics: tuple[TopicMetadata, ...]) -> None:
@@ -182,6 +226,16 @@ def _configs_of(value: object, place: str) -> ConfigsMetadata | None:
         fields.decode("groups", _texts_by_name),
         fields.decode("client_metrics", _texts_by_name),
     )
+
+
+def _features(value: object, place: str) -> dict[str, int]:
+    levels: dict[str, int] = {}
+    for name, level in _object(value, place).items():
+        if name not in FEATURES:
+            raise _wrong(place, name, f"the name of a feature: {', '.join(FEATURES)}")
+        feature = FEATURES[name]
+        levels[name] = _integer_up_to(feature.level_min, feature.level_max)(level, f"{place}.{name}")
+    return levels
 
 
 def _items(value: object, place: str) -> list[object]:

@@ -14,8 +14,15 @@ from ...protocol.error_codes import ErrorCode, KafkaError
 from ..config.config_keys import BROKER_KEYS, TOPIC_KEYS, ConfigKey
 from ..config.config_resources import AlterConfigOp, ConfigResource, OpType, ResourceType, broker_id_of
 from ..config.config_types import ConfigError, ConfigType
+from ..runtime.long_work import Steps
 from .controller import Controller
-from .dynamic_broker_rules import check_broker_configs, check_client_metrics, check_group_configs
+from .dynamic_broker_rules import (
+    check_broker_configs,
+    check_client_metrics,
+    check_group_configs,
+    check_min_insync_replicas,
+)
+from .features import ELR_VERSION
 from .metadata_image import MetadataImage
 from .topic_config import validate_topic_configs
 from .topic_validation import find_topic_name_error
@@ -113,6 +120,8 @@ def replace_configs(
             _replace_topic_configs(controller, resource.name, texts, validate_only=validate_only)
         case ResourceType.BROKER:
             check_broker_configs(configs, texts, is_default=not resource.name)
+            if controller.image.features.level_of(ELR_VERSION):
+                check_min_insync_replicas(configs, texts, is_default=not resource.name)
             if not validate_only:
                 if resource.name:
                     configs.broker_configs = texts
@@ -160,8 +169,8 @@ class RequestResource(Protocol):
 Resource = TypeVar("Resource", bound=RequestResource)
 
 
-def alter_each(resources: Sequence[Resource], alter: Callable[[Resource], None]) -> list[KafkaError | None]:
-    """Call alter for each resource. Return the error of each, or None.
+def alter_each(resources: Sequence[Resource], alter: Callable[[Resource], None]) -> Steps[list[KafkaError | None]]:
+    """Call alter for each resource, one a step. Return the error of each, or None.
 
     A resource that appears more than once is refused. An error of one resource does not affect the others.
     """
@@ -175,4 +184,5 @@ def alter_each(resources: Sequence[Resource], alter: Callable[[Resource], None])
             errors.append(None)
         except KafkaError as error:
             errors.append(error)
+        yield None
     return errors

@@ -1,6 +1,6 @@
 """The entries of DescribeConfigs responses: value, source and synonyms of each key.
 
-Left out: the documentation of keys. Source: ConfigHelper, Kafka 4.3.0; tests/golden/configs-4.3.0.jsonl.
+Source: ConfigHelper, Kafka 4.3.0; tests/golden/configs-4.3.0.jsonl.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from ...protocol.messages.describe_configs import DescribeConfigsResourceResult,
 from ..config import broker_loggers
 from ..config.broker_config import BrokerConfig
 from ..config.config_keys import BROKER_KEYS, GROUP_KEYS, OWN_DEFAULTS, TOPIC_KEYS, ConfigKey
+from ..config.config_resources import ResourceType
 from ..config.config_types import ConfigType, ConfigValue, text_of
 from ..config.dynamic_configs import UNITS_BY_KEY, DynamicConfigs
 from .topic_config import topic_value_of
@@ -31,6 +32,12 @@ class ConfigSource(IntEnum):
     GROUP = 8
 
 
+# The other resource types have no documented keys.
+KEYS_BY_RESOURCE_TYPE: Mapping[int, Mapping[str, ConfigKey]] = {
+    ResourceType.TOPIC: TOPIC_KEYS,
+    ResourceType.BROKER: BROKER_KEYS,
+    ResourceType.GROUP: GROUP_KEYS,
+}
 # The config type of an unknown key.
 TYPE_UNKNOWN = 0
 # The keys of client metrics subscriptions, with type and default.
@@ -100,15 +107,42 @@ def topic_entries(
         yield _entry(key.name, value, synonyms, key)
 
 
-def broker_entries(config: BrokerConfig, configs: DynamicConfigs) -> Iterable[DescribeConfigsResourceResult]:
-    """Return the entries of this broker, including unknown keys that were set dynamically."""
+def broker_entries(
+    config: BrokerConfig, configs: DynamicConfigs, bound: Mapping[str, str]
+) -> Iterable[DescribeConfigsResourceResult]:
+    """Return the entries of this broker, including unknown keys that were set dynamically.
+
+    bound: the values of the listener keys as the broker has bound them, whatever their configured values are.
+    """
     for key in BROKER_KEYS.values():
-        if not key.is_internal:
-            synonyms = synonyms_of(configs, key.name, is_sensitive=key.is_sensitive)
-            value = config.node_id if key.name == "broker.id" else config.value_of(key.name)
-            yield _entry(key.name, value, synonyms, key, read_only=key.dynamic_mode == "read-only")
+        if key.is_internal:
+            continue
+        synonyms = synonyms_of(configs, key.name, is_sensitive=key.is_sensitive)
+        value = config.node_id if key.name == "broker.id" else config.value_of(key.name)
+        if key.name in bound:
+            synonyms = _with_static_value(synonyms, key.name, bound[key.name])
+            value = synonyms[0].value
+        yield _entry(key.name, value, synonyms, key, read_only=key.dynamic_mode == "read-only")
     for name in (configs.default_broker_configs | configs.broker_configs).keys() - BROKER_KEYS.keys():
         yield _entry(name, None, synonyms_of(configs, name, is_sensitive=True), None, read_only=True)
+
+
+def _with_static_value(synonyms: list[DescribeConfigsSynonym], name: str, value: str) -> list[DescribeConfigsSynonym]:
+    """Return the synonyms with another static value: after the dynamic values, before the default."""
+    static = DescribeConfigsSynonym(name=name, value=value, source=ConfigSource.STATIC_BROKER)
+    dynamic = [each for each in synonyms if each.source < ConfigSource.STATIC_BROKER]
+    return [*dynamic, static, *(each for each in synonyms if each.source > ConfigSource.STATIC_BROKER)]
+
+
+def add_documentation(resource_type: int, entries: Iterable[DescribeConfigsResourceResult]) -> None:
+    """Add the line on its effect to each entry whose key has one."""
+    # Few requests ask for it.
+    from ..config.config_documentation import documentation_of
+
+    keys = KEYS_BY_RESOURCE_TYPE.get(resource_type, {})
+    for entry in entries:
+        key = keys.get(entry.name)
+        entry.documentation = None if key is None else documentation_of(key)
 
 
 def default_broker_entries(configs: DynamicConfigs) -> Iterable[DescribeConfigsResourceResult]:

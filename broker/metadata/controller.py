@@ -15,6 +15,7 @@ from typing import Protocol, TypeVar
 from ...protocol.error_codes import ErrorCode, KafkaError
 from ...protocol.kafka_uuid import new_uuid
 from ..runtime.deferred import Deferred
+from .features import ELR_VERSION, FeatureUpdate, check_updates
 from .metadata_image import MetadataImage, PartitionRegistration, TopicImage
 from .producer_id_manager import ProducerIdManager
 
@@ -158,6 +159,41 @@ class Controller:
             publisher.broker_configs_changed()
         self.metadata_changed()
 
+    # -- features
+
+    def update_features(self, updates: Mapping[str, FeatureUpdate], *, validate_only: bool) -> None:
+        """Change the levels of features, unless validate_only.
+
+        Raises KafkaError INVALID_UPDATE_VERSION for the first invalid update; no level changes then.
+        """
+        features = self.image.features
+        check_updates(features, self.image.brokers[0].node_id, updates)
+        changed = {name: update.level for name, update in updates.items() if update.level != features.level_of(name)}
+        if validate_only or not changed:
+            return
+        features.updated.update(changed)
+        if changed.get(ELR_VERSION):
+            # Broker configs of this key could disagree about eligible leader replicas
+            # (ConfigurationControlManager.maybeGenerateElrSafetyRecords).
+            self.image.configs.unify_min_insync_replicas()
+            self.apply_dynamic_configs()
+        else:
+            self.metadata_changed()
+
+    # -- brokers
+
+    def unregister_broker(self, broker_id: int) -> None:
+        """Remove a broker from the cluster.
+
+        Raises KafkaError: BROKER_ID_NOT_REGISTERED; INVALID_REQUEST for the only broker. Kafka unregisters it too, and
+        has no leader for any partition until the broker is restarted.
+        """
+        if all(broker.node_id != broker_id for broker in self.image.brokers):
+            raise KafkaError(ErrorCode.BROKER_ID_NOT_REGISTERED, f"Broker ID {broker_id} is not currently registered")
+        raise KafkaError(
+            ErrorCode.INVALID_REQUEST, f"Broker ID {broker_id} is the only broker and cannot be unregistered"
+        )
+
     # -- producer ids
 
     def claim_producer_ids(self) -> None:
@@ -173,7 +209,8 @@ class Controller:
     # -- metadata store
 
     def metadata_changed(self) -> None:
-        """Have the metadata store write the image; no effect in memory."""
+        """Count a change of the image, and have the metadata store write it if there is one."""
+        self.image.offset += 1
         if self.store is not None:
             self.store.changed()
 

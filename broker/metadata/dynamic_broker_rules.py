@@ -39,7 +39,6 @@ def check_broker_configs(configs: DynamicConfigs, texts: Mapping[str, str], *, i
         configs.static.with_entries({name: texts[name] for name in modes})
     except ConfigError as error:
         raise KafkaError(ErrorCode.INVALID_REQUEST, str(error)) from error
-    _check_min_insync_replicas(configs, texts, is_default=is_default)
 
 
 def _refuse(reason: str, names: Iterable[str]) -> None:
@@ -48,7 +47,8 @@ def _refuse(reason: str, names: Iterable[str]) -> None:
         raise KafkaError(ErrorCode.INVALID_REQUEST, f"{reason}: [{', '.join(refused)}]")
 
 
-def _check_min_insync_replicas(configs: DynamicConfigs, texts: Mapping[str, str], *, is_default: bool) -> None:
+def check_min_insync_replicas(configs: DynamicConfigs, texts: Mapping[str, str], *, is_default: bool) -> None:
+    """Raise KafkaError INVALID_CONFIG if texts change min.insync.replicas as eligible leader replicas do not allow."""
     if is_default and MIN_INSYNC_REPLICAS not in texts:
         raise KafkaError(
             ErrorCode.INVALID_CONFIG, f"Cluster-level {MIN_INSYNC_REPLICAS} cannot be removed while ELR is enabled."

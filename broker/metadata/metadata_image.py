@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from ..config.dynamic_configs import DynamicConfigs
+from .features import FinalizedFeatures
 
 GROUP_METADATA_TOPIC = "__consumer_offsets"
 TRANSACTION_STATE_TOPIC = "__transaction_state"
@@ -63,15 +64,18 @@ class MetadataImage:
     """The metadata of a cluster.
 
     cluster_id: the cluster id of Kafka, 22 characters. topics: by name, in the order of their creation.
-    configs: static and dynamic configs of brokers, groups and client metrics.
+    configs: static and dynamic configs of brokers, groups and client metrics. features: the finalized levels.
+    offset: the number of changes so far. It stands for the end offset of Kafka's metadata log, and never decreases.
     """
 
-    __slots__ = ("_topics_by_id", "brokers", "cluster_id", "configs", "topics")
+    __slots__ = ("_topics_by_id", "brokers", "cluster_id", "configs", "features", "offset", "topics")
 
     def __init__(self, cluster_id: str, configs: DynamicConfigs) -> None:
         """Create an image without topics and brokers."""
         self.cluster_id = cluster_id
         self.configs = configs
+        self.features = FinalizedFeatures(configs.static.transaction_version)
+        self.offset = 0
         self.brokers: list[BrokerRegistration] = []
         self.topics: dict[str, TopicImage] = {}
         self._topics_by_id: dict[bytes, TopicImage] = {}

@@ -2,6 +2,7 @@
 
 Rules:
 - Frames are parsed in place in the receive buffer. A handler must copy what it keeps.
+- A connection owns a buffer only while it has unread bytes. Otherwise it reads into a shared one, see receive_buffers.
 - The size of a frame is checked as soon as its four bytes have arrived. The buffer grows only with bytes received.
 - One request is handled at a time. While its response is pending, or the client does not read, later frames stay in
   the receive buffer. A full buffer pauses reading from the socket, so no client can make the broker's memory grow.
@@ -17,25 +18,24 @@ import logging
 from collections.abc import Callable
 from socket import SO_LINGER, SOL_SOCKET
 from struct import Struct
-from typing import TYPE_CHECKING, cast
+from time import monotonic_ns
+from typing import TYPE_CHECKING, NamedTuple, cast
 
 from ...protocol.frames import FRAME_SIZE_BYTES, FrameError
 from ..requests.fault_ports import Ending, ResponsePlan, joined
 from ..requests.request_context import RequestContext
 from ..runtime.deferred import Buffers
+from .receive_buffers import RECEIVE_BUFFER_BYTES
 from .response_queue import ResponseQueue
 from .slow_writer import SlowWriter
 
 if TYPE_CHECKING:
     from ..dispatch.dispatch import Dispatcher
     from .busy_poll import BusyPoll
+    from .receive_buffers import ReceiveBuffers
 
 logger = logging.getLogger(__name__)
 
-# Bytes read ahead: the usual five batches of 16 KiB in flight take one system call.
-RECEIVE_BUFFER_BYTES = 256 * 1024
-# A buffer that grew beyond this size for a large frame is freed when it is empty.
-RECEIVE_BUFFER_BYTES_KEPT = 4 * 1024 * 1024
 # With less free room, the unread bytes are moved to the front, so that no read is for a few bytes only.
 RECEIVE_ROOM_BYTES_MIN = 16 * 1024
 # Bytes of responses that wait for a client that does not read, before its next request is handled.
@@ -45,27 +45,44 @@ RESPONSE_BYTES_WAITING_MAX = 1024 * 1024
 # report that the client does not read.
 RESPONSE_BUFFERS_GATHERED_MAX = 64
 
+_NO_BUFFER = memoryview(b"")
 _SIZE = Struct(">i")
 # struct linger: on, 0 seconds.
 _DO_NOT_LINGER = Struct("ii").pack(1, 0)
 
 
-class Connection(asyncio.BufferedProtocol):
-    """The protocol of one accepted socket."""
+class SharedParts(NamedTuple):
+    """The parts that all connections of a node share. closed: called when a connection is closed."""
 
-    def __init__(
-        self, dispatcher: Dispatcher, context: RequestContext, busy_poll: BusyPoll, *, frame_bytes_max: int
-    ) -> None:
+    dispatcher: Dispatcher
+    busy_poll: BusyPoll
+    buffers: ReceiveBuffers
+    closed: Callable[[Connection], None]
+
+
+class Connection(asyncio.BufferedProtocol):
+    """The protocol of one accepted socket.
+
+    last_read_ns: the time of the last read, or of the creation, on the scale of monotonic_ns.
+    """
+
+    def __init__(self, shared: SharedParts, context: RequestContext, *, frame_bytes_max: int) -> None:
         """frame_bytes_max: socket.request.max.bytes."""
-        self._dispatcher = dispatcher
-        self._busy_poll = busy_poll
+        self._dispatcher = shared.dispatcher
+        self._busy_poll = shared.busy_poll
+        self._closed = shared.closed
+        self.last_read_ns = monotonic_ns()
         self._context = context
         self._frame_bytes_max = frame_bytes_max
         self._transport: asyncio.Transport | None = None
-        self._view = memoryview(b"")
+        self._buffers = shared.buffers
+        # The connection's own buffer; while a read is handled, perhaps the shared one; without unread bytes, none.
+        self._view = _NO_BUFFER
         self._start = 0
         self._end = 0
         self._read_end = 0
+        # Whether the last unread bytes did not fit into a buffer of the usual size.
+        self._is_sending_large = False
         self._pending = ResponseQueue(self)
         self._slow_writer: SlowWriter | None = None
         self._is_writing_paused = False
@@ -87,15 +104,27 @@ class Connection(asyncio.BufferedProtocol):
 
     def get_buffer(self, sizehint: int) -> memoryview:
         """Return the free part of the receive buffer. It is never empty, because _make_room pauses reading first."""
-        if not self._view:
-            self._view = memoryview(bytearray(RECEIVE_BUFFER_BYTES))
-            self._read_end = RECEIVE_BUFFER_BYTES
-        return self._view[self._end : self._read_end]
+        if self._view or (self._is_sending_large and self._take_large_buffer()):
+            return self._view[self._end : self._read_end]
+        return self._buffers.shared
+
+    def _take_large_buffer(self) -> bool:
+        """Own a large buffer, if one is kept. The next frame is then received in place, and not moved."""
+        large = self._buffers.find_larger(RECEIVE_BUFFER_BYTES)
+        if large is None:
+            return False
+        self._view = large
+        self._read_end = len(large)
+        return True
 
     def buffer_updated(self, nbytes: int) -> None:
         """Handle the frames that are complete."""
+        self.last_read_ns = monotonic_ns()
+        if not self._view:
+            self._view = self._buffers.shared
         self._end += nbytes
         if self._is_hanging:
+            self._own_buffer()
             self._pause_reading()
             return
         self._handle_frames()
@@ -108,11 +137,13 @@ class Connection(asyncio.BufferedProtocol):
     def connection_lost(self, exc: Exception | None) -> None:
         """Release the buffers and abandon the pending responses."""
         self._transport = None
-        self._view = memoryview(b"")
+        self._discard_unread()
         if self._slow_writer is not None:
             self._slow_writer.stop()
         self._dispatcher.connection_closed(self)
+        self._closed(self)
         self._pending.abandon()
+        self._context.connection.is_closed = True
         if self._context.connection.on_closed is not None:
             self._context.connection.on_closed()
 
@@ -208,6 +239,7 @@ class Connection(asyncio.BufferedProtocol):
         """Handle the complete frames in the buffer until one has to wait, then make room for the next read."""
         transport = self._transport
         if transport is None or transport.is_closing():
+            self._discard_unread()
             return
         responses: Buffers = []
         pending = self._pending
@@ -236,21 +268,21 @@ class Connection(asyncio.BufferedProtocol):
                         responses = []
                     pending.add(response, self._context.request_id)
                     if transport.is_closing():
+                        self._discard_unread()
                         return
         except FrameError as error:
-            logger.warning("connection %d of %s closed: %s", *self._name(), error)
+            logger.warning("%s closed: %s", self._context.connection, error)
+            self._discard_unread()
             self.write(responses)
             pending.when_empty(self.close)
             return
         except Exception:
-            logger.exception("connection %d of %s closed because of an internal error", *self._name())
+            logger.exception("%s closed because of an internal error", self._context.connection)
+            self._discard_unread()
             self.abort()
             return
         self.write(responses)
         self._make_room()
-
-    def _name(self) -> tuple[int, str]:
-        return self._context.connection.connection_id, self._context.connection.client_host
 
     def _write(self, responses: Buffers) -> None:
         transport = self._transport
@@ -267,13 +299,14 @@ class Connection(asyncio.BufferedProtocol):
     def _make_room(self) -> None:
         """Make room for the next read, or pause reading if the buffered requests must wait."""
         if self._start == self._end:
+            if self._view is not self._buffers.shared:
+                self._release_buffer()
+            self._view = _NO_BUFFER
             self._start = self._end = 0
-            if len(self._view) > RECEIVE_BUFFER_BYTES_KEPT:
-                self._view = memoryview(b"")
-            self._read_end = len(self._view)
             if self._is_reading_paused:
                 self._resume_reading()
             return
+        self._own_buffer()
         if len(self._view) - self._end < RECEIVE_ROOM_BYTES_MIN:
             self._move_to_front()
         self._read_end = self._end_of_next_read()
@@ -281,6 +314,23 @@ class Connection(asyncio.BufferedProtocol):
             self._pause_reading()
         elif self._is_reading_paused:
             self._resume_reading()
+
+    def _own_buffer(self) -> None:
+        """Own the buffer that contains the unread bytes."""
+        if self._view is self._buffers.shared:
+            self._buffers.claim()
+            self._read_end = len(self._view)
+
+    def _release_buffer(self) -> None:
+        self._is_sending_large = self._end > RECEIVE_BUFFER_BYTES
+        self._buffers.release(self._view)
+
+    def _discard_unread(self) -> None:
+        """Discard the unread bytes, because they are never handled."""
+        if self._view is not self._buffers.shared:
+            self._buffers.release(self._view)
+        self._view = _NO_BUFFER
+        self._start = self._end = 0
 
     def _end_of_next_read(self) -> int:
         """Return where the next read ends in the buffer.
@@ -311,8 +361,13 @@ class Connection(asyncio.BufferedProtocol):
         unread = self._end - self._start
         wanted = unread + max(RECEIVE_ROOM_BYTES_MIN, self._missing_bytes())
         if wanted > len(self._view) and not self._is_blocked():
-            larger = memoryview(bytearray(min(wanted, 2 * len(self._view))))
+            larger = self._buffers.find_larger(len(self._view))
+            if larger is None:
+                larger = memoryview(bytearray(min(wanted, 2 * len(self._view))))
             larger[:unread] = self._view[self._start : self._end]
+            if len(self._view) == RECEIVE_BUFFER_BYTES:
+                # A buffer between the usual size and that of the frame would be too small for the next frame too.
+                self._buffers.release(self._view)
             self._view = larger
         elif self._start > 0:
             self._view[:unread] = self._view[self._start : self._end]

@@ -53,6 +53,25 @@ class ResponseSink(Protocol):
         ...
 
 
+class _ClosedSink:
+    """Stands for a closed connection, so that the queue and the connection do not keep each other in memory."""
+
+    def write(self, responses: Buffers) -> None: ...
+
+    def write_slowly(self, plan: ResponsePlan, written: Callable[[], None]) -> None: ...
+
+    def end(self, ending: Ending) -> None: ...
+
+    def go_on(self) -> None: ...
+
+    def answered(self, request_id: int) -> None: ...
+
+    def unanswered(self, request_id: int) -> None: ...
+
+
+_CLOSED_SINK = _ClosedSink()
+
+
 class _PendingResponse:
     """The response to one request, or the wait for it."""
 
@@ -87,7 +106,7 @@ class ResponseQueue:
 
     def __init__(self, sink: ResponseSink) -> None:
         """Create an empty queue that writes to sink."""
-        self._sink = sink
+        self._sink: ResponseSink = sink
         self._on_empty: Callable[[], None] | None = None
         self._queue: deque[_PendingResponse] = deque()
         # The newest request, while it is being handled and later ones must wait for it.
@@ -133,7 +152,7 @@ class ResponseQueue:
             callback()
 
     def abandon(self) -> None:
-        """Drop all pending responses, because the connection is closed."""
+        """Drop all pending responses and the sink, because the connection is closed."""
         abandoned = [*self._queue, *self._unordered]
         self._queue.clear()
         self._unordered.clear()
@@ -143,6 +162,7 @@ class ResponseQueue:
             self._sink.unanswered(pending.request_id)
             if pending.deferred is not None:
                 pending.deferred.abandon()
+        self._sink = _CLOSED_SINK
 
     def _arrived(self, pending: _PendingResponse, response: Buffers | ResponsePlan) -> None:
         pending.deferred = None

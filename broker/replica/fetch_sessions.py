@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 
 from ...protocol.error_codes import ErrorCode, KafkaError
 from ...protocol.fetch_codec import (
+    FETCH_PARTITIONS_MAX,
     FetchedPartition,
     FetchedPartitions,
     FetchPartition,
@@ -136,8 +137,9 @@ class FetchSessions:
     def session_of(self, request: FetchRequest, *, uses_topic_ids: bool, now_ms: int) -> FetchSession | None:
         """Return the session that an incremental request continues, or None for a full request.
 
-        A session without partitions is closed.
-        Raises KafkaError: FETCH_SESSION_ID_NOT_FOUND, INVALID_FETCH_SESSION_EPOCH, FETCH_SESSION_TOPIC_ID_ERROR.
+        A session without partitions is closed, and one with more than FETCH_PARTITIONS_MAX.
+        Raises KafkaError: FETCH_SESSION_ID_NOT_FOUND, INVALID_FETCH_SESSION_EPOCH, FETCH_SESSION_TOPIC_ID_ERROR,
+        INVALID_REQUEST for too many partitions.
         """
         if request.session_epoch in (INITIAL_EPOCH, FINAL_EPOCH):
             self._sessions.pop(request.session_id, None)
@@ -154,6 +156,9 @@ class FetchSessions:
         session.epoch = next_epoch(session.epoch)
         self._use(session, now_ms)
         session.update(request)
+        if len(session.partitions) > FETCH_PARTITIONS_MAX:
+            del self._sessions[session.session_id]
+            raise KafkaError(ErrorCode.INVALID_REQUEST, f"a session of more than {FETCH_PARTITIONS_MAX} partitions")
         if not session.partitions:
             del self._sessions[session.session_id]
             return None

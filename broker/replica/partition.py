@@ -11,6 +11,7 @@ from ...protocol.error_codes import ErrorCode, KafkaError
 if TYPE_CHECKING:
     from ...storage.append_result import AppendResult
     from ...storage.coordinator_batch import CoordinatorBatch
+    from ...storage.log_validator import ValidatedBatch
     from ...storage.partition_log import PartitionLog
     from .partition_flusher import PartitionFlusher
 
@@ -79,11 +80,11 @@ class Partition:
         """Return the log, or None if it is not created yet, because it was never used."""
         return self._log
 
-    def append(self, records: memoryview, now_ms: int) -> AppendResult:
-        """Append one batch and wake the waiting requests. Raises the KafkaErrors of PartitionLog.append."""
+    def append(self, records: memoryview, now_ms: int, validated: ValidatedBatch | None = None) -> AppendResult:
+        """Append one batch and wake the waiting requests. Raises what PartitionLog.append raises."""
         try:
             log = self._log or self._create_log()
-            result = log.append(records, now_ms=now_ms, leader_epoch=self.leader_epoch)
+            result = log.append(records, now_ms=now_ms, leader_epoch=self.leader_epoch, validated=validated)
         except KafkaError as error:
             self._append_failed(error)
             raise

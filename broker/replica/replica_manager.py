@@ -53,6 +53,8 @@ class ReplicaManager:
         self.file_system = file_system
         # What DescribeLogDirs returns: the data folder, or the configured folder if nothing is written.
         self.log_directory = image.configs.current.log_directory
+        # 16 bytes, as in meta.properties.
+        self.log_directory_id = new_uuid()
         self._file_faults = file_faults
         self._emulated_version = emulated_version
         self._log_configs = LogConfigCache(image.configs.current)

@@ -1,6 +1,8 @@
 """Verifies that the transactional batches of a Produce request belong to an ongoing transaction.
 
 - A partition that already has the producer's open transaction is not verified again.
+- A batch in an older epoch than the producer's last one in the partition is refused before it is verified, even if the
+  producer id is no longer the one of the transactional id (tests/golden/exhausted_epochs-4.3.0.jsonl).
 - The first batch of a transaction in a partition is verified with the coordinator before version 12 of Produce. From
   version 12 on, it adds the partition to the transaction.
 
@@ -60,11 +62,16 @@ def join_transaction(
     if not producers or transactional_id is None:
         return list(accepted)
     (producer,) = producers
-    first = {
-        (each[1].topic_name, each[1].index): each
-        for each, owner in found
-        if owner is not None and _is_first(context, each[1], producer, each[2])
-    }
+    first: dict[tuple[str, int], tuple[PartitionResponse, Partition, memoryview]] = {}
+    for each, owner in found:
+        if owner is None:
+            continue
+        try:
+            if _is_first(context, each[1], producer, each[2]):
+                first[each[1].topic_name, each[1].index] = each
+        except KafkaError as error:
+            each[0].error_code = error.code
+            _log_refusal(context, each, error.message)
     if first:
         _check_with_coordinator(context, transactional_id, producer, first)
     return [each for each in accepted if not each[0].error_code]
@@ -73,7 +80,10 @@ def join_transaction(
 def _is_first(
     context: RequestContext, partition: Partition, producer: TransactionalProducer, batch: memoryview
 ) -> bool:
-    """Whether the batch is the first of a transaction in the partition, which then records it as unverified."""
+    """Whether the batch is the first of a transaction in the partition, which then records it as unverified.
+
+    Raises KafkaError INVALID_PRODUCER_EPOCH for an older epoch.
+    """
     try:
         known = partition.log.producers
     except KafkaError:
@@ -82,6 +92,11 @@ def _is_first(
     entry = known.find(producer.producer_id)
     if entry is not None and entry.has_open_transaction(producer.producer_epoch):
         return False
+    if entry is not None and producer.producer_epoch < entry.producer_epoch:
+        raise KafkaError(
+            ErrorCode.INVALID_PRODUCER_EPOCH,
+            f"producer {producer.producer_id} has epoch {entry.producer_epoch} here, got {producer.producer_epoch}",
+        )
     seen = UnverifiedProducer(
         producer_epoch=producer.producer_epoch,
         lowest_sequence=base_sequence_of(batch),
@@ -107,12 +122,19 @@ def _check_with_coordinator(
         supports_abortable=context.api_version >= ABORTABLE_SINCE,
     )
     for key, error in check.find_errors(context.node.coordinators.transactions, first).items():
-        response, partition, batch = first[key]
-        _refuse(response, error, is_retried_by_client=check.adds_partitions)
-        refused = AppendRefused(ErrorCode(response.error_code), error.message)
-        refused.header = parse_header(batch) if len(batch) >= HEADER_SIZE else None
-        context.decide(partition.topic_name, partition.index, refused)
-        context.node.replicas.log_decision(partition, refused)
+        _refuse(first[key][0], error, is_retried_by_client=check.adds_partitions)
+        _log_refusal(context, first[key], error.message)
+
+
+def _log_refusal(
+    context: RequestContext, refused: tuple[PartitionResponse, Partition, memoryview], message: str
+) -> None:
+    """Record the decision on a batch that is not appended, with the error code of its response."""
+    response, partition, batch = refused
+    decision = AppendRefused(ErrorCode(response.error_code), message)
+    decision.header = parse_header(batch) if len(batch) >= HEADER_SIZE else None
+    context.decide(partition.topic_name, partition.index, decision)
+    context.node.replicas.log_decision(partition, decision)
 
 
 def _refuse(response: PartitionResponse, error: KafkaError, *, is_retried_by_client: bool) -> None:

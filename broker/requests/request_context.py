@@ -6,7 +6,7 @@ A handler uses the node through NodeServices and never sees a socket.
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from importlib import import_module
 from struct import Struct, pack_into
 from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
@@ -15,6 +15,7 @@ from ...protocol.error_codes import ErrorCode
 from ...protocol.frames import FRAME_SIZE_BYTES, FrameError
 from ...protocol.primitives import Reader, Writer
 from ..runtime.deferred import Buffers, Deferred
+from ..runtime.long_work import LongWork, Steps, in_thread, when_complete
 
 if TYPE_CHECKING:
     from ...storage.append_refused import AppendRefused
@@ -37,6 +38,8 @@ _HEADER_START = Struct(_HEADER_START_FORMAT + "0s")
 HEADER_START_BYTES = _HEADER_START.size
 # Stands for a header that is shorter than the last one; it equals no header.
 NO_HEADER = (-2, 0, b"")
+# The body of a request that is decoded in a thread: it may have so many elements that others would wait for it.
+LARGE_BODY_BYTES = 64 * 1024
 # Client ids are short; one of 32 KB is not worth its memory for each connection.
 _HEADER_BYTES_KEPT_MAX = 512
 
@@ -45,11 +48,21 @@ Decision = tuple[str, int, "AppendResult | AppendRefused"]
 
 
 class Listener(Protocol):
-    """The listener that accepted a connection, and the address that its clients receive."""
+    """A bound listener, and the address that its clients receive."""
 
     @property
     def name(self) -> str:
         """The listener name, for example PLAINTEXT."""
+        ...
+
+    @property
+    def host(self) -> str:
+        """The host that is bound; empty or a wildcard for every interface."""
+        ...
+
+    @property
+    def port(self) -> int:
+        """The port that is bound."""
         ...
 
     @property
@@ -67,6 +80,9 @@ class NodeServices(Protocol):
     """The parts of the node that handlers use."""
 
     produce_routes: ProduceRoutes
+    # Runs what takes longer than a slice of time.
+    long_work: LongWork
+    listeners: Sequence[Listener]
 
     @property
     def node_id(self) -> int:
@@ -108,6 +124,10 @@ class NodeServices(Protocol):
         """The incremental fetch sessions."""
         ...
 
+    def report_applied_later(self, context: RequestContext, size: int) -> None:
+        """Report the decisions on the batches of a long Produce to the journal. size: bytes of the frame."""
+        ...
+
     def report_unflushed(self, request_id: int, partition: Partition) -> None:
         """Report to the journal that a batch is in the log, although its request failed with KAFKA_STORAGE_ERROR."""
         ...
@@ -120,7 +140,7 @@ class ConnectionInfo:
     on_closed: called when the connection is closed.
     """
 
-    __slots__ = ("client_host", "client_software", "connection_id", "listener", "node_id", "on_closed")
+    __slots__ = ("client_host", "client_software", "connection_id", "is_closed", "listener", "node_id", "on_closed")
 
     def __init__(self, connection_id: int, listener: Listener, client_host: str = "", *, node_id: int = 0) -> None:
         """connection_id: counts from 1. listener: the listener that accepted the connection."""
@@ -129,7 +149,12 @@ class ConnectionInfo:
         self.listener = listener
         self.client_host = client_host
         self.client_software = ""
+        self.is_closed = False
         self.on_closed: Callable[[], None] | None = None
+
+    def __str__(self) -> str:
+        """Return the name of the connection in the log."""
+        return f"connection {self.connection_id} of {self.client_host}"
 
     @property
     def listener_name(self) -> str:
@@ -282,7 +307,10 @@ R = TypeVar("R", bound=WritableMessage)
 
 
 class ApiHandler(Generic[Q, R]):
-    """A handler that maps a request message to a response message, for all APIs but Produce and Fetch."""
+    """A handler that maps a request message to a response message, for all APIs but Produce and Fetch.
+
+    A large request is decoded in a thread, and the response to a long one is encoded there.
+    """
 
     __slots__ = ("_handle", "_read")
 
@@ -297,18 +325,79 @@ class ApiHandler(Generic[Q, R]):
         self, context: RequestContext, frame: memoryview, position: int, end: int
     ) -> Buffers | Deferred[Buffers] | None:
         """Decode the request, handle it and encode the response."""
-        request = self._read(Reader(frame, position, end), context.api_version)
+        if end - position > LARGE_BODY_BYTES:
+            steps = _handle_large(context, bytes(frame[position:end]), self._read, self._take_steps)
+            return context.node.long_work.run(steps, context.connection)
+        request = self._read(Reader.of_request(frame, position, end), context.api_version)
         try:
             response = self._handle(context, request)
         except Exception:
-            logger.exception("%s version %d failed", type(request).__name__, context.api_version)
-            return _encode_failure(context, type(request))
+            return _fail(context, request)
         if isinstance(response, Deferred):
             return response.encoded_by(
                 lambda later: encode_response(context, later), lambda: _encode_failure(context, type(request))
             )
         context.error_code = getattr(response, "error_code", 0)
         return encode_response(context, response)
+
+    def _take_steps(self, context: RequestContext, request: Q) -> Steps[R | Deferred[R]]:
+        return self._handle(context, request)
+        yield
+
+
+class SteppedApiHandler(Generic[Q, R]):
+    """An ApiHandler for requests that may name very many elements: its handle function works in steps."""
+
+    __slots__ = ("_read", "_take_steps")
+
+    def __init__(
+        self, read: Callable[[Reader, int], Q], take_steps: Callable[[RequestContext, Q], Steps[R | Deferred[R]]]
+    ) -> None:
+        """read: decodes a request of a version. take_steps: returns the response, which may be pending, in steps."""
+        self._read = read
+        self._take_steps = take_steps
+
+    def handle(
+        self, context: RequestContext, frame: memoryview, position: int, end: int
+    ) -> Buffers | Deferred[Buffers] | None:
+        """Decode the request, handle it and encode the response."""
+        if end - position > LARGE_BODY_BYTES:
+            steps = _handle_large(context, bytes(frame[position:end]), self._read, self._take_steps)
+        else:
+            request = self._read(Reader.of_request(frame, position, end), context.api_version)
+            steps = _answer(context, request, self._take_steps(context, request))
+        return context.node.long_work.run(steps, context.connection)
+
+
+def _handle_large(
+    context: RequestContext,
+    body: bytes,
+    read: Callable[[Reader, int], Q],
+    take_steps: Callable[[RequestContext, Q], Steps[R | Deferred[R]]],
+) -> Steps[Buffers]:
+    """Handle a request that is decoded in a thread. Raises FrameError."""
+    request = yield from in_thread(lambda: read(Reader.of_request(body), context.api_version))
+    return (yield from _answer(context, request, take_steps(context, request)))
+
+
+def _answer(context: RequestContext, request: object, steps: Steps[R | Deferred[R]]) -> Steps[Buffers]:
+    """Return the encoded response of the steps. Raises FrameError."""
+    try:
+        response = yield from steps
+        if isinstance(response, Deferred):
+            response = yield from when_complete(response)
+    except Exception:
+        return _fail(context, request)
+    context.error_code = getattr(response, "error_code", 0)
+    if not context.node.long_work.is_interrupted:
+        return encode_response(context, response)
+    return (yield from in_thread(lambda: encode_response(context, response)))
+
+
+def _fail(context: RequestContext, request: object) -> Buffers:
+    """Log the exception of a handler, and return the response UNKNOWN_SERVER_ERROR. Raises FrameError."""
+    logger.exception("%s version %d failed", type(request).__name__, context.api_version)
+    return _encode_failure(context, type(request))
 
 
 def _encode_failure(context: RequestContext, request_type: type) -> Buffers:

@@ -137,7 +137,8 @@ class AdjustableClock:
         """The number of scheduled callbacks, including cancelled ones that are still in the heap."""
         return len(self._timers)
 
-    def _elapsed_ns(self) -> int:
+    def elapsed_ns(self) -> int:
+        """Return the elapsed time in ns since an arbitrary start: the scale of delays, which never goes back."""
         stands_at_ns = self._stands_at_elapsed_ns
         return monotonic_ns() + self._elapsed_ahead_ns if stands_at_ns is None else stands_at_ns
 
@@ -148,7 +149,7 @@ class AdjustableClock:
 
         Raises RuntimeError on a real clock without a running event loop.
         """
-        return self._schedule(_Timer(self, self._elapsed_ns() + max(0, delay_ms) * _NS_PER_MS, callback, 0))
+        return self._schedule(_Timer(self, self.elapsed_ns() + max(0, delay_ms) * _NS_PER_MS, callback, 0))
 
     def call_every(self, interval_ms: int, work: Callable[[], None]) -> Timer:
         """Run work every interval_ms, until it is cancelled, even if it raises.
@@ -157,7 +158,7 @@ class AdjustableClock:
         times at even intervals, and at its last due time.
         """
         assert interval_ms > 0, f"work every {interval_ms} ms"
-        return self._schedule(_Timer(self, self._elapsed_ns() + interval_ms * _NS_PER_MS, work, interval_ms))
+        return self._schedule(_Timer(self, self.elapsed_ns() + interval_ms * _NS_PER_MS, work, interval_ms))
 
     def cancel_all(self) -> None:
         """Cancel all callbacks."""
@@ -186,7 +187,7 @@ class AdjustableClock:
     def _wake_at(self, due_ns: int) -> None:
         self._sleep()
         self._wake_due_ns = due_ns
-        delay_seconds = (due_ns - self._elapsed_ns()) / 1e9
+        delay_seconds = (due_ns - self.elapsed_ns()) / 1e9
         self._wake = asyncio.get_running_loop().call_later(max(0.0, delay_seconds), self._woken)
 
     def _sleep(self) -> None:
@@ -198,7 +199,7 @@ class AdjustableClock:
         """Run the callbacks that are due."""
         self._wake = None
         # An event loop may wake a little early. Callbacks that are not due yet wait again.
-        self._run_due(self._elapsed_ns())
+        self._run_due(self.elapsed_ns())
         self._wake_for_first()
 
     def _wake_for_first(self) -> None:
@@ -214,7 +215,7 @@ class AdjustableClock:
                 continue
             if timer.interval_ms:
                 # Before the call, so that work that raises runs again.
-                self._again(timer, self._elapsed_ns() + timer.interval_ms * _NS_PER_MS)
+                self._again(timer, self.elapsed_ns() + timer.interval_ms * _NS_PER_MS)
             else:
                 timer.callback = None
             _call(callback)
@@ -230,7 +231,7 @@ class AdjustableClock:
         assert not self._is_advancing, "the clock is being advanced"
         if mode is self.mode:
             return
-        now_ms, elapsed_ns = self.now_ms(), self._elapsed_ns()
+        now_ms, elapsed_ns = self.now_ms(), self.elapsed_ns()
         if mode is ClockMode.MANUAL:
             self._sleep()
             self._stands_at_ms, self._stands_at_elapsed_ns = now_ms, elapsed_ns

@@ -43,6 +43,7 @@ class Node:
         clock: AdjustableClock | None = None,
         plan: FaultPlan | None = None,
         file_system: FileSystem | None = None,
+        loop: asyncio.AbstractEventLoop | None = None,
     ) -> None:
         settings = BrokerConfig.from_entries({"fauxka.busy.poll.us": "0", **(config or {})})
         if data_dir is None and import_logs is None:
@@ -56,7 +57,7 @@ class Node:
         self.ends: list[LogEndOffsets] = []
         self.server = Server(self.cluster, [ListenerConfig(port=0)], plan=plan)
         self.server.on_recovered = self.ends.append
-        self._loop = new_event_loop()
+        self._loop = loop or new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever, daemon=True)
 
     def __enter__(self) -> Self:

@@ -4,13 +4,17 @@ import json
 import subprocess
 import sys
 import time
-from collections.abc import Generator
+from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
 START_SECONDS_MAX = 20.0
 STOP_SECONDS_MAX = 10.0
 POLL_SECONDS = 0.01
+_LIMITED = "import resource; resource.setrlimit(resource.RLIMIT_NOFILE, ({limit}, {limit}))"
+# A module that is None cannot be imported.
+_WITHOUT_UVLOOP = "import sys; sys.modules['uvloop'] = None"
+_SERVE = "import runpy; runpy.run_module('fauxka', run_name='__main__', alter_sys=True)"
 
 
 class ServerProcess:
@@ -36,12 +40,26 @@ class ServerProcess:
 
 
 @contextmanager
-def running_server(folder: Path, *settings: str) -> Generator[ServerProcess]:
-    """Run a broker inside the with block. settings: "key=value"."""
+def running_server(
+    folder: Path,
+    *settings: str,
+    options: Sequence[str] = (),
+    descriptors_max: int | None = None,
+    uvloop: bool = True,
+    program: Sequence[str] | None = None,
+) -> Generator[ServerProcess]:
+    """Run a broker inside the with block.
+
+    settings: "key=value". options: further ones of the command line. descriptors_max: its limit of open files.
+    uvloop: False runs it on the event loop of asyncio. program: what to run in place of fauxka.
+    """
     ready_file, log_file = folder / "ready.json", folder / "log"
     words = [word for setting in settings for word in ("-c", setting)]
-    options = ["--port", "0", "--admin-port", "off", "--ready-file", str(ready_file), *words]
-    command = [sys.executable, "-m", "fauxka", "serve", *options]
+    lines = [] if descriptors_max is None else [_LIMITED.format(limit=descriptors_max)]
+    lines += [] if uvloop else [_WITHOUT_UVLOOP]
+    lines.append(_SERVE)
+    arguments = ["--port", "0", "--admin-port", "off", "--ready-file", str(ready_file), *words, *options]
+    command = [*(program or (sys.executable, "-c", "\n".join(lines))), "serve", *arguments]
     with log_file.open("wb") as log:
         process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=log, stderr=log)
         try:

@@ -15,6 +15,7 @@ from fauxka.broker.metadata.cluster_metadata import (
     TopicMetadata,
     decode_metadata,
     encode_metadata,
+    with_checksum,
 )
 from fauxka.storage.corrupt_file import CorruptFileError
 
@@ -27,6 +28,8 @@ METADATA = ClusterMetadata(
         TopicMetadata("other.events_2", bytes(range(1, 17)), 1),
     ),
     ConfigsMetadata({"a": "1"}, {"min.insync.replicas": "1"}, {"group ü": {"b": ""}}, {"metrics": {"c": "\n"}}),
+    17,
+    {"transaction.version": 1, "share.version": 0},
 )
 
 REMOVED = object()
@@ -41,11 +44,19 @@ TOPICS = st.builds(
     st.integers(1, 2**31 - 1),
     TEXTS,
 )
+CONFIGS = st.builds(
+    ConfigsMetadata, TEXTS, TEXTS, st.dictionaries(st.text(), TEXTS, max_size=2), st.dictionaries(st.text(), TEXTS)
+)
 
 
 def changed(path: Sequence[str | int], value: object) -> bytes:
-    """Return the file with another value at a path of names and indexes; REMOVED deletes the field."""
+    """Return the file with another value at a path of names and indexes; REMOVED deletes the field.
+
+    It has version 2, which has no checksum.
+    """
     content = json.loads(encode_metadata(METADATA))
+    content["version"] = 2
+    del content["checksum"]
     place = content
     for step in path[:-1]:
         place = place[step]
@@ -67,19 +78,19 @@ def test_empty_cluster_without_configs_is_read_again() -> None:
 
 
 @given(
-    cluster_id=st.text(min_size=1),
-    next_producer_id=st.integers(0, 2**63 - 1),
-    topics=st.lists(TOPICS, max_size=4, unique_by=(lambda topic: topic.name, lambda topic: topic.topic_id)),
-    dynamic=st.none()
-    | st.builds(
-        ConfigsMetadata, TEXTS, TEXTS, st.dictionaries(st.text(), TEXTS, max_size=2), st.dictionaries(st.text(), TEXTS)
-    ),
+    st.builds(
+        ClusterMetadata,
+        cluster_id=st.text(min_size=1),
+        next_producer_id=st.integers(0, 2**63 - 1),
+        topics=st.lists(TOPICS, max_size=4, unique_by=(lambda topic: topic.name, lambda topic: topic.topic_id)).map(
+            tuple
+        ),
+        configs=st.none() | CONFIGS,
+        metadata_offset=st.integers(0, 2**63 - 1),
+        features=st.dictionaries(st.sampled_from(["group.version", "transaction.version"]), st.integers(0, 1)),
+    )
 )
-def test_any_cluster_is_read_again(
-    cluster_id: str, next_producer_id: int, topics: list[TopicMetadata], dynamic: ConfigsMetadata | None
-) -> None:
-    metadata = ClusterMetadata(cluster_id, next_producer_id, tuple(topics), dynamic)
-
+def test_any_cluster_is_read_again(metadata: ClusterMetadata) -> None:
     assert decode_metadata(encode_metadata(metadata)) == metadata
 
 
@@ -127,6 +138,12 @@ def test_any_bytes_are_metadata_or_refused(content: bytes) -> None:
         ((*FIRST, "configs"), {"a": 1}, "topics[0].configs.a is 1; expected a string"),
         (("configs", "broker"), None, "configs.broker is null"),
         (("configs", "groups"), {"g": {"k": []}}, "configs.groups.g.k is []"),
+        (("metadata_offset",), -1, "metadata_offset is -1"),
+        (("metadata_offset",), REMOVED, "has no field metadata_offset"),
+        (("features",), [], "features is []; expected an object"),
+        (("features", "a.version"), 1, 'features is "a.version"; expected the name of a feature: group.version, '),
+        (("features", "group.version"), 2, "features.group.version is 2; expected an integer from 0 to 1"),
+        (("features", "metadata.version"), 6, "features.metadata.version is 6; expected an integer from 7 to 30"),
     ],
 )
 def test_wrong_value_is_named_with_its_field(path: Sequence[str | int], value: object, message: str) -> None:
@@ -137,6 +154,47 @@ def test_wrong_value_is_named_with_its_field(path: Sequence[str | int], value: o
     assert "\n" not in str(raised.value)
 
 
-def test_file_of_a_later_release_is_recognised() -> None:
-    with pytest.raises(NewerMetadataError, match="has version 2; this release supports versions up to 1"):
-        decode_metadata(b'{"version": 2, "anything": []}')
+@pytest.mark.parametrize(
+    "content",
+    [b'{"version": 4, "anything": []}', with_checksum(b'{"version": 4, "anything": [],\n')],
+    ids=["without a checksum", "with a checksum"],
+)
+def test_file_of_a_later_release_is_recognised(content: bytes) -> None:
+    with pytest.raises(NewerMetadataError, match="has version 4; this release supports versions up to 3"):
+        decode_metadata(content)
+
+
+def test_file_without_a_checksum_is_read() -> None:
+    assert decode_metadata(changed(("version",), 2)) == METADATA
+
+
+def test_file_of_version_3_needs_its_checksum() -> None:
+    with pytest.raises(CorruptFileError, match="has version 3 and no checksum in its last line"):
+        decode_metadata(changed(("version",), 3))
+
+
+def test_any_changed_bit_is_found() -> None:
+    content = encode_metadata(METADATA)
+    for bit in range(8 * len(content)):
+        flipped = bytearray(content)
+        flipped[bit // 8] ^= 1 << bit % 8
+        with pytest.raises(CorruptFileError) as raised:
+            decode_metadata(bytes(flipped))
+        assert not isinstance(raised.value, NewerMetadataError), f"bit {bit}"
+
+
+def test_version_1_has_no_features() -> None:
+    content = (
+        b'{"version": 1, "cluster_id": "c", "next_producer_id": 7, '
+        b'"topics": [{"name": "t", "topic_id": "AQIDBAUGBwgJCgsMDQ4PEA", "partition_count": 1, "configs": {}}], '
+        b'"configs": null}'
+    )
+
+    assert decode_metadata(content) == ClusterMetadata("c", 7, (TopicMetadata("t", bytes(range(1, 17)), 1),))
+
+
+def test_version_1_with_features_is_refused() -> None:
+    content = b'{"version": 1, "cluster_id": "c", "next_producer_id": 7, "topics": [], "configs": null, "features": {}}'
+
+    with pytest.raises(CorruptFileError, match="unknown field features"):
+        decode_metadata(content)

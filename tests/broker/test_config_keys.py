@@ -8,7 +8,18 @@ from pathlib import Path
 
 import pytest
 
-from fauxka.broker.config.config_keys import BROKER_KEYS, GROUP_KEYS, TOPIC_KEYS, Synonym, broker_key_of, topic_key_of
+from fauxka.broker.config.broker_config import TOPIC_KEYS_WITHOUT_EFFECT, keys_with_effect
+from fauxka.broker.config.config_documentation import documentation_of
+from fauxka.broker.config.config_keys import (
+    BROKER_KEYS,
+    GROUP_KEYS,
+    TOPIC_KEYS,
+    ConfigKey,
+    Scope,
+    Synonym,
+    broker_key_of,
+    topic_key_of,
+)
 from fauxka.broker.config.config_types import ConfigError, ConfigType, UnknownConfigKey, java_text_of, text_of
 
 CAPTURED = Path(__file__).parent / "config_values_4.3.0.jsonl"
@@ -91,3 +102,38 @@ def test_types_have_the_codes_of_describe_configs() -> None:
     assert [config_type.name for config_type in sorted(ConfigType)] == [
         "BOOLEAN", "STRING", "INT", "SHORT", "LONG", "DOUBLE", "LIST", "CLASS", "PASSWORD",
     ]  # fmt: skip
+
+
+ALL_KEYS = [*BROKER_KEYS.values(), *TOPIC_KEYS.values(), *GROUP_KEYS.values()]
+
+
+@pytest.mark.parametrize("key", ALL_KEYS, ids=lambda key: f"{key.scope.value}-{key.name}")
+def test_exactly_the_keys_with_an_effect_are_documented_in_one_line(key: ConfigKey) -> None:
+    line = documentation_of(key)
+
+    assert (line is not None) == has_effect(key)
+    assert line is None or (line.endswith(".") and "\n" not in line and len(line) <= 200)
+
+
+def has_effect(key: ConfigKey) -> bool:
+    match key.scope:
+        case Scope.TOPIC:
+            return key.name not in TOPIC_KEYS_WITHOUT_EFFECT
+        case Scope.BROKER:
+            return key.name in keys_with_effect()
+        case Scope.GROUP:
+            # Of the share groups' own keys, the broker does not read this one.
+            is_read = not key.synonyms or key.synonyms[0].name in keys_with_effect()
+            return is_read and key.name != "share.renew.acknowledge.enable"
+
+
+def test_a_broker_key_in_hours_is_documented_with_its_unit() -> None:
+    assert documentation_of(BROKER_KEYS["log.retention.hours"]) == (
+        "The age at which records are deleted; -1 for no limit. In hours. For topics without retention.ms."
+    )
+
+
+def test_a_bound_for_groups_names_the_bounded_key() -> None:
+    assert documentation_of(BROKER_KEYS["group.share.max.partition.max.record.locks"]) == (
+        "The highest value of group.share.partition.max.record.locks, also for single groups."
+    )

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import gc
+import weakref
 from functools import partial
 from struct import pack
 
@@ -12,10 +14,10 @@ from hypothesis import strategies as st
 
 from fauxka.broker.cluster import Cluster
 from fauxka.broker.config.broker_config import BrokerConfig
-from fauxka.broker.network import connection as connections
 from fauxka.broker.network.busy_poll import BusyPoll
-from fauxka.broker.network.connection import Connection
+from fauxka.broker.network.connection import Connection, SharedParts
 from fauxka.broker.network.listeners import Listener
+from fauxka.broker.network.receive_buffers import RECEIVE_BUFFER_BYTES, ReceiveBuffers
 from fauxka.broker.network.response_queue import PENDING_BYTES_MAX, PENDING_MAX
 from fauxka.broker.requests.request_context import ConnectionInfo, RequestContext
 from fauxka.broker.runtime.deferred import Buffers, Deferred
@@ -92,10 +94,16 @@ def framed(body: bytes) -> bytes:
     return pack(">i", len(body)) + body
 
 
-def opened() -> tuple[Connection, KeptTransport, EchoDispatcher]:
+def opened(buffers: ReceiveBuffers | None = None) -> tuple[Connection, KeptTransport, EchoDispatcher]:
     dispatcher, transport = EchoDispatcher(), KeptTransport()
     context = RequestContext(CLUSTER.node, ConnectionInfo(1, LISTENER))
-    connection = Connection(dispatcher, context, BusyPoll(0), frame_bytes_max=FRAME_BYTES_MAX)  # type: ignore[arg-type]
+    shared = SharedParts(
+        dispatcher,  # type: ignore[arg-type]
+        BusyPoll(0),
+        buffers or ReceiveBuffers(),
+        lambda _: None,
+    )
+    connection = Connection(shared, context, frame_bytes_max=FRAME_BYTES_MAX)
     connection.connection_made(transport)
     return connection, transport, dispatcher
 
@@ -144,7 +152,7 @@ def test_a_large_frame_that_is_only_announced_reserves_nothing() -> None:
 
     feed(connection, pack(">i", FRAME_BYTES_MAX) + b"x")
 
-    assert len(connection.get_buffer(-1)) <= connections.RECEIVE_BUFFER_BYTES
+    assert len(connection.get_buffer(-1)) <= RECEIVE_BUFFER_BYTES
 
 
 def test_requests_before_a_bad_frame_get_a_response_and_later_ones_none() -> None:
@@ -181,7 +189,7 @@ def test_a_socket_whose_requests_must_wait_is_read_no_further_than_the_buffer() 
     dispatcher.waiting[0].complete([framed(b"done")])
     feed(connection, behind[fed:])
 
-    assert fed <= connections.RECEIVE_BUFFER_BYTES
+    assert fed <= RECEIVE_BUFFER_BYTES
     assert not transport.is_reading_paused
     assert bytes(transport.written) == framed(b"done") + behind
 
@@ -298,3 +306,104 @@ def test_pending_responses_of_a_lost_connection_are_abandoned() -> None:
 
     assert abandoned == [0, 1]
     assert bytes(transport.written) == b""
+
+
+def test_connections_without_unread_bytes_share_one_buffer() -> None:
+    buffers = ReceiveBuffers()
+    first, second = opened(buffers)[0], opened(buffers)[0]
+
+    feed(first, framed(b"request"))
+    feed(second, framed(b"request"))
+
+    assert first.get_buffer(-1) is second.get_buffer(-1) is buffers.shared
+
+
+def test_interleaved_frames_of_connections_with_shared_buffers_are_answered_whole() -> None:
+    buffers = ReceiveBuffers()
+    pairs = [opened(buffers)[:2] for _ in range(3)]
+    streams = [framed(b"%d" % number * 100_000) + framed(b"end %d" % number) for number in range(len(pairs))]
+
+    for position in range(0, max(map(len, streams)), 7_000):
+        for (connection, _), stream in zip(pairs, streams, strict=True):
+            feed(connection, stream[position : position + 7_000])
+
+    assert [bytes(transport.written) for _, transport in pairs] == streams
+
+
+def test_a_read_without_bytes_leaves_the_shared_buffer_to_the_others() -> None:
+    buffers = ReceiveBuffers()
+    (first, answered, _), (second, *_) = opened(buffers), opened(buffers)
+    first.get_buffer(-1)
+
+    feed(second, framed(b"incomplete")[:-1])
+    feed(first, framed(b"x" * 20))
+    feed(second, b"e")
+
+    assert bytes(answered.written) == framed(b"x" * 20)
+
+
+def test_requests_that_arrive_while_the_connection_hangs_are_answered_after_it() -> None:
+    buffers = ReceiveBuffers()
+    (hanging, answered, _), (other, *_) = opened(buffers), opened(buffers)
+    hanging.hang()
+
+    feed(hanging, framed(b"late"))
+    feed(other, framed(b"something else"))
+    hanging.wake()
+
+    assert bytes(answered.written) == framed(b"late")
+
+
+def test_a_second_large_frame_is_received_in_the_kept_buffer_of_the_first() -> None:
+    buffers = ReceiveBuffers()
+    connection, transport, _ = opened(buffers)
+    large = framed(bytes(900_000))
+
+    feed(connection, large)
+    room = len(connection.get_buffer(-1))
+    feed(connection, large)
+
+    assert room >= len(large)
+    assert bytes(transport.written) == large * 2
+
+
+def test_buffers_of_many_connections_are_freed() -> None:
+    buffers = ReceiveBuffers()
+    connections = [opened(buffers)[0] for _ in range(100)]
+    for connection in connections:
+        feed(connection, framed(bytes(600_000))[:-1])
+
+    for connection in connections:
+        feed(connection, b"\0")
+
+    assert 0 < buffers.kept_bytes <= 16 * 1024 * 1024
+
+
+def test_bytes_after_a_bad_frame_stay_out_of_the_shared_buffer() -> None:
+    buffers = ReceiveBuffers()
+    (closing, transport, dispatcher), (other, answered, _) = opened(buffers), opened(buffers)
+    feed(closing, framed(b"flush") + framed(b"bad") + framed(b"behind"))
+
+    feed(other, framed(b"first"))
+    feed(closing, framed(b"later"))
+    feed(other, framed(b"second"))
+    dispatcher.waiting[0].complete([framed(b"flushed")])
+
+    assert bytes(answered.written) == framed(b"first") + framed(b"second")
+    assert bytes(transport.written) == framed(b"flushed")
+    assert dispatcher.frames == [b"flush", b"bad"]
+
+
+def test_a_closed_connection_is_freed_without_the_garbage_collector() -> None:
+    connection, _, dispatcher = opened()
+    feed(connection, framed(b"wait"))
+    alive = weakref.ref(connection)
+    gc.disable()
+    try:
+        connection.connection_lost(None)
+        del connection
+
+        assert alive() is None
+    finally:
+        gc.enable()
+    assert len(dispatcher.waiting) == 1

@@ -164,7 +164,7 @@ def test_folder_with_other_content_is_refused_and_unchanged(tmp_path: Path) -> N
     assert sorted(path.name for path in folder.rglob("*")) == ["notes.txt", "release-2"]
 
 
-@pytest.mark.parametrize("left", [".lock", "meta.properties.tmp", "lost+found"])
+@pytest.mark.parametrize("left", [".lock", "meta.properties.tmp", "lost+found", "exports"])
 def test_folder_of_a_first_start_that_was_killed_or_of_a_new_volume_is_empty(tmp_path: Path, left: str) -> None:
     (tmp_path / "data").mkdir()
     (tmp_path / "data" / left).touch()
@@ -239,6 +239,7 @@ def test_lost_metadata_file_is_rebuilt_from_the_folders(tmp_path: Path) -> None:
         client.produce("events", batch(b"0", producer_id=producer_id, sequence=0))
         end(broker, signal.SIGKILL)
     (tmp_path / "data" / "cluster-metadata.json").write_text('{"version": 1, "topics": [')
+    (tmp_path / "data" / "cluster-metadata.json.copy").unlink()
 
     with serving_from(tmp_path) as broker, BlockingClient(broker.bootstrap) as client:
         counts = client.partition_counts()

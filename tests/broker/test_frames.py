@@ -164,7 +164,6 @@ def test_random_bodies_behind_a_right_header_are_answered_or_close(
     api = APIS[api_key]
     for version in range(api.first_version, api.last_version + 1):
         for length in (0, 1, 7, 40, 3000):
-            caplog.clear()
             request = header(api_key, version, 1, is_flexible=version >= api.flexible_since) + chance.randbytes(length)
             with WireConnection(address) as connection:
                 connection.send(framed(request))
@@ -172,5 +171,7 @@ def test_random_bodies_behind_a_right_header_are_answered_or_close(
                 answer = connection.receive_until_closed()
 
             assert answer[4:8] in (b"", struct.pack(">i", 1))
-            assert len(lines_of(caplog)) <= 1
+    # A request that is decoded in a thread may be refused after its client has gone.
+    connections = [line.partition(" of ")[0] for line in lines_of(caplog)]
+    assert len(connections) == len(set(connections)), "a connection has one line"
     assert still_serves(address)

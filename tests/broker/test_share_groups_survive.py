@@ -20,6 +20,7 @@ from fauxka.protocol.messages.share_acknowledge import (
     ShareAcknowledgeRequest,
     ShareAcknowledgeResponse,
 )
+from fauxka.protocol.messages.share_fetch import AcknowledgementBatch as FetchAcknowledgement
 from fauxka.protocol.messages.share_fetch import FetchPartition, FetchTopic, ShareFetchRequest, ShareFetchResponse
 from fauxka.protocol.messages.share_group_describe import ShareGroupDescribeRequest, ShareGroupDescribeResponse
 from fauxka.protocol.messages.share_group_heartbeat import ShareGroupHeartbeatRequest, ShareGroupHeartbeatResponse
@@ -32,14 +33,17 @@ from .running_node import Node
 GROUP, MEMBER, TOPIC = "group", "AQEBAQEBAQEBAQEBAQEBAQ", "events"
 ACCEPT, RELEASE = 1, 2
 GROUP_RESOURCE = 32
+# As consumers do. After a start of the broker, a first fetch that does not wait gets no records.
+MAX_WAIT_MS = 500
 FSYNC = {"log.flush.interval.messages": "1"}
 
 
 class ShareMemberClient:
     """One member with its own connection."""
 
-    def __init__(self, node: Node) -> None:
+    def __init__(self, node: Node, member_id: str = MEMBER) -> None:
         self._connection = Connection(node.address)
+        self._member_id = member_id
         topic = node.cluster.image.find_topic(TOPIC)
         assert topic is not None
         self._topic_id = topic.topic_id
@@ -55,24 +59,19 @@ class ShareMemberClient:
     def beat(self, epoch: int) -> ShareGroupHeartbeatResponse:
         names = [TOPIC] if epoch == 0 else None
         request = ShareGroupHeartbeatRequest(
-            group_id=GROUP, member_id=MEMBER, member_epoch=epoch, subscribed_topic_names=names
+            group_id=GROUP, member_id=self._member_id, member_epoch=epoch, subscribed_topic_names=names
         )
         response = self._connection.call(request, 1)
         assert isinstance(response, ShareGroupHeartbeatResponse)
         return response
 
-    def fetch(self, epoch: int) -> list[tuple[int, int, int]]:
-        """Return what was acquired: first and last offset, and how often it was delivered."""
-        topic = FetchTopic(topic_id=self._topic_id, partitions=[FetchPartition(partition_index=0)])
-        request = ShareFetchRequest(
-            group_id=GROUP,
-            member_id=MEMBER,
-            share_session_epoch=epoch,
-            max_bytes=1_000_000,
-            max_records=500,
-            batch_size=500,
-            topics=[topic],
-        )
+    def fetch(self, epoch: int, *accepted: tuple[int, int]) -> list[tuple[int, int, int]]:
+        """Accept ranges of records, and return what was acquired: first and last offset, and the delivery count."""
+        request = self._fetch_request(epoch)
+        request.topics[0].partitions[0].acknowledgement_batches = [
+            FetchAcknowledgement(first_offset=first, last_offset=last, acknowledge_types=[ACCEPT])
+            for first, last in accepted
+        ]
         response = self._connection.call(request, 2)
         assert isinstance(response, ShareFetchResponse) and response.error_code == 0, response
         return [
@@ -81,11 +80,31 @@ class ShareMemberClient:
             for each in answer.partitions[0].acquired_records
         ]
 
+    def start_fetch(self, epoch: int) -> None:
+        """Send a fetch without reading its response."""
+        self._connection.start(self._fetch_request(epoch), 2)
+
+    def _fetch_request(self, epoch: int) -> ShareFetchRequest:
+        topic = FetchTopic(topic_id=self._topic_id, partitions=[FetchPartition(partition_index=0)])
+        return ShareFetchRequest(
+            group_id=GROUP,
+            member_id=self._member_id,
+            share_session_epoch=epoch,
+            max_wait_ms=MAX_WAIT_MS,
+            min_bytes=1,
+            max_bytes=1_000_000,
+            max_records=500,
+            batch_size=500,
+            topics=[topic],
+        )
+
     def acknowledge(self, epoch: int, first: int, last: int, how: int) -> None:
         batches = [AcknowledgementBatch(first_offset=first, last_offset=last, acknowledge_types=[how])]
         partition = AcknowledgePartition(partition_index=0, acknowledgement_batches=batches)
         topic = AcknowledgeTopic(topic_id=self._topic_id, partitions=[partition])
-        request = ShareAcknowledgeRequest(group_id=GROUP, member_id=MEMBER, share_session_epoch=epoch, topics=[topic])
+        request = ShareAcknowledgeRequest(
+            group_id=GROUP, member_id=self._member_id, share_session_epoch=epoch, topics=[topic]
+        )
         response = self._connection.call(request, 2)
         assert isinstance(response, ShareAcknowledgeResponse)
         assert response.responses[0].partitions[0].error_code == 0, response
@@ -158,6 +177,38 @@ def test_a_closed_connection_releases_the_records_of_its_members(node: Node) -> 
 
     acquired = second.fetch(0)
     for epoch in range(1, 200):
+        if acquired:
+            break
+        acquired = second.fetch(epoch)
+
+    assert acquired == [(0, 9, 2)]
+    second.close()
+
+
+def test_acknowledgements_of_a_fetch_that_waits_survive_a_crash(node: Node) -> None:
+    before = ShareMemberClient(node)
+    before.begin_at_the_earliest()
+    assert before.fetch(0) == [(0, 9, 1)]
+    assert before.fetch(1, (0, 8)) == []
+    node.crash()
+    before.close()
+    node.restart()
+
+    after = ShareMemberClient(node)
+    assert after.fetch(0) == [(9, 9, 1)]
+    after.close()
+
+
+def test_a_waiting_fetch_of_a_closed_connection_acquires_nothing(node: Node) -> None:
+    gone = ShareMemberClient(node)
+    gone.begin_at_the_earliest()
+    assert gone.fetch(0) == [(0, 9, 1)]
+    gone.start_fetch(1)
+    gone.close()
+    second = ShareMemberClient(node, "AgICAgICAgICAgICAgICAg")
+
+    acquired = second.fetch(0)
+    for epoch in range(1, 20):
         if acquired:
             break
         acquired = second.fetch(epoch)

@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
+from fauxka.broker.coordinators.coordinator_log import ReplayedRecord
+from fauxka.broker.coordinators.internal_topics import CoordinatorType
+from fauxka.broker.coordinators.transaction.transaction_coordinator import RETRY_MS
 from fauxka.protocol.messages.end_txn import EndTxnResponse
+from fauxka.protocol.stored_records.transaction_log_records import TransactionLogValue
 from fauxka.testing import Broker
 
 from ..manual_clock import ManualClock
@@ -18,7 +23,10 @@ from .transactional_client import TIMEOUT_MS, TransactionalClient
 
 # Every append is flushed before its response.
 FSYNC = {"log.flush.interval.messages": "1", "transaction.state.log.num.partitions": "2"}
+# The same with one log for all transactional ids.
+FLUSHED = {**FSYNC, "transaction.state.log.num.partitions": "1"}
 NOT_COORDINATOR = 16
+CONCURRENT_TRANSACTIONS = 51
 NOT_FOUND = 105
 SLOW_MS = 60_000
 # Far more than a response takes that waits for nothing.
@@ -64,6 +72,7 @@ def test_the_timeout_of_an_open_transaction_continues_after_a_crash(node: Node) 
     node.call(lambda: node.cluster.clock.advance(2 * TIMEOUT_MS))
 
     with connected(node) as client:
+        client.wait_until_complete()
         assert (client.state().transaction_state, client.state().producer_epoch) == ("CompleteAbort", 1)
 
 
@@ -138,6 +147,103 @@ def test_the_end_of_a_transaction_is_answered_after_the_flush_of_its_markers(tmp
         answer = result_while_time_passes(broker, ended)
 
     assert answer.error_code == 0
+
+
+def test_no_marker_is_written_before_the_outcome_is_flushed(tmp_path: Path) -> None:
+    with held_end(tmp_path, folder="__transaction_state-0") as (broker, ended):
+        during = (states_of(broker), end_offset_of(broker))
+        answer = result_while_time_passes(broker, ended)
+        after = (states_of(broker), end_offset_of(broker))
+
+    assert during == (["EMPTY", "ONGOING", "PREPARE_COMMIT"], 0)
+    assert after == (["EMPTY", "ONGOING", "PREPARE_COMMIT", "COMPLETE_COMMIT"], 1)
+    assert answer.error_code == 0
+
+
+def test_a_transaction_is_not_complete_before_its_markers_are_flushed(tmp_path: Path) -> None:
+    with held_end(tmp_path, folder="events-0") as (broker, ended):
+        during = (states_of(broker), end_offset_of(broker))
+        answer = result_while_time_passes(broker, ended)
+        after = states_of(broker)
+
+    assert during == (["EMPTY", "ONGOING", "PREPARE_COMMIT"], 1)
+    assert after == ["EMPTY", "ONGOING", "PREPARE_COMMIT", "COMPLETE_COMMIT"]
+    assert answer.error_code == 0
+
+
+def test_another_request_while_the_markers_are_flushed_finds_the_transaction_ending(tmp_path: Path) -> None:
+    with held_end(tmp_path, folder="events-0") as (broker, ended):
+        with TransactionalClient(broker.bootstrap_servers) as other:
+            refused = other.init().error_code
+        result_while_time_passes(broker, ended)
+
+    assert refused == CONCURRENT_TRANSACTIONS
+
+
+def test_a_marker_that_cannot_be_flushed_is_written_again_before_the_completion(tmp_path: Path) -> None:
+    clock = ManualClock()
+    with Broker(FLUSHED, clock=clock, data_dir=tmp_path) as broker:
+        with TransactionalClient(broker.bootstrap_servers) as client:
+            client.create_topic("events")
+            producer = client.begin()
+            broker.files.add(action="fail", operation="fsync", folder="events-0", when={"times": 1})
+
+            failed = client.end(producer, is_commit=True)
+            before = states_of(broker)
+            client.wait_until_complete(lambda: broker.clock.advance(RETRY_MS))
+
+        assert failed.error_code == NOT_COORDINATOR
+        assert before == ["EMPTY", "ONGOING", "PREPARE_COMMIT"]
+        assert states_of(broker) == ["EMPTY", "ONGOING", "PREPARE_COMMIT", "COMPLETE_COMMIT"]
+
+
+def test_an_outcome_that_cannot_be_flushed_is_written_again_before_its_markers(tmp_path: Path) -> None:
+    clock = ManualClock()
+    with Broker(FLUSHED, clock=clock, data_dir=tmp_path) as broker:
+        with TransactionalClient(broker.bootstrap_servers) as client:
+            client.create_topic("events")
+            producer = client.begin()
+            broker.files.add(action="fail", operation="fsync", folder="__transaction_state-0", when={"times": 1})
+
+            failed = client.end(producer, is_commit=True)
+            before = end_offset_of(broker)
+            client.wait_until_complete(lambda: broker.clock.advance(RETRY_MS))
+
+        assert (failed.error_code, before) == (NOT_COORDINATOR, 0)
+        assert states_of(broker) == ["EMPTY", "ONGOING", "PREPARE_COMMIT", "PREPARE_COMMIT", "COMPLETE_COMMIT"]
+
+
+@contextmanager
+def held_end(data_dir: Path, *, folder: str) -> Generator[tuple[Broker, Future[EndTxnResponse]]]:
+    """Run a broker whose transaction is committed, up to the first flush in that folder, which waits for the clock."""
+    with (
+        Broker(FLUSHED, clock=ManualClock(), data_dir=data_dir) as broker,
+        TransactionalClient(broker.bootstrap_servers) as client,
+        ThreadPoolExecutor(1) as pool,
+    ):
+        client.create_topic("events")
+        producer = client.begin()
+        rule = broker.files.add(action="slow", ms=SLOW_MS, operation="fsync", folder=folder)
+        ended = pool.submit(client.end, producer, is_commit=True)
+        rule.await_hits(1)
+        yield broker, ended
+
+
+def states_of(broker: Broker) -> list[str]:
+    """Return the states in the records of __transaction_state, in the order of the log."""
+    found: list[str] = []
+
+    def apply(_: int, record: ReplayedRecord) -> None:
+        found.append(TransactionLogValue.read(record.value or b"").status.name)
+
+    coordinators = broker.cluster.node.coordinators
+    broker.call(lambda: coordinators.coordinator_log(CoordinatorType.TRANSACTION).replay(apply))
+    return found
+
+
+def end_offset_of(broker: Broker) -> int:
+    """Return the end of the log that gets the one marker of the transaction."""
+    return broker.call(lambda: broker.cluster.node.replicas.partition_of("events", 0).log.log_end_offset)
 
 
 def result_while_time_passes(broker: Broker, ended: Future[EndTxnResponse]) -> EndTxnResponse:

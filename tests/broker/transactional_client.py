@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import time
+from collections.abc import Callable
+
 from fauxka.protocol.api_keys import ApiKey
 from fauxka.protocol.messages.add_partitions_to_txn import (
     AddPartitionsToTxnRequest,
@@ -20,6 +23,8 @@ from fauxka.protocol.messages.init_producer_id import InitProducerIdRequest, Ini
 from .blocking_client import BlockingClient
 
 TIMEOUT_MS = 60_000
+# Far more than a few flushes take.
+SECONDS_MAX = 20.0
 
 
 class TransactionalClient(BlockingClient):
@@ -67,3 +72,14 @@ class TransactionalClient(BlockingClient):
         producer = (begun.producer_id, begun.producer_epoch)
         assert (begun.error_code, self.add(producer)) == (0, 0)
         return producer
+
+    def wait_until_complete(self, meanwhile: Callable[[], object] = lambda: None) -> None:
+        """Return when the transaction is not ending any more: its markers and its completion are written.
+
+        meanwhile: called again and again, for example to advance a clock.
+        """
+        deadline = time.monotonic() + SECONDS_MAX
+        while self.state().transaction_state.startswith("Prepare"):
+            assert time.monotonic() < deadline, "the transaction does not end"
+            meanwhile()
+            time.sleep(0.01)

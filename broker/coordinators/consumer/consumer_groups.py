@@ -95,12 +95,10 @@ class ConsumerGroups:
         """Handle a ConsumerGroupHeartbeat. Raises the errors of Heartbeats.handle."""
         return self._heartbeats.handle(request, client, api_version)
 
-    def describe(self, group_ids: list[str]) -> list[DescribedGroup]:
-        """Describe groups. Those with an empty id are first, as in Kafka."""
-        without_id = [describe_empty_id() for group_id in group_ids if not group_id]
-        return without_id + [self._describe(group_id) for group_id in group_ids if group_id]
-
-    def _describe(self, group_id: str) -> DescribedGroup:
+    def describe(self, group_id: str) -> DescribedGroup:
+        """Describe a group."""
+        if not group_id:
+            return describe_empty_id()
         try:
             group = self._store.group_of(group_id)
         except KafkaError as error:

@@ -21,7 +21,7 @@ VERSION_MAX = 3
 
 def read_subscription(metadata: bytes) -> ConsumerProtocolSubscription:
     """Decode a member's subscription. Raises FrameError."""
-    reader = Reader(metadata)
+    reader = Reader.of_request(metadata)
     return ConsumerProtocolSubscription.read(reader, _read_version(reader))
 
 
@@ -29,13 +29,13 @@ def read_assignment(assignment: bytes) -> ConsumerProtocolAssignment:
     """Decode the assignment of a member; empty bytes are an empty assignment. Raises FrameError."""
     if not assignment:
         return ConsumerProtocolAssignment()
-    reader = Reader(assignment)
+    reader = Reader.of_request(assignment)
     return ConsumerProtocolAssignment.read(reader, _read_version(reader))
 
 
 def encode_assignment(partitions: Partitions, topics: GroupTopics, subscription: bytes) -> bytes:
     """Encode an assignment in the version of the member's subscription. Raises FrameError for one without a version."""
-    version = _read_version(Reader(subscription))
+    version = _read_version(Reader.of_request(subscription))
     message = ConsumerProtocolAssignment(
         assigned_partitions=[
             TopicPartition(topic=topic.name, partitions=sorted(of_topic))

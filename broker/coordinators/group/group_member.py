@@ -117,7 +117,7 @@ def find_subscribed_topics(metadata: bytes) -> frozenset[str] | None:
     Only the fields of version 0 are read. Every version begins with them.
     Source: ClassicGroup.computeSubscribedTopics, Kafka 4.3.0.
     """
-    reader = Reader(metadata)
+    reader = Reader.of_request(metadata)
     try:
         if reader.int16() < 0:
             return None

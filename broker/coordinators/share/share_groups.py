@@ -9,7 +9,7 @@ import logging
 import re
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, NamedTuple, TypeVar, cast
 
 from ....protocol.error_codes import ErrorCode, KafkaError
 from ....protocol.messages.share_group_describe import Assignment, DescribedGroup, Member, TopicPartitions
@@ -78,20 +78,32 @@ class ShareGroups:
         self._heartbeats = ShareHeartbeats(registry, log, self.settings, topics, self._initialize_states)
         self._partitions: dict[ShareKey, SharePartition] = {}
 
-    def when_durable(self, response: R, make_error: Callable[[ErrorCode], R]) -> R | Deferred[R]:
-        """Return the response when the records of both logs are durable. See CoordinatorLog.when_durable."""
+    def when_durable(self, response: R | Deferred[R], make_error: Callable[[ErrorCode], R]) -> R | Deferred[R]:
+        """Return the response when the records of both logs are durable. See CoordinatorLog.when_durable.
+
+        response: may be one that waits for records.
+        """
         flushes = [log.when_durable(ErrorCode.NONE, ErrorCode) for log in (self._state_log, self._log)]
         pending = [each for each in flushes if isinstance(each, Deferred)]
         if not pending:
             return response
-        deferred: Deferred[R] = Deferred(is_applied=True)
+        waiting = cast("Deferred[R]", response) if isinstance(response, Deferred) else None
+        deferred: Deferred[R] = Deferred(None if waiting is None else waiting.abandon, is_applied=waiting is None)
         error_codes: list[ErrorCode] = []
 
         def add(error_code: ErrorCode) -> None:
             error_codes.append(error_code)
-            if len(error_codes) == len(pending):
-                worst = max(error_codes)
-                deferred.complete(response if worst is ErrorCode.NONE else make_error(worst))
+            if len(error_codes) < len(pending):
+                return
+            worst = max(error_codes)
+            if worst is not ErrorCode.NONE:
+                if waiting is not None:
+                    waiting.abandon()
+                deferred.complete(make_error(worst))
+            elif waiting is not None:
+                waiting.deliver_to(deferred.complete, deferred.fail)
+            else:
+                deferred.complete(cast("R", response))
 
         for each in pending:
             each.deliver_to(add)
@@ -137,6 +149,10 @@ class ShareGroups:
         )
 
     # -- partitions
+
+    def has_partition(self, group_id: str, partition: Partition) -> bool:
+        """Whether the share partition of the group was used before, so that its state is in memory."""
+        return ShareKey(group_id, partition.topic_id, partition.index) in self._partitions
 
     def partition_of(self, group_id: str, partition: Partition) -> SharePartition:
         """Return the share partition of a group. Creates it from its state. Raises KafkaError, OSError."""

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from ....protocol.batches.record_batch import BatchHeader
 from ....protocol.batches.whole_batches import split_batches
+from ....storage.segments.log_segments import FetchedRecords
 
 if TYPE_CHECKING:
     from ....storage.partition_log import PartitionLog
@@ -33,16 +34,14 @@ def acquire_records(
     limits: AcquireLimits,
     *,
     max_bytes: int,
+    min_one_batch: bool,
     is_committed_only: bool,
 ) -> AcquiredBatches:
-    """Acquire records for the member. Raises KafkaError, OSError."""
-    if not share_partition.can_acquire:
-        return AcquiredBatches()
-    offset = max(share_partition.next_fetch_offset(), log.log_start_offset)
-    upper_offset = log.last_stable_offset if is_committed_only else log.high_watermark
-    if offset >= upper_offset:
-        return AcquiredBatches()
-    fetched = log.read(offset, max_bytes, upper_offset=upper_offset, min_one_batch=True)
+    """Acquire records for the member. Raises KafkaError, OSError.
+
+    min_one_batch: whether a first batch larger than max_bytes is read.
+    """
+    fetched = _read(log, share_partition, max_bytes, min_one_batch=min_one_batch, is_committed_only=is_committed_only)
     batches = list(split_batches(memoryview(b"".join(fetched.views))))
     if not batches:
         return AcquiredBatches()
@@ -55,6 +54,25 @@ def acquire_records(
     first, last = acquired[0].first_offset, acquired[-1].last_offset
     views = [view for header, view in batches if header.last_offset >= first and header.base_offset <= last]
     return AcquiredBatches(b"".join(views), acquired)
+
+
+def available_bytes(
+    log: PartitionLog, share_partition: SharePartition, max_bytes: int, *, is_committed_only: bool
+) -> int:
+    """Return how many bytes acquire_records can read, at most max_bytes. Raises KafkaError, OSError."""
+    fetched = _read(log, share_partition, max_bytes, min_one_batch=True, is_committed_only=is_committed_only)
+    return min(fetched.size, max_bytes)
+
+
+def _read(
+    log: PartitionLog, share_partition: SharePartition, max_bytes: int, *, min_one_batch: bool, is_committed_only: bool
+) -> FetchedRecords:
+    """Read from the next offset that can be acquired."""
+    offset = max(share_partition.next_fetch_offset(), log.log_start_offset)
+    upper_offset = log.last_stable_offset if is_committed_only else log.high_watermark
+    if offset >= upper_offset:
+        return FetchedRecords([], 0)
+    return log.read(offset, max_bytes, upper_offset=upper_offset, min_one_batch=min_one_batch)
 
 
 def _without_aborted(

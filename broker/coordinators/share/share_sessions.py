@@ -24,13 +24,33 @@ PartitionKey = tuple[bytes, int]
 
 @dataclass(slots=True)
 class ShareSession:
-    """A member's session: its partitions in the order in which they were added, and the epoch of its next request."""
+    """A member's session: its partitions in the order in which they were added, and the epoch of its next request.
+
+    partitions: whether the next response has the partition even without records: one that is new in the session, or
+    had an error.
+    """
 
     group_id: str
     member_id: str
     connection_id: int
     epoch: int = FIRST_EPOCH + 1
-    partitions: dict[PartitionKey, None] = field(default_factory=dict[PartitionKey, None])
+    partitions: dict[PartitionKey, bool] = field(default_factory=dict[PartitionKey, bool])
+
+    def fetch_order(self, epoch: int) -> list[PartitionKey]:
+        """Return the partitions, from another one on in each request, so that none has to wait for all others.
+
+        epoch: of the request. Source: PartitionRotateStrategy, Kafka 4.3.0.
+        """
+        keys = list(self.partitions)
+        first = epoch % len(keys) if keys else 0
+        return keys[first:] + keys[:first]
+
+    def is_sent(self, key: PartitionKey, *, has_records: bool, has_error: bool) -> bool:
+        """Whether the response has the partition (CachedSharePartition.maybeUpdateResponseData)."""
+        is_sent = has_records or has_error or self.partitions.get(key, False)
+        if key in self.partitions:
+            self.partitions[key] = has_error
+        return is_sent
 
     def advance(self, epoch: int) -> None:
         """Accept the epoch of a request. Raises KafkaError INVALID_SHARE_SESSION_EPOCH unless it is the next one."""

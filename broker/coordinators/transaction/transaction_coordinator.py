@@ -13,10 +13,13 @@ The states of a transactional id (TransactionStatus):
   marker, which changes no outcome.
 - PREPARE_x decides the outcome. No marker is written before it, and COMPLETE_x is written after the last marker. A
   failed marker is tried again after RETRY_MS, and after a crash when the log is loaded.
-- With flush.messages, a response waits for the flush of the records and of the markers that it stands for.
+- With flush.messages, PREPARE_x is flushed before the first marker is written, and all markers before COMPLETE_x. After
+  a power failure all partitions get the same outcome, and none keeps an open transaction. A response waits for the
+  flush of the records and of the markers that it stands for.
 - An abort by the broker raises the epoch, so that the producer is fenced.
-- The decision, the markers and the completion are one synchronous step. Other requests find PREPARE_x only if a marker
-  failed, so fewer of them get CONCURRENT_TRANSACTIONS than in Kafka. An `await` inside a step would break this.
+- Without flush.messages, the decision, the markers and the completion are one synchronous step. Other requests find
+  PREPARE_x only if a marker failed, so fewer of them get CONCURRENT_TRANSACTIONS than in Kafka. An `await` inside a
+  step would break this.
 transaction_rules.py holds the checks of each request, transaction_metadata.py the transitions.
 Source: TransactionCoordinator, TransactionStateManager and TransactionMarkerChannelManager, Kafka 4.3.0.
 """
@@ -24,7 +27,7 @@ Source: TransactionCoordinator, TransactionStateManager and TransactionMarkerCha
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Collection, Generator
+from collections.abc import Callable, Collection, Generator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, TypeVar
@@ -39,6 +42,7 @@ from ....protocol.stored_records.transaction_log_records import (
     decode_key,
     encode_key,
 )
+from ...metadata.features import TRANSACTION_VERSION
 from ...metadata.metadata_image import TRANSACTION_STATE_TOPIC
 from ..coordinator_log import CoordinatorLog, CoordinatorRecord, ReplayedRecord
 from ..internal_topics import partition_index_of_key
@@ -91,6 +95,8 @@ class TransactionCoordinator:
         self._transactions: dict[str, TransactionMetadata] = {}
         self._periodic_timers: list[Timer] = []
         self._retry_timer: Timer | None = None
+        # The ids whose end failed, with the step to try again: _end or _complete.
+        self._retries: dict[str, Callable[[TransactionMetadata], None]] = {}
 
     # -- requests of producers
 
@@ -202,17 +208,20 @@ class TransactionCoordinator:
         """Return the metadata of all transactional ids in the order of their creation."""
         return list(self._transactions.values())
 
-    def delete(self, transactional_id: str) -> None:
-        """Delete the transactional id as if it had expired. An open transaction is aborted first.
-
-        Raises KafkaError: the errors of describe, and CONCURRENT_TRANSACTIONS while markers are missing.
-        """
+    def abort(self, transactional_id: str) -> None:
+        """Abort an open transaction as if it had timed out. Raises KafkaError, see describe and _abort_by_broker."""
         metadata = self.describe(transactional_id)
         if metadata.is_ongoing:
             self._abort_by_broker(metadata)
-            metadata = self.describe(transactional_id)
-        if metadata.is_prepared:
-            raise KafkaError(ErrorCode.CONCURRENT_TRANSACTIONS, f"the transaction of {transactional_id} is ending")
+
+    def delete(self, transactional_id: str) -> None:
+        """Delete the transactional id as if it had expired. The caller must abort an open transaction before.
+
+        Raises KafkaError: the errors of describe, and CONCURRENT_TRANSACTIONS while a transaction is open or ending.
+        """
+        metadata = self.describe(transactional_id)
+        if metadata.is_ongoing or metadata.is_prepared:
+            raise KafkaError(ErrorCode.CONCURRENT_TRANSACTIONS, f"{transactional_id} is in state {metadata.state_name}")
         self._delete(metadata)
         self._flush()
 
@@ -234,6 +243,7 @@ class TransactionCoordinator:
     def unload(self) -> None:
         """Drop all transactional ids and cancel all timers."""
         self._transactions.clear()
+        self._retries.clear()
         for timer in self._periodic_timers:
             timer.cancel()
         self._periodic_timers.clear()
@@ -316,12 +326,17 @@ class TransactionCoordinator:
         if not self.has_topic:
             raise KafkaError(ErrorCode.NOT_COORDINATOR, f"there is no {TRANSACTION_STATE_TOPIC} yet")
 
+    @property
+    def _level(self) -> int:
+        """The level of transaction.version, which a request can change."""
+        return self._controller.image.features.level_of(TRANSACTION_VERSION)
+
     def _check_version(self, client_version: int) -> None:
         """Raise KafkaError UNSUPPORTED_VERSION if transaction.version 0 cannot store the client's version.
 
         Kafka fails later in the transition, and rejects every later request for the transactional id.
         """
-        if client_version and not self._replicas.config.transaction_version:
+        if client_version and not self._level:
             raise KafkaError(ErrorCode.UNSUPPORTED_VERSION, f"transaction.version is 0, the client's {client_version}")
 
     # -- transitions
@@ -336,7 +351,7 @@ class TransactionCoordinator:
     def _write(self, metadata: TransactionMetadata) -> None:
         """Append the metadata to the log, then store it. Raises KafkaError, see CoordinatorLog.append."""
         self._check_topic()
-        value_version = FLEXIBLE_SINCE if self._replicas.config.transaction_version else 0
+        value_version = FLEXIBLE_SINCE if self._level else 0
         value = metadata.as_value().encode(value_version)
         self._log.append(metadata.transactional_id, [CoordinatorRecord(encode_key(metadata.transactional_id), value)])
         self._transactions[metadata.transactional_id] = metadata
@@ -348,7 +363,7 @@ class TransactionCoordinator:
         Raises KafkaError: the errors of _write, and UNKNOWN_SERVER_ERROR if the epochs are exhausted in a transaction
         version without next_producer_id (TransactionMetadata.prepareFenceProducerEpoch fails there too).
         """
-        level = self._replicas.config.transaction_version
+        level = self._level
         # With transaction.version 1, Kafka writes version 0 (TransactionCoordinator.endTransactionWithTV1).
         version = level if rules.is_epoch_bumped(level) else OLD_CLIENT
         if not rules.is_epoch_bumped(version) and metadata.producer_epoch > LAST_PRODUCER_EPOCH:
@@ -365,13 +380,19 @@ class TransactionCoordinator:
     def _end(self, prepared: TransactionMetadata) -> None:
         """Write the decided outcome, then the markers. Raises KafkaError if the outcome cannot be written."""
         self._write(prepared)
-        self._complete(prepared)
+
+        def decided(is_durable: bool) -> None:
+            if is_durable:
+                self._complete(prepared)
+            else:
+                self._retry_later(prepared, self._end)
+
+        self._log.run_when_durable(decided)
 
     def _complete(self, prepared: TransactionMetadata) -> None:
         """Write the markers, and the completed transaction after the last one. Failures are tried again later."""
         topic = self._controller.image.find_topic(TRANSACTION_STATE_TOPIC)
-        if topic is None or not self._log.is_current:
-            # The node crashed when the outcome was written. The next load continues here.
+        if topic is None or not self._is_present(prepared):
             return
         index = partition_index_of_key(prepared.transactional_id, len(topic.partitions))
         try:
@@ -379,25 +400,48 @@ class TransactionCoordinator:
         except MarkersAbandoned as error:
             logger.error("the transaction of %s stays %s: %s", prepared.transactional_id, prepared.state_name, error)
             return
-        if not failed:
+        self._log.run_when_durable(
+            lambda is_durable: self._write_complete(prepared, failed if is_durable else prepared.partitions)
+        )
+
+    def _write_complete(self, prepared: TransactionMetadata, missing: Mapping[TopicPartition, None]) -> None:
+        """Write the completed transaction. missing: the partitions whose marker is not written or not flushed."""
+        if not self._is_present(prepared):
+            return
+        if not missing:
             try:
                 self._write(prepare_complete(prepared, self._replicas.clock.now_ms()))
                 return
             except KafkaError as error:
                 logger.error("%s: %s", TRANSACTION_STATE_TOPIC, error.message)
-        self._transactions[prepared.transactional_id] = replace(prepared, partitions=failed)
+        self._transactions[prepared.transactional_id] = replace(prepared, partitions=missing)
+        self._retry_later(prepared, self._complete)
+
+    def _is_present(self, prepared: TransactionMetadata) -> bool:
+        """Whether the transaction is still ending. After a crash of the node, the next load continues."""
+        return self._log.is_current and self._transactions.get(prepared.transactional_id) is prepared
+
+    def _append_marker(self, partition: Partition, marker: TransactionMarker) -> None:
+        """Append a marker. The completion and the next response wait for its flush, like consumers."""
+        self._log.await_flush(partition, self._write_marker(partition, marker))
+
+    def _retry_later(self, prepared: TransactionMetadata, step: Callable[[TransactionMetadata], None]) -> None:
+        self._retries[prepared.transactional_id] = step
         if self._retry_timer is None and self._log.is_current:
             self._retry_timer = self._replicas.clock.call_later(RETRY_MS, self._retry)
 
-    def _append_marker(self, partition: Partition, marker: TransactionMarker) -> None:
-        """Append a marker. The next response waits for its flush, like the consumers of committed records."""
-        self._log.await_flush(partition, self._write_marker(partition, marker))
-
     def _retry(self) -> None:
         self._retry_timer = None
-        for each in self.list_all():
-            if each.is_prepared:
-                self._complete(each)
+        retries, self._retries = self._retries, {}
+        for transactional_id, step in retries.items():
+            metadata = self._transactions.get(transactional_id)
+            if metadata is None or not metadata.is_prepared:
+                continue
+            try:
+                step(metadata)
+            except KafkaError as error:
+                logger.error("%s: %s", TRANSACTION_STATE_TOPIC, error.message)
+                self._retry_later(metadata, step)
         self._flush()
 
 

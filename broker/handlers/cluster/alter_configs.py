@@ -18,15 +18,18 @@ from ....protocol.messages.alter_configs import (
 )
 from ...config.config_resources import AlterConfigOp, ConfigResource, OpType
 from ...metadata.config_changes import alter_each, apply_ops, check_ops, replace_configs
-from ...requests.request_context import ApiHandler, NodeServices, RequestContext
+from ...requests.request_context import NodeServices, RequestContext, SteppedApiHandler
 from ...runtime.deferred import Deferred
+from ...runtime.long_work import Steps
 
 
 def handle(
     context: RequestContext, request: AlterConfigsRequest
-) -> AlterConfigsResponse | Deferred[AlterConfigsResponse]:
+) -> Steps[AlterConfigsResponse | Deferred[AlterConfigsResponse]]:
     """Replace the configs of each resource; an error of one does not affect the others."""
-    errors = alter_each(request.resources, partial(_replace, context.node, validate_only=request.validate_only))
+    errors = yield from alter_each(
+        request.resources, partial(_replace, context.node, validate_only=request.validate_only)
+    )
 
     def respond(storage_error: KafkaError | None) -> AlterConfigsResponse:
         pairs = zip(request.resources, errors, strict=True)
@@ -53,4 +56,4 @@ def _replace(node: NodeServices, requested: AlterConfigsResource, *, validate_on
     replace_configs(node.controller, resource, apply_ops(resource, {}, ops), validate_only=validate_only)
 
 
-HANDLER = ApiHandler(AlterConfigsRequest.read, handle)
+HANDLER = SteppedApiHandler(AlterConfigsRequest.read, handle)

@@ -1,6 +1,6 @@
 """DescribeConfigs (32), versions 1-4.
 
-Left out: documentation, which is null.
+Documentation is fauxka's own, and null for keys without an effect.
 v1 source and synonyms; v3 type and documentation; v4 flexible.
 Source: ConfigHelper.describeConfigs, Kafka 4.3.0; tests/golden/configs-4.3.0.jsonl.
 """
@@ -20,33 +20,50 @@ from ....protocol.messages.describe_configs import (
 from ...config.config_resources import ResourceType, broker_id_of
 from ...metadata import config_entries
 from ...metadata.topic_validation import find_topic_name_error
-from ...requests.request_context import ApiHandler, NodeServices, RequestContext
+from ...requests.request_context import NodeServices, RequestContext, SteppedApiHandler
+from ...runtime.long_work import Steps
 
+# Entries of one response; each takes about 500 bytes of memory. Kafka has no such limit.
+ENTRIES_MAX = 100_000
+TOO_MANY_ENTRIES = f"The resources before this one have {ENTRIES_MAX} configs; ask for it in another request."
+PROTOCOL_MAP = "listener.security.protocol.map"
 MALFORMED = (
     "This most likely occurs because of a request being malformed by the client library or the message was sent to an "
     "incompatible broker. See the broker logs for more details."
 )
 
 
-def handle(context: RequestContext, request: DescribeConfigsRequest) -> DescribeConfigsResponse:
+def handle(context: RequestContext, request: DescribeConfigsRequest) -> Steps[DescribeConfigsResponse]:
     """Describe each resource, in the order of the request."""
-    results = [_describe(context.node, resource) for resource in request.resources]
-    if not request.include_synonyms:
-        for result in results:
-            for entry in result.configs:
-                entry.synonyms = []
-    return DescribeConfigsResponse(results=results)
+    response = DescribeConfigsResponse()
+    entries_left = ENTRIES_MAX
+    for resource in request.resources:
+        result = DescribeConfigsResult(resource_type=resource.resource_type, resource_name=resource.resource_name)
+        response.results.append(result)
+        try:
+            if entries_left <= 0:
+                raise KafkaError(ErrorCode.INVALID_REQUEST, TOO_MANY_ENTRIES)
+            result.configs = _configs(context.node, resource, include_synonyms=request.include_synonyms)
+            if request.include_documentation:
+                config_entries.add_documentation(resource.resource_type, result.configs)
+        except KafkaError as error:
+            result.error_code, result.error_message = error.code, error.message
+        entries_left -= len(result.configs)
+        yield None
+    return response
 
 
-def _describe(node: NodeServices, resource: DescribeConfigsResource) -> DescribeConfigsResult:
-    keys = resource.configuration_keys
-    result = DescribeConfigsResult(resource_type=resource.resource_type, resource_name=resource.resource_name)
-    try:
-        # An empty list of keys means all keys, like null.
-        result.configs = [entry for entry in _entries(node, resource) if not keys or entry.name in keys]
-    except KafkaError as error:
-        result.error_code, result.error_message = error.code, error.message
-    return result
+def _configs(
+    node: NodeServices, resource: DescribeConfigsResource, *, include_synonyms: bool
+) -> list[DescribeConfigsResourceResult]:
+    """Return the entries of the asked keys. Raises KafkaError."""
+    # An empty list of keys means all keys, like null.
+    keys = set(resource.configuration_keys or ())
+    configs = [entry for entry in _entries(node, resource) if not keys or entry.name in keys]
+    if not include_synonyms:
+        for entry in configs:
+            entry.synonyms = []
+    return configs
 
 
 def _entries(node: NodeServices, resource: DescribeConfigsResource) -> Iterable[DescribeConfigsResourceResult]:
@@ -59,7 +76,7 @@ def _entries(node: NodeServices, resource: DescribeConfigsResource) -> Iterable[
             return config_entries.default_broker_entries(configs)
         case ResourceType.BROKER:
             _check_broker_id(node, name, "or empty string, but received")
-            return config_entries.broker_entries(node.config, configs)
+            return config_entries.broker_entries(node.config, configs, listener_configs(node))
         case ResourceType.BROKER_LOGGER:
             if not name:
                 raise KafkaError(ErrorCode.INVALID_REQUEST, "Broker id must not be empty")
@@ -75,6 +92,30 @@ def _entries(node: NodeServices, resource: DescribeConfigsResource) -> Iterable[
             return config_entries.group_entries(node.config, configs, name)
         case _:
             raise KafkaError(ErrorCode.INVALID_REQUEST, MALFORMED)
+
+
+def listener_configs(node: NodeServices) -> dict[str, str]:
+    """Return the values of the keys of listeners as the broker has bound them; empty before it listens."""
+    if not node.listeners:
+        return {}
+    values = {
+        "listeners": ",".join(f"{each.name}://{address_text(each.host, each.port)}" for each in node.listeners),
+        "advertised.listeners": ",".join(
+            f"{each.name}://{address_text(each.advertised_host, each.advertised_port)}" for each in node.listeners
+        ),
+    }
+    protocols = node.config.value_of(PROTOCOL_MAP)
+    assert isinstance(protocols, str), f"{PROTOCOL_MAP} has a default"
+    mapped = {pair.partition(":")[0].strip() for pair in protocols.split(",")}
+    missing = [each.name for each in node.listeners if each.name not in mapped]
+    if missing:
+        values[PROTOCOL_MAP] = ",".join([protocols, *(f"{name}:PLAINTEXT" for name in missing)])
+    return values
+
+
+def address_text(host: str, port: int) -> str:
+    """Return "host:port", with brackets around an IPv6 address."""
+    return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
 
 
 def _check_broker_id(node: NodeServices, name: str, words: str) -> None:
@@ -93,4 +134,4 @@ def _topic_entries(node: NodeServices, name: str) -> Iterable[DescribeConfigsRes
     return config_entries.topic_entries(node.config, node.image.configs, topic.configs)
 
 
-HANDLER = ApiHandler(DescribeConfigsRequest.read, handle)
+HANDLER = SteppedApiHandler(DescribeConfigsRequest.read, handle)

@@ -8,10 +8,13 @@ Source: KafkaApis.handleFindCoordinatorRequest, Kafka 4.3.0.
 
 from __future__ import annotations
 
+from functools import partial
+
 from ....protocol.error_codes import ErrorCode, KafkaError
 from ....protocol.messages.find_coordinator import Coordinator, FindCoordinatorRequest, FindCoordinatorResponse
 from ...coordinators.internal_topics import CoordinatorType, ensure_internal_topic, is_share_key, partition_index_of_key
-from ...requests.request_context import ApiHandler, RequestContext
+from ...requests.request_context import RequestContext, SteppedApiHandler
+from ...runtime.long_work import Steps, for_each
 
 SEVERAL_KEYS_SINCE = 4
 SHARE_SINCE = 6
@@ -26,12 +29,11 @@ INVALID_REQUEST = (
 )
 
 
-def handle(context: RequestContext, request: FindCoordinatorRequest) -> FindCoordinatorResponse:
+def handle(context: RequestContext, request: FindCoordinatorRequest) -> Steps[FindCoordinatorResponse]:
     """Return the node that coordinates each key."""
     if context.api_version >= SEVERAL_KEYS_SINCE:
-        return FindCoordinatorResponse(
-            coordinators=[_coordinator(context, request.key_type, key) for key in request.coordinator_keys]
-        )
+        coordinators = yield from for_each(partial(_coordinator, context, request.key_type), request.coordinator_keys)
+        return FindCoordinatorResponse(coordinators=coordinators)
     found = _coordinator(context, request.key_type, request.key)
     return FindCoordinatorResponse(
         error_code=found.error_code,
@@ -83,4 +85,4 @@ def _invalid(key: str, message: str) -> Coordinator:
     )
 
 
-HANDLER = ApiHandler(FindCoordinatorRequest.read, handle)
+HANDLER = SteppedApiHandler(FindCoordinatorRequest.read, handle)

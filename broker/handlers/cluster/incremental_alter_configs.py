@@ -19,15 +19,18 @@ from ....protocol.messages.incremental_alter_configs import (
 from ...config.broker_loggers import change_levels
 from ...config.config_resources import AlterConfigOp, ConfigResource, ResourceType, broker_id_of
 from ...metadata.config_changes import alter_each, apply_ops, check_ops, current_configs, replace_configs
-from ...requests.request_context import ApiHandler, NodeServices, RequestContext
+from ...requests.request_context import NodeServices, RequestContext, SteppedApiHandler
 from ...runtime.deferred import Deferred
+from ...runtime.long_work import Steps
 
 
 def handle(
     context: RequestContext, request: IncrementalAlterConfigsRequest
-) -> IncrementalAlterConfigsResponse | Deferred[IncrementalAlterConfigsResponse]:
+) -> Steps[IncrementalAlterConfigsResponse | Deferred[IncrementalAlterConfigsResponse]]:
     """Alter the configs of each resource; an error of one does not affect the others."""
-    errors = alter_each(request.resources, partial(_alter, context.node, validate_only=request.validate_only))
+    errors = yield from alter_each(
+        request.resources, partial(_alter, context.node, validate_only=request.validate_only)
+    )
 
     def respond(storage_error: KafkaError | None) -> IncrementalAlterConfigsResponse:
         pairs = zip(request.resources, errors, strict=True)
@@ -63,4 +66,4 @@ def _alter(node: NodeServices, requested: AlterConfigsResource, *, validate_only
     replace_configs(node.controller, resource, configs, validate_only=validate_only)
 
 
-HANDLER = ApiHandler(IncrementalAlterConfigsRequest.read, handle)
+HANDLER = SteppedApiHandler(IncrementalAlterConfigsRequest.read, handle)

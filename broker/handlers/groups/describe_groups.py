@@ -9,14 +9,15 @@ from __future__ import annotations
 from ....protocol.error_codes import ErrorCode
 from ....protocol.messages.describe_groups import DescribeGroupsRequest, DescribeGroupsResponse
 from ...metadata.authorized_operations import GROUP_OPERATIONS
-from ...requests.request_context import ApiHandler, RequestContext
+from ...requests.request_context import RequestContext, SteppedApiHandler
+from ...runtime.long_work import Steps, for_each
 
 GROUP_ID_NOT_FOUND_SINCE = 6
 
 
-def handle(context: RequestContext, request: DescribeGroupsRequest) -> DescribeGroupsResponse:
+def handle(context: RequestContext, request: DescribeGroupsRequest) -> Steps[DescribeGroupsResponse]:
     """Describe the groups in the order of the request."""
-    groups = [context.node.coordinators.groups.describe(group_id) for group_id in request.groups]
+    groups = yield from for_each(context.node.coordinators.groups.describe, request.groups)
     for group in groups:
         if context.api_version < GROUP_ID_NOT_FOUND_SINCE:
             group.error_code, group.error_message = ErrorCode.NONE, None
@@ -25,4 +26,4 @@ def handle(context: RequestContext, request: DescribeGroupsRequest) -> DescribeG
     return DescribeGroupsResponse(groups=groups)
 
 
-HANDLER = ApiHandler(DescribeGroupsRequest.read, handle)
+HANDLER = SteppedApiHandler(DescribeGroupsRequest.read, handle)

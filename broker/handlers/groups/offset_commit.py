@@ -11,6 +11,7 @@ from functools import partial
 from ....protocol.error_codes import ErrorCode, KafkaError
 from ....protocol.messages.offset_commit import (
     OffsetCommitRequest,
+    OffsetCommitRequestPartition,
     OffsetCommitRequestTopic,
     OffsetCommitResponse,
     OffsetCommitResponsePartition,
@@ -19,8 +20,8 @@ from ....protocol.messages.offset_commit import (
 from ...coordinators.group.group import OffsetCommitter
 from ...coordinators.group.offset_requests import existing_partitions, fail_accepted, offset_to_commit
 from ...metadata.metadata_image import TopicImage
-from ...requests.request_context import ApiHandler, RequestContext
-from ...runtime.deferred import Deferred
+from ...requests.request_context import RequestContext, SteppedApiHandler
+from ...runtime.long_work import Steps, all_complete, for_each
 
 TOPIC_IDS_SINCE = 10
 
@@ -46,24 +47,21 @@ class _Results:
         return self.response()
 
 
-def handle(
-    context: RequestContext, request: OffsetCommitRequest
-) -> OffsetCommitResponse | Deferred[OffsetCommitResponse]:
+def handle(context: RequestContext, request: OffsetCommitRequest) -> Steps[OffsetCommitResponse]:
     """Commit the offsets of existing partitions. Without any, the group is not checked."""
     results = _Results()
     by_id = context.api_version >= TOPIC_IDS_SINCE
     unknown_topic = ErrorCode.UNKNOWN_TOPIC_ID if by_id else ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
-    commits = [
-        (found, topic, partition)
-        for topic in request.topics
-        for found, partition in existing_partitions(
+    commits: list[tuple[TopicImage, OffsetCommitRequestTopic, OffsetCommitRequestPartition]] = []
+    for topic in request.topics:
+        existing = yield from existing_partitions(
             _find_topic(context, topic), topic.partitions, partial(results.add, topic), unknown_topic
         )
-    ]
+        commits += [(found, topic, partition) for found, partition in existing]
     if not commits:
         return results.response()
     groups = context.node.coordinators.groups
-    offsets = [offset_to_commit(found, partition) for found, _, partition in commits]
+    offsets = yield from for_each(lambda commit: offset_to_commit(commit[0], commit[2]), commits)
     committer = OffsetCommitter(
         group_id=request.group_id,
         member_id=request.member_id,
@@ -75,9 +73,12 @@ def handle(
         error_codes = groups.offsets.commit(committer, offsets, retention_time_ms=request.retention_time_ms)
     except KafkaError as error:
         error_codes = [error.code] * len(commits)
+    flushed = groups.when_durable(ErrorCode.NONE, ErrorCode)
     for (_, topic, partition), error_code in zip(commits, error_codes, strict=True):
         results.add(topic, partition.partition_index, error_code)
-    return groups.when_durable(results.response(), results.error_response)
+        yield None
+    (flush_error,) = yield from all_complete([flushed])
+    return results.error_response(flush_error) if flush_error else results.response()
 
 
 def _find_topic(context: RequestContext, topic: OffsetCommitRequestTopic) -> TopicImage | None:
@@ -86,4 +87,4 @@ def _find_topic(context: RequestContext, topic: OffsetCommitRequestTopic) -> Top
     return context.node.image.find_topic(topic.name)
 
 
-HANDLER = ApiHandler(OffsetCommitRequest.read, handle)
+HANDLER = SteppedApiHandler(OffsetCommitRequest.read, handle)

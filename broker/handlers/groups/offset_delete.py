@@ -9,13 +9,11 @@ from ....protocol.messages.offset_delete import (
     OffsetDeleteResponsePartition,
     OffsetDeleteResponseTopic,
 )
-from ...requests.request_context import ApiHandler, RequestContext
-from ...runtime.deferred import Deferred
+from ...requests.request_context import RequestContext, SteppedApiHandler
+from ...runtime.long_work import Steps, all_complete
 
 
-def handle(
-    context: RequestContext, request: OffsetDeleteRequest
-) -> OffsetDeleteResponse | Deferred[OffsetDeleteResponse]:
+def handle(context: RequestContext, request: OffsetDeleteRequest) -> Steps[OffsetDeleteResponse]:
     """Delete offsets of partitions that no member consumes. Unknown partitions come first in the response."""
     groups = context.node.coordinators.groups
     results: dict[str, OffsetDeleteResponseTopic] = {}
@@ -30,12 +28,16 @@ def handle(
                     _add(results, topic.name, index, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
                 else:
                     existing.append((topic.name, index))
+                yield None
         error_codes = groups.offsets.delete(group, existing)
+        flushed = groups.when_durable(ErrorCode.NONE, ErrorCode)
     except KafkaError as error:
         return _error_response(error.code)
     for (name, index), error_code in zip(existing, error_codes, strict=True):
         _add(results, name, index, error_code)
-    return groups.when_durable(OffsetDeleteResponse(topics=list(results.values())), _error_response)
+        yield None
+    (error_code,) = yield from all_complete([flushed])
+    return _error_response(error_code) if error_code else OffsetDeleteResponse(topics=list(results.values()))
 
 
 def _error_response(error_code: ErrorCode) -> OffsetDeleteResponse:
@@ -47,4 +49,4 @@ def _add(results: dict[str, OffsetDeleteResponseTopic], topic_name: str, index: 
     topic.partitions.append(OffsetDeleteResponsePartition(partition_index=index, error_code=error_code))
 
 
-HANDLER = ApiHandler(OffsetDeleteRequest.read, handle)
+HANDLER = SteppedApiHandler(OffsetDeleteRequest.read, handle)

@@ -7,7 +7,8 @@ v9 members of the consumer protocol; v10 topic ids.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
+from functools import partial
 
 from ....protocol.error_codes import ErrorCode, KafkaError
 from ....protocol.messages.offset_fetch import (
@@ -21,50 +22,52 @@ from ....protocol.messages.offset_fetch import (
     OffsetFetchResponseTopic,
     OffsetFetchResponseTopics,
 )
-from ...requests.request_context import ApiHandler, NodeServices, RequestContext
+from ...requests.request_context import NodeServices, RequestContext, SteppedApiHandler
+from ...runtime.long_work import Steps, for_each, steps_for_each
 
 SEVERAL_GROUPS_SINCE = 8
 TOPIC_IDS_SINCE = 10
 NO_OFFSET = -1
 
 
-def handle(context: RequestContext, request: OffsetFetchRequest) -> OffsetFetchResponse:
+def handle(context: RequestContext, request: OffsetFetchRequest) -> Steps[OffsetFetchResponse]:
     """Return the committed offsets of the groups; -1 for a partition without one, also if it does not exist."""
     version = context.api_version
     if version < SEVERAL_GROUPS_SINCE:
-        return _single(_GroupFetch(context.node, request, by_id=False).fetch(_as_group(request)))
+        group = yield from _as_group(request)
+        return (yield from _single((yield from _GroupFetch(context.node, request, by_id=False).fetch(group))))
     group_fetch = _GroupFetch(context.node, request, by_id=version >= TOPIC_IDS_SINCE)
-    return OffsetFetchResponse(groups=[group_fetch.fetch(group) for group in request.groups])
+    return OffsetFetchResponse(groups=(yield from steps_for_each(group_fetch.fetch, request.groups)))
 
 
-def _as_group(request: OffsetFetchRequest) -> OffsetFetchRequestGroup:
+def _as_group(request: OffsetFetchRequest) -> Steps[OffsetFetchRequestGroup]:
     """Convert a request before v8 to a group of the newer versions."""
     if request.topics is None:
         return OffsetFetchRequestGroup(group_id=request.group_id, topics=None)
-    topics = [OffsetFetchRequestTopics(name=t.name, partition_indexes=t.partition_indexes) for t in request.topics]
+    topics = yield from for_each(
+        lambda each: OffsetFetchRequestTopics(name=each.name, partition_indexes=each.partition_indexes), request.topics
+    )
     return OffsetFetchRequestGroup(group_id=request.group_id, topics=topics)
 
 
-def _single(group: OffsetFetchResponseGroup) -> OffsetFetchResponse:
+def _single(group: OffsetFetchResponseGroup) -> Steps[OffsetFetchResponse]:
     """Convert the result of a group to a response before v8."""
-    return OffsetFetchResponse(
-        error_code=group.error_code,
-        topics=[
-            OffsetFetchResponseTopic(
-                name=topic.name,
-                partitions=[
-                    OffsetFetchResponsePartition(
-                        partition_index=partition.partition_index,
-                        committed_offset=partition.committed_offset,
-                        committed_leader_epoch=partition.committed_leader_epoch,
-                        metadata=partition.metadata,
-                        error_code=partition.error_code,
-                    )
-                    for partition in topic.partitions
-                ],
-            )
-            for topic in group.topics
-        ],
+    topics = yield from steps_for_each(_single_topic, group.topics)
+    return OffsetFetchResponse(error_code=group.error_code, topics=topics)
+
+
+def _single_topic(topic: OffsetFetchResponseTopics) -> Steps[OffsetFetchResponseTopic]:
+    partitions = yield from for_each(_single_partition, topic.partitions)
+    return OffsetFetchResponseTopic(name=topic.name, partitions=partitions)
+
+
+def _single_partition(partition: OffsetFetchResponsePartitions) -> OffsetFetchResponsePartition:
+    return OffsetFetchResponsePartition(
+        partition_index=partition.partition_index,
+        committed_offset=partition.committed_offset,
+        committed_leader_epoch=partition.committed_leader_epoch,
+        metadata=partition.metadata,
+        error_code=partition.error_code,
     )
 
 
@@ -76,21 +79,14 @@ class _GroupFetch:
         self._is_stable_required = request.require_stable
         self._by_id = by_id
 
-    def fetch(self, group: OffsetFetchRequestGroup) -> OffsetFetchResponseGroup:
+    def fetch(self, group: OffsetFetchRequestGroup) -> Steps[OffsetFetchResponseGroup]:
         try:
             self._node.coordinators.groups.offsets.check_fetch(group.group_id, group.member_id, group.member_epoch)
         except KafkaError as error:
             return OffsetFetchResponseGroup(group_id=group.group_id, error_code=error.code)
-        topics = self._all_topics(group.group_id) if group.topics is None else group.topics
-        return OffsetFetchResponseGroup(
-            group_id=group.group_id,
-            topics=[
-                self._topic_by_id(group.group_id, topic)
-                if self._by_id
-                else self._topic(group.group_id, topic.name, topic.partition_indexes)
-                for topic in topics
-            ],
-        )
+        asked = list(self._all_topics(group.group_id)) if group.topics is None else group.topics
+        topics = yield from steps_for_each(partial(self._topic, group.group_id), asked)
+        return OffsetFetchResponseGroup(group_id=group.group_id, topics=topics)
 
     def _all_topics(self, group_id: str) -> Iterable[OffsetFetchRequestTopics]:
         """Return all partitions with a committed offset of the group, as requested topics."""
@@ -99,18 +95,17 @@ class _GroupFetch:
             if topic is not None:
                 yield OffsetFetchRequestTopics(name=name, topic_id=topic.topic_id, partition_indexes=list(partitions))
 
-    def _topic_by_id(self, group_id: str, topic: OffsetFetchRequestTopics) -> OffsetFetchResponseTopics:
+    def _topic(self, group_id: str, topic: OffsetFetchRequestTopics) -> Steps[OffsetFetchResponseTopics]:
+        indexes = topic.partition_indexes
+        if not self._by_id:
+            partitions = yield from for_each(partial(self._partition, group_id, topic.name), indexes)
+            return OffsetFetchResponseTopics(name=topic.name, partitions=partitions)
         found = self._node.image.find_topic_by_id(topic.topic_id)
         if found is None:
-            unknown = [_no_offset(index, ErrorCode.UNKNOWN_TOPIC_ID) for index in topic.partition_indexes]
-            return OffsetFetchResponseTopics(topic_id=topic.topic_id, partitions=unknown)
-        result = self._topic(group_id, found.name, topic.partition_indexes)
-        result.topic_id = topic.topic_id
-        return result
-
-    def _topic(self, group_id: str, topic_name: str, partition_indexes: Sequence[int]) -> OffsetFetchResponseTopics:
-        partitions = [self._partition(group_id, topic_name, index) for index in partition_indexes]
-        return OffsetFetchResponseTopics(name=topic_name, partitions=partitions)
+            partitions = yield from for_each(lambda index: _no_offset(index, ErrorCode.UNKNOWN_TOPIC_ID), indexes)
+            return OffsetFetchResponseTopics(topic_id=topic.topic_id, partitions=partitions)
+        partitions = yield from for_each(partial(self._partition, group_id, found.name), indexes)
+        return OffsetFetchResponseTopics(name=found.name, topic_id=topic.topic_id, partitions=partitions)
 
     def _partition(self, group_id: str, topic_name: str, index: int) -> OffsetFetchResponsePartitions:
         offsets = self._node.coordinators.groups.offsets
@@ -135,4 +130,4 @@ def _no_offset(index: int, error_code: ErrorCode) -> OffsetFetchResponsePartitio
     )
 
 
-HANDLER = ApiHandler(OffsetFetchRequest.read, handle)
+HANDLER = SteppedApiHandler(OffsetFetchRequest.read, handle)

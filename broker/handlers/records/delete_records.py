@@ -7,6 +7,8 @@ tests/golden/cluster-4.3.0.jsonl.
 
 from __future__ import annotations
 
+from functools import partial
+
 from ....protocol.error_codes import ErrorCode, KafkaError
 from ....protocol.messages.delete_records import (
     DeleteRecordsPartitionResult,
@@ -15,26 +17,26 @@ from ....protocol.messages.delete_records import (
     DeleteRecordsTopicResult,
 )
 from ...metadata.metadata_image import is_internal_topic
-from ...requests.request_context import ApiHandler, NodeServices, RequestContext
+from ...requests.request_context import NodeServices, RequestContext, SteppedApiHandler
+from ...runtime.long_work import Steps, for_each, steps_for_each
 
 NO_LOW_WATERMARK = -1
 
 
-def handle(context: RequestContext, request: DeleteRecordsRequest) -> DeleteRecordsResponse:
+def handle(context: RequestContext, request: DeleteRecordsRequest) -> Steps[DeleteRecordsResponse]:
     """Delete the records before the offset of each partition; the last of several offsets counts."""
     offsets: dict[str, dict[int, int]] = {}
     for topic in request.topics:
         for partition in topic.partitions:
             offsets.setdefault(topic.name, {})[partition.partition_index] = partition.offset
-    return DeleteRecordsResponse(
-        topics=[
-            DeleteRecordsTopicResult(
-                name=name,
-                partitions=[_delete(context.node, name, index, offset) for index, offset in partitions.items()],
-            )
-            for name, partitions in offsets.items()
-        ]
-    )
+    topics = yield from steps_for_each(partial(_delete_in_topic, context.node), offsets.items())
+    return DeleteRecordsResponse(topics=topics)
+
+
+def _delete_in_topic(node: NodeServices, topic: tuple[str, dict[int, int]]) -> Steps[DeleteRecordsTopicResult]:
+    name, offsets = topic
+    results = yield from for_each(lambda asked: _delete(node, name, *asked), offsets.items())
+    return DeleteRecordsTopicResult(name=name, partitions=results)
 
 
 def _delete(node: NodeServices, name: str, index: int, offset: int) -> DeleteRecordsPartitionResult:
@@ -54,4 +56,4 @@ def _low_watermark_after(node: NodeServices, name: str, index: int, offset: int)
     return partition.log.delete_records_before(offset)
 
 
-HANDLER = ApiHandler(DeleteRecordsRequest.read, handle)
+HANDLER = SteppedApiHandler(DeleteRecordsRequest.read, handle)

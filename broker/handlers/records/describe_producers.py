@@ -6,6 +6,8 @@ tests/golden/cluster-4.3.0.jsonl.
 
 from __future__ import annotations
 
+from functools import partial
+
 from ....protocol.error_codes import ErrorCode, KafkaError
 from ....protocol.messages.describe_producers import (
     DescribeProducersRequest,
@@ -18,22 +20,23 @@ from ....protocol.messages.describe_producers import (
 from ....storage.producers.producer_state_entry import ProducerStateEntry
 from ...metadata.metadata_image import TopicImage
 from ...metadata.topic_validation import find_topic_name_error
-from ...requests.request_context import ApiHandler, NodeServices, RequestContext
+from ...requests.request_context import NodeServices, RequestContext, SteppedApiHandler
+from ...runtime.long_work import Steps, for_each, steps_for_each
 
 NO_TRANSACTION = -1
 
 
-def handle(context: RequestContext, request: DescribeProducersRequest) -> DescribeProducersResponse:
+def handle(context: RequestContext, request: DescribeProducersRequest) -> Steps[DescribeProducersResponse]:
     """Return the active producers of each partition."""
-    return DescribeProducersResponse(topics=[_topic(context.node, requested) for requested in request.topics])
+    topics = yield from steps_for_each(partial(_topic, context.node), request.topics)
+    return DescribeProducersResponse(topics=topics)
 
 
-def _topic(node: NodeServices, requested: TopicRequest) -> TopicResponse:
+def _topic(node: NodeServices, requested: TopicRequest) -> Steps[TopicResponse]:
     topic = node.image.find_topic(requested.name)
     if topic is not None:
-        return TopicResponse(
-            name=requested.name, partitions=[_partition(node, topic, index) for index in requested.partition_indexes]
-        )
+        partitions = yield from for_each(partial(_partition, node, topic), requested.partition_indexes)
+        return TopicResponse(name=requested.name, partitions=partitions)
     error = _unknown(requested.name)
     refused = [
         PartitionResponse(partition_index=index, error_code=error.code, error_message=error.message)
@@ -69,4 +72,4 @@ def _producer(entry: ProducerStateEntry) -> ProducerState:
     )
 
 
-HANDLER = ApiHandler(DescribeProducersRequest.read, handle)
+HANDLER = SteppedApiHandler(DescribeProducersRequest.read, handle)

@@ -11,12 +11,16 @@ from __future__ import annotations
 from ....protocol import fetch_codec
 from ....protocol.error_codes import ErrorCode, KafkaError
 from ....protocol.fetch_codec import TOPIC_IDS_SINCE, FetchedPartition, FetchRequest
+from ....protocol.frames import TooManyElements
 from ...replica.delayed_read import DelayedRead
 from ...replica.fetch_reader import FetchReader, FetchResult, is_enough
 from ...replica.fetch_sessions import FetchSession, next_epoch
 from ...requests.request_context import RequestContext
 from ...runtime.deferred import Buffers, Deferred
+from ...runtime.long_work import Steps, in_thread
 
+# Topics and partitions of a request that is decoded and handled at once.
+ELEMENTS_AT_ONCE = 1000
 # read_uncommitted and read_committed.
 ISOLATION_LEVELS = (0, 1)
 
@@ -28,8 +32,19 @@ class FetchHandler:
         self, context: RequestContext, frame: memoryview, position: int, end: int
     ) -> Buffers | Deferred[Buffers] | None:
         """Read the requested partitions, and wait up to max_wait_ms for min_bytes."""
+        try:
+            request = fetch_codec.decode_request(frame, position, end, context.api_version, ELEMENTS_AT_ONCE)
+        except TooManyElements:
+            steps = self._handle_large(context, memoryview(bytes(frame[position:end])))
+            return context.node.long_work.run(steps, context.connection)
+        return self._answer(context, request)
+
+    def _handle_large(self, context: RequestContext, body: memoryview) -> Steps[Buffers | Deferred[Buffers]]:
+        request = yield from in_thread(lambda: fetch_codec.decode_request(body, 0, len(body), context.api_version))
+        return self._answer(context, request)
+
+    def _answer(self, context: RequestContext, request: FetchRequest) -> Buffers | Deferred[Buffers]:
         version = context.api_version
-        request = fetch_codec.decode_request(frame, position, end, version)
         if request.isolation_level not in ISOLATION_LEVELS:
             return _refuse(context, request)
         try:

@@ -20,7 +20,8 @@ from ....protocol.messages.list_offsets import (
     ListOffsetsTopicResponse,
 )
 from ...replica.partition import Partition
-from ...requests.request_context import ApiHandler, RequestContext
+from ...requests.request_context import RequestContext, SteppedApiHandler
+from ...runtime.long_work import Steps
 
 LATEST, EARLIEST, MAX_TIMESTAMP, EARLIEST_LOCAL, LATEST_TIERED, EARLIEST_PENDING_UPLOAD = -1, -2, -3, -4, -5, -6
 # The first version with each special timestamp.
@@ -36,7 +37,7 @@ CONSUMER = -1
 READ_UNCOMMITTED, READ_COMMITTED = 0, 1
 
 
-def handle(context: RequestContext, request: ListOffsetsRequest) -> ListOffsetsResponse:
+def handle(context: RequestContext, request: ListOffsetsRequest) -> Steps[ListOffsetsResponse]:
     """Look up an offset for each partition. A partition that appears twice has one result, an error."""
     lookup = OffsetLookup(context, request)
     response = ListOffsetsResponse()
@@ -44,6 +45,7 @@ def handle(context: RequestContext, request: ListOffsetsRequest) -> ListOffsetsR
     seen = set[tuple[str, int]]()
     for topic in request.topics:
         for requested in topic.partitions:
+            yield None
             key = topic.name, requested.partition_index
             if key in seen and lookup.is_valid:
                 continue
@@ -130,4 +132,4 @@ def _at(partition: Partition, offset: int) -> ListOffsetsPartitionResponse:
     )
 
 
-HANDLER = ApiHandler(ListOffsetsRequest.read, handle)
+HANDLER = SteppedApiHandler(ListOffsetsRequest.read, handle)

@@ -7,28 +7,30 @@ tests/golden/list_offsets-4.3.0.jsonl.
 
 from __future__ import annotations
 
+from functools import partial
+
 from ....protocol.error_codes import KafkaError
 from ....protocol.messages.offset_for_leader_epoch import (
     EpochEndOffset,
     OffsetForLeaderEpochRequest,
     OffsetForLeaderEpochResponse,
     OffsetForLeaderPartition,
+    OffsetForLeaderTopic,
     OffsetForLeaderTopicResult,
 )
-from ...requests.request_context import ApiHandler, NodeServices, RequestContext
+from ...requests.request_context import NodeServices, RequestContext, SteppedApiHandler
+from ...runtime.long_work import Steps, for_each, steps_for_each
 
 
-def handle(context: RequestContext, request: OffsetForLeaderEpochRequest) -> OffsetForLeaderEpochResponse:
+def handle(context: RequestContext, request: OffsetForLeaderEpochRequest) -> Steps[OffsetForLeaderEpochResponse]:
     """Return the end offset of an epoch in each partition."""
-    return OffsetForLeaderEpochResponse(
-        topics=[
-            OffsetForLeaderTopicResult(
-                topic=topic.topic,
-                partitions=[_end_offset(context.node, topic.topic, requested) for requested in topic.partitions],
-            )
-            for topic in request.topics
-        ]
-    )
+    topics = yield from steps_for_each(partial(_topic_result, context.node), request.topics)
+    return OffsetForLeaderEpochResponse(topics=topics)
+
+
+def _topic_result(node: NodeServices, topic: OffsetForLeaderTopic) -> Steps[OffsetForLeaderTopicResult]:
+    partitions = yield from for_each(partial(_end_offset, node, topic.topic), topic.partitions)
+    return OffsetForLeaderTopicResult(topic=topic.topic, partitions=partitions)
 
 
 def _end_offset(node: NodeServices, name: str, requested: OffsetForLeaderPartition) -> EpochEndOffset:
@@ -41,4 +43,4 @@ def _end_offset(node: NodeServices, name: str, requested: OffsetForLeaderPartiti
     return EpochEndOffset(partition=requested.partition, leader_epoch=end.leader_epoch, end_offset=end.end_offset)
 
 
-HANDLER = ApiHandler(OffsetForLeaderEpochRequest.read, handle)
+HANDLER = SteppedApiHandler(OffsetForLeaderEpochRequest.read, handle)

@@ -13,12 +13,13 @@ from typing import TYPE_CHECKING
 from ....protocol import produce_codec, produced_records
 from ....protocol.batches.record_batch import HEADER_SIZE, MAGIC_V2, BatchHeader, parse_header
 from ....protocol.error_codes import ErrorCode, KafkaError
-from ....protocol.frames import FrameError
+from ....protocol.frames import FrameError, TooManyElements
 from ....protocol.kafka_uuid import uuid_text
 from ....protocol.produce_codec import PartitionResponse, ProduceRequest
 from ....protocol.produced_records import RequestRefused
 from ....storage.append_refused import AppendRefused
 from ....storage.append_result import NO_LOG_START_OFFSET, AppendResult
+from ....storage.log_validator import LongValidation
 from ...coordinators.transaction.transaction_check import when_partitions_durable
 from ...metadata.metadata_image import TopicImage, is_internal_topic
 from ...replica.partition import Partition
@@ -26,6 +27,7 @@ from ...requests.produce_route import PRODUCE_ROUTES_MAX, ProduceRoute
 from ...requests.produced_transactions import join_transaction
 from ...requests.request_context import NodeServices, RequestContext
 from ...runtime.deferred import Buffers, Deferred
+from ...runtime.long_work import Steps, in_thread, let_others_run
 
 if TYPE_CHECKING:
     from ...replica.partition_flusher import PartitionFlusher
@@ -35,6 +37,8 @@ logger = logging.getLogger(__name__)
 # acks: none, the leader's, all in-sync replicas'.
 ACKS_ALLOWED = (-1, 0, 1)
 ACKS_NONE = 0
+# Topics and partitions of a request that is handled at once.
+ELEMENTS_AT_ONCE = 200
 # Clients of this id may write internal topics (Kafka: AdminUtils.ADMIN_CLIENT_ID).
 ADMIN_CLIENT_ID = "__admin_client"
 
@@ -59,37 +63,92 @@ class ProduceHandler:
             if route is not None:
                 batch = produced_records.find_plain_batch(frame, records_start, end)
                 if batch is not None:
-                    return _append_routed(context, route, batch)
-        request = produce_codec.decode_request(frame, position, end, version)
+                    try:
+                        return _append_routed(context, route, batch)
+                    except LongValidation:
+                        return _handle_long(context, bytes(frame[position:end]), end - context.request_start)
+        try:
+            request = produce_codec.decode_request(frame, position, end, version, ELEMENTS_AT_ONCE)
+        except TooManyElements:
+            return _handle_long(context, bytes(frame[position:end]), end - context.request_start)
         if request.head_end and request.transactional_id is None:
             _keep_route(context, bytes(frame[position : request.head_end]), request)
-        responses: list[tuple[bytes, list[PartitionResponse]]] = []
-        accepted: list[Accepted] = []
-        unflushed: list[Unflushed] = []
-        try:
-            are_plain = version >= produced_records.ZSTD_VERSION_MIN and _are_plain(request)
-            if not are_plain:
-                _check_first_batches(request)
-            for key, partitions in request.topics:
-                if not partitions:
-                    continue  # Kafka builds the response by partition, so a topic without any is not in it.
-                topic = _find_topic(context, key)
-                responses.append((key, [_accept(context, topic, *asked, accepted) for asked in partitions]))
-            if not are_plain:
-                accepted = join_transaction(context, request.transactional_id, accepted)
-            if accepted:
-                unflushed = _append_all(context, request.acks, accepted)
-        except RequestRefused as error:
-            responses = _refuse_all(request, error)
-        _record_refused(context, request, responses)
-        if request.acks == ACKS_NONE:
-            for _, _, flusher, _ in unflushed:
-                flusher.flush_soon()
-            _check_unacknowledged(responses)
-            return None
-        if unflushed or request.transactional_id is not None:
-            return _respond_when_safe(context, request, responses, unflushed)
-        return [produce_codec.encode_response(context.correlation_id, version, responses)]
+        steps = _append(context, request, end - context.request_start)
+        # Without bytes there is no response (acks=0).
+        return context.node.long_work.run(steps, context.connection) or None
+
+
+def _handle_long(context: RequestContext, body: bytes, size: int) -> Buffers | Deferred[Buffers]:
+    """Handle a request of very many partitions, or with a batch that takes long to validate. size: of the frame."""
+    return context.node.long_work.run(_decode_and_append(context, memoryview(body), size), context.connection)
+
+
+def _decode_and_append(context: RequestContext, body: memoryview, size: int) -> Steps[Buffers | Deferred[Buffers]]:
+    version = context.api_version
+    request = yield from in_thread(lambda: produce_codec.decode_request(body, 0, len(body), version))
+    request.is_owned = True
+    return (yield from _append(context, request, size))
+
+
+def _append(context: RequestContext, request: ProduceRequest, size: int) -> Steps[Buffers | Deferred[Buffers]]:
+    """Append the batches and return the response; no bytes for acks=0.
+
+    size: bytes of the frame. The steps of a request whose records are still in the receive buffer wait for nothing.
+    Raises FrameError for a refused batch with acks=0, to close the connection.
+    """
+    responses: list[tuple[bytes, list[PartitionResponse]]] = []
+    unflushed: list[Unflushed] = []
+    try:
+        are_plain = context.api_version >= produced_records.ZSTD_VERSION_MIN and _are_plain(request)
+        if not are_plain:
+            _check_first_batches(request)
+        accepted = yield from _accept_all(context, request, responses)
+        if not are_plain:
+            accepted = join_transaction(context, request.transactional_id, accepted)
+        if accepted:
+            unflushed = yield from _append_all(context, request, accepted)
+    except RequestRefused as error:
+        responses = _refuse_all(request, error)
+    yield from _record_refused(context, request, responses)
+    if request.is_owned:
+        # The request is in the journal already, without its decisions.
+        context.node.report_applied_later(context, size)
+    return (yield from _respond(context, request, responses, unflushed))
+
+
+def _respond(
+    context: RequestContext,
+    request: ProduceRequest,
+    responses: list[tuple[bytes, list[PartitionResponse]]],
+    unflushed: list[Unflushed],
+) -> Steps[Buffers | Deferred[Buffers]]:
+    if request.acks == ACKS_NONE:
+        for _, _, flusher, _ in unflushed:
+            flusher.flush_soon()
+        _check_unacknowledged(responses)
+        return []
+    if unflushed or request.transactional_id is not None:
+        return _respond_when_safe(context, request, responses, unflushed)
+    encode = partial(produce_codec.encode_response, context.correlation_id, context.api_version, responses)
+    return [(yield from in_thread(encode)) if request.is_owned else encode()]
+
+
+def _accept_all(
+    context: RequestContext, request: ProduceRequest, responses: list[tuple[bytes, list[PartitionResponse]]]
+) -> Steps[list[Accepted]]:
+    """Add a response for each partition to responses, and return the batches that pass the checks of the request."""
+    accepted: list[Accepted] = []
+    for key, partitions in request.topics:
+        if not partitions:
+            continue  # Kafka builds the response by partition, so a topic without any is not in it.
+        topic = _find_topic(context, key)
+        answers: list[PartitionResponse] = []
+        responses.append((key, answers))
+        for asked in partitions:
+            answers.append(_accept(context, topic, *asked, accepted))
+            if request.is_owned:
+                yield None
+    return accepted
 
 
 def _refuse_all(request: ProduceRequest, error: RequestRefused) -> list[tuple[bytes, list[PartitionResponse]]]:
@@ -229,21 +288,20 @@ def _accept(
     return response
 
 
-def _append_all(context: RequestContext, acks: int, accepted: list[Accepted]) -> list[Unflushed]:
+def _append_all(context: RequestContext, request: ProduceRequest, accepted: list[Accepted]) -> Steps[list[Unflushed]]:
     """Append the accepted batches, and return those to flush before the response."""
     unflushed: list[Unflushed] = []
-    if acks not in ACKS_ALLOWED:
-        refusal = KafkaError(ErrorCode.INVALID_REQUIRED_ACKS, f"acks {acks}; allowed: {ACKS_ALLOWED}")
+    if request.acks not in ACKS_ALLOWED:
+        refusal = KafkaError(ErrorCode.INVALID_REQUIRED_ACKS, f"acks {request.acks}; allowed: {ACKS_ALLOWED}")
         for response, _, _ in accepted:
             _refuse(response, refusal)
         return unflushed
-    now_ms = context.now_ms
     for response, partition, records in accepted:
         if is_internal_topic(partition.topic_name) and context.client_id != ADMIN_CLIENT_ID:
             _refuse(response, KafkaError(ErrorCode.INVALID_TOPIC_EXCEPTION))
             continue
         try:
-            result = partition.append(records, now_ms)
+            result = yield from _append_one(context, request, accepted, partition, records)
             _fill_in(context, partition, response, result)
             flusher = partition.flusher
             if flusher is not None and flusher.must_wait():
@@ -256,6 +314,38 @@ def _append_all(context: RequestContext, acks: int, accepted: list[Accepted]) ->
             logger.exception("an append to %s-%d failed", partition.topic_name, partition.index)
             response.error_code = ErrorCode.UNKNOWN_SERVER_ERROR
     return unflushed
+
+
+def _append_one(
+    context: RequestContext,
+    request: ProduceRequest,
+    accepted: list[Accepted],
+    partition: Partition,
+    records: memoryview,
+) -> Steps[AppendResult]:
+    """Append a batch, which is validated in a thread if that takes long. Raises AppendRefused."""
+    if request.is_owned:
+        yield None
+    try:
+        return partition.append(records, context.now_ms)
+    except LongValidation:
+        if not request.is_owned:
+            records = memoryview(bytes(records))
+            _own(request, accepted)
+    validated = yield from in_thread(partial(partition.log.validate_in_thread, records, context.now_ms, let_others_run))
+    if partition.is_deleted:
+        raise AppendRefused(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, "its topic was deleted meanwhile")
+    return partition.append(records, context.now_ms, validated)
+
+
+def _own(request: ProduceRequest, accepted: list[Accepted]) -> None:
+    """Copy the records, before the receive buffer is used for others. The lists stay the same, with other elements."""
+    accepted[:] = [(response, partition, memoryview(bytes(batch))) for response, partition, batch in accepted]
+    for _, partitions in request.topics:
+        partitions[:] = [
+            (index, None if records is None else memoryview(bytes(records))) for index, records in partitions
+        ]
+    request.is_owned = True
 
 
 def _refuse_append(
@@ -276,6 +366,8 @@ def _respond_when_flushed(
     """Return the response, pending until the flush of every appended batch has succeeded or failed."""
     correlation_id, version, node = context.correlation_id, context.api_version, context.node
     deferred: Deferred[Buffers] = Deferred(is_applied=True)
+    # The id of a long request, which is in the journal already.
+    deferred.request_id = context.request_id
     left = len(unflushed)
 
     def flushed(response: PartitionResponse, partition: Partition, error: OSError | None) -> None:
@@ -318,7 +410,7 @@ def _fill_in(context: RequestContext, partition: Partition, response: PartitionR
 
 def _record_refused(
     context: RequestContext, request: ProduceRequest, responses: list[tuple[bytes, list[PartitionResponse]]]
-) -> None:
+) -> Steps[None]:
     """Record the decisions on the batches that were refused before they reached a log."""
     refused = [(key, response) for key, partitions in responses for response in partitions if response.error_code]
     if not refused:
@@ -326,6 +418,8 @@ def _record_refused(
     records_of = {(key, index): records for key, partitions in request.topics for index, records in partitions}
     decided = {(topic, index) for topic, index, _ in context.batches or ()}
     for key, response in refused:
+        if request.is_owned:
+            yield None
         topic = _find_topic(context, key)
         name = _name_of(context, key) if topic is None else topic.name
         if (name, response.index) not in decided:

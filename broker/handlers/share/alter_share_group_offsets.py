@@ -15,13 +15,13 @@ from ....protocol.messages.alter_share_group_offsets import AlterShareGroupOffse
 from ....protocol.messages.alter_share_group_offsets import AlterShareGroupOffsetsResponseTopic as TopicResult
 from ...coordinators.share.share_groups import UNKNOWN_MESSAGE
 from ...metadata.metadata_image import TopicImage
-from ...requests.request_context import ApiHandler, RequestContext
+from ...requests.group_protocols import SHARE_PROTOCOL, GroupProtocolApi
+from ...requests.request_context import RequestContext, SteppedApiHandler
 from ...runtime.deferred import Deferred
+from ...runtime.long_work import Steps, all_complete
 
 
-def handle(
-    context: RequestContext, request: AlterShareGroupOffsetsRequest
-) -> AlterShareGroupOffsetsResponse | Deferred[AlterShareGroupOffsetsResponse]:
+def handle(context: RequestContext, request: AlterShareGroupOffsetsRequest) -> Steps[AlterShareGroupOffsetsResponse]:
     """Set the start offsets of a group without members."""
     groups = context.node.coordinators.groups
     try:
@@ -29,14 +29,19 @@ def handle(
     except KafkaError as error:
         return _error_response(error.code, error.message)
     response = AlterShareGroupOffsetsResponse()
+    flushes: list[ErrorCode | Deferred[ErrorCode]] = []
     for requested in request.topics:
         topic = context.node.image.find_topic(requested.topic_name)
-        results = [_alter(context, request.group_id, topic, each) for each in requested.partitions]
-        entry = TopicResult(topic_name=requested.topic_name, partitions=results)
+        entry = TopicResult(topic_name=requested.topic_name)
+        for partition in requested.partitions:
+            entry.partitions.append(_alter(context, request.group_id, topic, partition))
+            flushes.append(groups.share_groups.when_durable(ErrorCode.NONE, ErrorCode))
+            yield None
         if topic is not None:
             entry.topic_id = topic.topic_id
         response.responses.append(entry)
-    return groups.share_groups.when_durable(response, _error_response)
+    flush_error = max((yield from all_complete(flushes)), default=ErrorCode.NONE)
+    return _error_response(flush_error) if flush_error else response
 
 
 def _alter(
@@ -59,4 +64,4 @@ def _error_response(error_code: ErrorCode, message: str | None = None) -> AlterS
     return AlterShareGroupOffsetsResponse(error_code=error_code, error_message=message)
 
 
-HANDLER = ApiHandler(AlterShareGroupOffsetsRequest.read, handle)
+HANDLER = GroupProtocolApi(SHARE_PROTOCOL, SteppedApiHandler(AlterShareGroupOffsetsRequest.read, handle))

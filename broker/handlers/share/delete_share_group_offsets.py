@@ -12,21 +12,27 @@ from ....protocol.messages.delete_share_group_offsets import (
 )
 from ....protocol.messages.delete_share_group_offsets import DeleteShareGroupOffsetsResponseTopic as TopicResult
 from ...coordinators.share.share_groups import UNKNOWN_MESSAGE
-from ...requests.request_context import ApiHandler, RequestContext
+from ...requests.group_protocols import SHARE_PROTOCOL, GroupProtocolApi
+from ...requests.request_context import RequestContext, SteppedApiHandler
 from ...runtime.deferred import Deferred
+from ...runtime.long_work import Steps, all_complete
 
 
-def handle(
-    context: RequestContext, request: DeleteShareGroupOffsetsRequest
-) -> DeleteShareGroupOffsetsResponse | Deferred[DeleteShareGroupOffsetsResponse]:
+def handle(context: RequestContext, request: DeleteShareGroupOffsetsRequest) -> Steps[DeleteShareGroupOffsetsResponse]:
     """Delete the offsets of a group without members, by topic."""
     groups = context.node.coordinators.groups
     try:
         groups.share_groups.check_empty(request.group_id)
     except KafkaError as error:
         return _error_response(error.code, error.message)
-    results = [_delete(context, request.group_id, topic.topic_name) for topic in request.topics]
-    return groups.share_groups.when_durable(DeleteShareGroupOffsetsResponse(responses=results), _error_response)
+    response = DeleteShareGroupOffsetsResponse()
+    flushes: list[ErrorCode | Deferred[ErrorCode]] = []
+    for topic in request.topics:
+        response.responses.append(_delete(context, request.group_id, topic.topic_name))
+        flushes.append(groups.share_groups.when_durable(ErrorCode.NONE, ErrorCode))
+        yield None
+    flush_error = max((yield from all_complete(flushes)), default=ErrorCode.NONE)
+    return _error_response(flush_error) if flush_error else response
 
 
 def _delete(context: RequestContext, group_id: str, topic_name: str) -> TopicResult:
@@ -47,4 +53,4 @@ def _error_response(error_code: ErrorCode, message: str | None = None) -> Delete
     return DeleteShareGroupOffsetsResponse(error_code=error_code, error_message=message)
 
 
-HANDLER = ApiHandler(DeleteShareGroupOffsetsRequest.read, handle)
+HANDLER = GroupProtocolApi(SHARE_PROTOCOL, SteppedApiHandler(DeleteShareGroupOffsetsRequest.read, handle))

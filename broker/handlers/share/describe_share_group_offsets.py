@@ -8,7 +8,9 @@ Source: KafkaApis.handleDescribeShareGroupOffsetsRequest and GroupCoordinatorSer
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import partial
 
+from ....protocol.error_codes import ErrorCode
 from ....protocol.messages.describe_share_group_offsets import (
     DescribeShareGroupOffsetsRequest,
     DescribeShareGroupOffsetsRequestGroup,
@@ -19,26 +21,36 @@ from ....protocol.messages.describe_share_group_offsets import (
     DescribeShareGroupOffsetsResponsePartition as PartitionResult,
 )
 from ....protocol.messages.describe_share_group_offsets import DescribeShareGroupOffsetsResponseTopic as TopicResult
+from ....protocol.primitives import ZERO_UUID
 from ....protocol.stored_records.share_state_records import ShareKey
 from ...coordinators.share.share_state import NO_OFFSET
-from ...requests.request_context import ApiHandler, RequestContext
+from ...requests.group_protocols import SHARE_PROTOCOL, serves_protocol
+from ...requests.request_context import RequestContext, SteppedApiHandler
+from ...runtime.long_work import Steps, for_each, steps_for_each
 
 
-def handle(context: RequestContext, request: DescribeShareGroupOffsetsRequest) -> DescribeShareGroupOffsetsResponse:
+def handle(
+    context: RequestContext, request: DescribeShareGroupOffsetsRequest
+) -> Steps[DescribeShareGroupOffsetsResponse]:
     """Return the start offsets of the groups. Without topics in the request: of all consumed partitions."""
-    return DescribeShareGroupOffsetsResponse(groups=[_describe(context, group) for group in request.groups])
+    if not serves_protocol(context.node, SHARE_PROTOCOL):
+        groups = yield from for_each(_refuse, request.groups)
+        return DescribeShareGroupOffsetsResponse(groups=groups)
+    groups = yield from steps_for_each(partial(_describe, context), request.groups)
+    return DescribeShareGroupOffsetsResponse(groups=groups)
 
 
-def _describe(context: RequestContext, group: DescribeShareGroupOffsetsRequestGroup) -> GroupResult:
+def _refuse(group: DescribeShareGroupOffsetsRequestGroup) -> GroupResult:
+    """Return the error without the message that the other APIs of share groups send."""
+    return GroupResult(group_id=group.group_id, error_code=ErrorCode.UNSUPPORTED_VERSION)
+
+
+def _describe(context: RequestContext, group: DescribeShareGroupOffsetsRequestGroup) -> Steps[GroupResult]:
     result = GroupResult(group_id=group.group_id)
     for name, indexes in _asked(context, group):
         topic = context.node.image.find_topic(name)
-        partitions = [
-            PartitionResult(partition_index=index, start_offset=NO_OFFSET)
-            if topic is None
-            else _partition(context, group.group_id, topic.topic_id, index)
-            for index in indexes
-        ]
+        topic_id = ZERO_UUID if topic is None else topic.topic_id
+        partitions = yield from for_each(partial(_partition, context, group.group_id, topic_id), indexes)
         entry = TopicResult(topic_name=name, partitions=partitions)
         if topic is not None:
             entry.topic_id = topic.topic_id
@@ -67,4 +79,4 @@ def _partition(context: RequestContext, group_id: str, topic_id: bytes, index: i
     return PartitionResult(partition_index=index, start_offset=start_offset, leader_epoch=leader_epoch, lag=lag)
 
 
-HANDLER = ApiHandler(DescribeShareGroupOffsetsRequest.read, handle)
+HANDLER = SteppedApiHandler(DescribeShareGroupOffsetsRequest.read, handle)

@@ -11,6 +11,7 @@ from ....protocol.messages.share_acknowledge import PartitionData, ShareAcknowle
 from ....protocol.messages.share_acknowledge import ShareAcknowledgeTopicResponse as TopicResult
 from ...coordinators.share.acknowledgements import AcknowledgeErrors, acknowledge
 from ...coordinators.share.share_sessions import FINAL_EPOCH, FIRST_EPOCH
+from ...requests.group_protocols import SHARE_PROTOCOL, GroupProtocolApi
 from ...requests.request_context import ApiHandler, RequestContext
 from ...runtime.deferred import Deferred
 
@@ -59,4 +60,4 @@ def _error_response(error_code: ErrorCode) -> ShareAcknowledgeResponse:
     return ShareAcknowledgeResponse(error_code=error_code)
 
 
-HANDLER = ApiHandler(ShareAcknowledgeRequest.read, handle)
+HANDLER = GroupProtocolApi(SHARE_PROTOCOL, ApiHandler(ShareAcknowledgeRequest.read, handle))

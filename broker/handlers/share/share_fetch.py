@@ -6,7 +6,7 @@ Source: KafkaApis.handleShareFetchRequest, Kafka 4.3.0.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 
 from ....protocol.error_codes import ErrorCode, KafkaError
@@ -14,9 +14,10 @@ from ....protocol.messages.share_fetch import AcknowledgementBatch, PartitionDat
 from ....protocol.messages.share_fetch import AcquiredRecords as AcquiredResult
 from ....protocol.messages.share_fetch import ShareFetchableTopicResponse as TopicResult
 from ...coordinators.share.acknowledgements import AcknowledgeErrors, acknowledge
-from ...coordinators.share.share_fetcher import Fetched, ShareFetcher, ShareFetchLimits, is_complete
+from ...coordinators.share.share_fetcher import Fetched, ShareFetcher, ShareFetchLimits
 from ...coordinators.share.share_sessions import FINAL_EPOCH, FIRST_EPOCH, PartitionKey, ShareSession
 from ...replica.delayed_read import DelayedRead
+from ...requests.group_protocols import SHARE_PROTOCOL, GroupProtocolApi
 from ...requests.request_context import ApiHandler, RequestContext
 from ...runtime.deferred import Deferred
 
@@ -25,7 +26,7 @@ RECORD_LIMIT = 1
 
 
 def handle(context: RequestContext, request: ShareFetchRequest) -> ShareFetchResponse | Deferred[ShareFetchResponse]:
-    """Apply acknowledgements and acquire records. Wait up to max_wait_ms for the first record."""
+    """Apply acknowledgements and acquire records. Wait up to max_wait_ms for min_bytes."""
     group_id, member_id = request.group_id, request.member_id
     if group_id is None or not member_id or _is_contradictory(request):
         return ShareFetchResponse(error_code=ErrorCode.INVALID_REQUEST)
@@ -44,35 +45,53 @@ def handle(context: RequestContext, request: ShareFetchRequest) -> ShareFetchRes
     errors = acknowledge(node.replicas, groups, member, acknowledged, may_renew=request.is_renew_ack)
     if request.share_session_epoch == FINAL_EPOCH:
         groups.end_session(session)
-    keys = [] if _wants_nothing(request) else list(session.partitions)
+    keys = [] if _wants_nothing(request) else session.fetch_order(request.share_session_epoch)
     limits = ShareFetchLimits(
+        min_bytes=request.min_bytes,
         max_bytes=request.max_bytes,
         records_max=request.max_records,
         batch_size=request.batch_size,
         is_strict=request.share_acquire_mode == RECORD_LIMIT,
     )
     fetcher = ShareFetcher(node.replicas, groups, member, keys, limits)
-    fetched = fetcher.fetch()
 
-    def respond(fetched: Fetched) -> ShareFetchResponse:
+    def respond() -> ShareFetchResponse:
         return ShareFetchResponse(
-            acquisition_lock_timeout_ms=groups.settings.lock_ms(group_id), responses=_topic_results(errors, fetched)
+            acquisition_lock_timeout_ms=groups.settings.lock_ms(group_id),
+            responses=_topic_results(session, fetcher.fetch(), errors),
         )
 
-    if not keys or errors or request.max_wait_ms <= 0 or is_complete(fetched):
-        return groups.when_durable(respond(fetched), _error_response)
-    return _wait(fetcher, request.max_wait_ms).encoded_by(respond)
+    return groups.when_durable(_fetch(fetcher, request, keys, respond), _error_response)
 
 
-def _wait(fetcher: ShareFetcher, max_wait_ms: int) -> Deferred[Fetched]:
-    """Wait for a record or an error."""
+def _fetch(
+    fetcher: ShareFetcher,
+    request: ShareFetchRequest,
+    keys: Sequence[PartitionKey],
+    respond: Callable[[], ShareFetchResponse],
+) -> ShareFetchResponse | Deferred[ShareFetchResponse]:
+    """Return the response when there are enough records, at the latest after max_wait_ms."""
+    may_wait = bool(keys) and request.max_wait_ms > 0
+    has_enough = may_wait and fetcher.initialize_until_enough()
+    if may_wait and not has_enough:
+        return _wait(fetcher, request.max_wait_ms).encoded_by(
+            lambda _: respond(), lambda: _error_response(ErrorCode.UNKNOWN_SERVER_ERROR)
+        )
+    response = respond()
+    # For the next request.
+    fetcher.initialize_all()
+    return response
+
+
+def _wait(fetcher: ShareFetcher, max_wait_ms: int) -> Deferred[bool]:
+    """Wait for enough records, or the deletion of a partition."""
     waited = fetcher.waited_partitions()
     sources = [source for pair in waited for source in pair]
 
-    def ends_wait(fetched: Fetched) -> bool:
-        return is_complete(fetched) or any(partition.is_deleted for partition, _ in waited)
+    def ends_wait() -> bool:
+        return fetcher.has_enough() or any(partition.is_deleted for partition, _ in waited)
 
-    return DelayedRead(fetcher.fetch, ends_wait, sources, max_wait_ms).result
+    return DelayedRead(ends_wait, bool, sources, max_wait_ms).result
 
 
 def _is_contradictory(request: ShareFetchRequest) -> bool:
@@ -107,31 +126,35 @@ def _session(context: RequestContext, request: ShareFetchRequest, member: tuple[
         session = sessions.advance(*member, epoch)
     for topic in request.topics:
         for partition in topic.partitions:
-            session.partitions[topic.topic_id, partition.partition_index] = None
+            session.partitions.setdefault((topic.topic_id, partition.partition_index), True)
     for forgotten in request.forgotten_topics_data:
         for index in forgotten.partitions:
             session.partitions.pop((forgotten.topic_id, index), None)
     return session
 
 
-def _topic_results(errors: AcknowledgeErrors, fetched: Fetched) -> list[TopicResult]:
-    """Return the results of all partitions with an acknowledgement, acquired records or an error."""
+def _topic_results(session: ShareSession, fetched: Fetched, errors: AcknowledgeErrors) -> list[TopicResult]:
+    """Return the results of the partitions with acquired records, an error or an acknowledgement, and of new ones."""
     partitions: dict[PartitionKey, PartitionData] = {}
+    for key, got in fetched.items():
+        has_error = isinstance(got, KafkaError)
+        acquired = [] if isinstance(got, KafkaError) else got.acquired
+        if not session.is_sent(key, has_records=bool(acquired), has_error=has_error):
+            continue
+        result = partitions[key] = PartitionData(partition_index=key[1])
+        if isinstance(got, KafkaError):
+            result.error_code = got.code
+            continue
+        result.records = got.records
+        result.acquired_records = [
+            AcquiredResult(first_offset=first, last_offset=last, delivery_count=count)
+            for first, last, count in acquired
+        ]
     for key, error in errors.items():
         result = partitions.setdefault(key, PartitionData(partition_index=key[1]))
         if error is not None:
             result.acknowledge_error_code = error.code
             result.acknowledge_error_message = error.message or None
-    for key, got in fetched.items():
-        if isinstance(got, KafkaError):
-            partitions.setdefault(key, PartitionData(partition_index=key[1])).error_code = got.code
-        elif got.acquired:
-            result = partitions.setdefault(key, PartitionData(partition_index=key[1]))
-            result.records = got.records
-            result.acquired_records = [
-                AcquiredResult(first_offset=first, last_offset=last, delivery_count=count)
-                for first, last, count in got.acquired
-            ]
     topics: dict[bytes, TopicResult] = {}
     for (topic_id, _), result in partitions.items():
         topics.setdefault(topic_id, TopicResult(topic_id=topic_id)).partitions.append(result)
@@ -142,4 +165,4 @@ def _error_response(error_code: ErrorCode) -> ShareFetchResponse:
     return ShareFetchResponse(error_code=error_code)
 
 
-HANDLER = ApiHandler(ShareFetchRequest.read, handle)
+HANDLER = GroupProtocolApi(SHARE_PROTOCOL, ApiHandler(ShareFetchRequest.read, handle))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from ....protocol.error_codes import KafkaError
 from ....protocol.messages.share_group_heartbeat import ShareGroupHeartbeatRequest, ShareGroupHeartbeatResponse
 from ...coordinators.consumer.heartbeats import Client
+from ...requests.group_protocols import SHARE_PROTOCOL, GroupProtocolApi
 from ...requests.request_context import ApiHandler, RequestContext
 from ...runtime.deferred import Deferred
 
@@ -22,4 +23,4 @@ def handle(
     return groups.share_groups.when_durable(response, lambda code: ShareGroupHeartbeatResponse(error_code=code))
 
 
-HANDLER = ApiHandler(ShareGroupHeartbeatRequest.read, handle)
+HANDLER = GroupProtocolApi(SHARE_PROTOCOL, ApiHandler(ShareGroupHeartbeatRequest.read, handle))

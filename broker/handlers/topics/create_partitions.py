@@ -18,18 +18,20 @@ from ....protocol.messages.create_partitions import (
 )
 from ...metadata.metadata_image import TopicImage
 from ...metadata.topic_validation import PARTITIONS_PER_REQUEST_MAX, assignment_error, check_assignment
-from ...requests.request_context import ApiHandler, NodeServices, RequestContext
+from ...requests.request_context import NodeServices, RequestContext, SteppedApiHandler
 from ...runtime.deferred import Deferred
+from ...runtime.long_work import Steps, for_each
 
 
 def handle(
     context: RequestContext, request: CreatePartitionsRequest
-) -> CreatePartitionsResponse | Deferred[CreatePartitionsResponse]:
+) -> Steps[CreatePartitionsResponse | Deferred[CreatePartitionsResponse]]:
     """Add partitions to each topic."""
     if request.timeout_ms <= 0:
         # Kafka's controller checks the timeout before it starts.
         timed_out = KafkaError(ErrorCode.REQUEST_TIMED_OUT)
-        return CreatePartitionsResponse(results=[_result(topic.name, timed_out) for topic in request.topics])
+        refused = yield from for_each(lambda topic: _result(topic.name, timed_out), request.topics)
+        return CreatePartitionsResponse(results=refused)
     counts = Counter(topic.name for topic in request.topics)
     duplicate = KafkaError(ErrorCode.INVALID_REQUEST, "Duplicate topic name.")
     results = [_result(name, duplicate) for name, count in counts.items() if count > 1]
@@ -37,6 +39,7 @@ def handle(
         if counts[requested.name] == 1:
             error = _add_partitions(context.node, requested, validate_only=request.validate_only)
             results.append(_result(requested.name, error))
+        yield None
     return context.node.controller.when_saved(lambda error: _response(results, error))
 
 
@@ -97,4 +100,4 @@ def _result(name: str, error: KafkaError | None) -> CreatePartitionsTopicResult:
     return CreatePartitionsTopicResult(name=name, error_code=error.code, error_message=error.message or None)
 
 
-HANDLER = ApiHandler(CreatePartitionsRequest.read, handle)
+HANDLER = SteppedApiHandler(CreatePartitionsRequest.read, handle)

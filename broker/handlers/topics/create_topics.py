@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
+from functools import partial
 
 from ....protocol.error_codes import ErrorCode, KafkaError
 from ....protocol.kafka_uuid import new_uuid
@@ -30,8 +31,9 @@ from ...metadata.topic_validation import (
     collision_key_of,
     find_topic_name_error,
 )
-from ...requests.request_context import ApiHandler, NodeServices, RequestContext
+from ...requests.request_context import NodeServices, RequestContext, SteppedApiHandler
 from ...runtime.deferred import Deferred
+from ...runtime.long_work import Steps, for_each
 
 # Means the broker's default. Required with manual replica assignments.
 NOT_GIVEN = -1
@@ -41,15 +43,16 @@ CLUSTER_METADATA_TOPIC = "__cluster_metadata"
 
 def handle(
     context: RequestContext, request: CreateTopicsRequest
-) -> CreateTopicsResponse | Deferred[CreateTopicsResponse]:
+) -> Steps[CreateTopicsResponse | Deferred[CreateTopicsResponse]]:
     """Create each valid topic."""
     counts = Counter(topic.name for topic in request.topics)
     wanted = [topic for topic in request.topics if counts[topic.name] == 1 and topic.name != CLUSTER_METADATA_TOPIC]
     request_error = _find_request_error(context.node, request, wanted)
     if request_error is not None:
-        return CreateTopicsResponse(topics=[_error_result(topic.name, request_error) for topic in request.topics])
+        refused = yield from for_each(lambda topic: _error_result(topic.name, request_error), request.topics)
+        return CreateTopicsResponse(topics=refused)
     results = [_error_result(name, error) for name, error in _name_errors(counts)]
-    results += _create_all(context.node, wanted, validate_only=request.validate_only)
+    results += yield from _create_all(context.node, wanted, validate_only=request.validate_only)
     return context.node.controller.when_saved(lambda error: _response(results, error))
 
 
@@ -89,32 +92,37 @@ def _name_errors(counts: Counter[str]) -> Iterable[tuple[str, KafkaError]]:
 
 def _create_all(
     node: NodeServices, wanted: Iterable[CreatableTopic], *, validate_only: bool
-) -> Iterable[CreatableTopicResult]:
+) -> Steps[list[CreatableTopicResult]]:
     # Kafka checks collisions with existing topics only, not among the new names of a request.
     existing = {collision_key_of(name): name for name in sorted(node.image.topics, reverse=True)}
-    for topic in wanted:
-        try:
-            _check_name(node, topic.name, existing)
-            configs = _checked_configs(node, topic)
-            partition_count = _checked_partition_count(node, topic)
-            if validate_only:
-                topic_id = new_uuid()
-            else:
-                topic_id = node.controller.create_topic(topic.name, partition_count, configs=configs).topic_id
-        except KafkaError as error:
-            yield _error_result(topic.name, error)
-            continue
-        yield CreatableTopicResult(
-            name=topic.name,
-            topic_id=topic_id,
-            error_message=None,
-            num_partitions=partition_count,
-            replication_factor=1,
-            configs=[
-                CreatableTopicConfigs(name=name, value=text, config_source=source)
-                for name, text, source in effective_topic_configs(node.image.configs, configs)
-            ],
-        )
+    return (yield from for_each(partial(_create, node, existing, validate_only=validate_only), wanted))
+
+
+def _create(
+    node: NodeServices, existing: dict[str, str], topic: CreatableTopic, *, validate_only: bool
+) -> CreatableTopicResult:
+    """existing: the topics before the request, by collision key."""
+    try:
+        _check_name(node, topic.name, existing)
+        configs = _checked_configs(node, topic)
+        partition_count = _checked_partition_count(node, topic)
+        if validate_only:
+            topic_id = new_uuid()
+        else:
+            topic_id = node.controller.create_topic(topic.name, partition_count, configs=configs).topic_id
+    except KafkaError as error:
+        return _error_result(topic.name, error)
+    return CreatableTopicResult(
+        name=topic.name,
+        topic_id=topic_id,
+        error_message=None,
+        num_partitions=partition_count,
+        replication_factor=1,
+        configs=[
+            CreatableTopicConfigs(name=name, value=text, config_source=source)
+            for name, text, source in effective_topic_configs(node.image.configs, configs)
+        ],
+    )
 
 
 def _check_name(node: NodeServices, name: str, existing: dict[str, str]) -> None:
@@ -185,4 +193,4 @@ def _error_result(name: str, error: KafkaError) -> CreatableTopicResult:
     return CreatableTopicResult(name=name, error_code=error.code, error_message=error.message or None)
 
 
-HANDLER = ApiHandler(CreateTopicsRequest.read, handle)
+HANDLER = SteppedApiHandler(CreateTopicsRequest.read, handle)

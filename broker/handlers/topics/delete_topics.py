@@ -7,7 +7,7 @@ Source: ControllerApis.deleteTopics, Kafka 4.3.0; tests/golden/topics-4.3.0.json
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 from ....protocol.error_codes import ErrorCode, KafkaError
 from ....protocol.messages.delete_topics import (
@@ -17,8 +17,9 @@ from ....protocol.messages.delete_topics import (
     DeleteTopicState,
 )
 from ....protocol.primitives import ZERO_UUID
-from ...requests.request_context import ApiHandler, NodeServices, RequestContext
+from ...requests.request_context import NodeServices, RequestContext, SteppedApiHandler
 from ...runtime.deferred import Deferred
+from ...runtime.long_work import Steps, for_each
 
 BY_ID_SINCE = 6
 DELETION_DISABLED_SINCE = 3
@@ -26,23 +27,25 @@ DELETION_DISABLED_SINCE = 3
 
 def handle(
     context: RequestContext, request: DeleteTopicsRequest
-) -> DeleteTopicsResponse | Deferred[DeleteTopicsResponse]:
+) -> Steps[DeleteTopicsResponse | Deferred[DeleteTopicsResponse]]:
     """Delete each topic that appears once, by name or by id."""
     if context.api_version >= BY_ID_SINCE:
         states = request.topics
     else:
-        states = [DeleteTopicState(name=name) for name in request.topic_names]
+        states = yield from for_each(lambda name: DeleteTopicState(name=name), request.topic_names)
     if not context.node.config.delete_topic_enable:
         has_code = context.api_version >= DELETION_DISABLED_SINCE
         code = ErrorCode.TOPIC_DELETION_DISABLED if has_code else ErrorCode.INVALID_REQUEST
-        return DeleteTopicsResponse(responses=[_error_result(state, KafkaError(code)) for state in states])
+        return (yield from _refuse_all(states, KafkaError(code)))
     if request.timeout_ms <= 0 and states:
         # Kafka's controller checks the timeout before it starts.
-        return DeleteTopicsResponse(
-            responses=[_error_result(state, KafkaError(ErrorCode.REQUEST_TIMED_OUT)) for state in states]
-        )
-    results = Deletion(context.node, states).results()
+        return (yield from _refuse_all(states, KafkaError(ErrorCode.REQUEST_TIMED_OUT)))
+    results = yield from Deletion(context.node).delete(states)
     return context.node.controller.when_saved(lambda error: _response(results, error))
+
+
+def _refuse_all(states: Sequence[DeleteTopicState], error: KafkaError) -> Steps[DeleteTopicsResponse]:
+    return DeleteTopicsResponse(responses=(yield from for_each(lambda state: _error_result(state, error), states)))
 
 
 def _response(results: list[DeletableTopicResult], error: KafkaError | None) -> DeleteTopicsResponse:
@@ -56,20 +59,18 @@ def _response(results: list[DeletableTopicResult], error: KafkaError | None) -> 
 class Deletion:
     """Deletes the topics of one request; refuses invalid and duplicate names and ids."""
 
-    def __init__(self, node: NodeServices, states: Sequence[DeleteTopicState]) -> None:
-        """Refuse invalid and duplicate states. Nothing is deleted yet."""
+    def __init__(self, node: NodeServices) -> None:
+        """Begin without results."""
         self._node = node
         self._results: list[DeletableTopicResult] = []
-        self._accepted: list[DeleteTopicState] = []
-        for name, topic_id in self._named_once(states):
-            self._accepted.append(DeleteTopicState(name=name, topic_id=topic_id))
 
-    def results(self) -> list[DeletableTopicResult]:
-        """Delete the accepted topics. Return a result for each name and id."""
-        self._refuse_names_of_ids()
-        return self._results + [self._delete(state) for state in self._accepted]
+    def delete(self, states: Sequence[DeleteTopicState]) -> Steps[list[DeletableTopicResult]]:
+        """Delete the topics, one a step. Return a result for each name and id."""
+        accepted = yield from self._named_once(states)
+        accepted = yield from self._without_names_of_ids(accepted)
+        return self._results + (yield from for_each(self._delete, accepted))
 
-    def _named_once(self, states: Sequence[DeleteTopicState]) -> Iterable[tuple[str | None, bytes]]:
+    def _named_once(self, states: Sequence[DeleteTopicState]) -> Steps[list[DeleteTopicState]]:
         counts = Counter[tuple[str | None, bytes]]()
         for state in states:
             if state.name is not None and state.topic_id != ZERO_UUID:
@@ -78,22 +79,31 @@ class Deletion:
                 self._refuse(state, "Neither topic name nor id were specified.")
             else:
                 counts[state.name, state.topic_id] += 1
+            yield None
+        accepted: list[DeleteTopicState] = []
         for (name, topic_id), count in counts.items():
+            state = DeleteTopicState(name=name, topic_id=topic_id)
             if count > 1:
-                what = "id" if name is None else "name"
-                self._refuse(DeleteTopicState(name=name, topic_id=topic_id), f"Duplicate topic {what}.")
+                self._refuse(state, f"Duplicate topic {'id' if name is None else 'name'}.")
             else:
-                yield name, topic_id
+                accepted.append(state)
+            yield None
+        return accepted
 
-    def _refuse_names_of_ids(self) -> None:
-        ids = {state.topic_id for state in self._accepted if state.name is None}
-        for state in [state for state in self._accepted if state.name is not None]:
-            topic = self._node.image.find_topic(state.name or "")
+    def _without_names_of_ids(self, states: list[DeleteTopicState]) -> Steps[list[DeleteTopicState]]:
+        """Refuse the topics that are named both by name and by id."""
+        ids = {state.topic_id for state in states if state.name is None}
+        yield None
+        named_twice: dict[str, bytes] = {}
+        for state in states:
+            topic = None if state.name is None else self._node.image.find_topic(state.name)
             if topic is not None and topic.topic_id in ids:
                 both = DeleteTopicState(name=topic.name, topic_id=topic.topic_id)
                 self._refuse(both, "The provided topic name maps to an ID that was already supplied.")
-                self._accepted.remove(state)
-                self._accepted.remove(DeleteTopicState(topic_id=topic.topic_id))
+                named_twice[topic.name] = topic.topic_id
+            yield None
+        refused_ids = set(named_twice.values())
+        return [each for each in states if each.name not in named_twice and each.topic_id not in refused_ids]
 
     def _refuse(self, state: DeleteTopicState, message: str) -> None:
         self._results.append(_error_result(state, KafkaError(ErrorCode.INVALID_REQUEST, message)))
@@ -118,4 +128,4 @@ def _error_result(state: DeleteTopicState, error: KafkaError) -> DeletableTopicR
     )
 
 
-HANDLER = ApiHandler(DeleteTopicsRequest.read, handle)
+HANDLER = SteppedApiHandler(DeleteTopicsRequest.read, handle)

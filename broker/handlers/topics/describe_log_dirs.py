@@ -19,13 +19,14 @@ from ....protocol.messages.describe_log_dirs import (
     DescribeLogDirsResult,
     DescribeLogDirsTopic,
 )
-from ...requests.request_context import ApiHandler, NodeServices, RequestContext
+from ...requests.request_context import NodeServices, RequestContext, SteppedApiHandler
+from ...runtime.long_work import Steps
 
 # Kafka's value for an unknown size.
 UNKNOWN_BYTES = -1
 
 
-def handle(context: RequestContext, request: DescribeLogDirsRequest) -> DescribeLogDirsResponse:
+def handle(context: RequestContext, request: DescribeLogDirsRequest) -> Steps[DescribeLogDirsResponse]:
     """Return the sizes of the requested partitions, or of all for null. Unknown partitions are left out."""
     node = context.node
     total_bytes, usable_bytes = (
@@ -33,19 +34,21 @@ def handle(context: RequestContext, request: DescribeLogDirsRequest) -> Describe
     )
     result = DescribeLogDirsResult(
         log_dir=node.replicas.log_directory,
-        topics=_topics(node, request),
+        topics=(yield from _topics(node, request)),
         total_bytes=total_bytes,
         usable_bytes=usable_bytes,
     )
     return DescribeLogDirsResponse(results=[result])
 
 
-def _topics(node: NodeServices, request: DescribeLogDirsRequest) -> list[DescribeLogDirsTopic]:
+def _topics(node: NodeServices, request: DescribeLogDirsRequest) -> Steps[list[DescribeLogDirsTopic]]:
     wanted: dict[str, set[int]] = defaultdict(set)
     for requested in request.topics or ():
         wanted[requested.topic].update(requested.partitions)
+        yield None
     results: list[DescribeLogDirsTopic] = []
-    for name in node.image.topics if request.topics is None else wanted:
+    for name in list(node.image.topics) if request.topics is None else wanted:
+        yield None
         topic = node.image.find_topic(name)
         if topic is None:
             continue
@@ -77,4 +80,4 @@ def _disk_bytes(folder: str) -> tuple[int, int]:
     return status.f_blocks * status.f_frsize, status.f_bavail * status.f_frsize
 
 
-HANDLER = ApiHandler(DescribeLogDirsRequest.read, handle)
+HANDLER = SteppedApiHandler(DescribeLogDirsRequest.read, handle)

@@ -17,37 +17,43 @@ from ....protocol.messages.describe_topic_partitions import (
 from ...metadata.authorized_operations import TOPIC_OPERATIONS
 from ...metadata.metadata_image import TopicImage, is_internal_topic
 from ...metadata.topic_validation import find_topic_name_error
-from ...requests.request_context import ApiHandler, NodeServices, RequestContext
+from ...requests.request_context import NodeServices, RequestContext, SteppedApiHandler
+from ...runtime.long_work import Steps, for_each
 
 START = Cursor(topic_name="", partition_index=0)
 
 
-def handle(context: RequestContext, request: DescribeTopicPartitionsRequest) -> DescribeTopicPartitionsResponse:
+def handle(context: RequestContext, request: DescribeTopicPartitionsRequest) -> Steps[DescribeTopicPartitionsResponse]:
     """Describe the topics from the cursor on, up to the partition limit of a page."""
-    error = _request_error(request)
+    asked = set[str]()
+    for topic in request.topics:
+        asked.add(topic.name)
+        yield None
+    error = _request_error(asked, request.cursor)
     if error is not ErrorCode.NONE:
-        refused = [DescribeTopicPartitionsResponseTopic(error_code=error, name=topic.name) for topic in request.topics]
+        refused = yield from for_each(
+            lambda topic: DescribeTopicPartitionsResponseTopic(error_code=error, name=topic.name), request.topics
+        )
         return DescribeTopicPartitionsResponse(topics=refused)
     node = context.node
     cursor = request.cursor or START
-    names = {topic.name for topic in request.topics} or node.image.topics.keys()
+    names = asked or node.image.topics.keys()
     limit = max(1, min(request.response_partition_limit, node.config.max_request_partition_size_limit))
-    return _page(node, sorted(name for name in names if name >= cursor.topic_name), cursor, limit)
+    return (yield from _page(node, sorted(name for name in names if name >= cursor.topic_name), cursor, limit))
 
 
-def _request_error(request: DescribeTopicPartitionsRequest) -> ErrorCode:
-    names = {topic.name for topic in request.topics}
-    cursor = request.cursor
+def _request_error(names: set[str], cursor: Cursor | None) -> ErrorCode:
     if cursor is not None and ((names and cursor.topic_name not in names) or cursor.partition_index < 0):
         return ErrorCode.INVALID_REQUEST
     # Kafka's authorizer fails with an empty name.
     return ErrorCode.UNKNOWN_SERVER_ERROR if "" in names else ErrorCode.NONE
 
 
-def _page(node: NodeServices, names: list[str], cursor: Cursor, limit: int) -> DescribeTopicPartitionsResponse:
+def _page(node: NodeServices, names: list[str], cursor: Cursor, limit: int) -> Steps[DescribeTopicPartitionsResponse]:
     response = DescribeTopicPartitionsResponse()
     left = limit
     for name in names:
+        yield None
         if not left:
             response.next_cursor = Cursor(topic_name=name, partition_index=0)
             break
@@ -97,4 +103,4 @@ def _described(topic: TopicImage, first: int, count: int) -> DescribeTopicPartit
     )
 
 
-HANDLER = ApiHandler(DescribeTopicPartitionsRequest.read, handle)
+HANDLER = SteppedApiHandler(DescribeTopicPartitionsRequest.read, handle)

@@ -10,6 +10,7 @@ Source: KafkaApis.handleTopicMetadataRequest and DefaultAutoTopicCreationManager
 from __future__ import annotations
 
 import logging
+from functools import partial
 
 from ....protocol.error_codes import ErrorCode, KafkaError
 from ....protocol.messages.metadata import (
@@ -24,9 +25,10 @@ from ....protocol.primitives import ZERO_UUID
 from ...coordinators.internal_topics import INTERNAL_TOPICS, ensure_internal_topic
 from ...metadata.authorized_operations import CLUSTER_OPERATIONS, TOPIC_OPERATIONS
 from ...metadata.metadata_image import TopicImage, is_internal_topic
-from ...metadata.topic_validation import collision_key_of, find_topic_name_error
-from ...requests.request_context import ApiHandler, RequestContext
+from ...metadata.topic_validation import PARTITIONS_PER_REQUEST_MAX, collision_key_of, find_topic_name_error
+from ...requests.request_context import RequestContext, SteppedApiHandler
 from ...runtime.deferred import Deferred
+from ...runtime.long_work import Steps, for_each
 
 logger = logging.getLogger(__name__)
 
@@ -35,7 +37,7 @@ AUTO_CREATION_FLAG_SINCE = 4
 TOPIC_IDS_SINCE = 12
 
 
-def handle(context: RequestContext, request: MetadataRequest) -> MetadataResponse | Deferred[MetadataResponse]:
+def handle(context: RequestContext, request: MetadataRequest) -> Steps[MetadataResponse | Deferred[MetadataResponse]]:
     """Return the brokers and the requested topics; create unknown topics if that is enabled."""
     node = context.node
     error = _request_error(context.api_version, request.topics or [])
@@ -53,7 +55,7 @@ def handle(context: RequestContext, request: MetadataRequest) -> MetadataRespons
             )
             for broker in node.image.brokers
         ],
-        topics=_topics(context, request),
+        topics=(yield from _topics(context, request)),
     )
     if request.include_cluster_authorized_operations:
         response.cluster_authorized_operations = CLUSTER_OPERATIONS
@@ -83,21 +85,21 @@ def _error_response(requested: list[MetadataRequestTopic], error: ErrorCode) -> 
     )
 
 
-def _topics(context: RequestContext, request: MetadataRequest) -> list[MetadataResponseTopic]:
+def _topics(context: RequestContext, request: MetadataRequest) -> Steps[list[MetadataResponseTopic]]:
     requested = request.topics
     if requested is None or (not requested and context.api_version < NULL_MEANS_ALL_SINCE):
-        return [_describe(topic) for topic in context.node.image.topics.values()]
+        return (yield from for_each(_describe, list(context.node.image.topics.values())))
     # A topic that appears twice has one result. If any topic has an id, names are ignored.
     topic_ids = dict.fromkeys(topic.topic_id for topic in requested if topic.topic_id != ZERO_UUID)
     if topic_ids:
-        return [_describe_id(context, topic_id) for topic_id in topic_ids]
+        return (yield from for_each(partial(_describe_id, context), topic_ids))
     may_create = context.api_version < AUTO_CREATION_FLAG_SINCE or request.allow_auto_topic_creation
     names = dict.fromkeys(topic.name or "" for topic in requested)
-    results = [_describe_name(context, name) for name in names]
+    results = yield from for_each(partial(_describe_name, context), names)
     if may_create and context.node.config.auto_create_topics_enable:
         # As in Kafka, this response does not have the new topics.
         unknown = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
-        _create(context, [topic.name or "" for topic in results if topic.error_code == unknown])
+        yield from _create(context, [topic.name or "" for topic in results if topic.error_code == unknown])
     return results
 
 
@@ -117,13 +119,17 @@ def _describe_name(context: RequestContext, name: str) -> MetadataResponseTopic:
     return MetadataResponseTopic(error_code=error, name=name, is_internal=is_internal_topic(name))
 
 
-def _create(context: RequestContext, names: list[str]) -> None:
-    """Create topics on demand; internal topics with the configs of their coordinator.
+def _create(context: RequestContext, names: list[str]) -> Steps[None]:
+    """Create topics on demand, one a step; internal topics with the configs of their coordinator.
 
     A name that collides with an existing topic is skipped, but not one that collides with another new name. If the
     files of a topic cannot be created, the error is logged, and the client retries.
     """
     node = context.node
+    if len(names) * node.config.num_partitions > PARTITIONS_PER_REQUEST_MAX:
+        # Kafka's broker asks its controller for all of them in one request, which the controller refuses.
+        logger.warning("%d topics are not created: more than %d partitions", len(names), PARTITIONS_PER_REQUEST_MAX)
+        return
     taken = {collision_key_of(name) for name in node.image.topics} if names else set[str]()
     coordinators = {internal.name: coordinator_type for coordinator_type, internal in INTERNAL_TOPICS.items()}
     for name in names:
@@ -134,6 +140,7 @@ def _create(context: RequestContext, names: list[str]) -> None:
                 node.controller.create_topic(name, node.config.num_partitions)
         except KafkaError as error:
             logger.error("topic %s is not created: %s", name, error)
+        yield None
 
 
 def _describe(topic: TopicImage) -> MetadataResponseTopic:
@@ -154,4 +161,4 @@ def _describe(topic: TopicImage) -> MetadataResponseTopic:
     )
 
 
-HANDLER = ApiHandler(MetadataRequest.read, handle)
+HANDLER = SteppedApiHandler(MetadataRequest.read, handle)

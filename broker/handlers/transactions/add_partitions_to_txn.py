@@ -9,6 +9,7 @@ Source: KafkaApis.handleAddPartitionsToTxnRequest, Kafka 4.3.0.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 from ....protocol.error_codes import ErrorCode, KafkaError
 from ....protocol.messages.add_partitions_to_txn import (
@@ -16,13 +17,12 @@ from ....protocol.messages.add_partitions_to_txn import (
     AddPartitionsToTxnRequest,
     AddPartitionsToTxnResponse,
     AddPartitionsToTxnResult,
-    AddPartitionsToTxnTopic,
     AddPartitionsToTxnTopicResult,
     AddPartitionsToTxnTransaction,
 )
 from ...coordinators.transaction.transaction_check import error_code_for_version
-from ...requests.request_context import ApiHandler, NodeServices, RequestContext
-from ...runtime.deferred import Deferred
+from ...requests.request_context import NodeServices, RequestContext, SteppedApiHandler
+from ...runtime.long_work import Steps, all_complete, for_each, steps_for_each
 
 FENCED_SINCE = 2
 SEVERAL_TRANSACTIONS_SINCE = 4
@@ -35,9 +35,7 @@ OLD_CLIENT = 0
 ErrorOf = Callable[[str, int], ErrorCode]
 
 
-def handle(
-    context: RequestContext, request: AddPartitionsToTxnRequest
-) -> AddPartitionsToTxnResponse | Deferred[AddPartitionsToTxnResponse]:
+def handle(context: RequestContext, request: AddPartitionsToTxnRequest) -> Steps[AddPartitionsToTxnResponse]:
     """Add the partitions to each transaction, or verify that they were added."""
     node, api_version = context.node, context.api_version
     if api_version >= SEVERAL_TRANSACTIONS_SINCE:
@@ -51,40 +49,43 @@ def handle(
                 topics=request.v3_and_below_topics,
             )
         ]
-    response = _response(api_version, [_result(node, each, api_version) for each in requested])
-
-    def error_response(code: ErrorCode) -> AddPartitionsToTxnResponse:
-        results = [_with_error(each, lambda _topic, _index: code) for each in requested]
-        return _response(api_version, results)
-
-    return node.coordinators.transactions.when_durable(response, error_response)
-
-
-def _response(api_version: int, results: list[AddPartitionsToTxnResult]) -> AddPartitionsToTxnResponse:
+    results = yield from steps_for_each(partial(_result, node, api_version=api_version), requested)
     if api_version >= SEVERAL_TRANSACTIONS_SINCE:
         return AddPartitionsToTxnResponse(results_by_transaction=results)
     return AddPartitionsToTxnResponse(results_by_topic_v3_and_below=results[0].topic_results)
 
 
-def _result(node: NodeServices, requested: AddPartitionsToTxnTransaction, api_version: int) -> AddPartitionsToTxnResult:
-    if any(not node.image.has_partition(topic.name, index) for topic in requested.topics for index in topic.partitions):
-        return _with_error(
-            requested,
-            lambda topic, index: (
-                ErrorCode.OPERATION_NOT_ATTEMPTED
-                if node.image.has_partition(topic, index)
-                else ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
-            ),
+def _result(
+    node: NodeServices, requested: AddPartitionsToTxnTransaction, *, api_version: int
+) -> Steps[AddPartitionsToTxnResult]:
+    partitions = [(topic.name, index) for topic in requested.topics for index in topic.partitions]
+    exist = yield from for_each(lambda partition: node.image.has_partition(*partition), partitions)
+    if not all(exist):
+        return (
+            yield from _with_error(
+                requested,
+                lambda topic, index: (
+                    ErrorCode.OPERATION_NOT_ATTEMPTED
+                    if node.image.has_partition(topic, index)
+                    else ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+                ),
+            )
         )
     if requested.verify_only:
-        return _with_error(requested, lambda topic, index: _verify_partition(node, requested, topic, index))
-    code = _add_partitions(node, requested, NEW_CLIENT if api_version >= NEW_CLIENT_SINCE else OLD_CLIENT)
+        return (yield from _with_error(requested, partial(_verify_partition, node, requested)))
+    client_version = NEW_CLIENT if api_version >= NEW_CLIENT_SINCE else OLD_CLIENT
+    code = _add_partitions(node, requested, partitions, client_version)
     code = error_code_for_version(code, api_version, fenced_since=FENCED_SINCE)
-    return _with_error(requested, lambda _topic, _index: code)
+    (flush_error,) = yield from all_complete([node.coordinators.transactions.when_durable(ErrorCode.NONE, ErrorCode)])
+    return (yield from _with_error(requested, lambda _topic, _index: flush_error or code))
 
 
-def _add_partitions(node: NodeServices, requested: AddPartitionsToTxnTransaction, client_version: int) -> ErrorCode:
-    partitions = [(topic.name, index) for topic in requested.topics for index in topic.partitions]
+def _add_partitions(
+    node: NodeServices,
+    requested: AddPartitionsToTxnTransaction,
+    partitions: list[tuple[str, int]],
+    client_version: int,
+) -> ErrorCode:
     try:
         node.coordinators.transactions.add(
             requested.transactional_id,
@@ -110,21 +111,18 @@ def _verify_partition(
     return ErrorCode.NONE
 
 
-def _with_error(requested: AddPartitionsToTxnTransaction, error_of: ErrorOf) -> AddPartitionsToTxnResult:
-    return AddPartitionsToTxnResult(
-        transactional_id=requested.transactional_id,
-        topic_results=[_topic_result(topic, error_of) for topic in requested.topics],
-    )
+def _with_error(requested: AddPartitionsToTxnTransaction, error_of: ErrorOf) -> Steps[AddPartitionsToTxnResult]:
+    results: list[AddPartitionsToTxnTopicResult] = []
+    for topic in requested.topics:
+        result = AddPartitionsToTxnTopicResult(name=topic.name)
+        results.append(result)
+        for index in topic.partitions:
+            code = error_of(topic.name, index)
+            result.results_by_partition.append(
+                AddPartitionsToTxnPartitionResult(partition_index=index, partition_error_code=code)
+            )
+            yield None
+    return AddPartitionsToTxnResult(transactional_id=requested.transactional_id, topic_results=results)
 
 
-def _topic_result(topic: AddPartitionsToTxnTopic, error_of: ErrorOf) -> AddPartitionsToTxnTopicResult:
-    return AddPartitionsToTxnTopicResult(
-        name=topic.name,
-        results_by_partition=[
-            AddPartitionsToTxnPartitionResult(partition_index=index, partition_error_code=error_of(topic.name, index))
-            for index in topic.partitions
-        ],
-    )
-
-
-HANDLER = ApiHandler(AddPartitionsToTxnRequest.read, handle)
+HANDLER = SteppedApiHandler(AddPartitionsToTxnRequest.read, handle)

@@ -5,6 +5,8 @@ Source: KafkaApis.handleDescribeTransactionsRequest, TransactionCoordinator.hand
 
 from __future__ import annotations
 
+from functools import partial
+
 from ....protocol.error_codes import KafkaError
 from ....protocol.messages.describe_transactions import (
     DescribeTransactionsRequest,
@@ -12,12 +14,13 @@ from ....protocol.messages.describe_transactions import (
     TopicData,
     TransactionState,
 )
-from ...requests.request_context import ApiHandler, NodeServices, RequestContext
+from ...requests.request_context import NodeServices, RequestContext, SteppedApiHandler
+from ...runtime.long_work import Steps, for_each
 
 
-def handle(context: RequestContext, request: DescribeTransactionsRequest) -> DescribeTransactionsResponse:
+def handle(context: RequestContext, request: DescribeTransactionsRequest) -> Steps[DescribeTransactionsResponse]:
     """Return the state of each transactional id."""
-    states = [_describe(context.node, transactional_id) for transactional_id in request.transactional_ids]
+    states = yield from for_each(partial(_describe, context.node), request.transactional_ids)
     return DescribeTransactionsResponse(transaction_states=states)
 
 
@@ -40,4 +43,4 @@ def _describe(node: NodeServices, transactional_id: str) -> TransactionState:
     )
 
 
-HANDLER = ApiHandler(DescribeTransactionsRequest.read, handle)
+HANDLER = SteppedApiHandler(DescribeTransactionsRequest.read, handle)

@@ -13,6 +13,7 @@ from functools import partial
 from ....protocol.error_codes import ErrorCode, KafkaError
 from ....protocol.messages.txn_offset_commit import (
     TxnOffsetCommitRequest,
+    TxnOffsetCommitRequestPartition,
     TxnOffsetCommitResponse,
     TxnOffsetCommitResponsePartition,
     TxnOffsetCommitResponseTopic,
@@ -22,8 +23,9 @@ from ...coordinators.group.group import OffsetCommitter
 from ...coordinators.group.offset_requests import existing_partitions, fail_accepted, offset_to_commit
 from ...coordinators.internal_topics import CoordinatorType, partition_of_key
 from ...coordinators.transaction.transaction_check import TransactionCheck, when_partitions_durable
-from ...requests.request_context import ApiHandler, RequestContext
-from ...runtime.deferred import Deferred
+from ...metadata.metadata_image import TopicImage
+from ...requests.request_context import RequestContext, SteppedApiHandler
+from ...runtime.long_work import Steps, all_complete, for_each
 
 LOAD_IN_PROGRESS_SINCE = 2
 ABORTABLE_SINCE = 4
@@ -51,24 +53,20 @@ class _Results:
         return self.response()
 
 
-def handle(
-    context: RequestContext, request: TxnOffsetCommitRequest
-) -> TxnOffsetCommitResponse | Deferred[TxnOffsetCommitResponse]:
+def handle(context: RequestContext, request: TxnOffsetCommitRequest) -> Steps[TxnOffsetCommitResponse]:
     """Store the offsets of existing partitions as pending until the producer's transaction ends."""
     results, node = _Results(), context.node
-    commits = [
-        commit
-        for topic in request.topics
-        for commit in existing_partitions(
+    commits: list[tuple[TopicImage, TxnOffsetCommitRequestPartition]] = []
+    for topic in request.topics:
+        commits += yield from existing_partitions(
             node.image.find_topic(topic.name),
             topic.partitions,
             partial(results.add, topic.name),
             ErrorCode.UNKNOWN_TOPIC_OR_PARTITION,
         )
-    ]
     if not commits:
         return results.response()
-    offsets = [offset_to_commit(topic, partition) for topic, partition in commits]
+    offsets = yield from for_each(lambda commit: offset_to_commit(*commit), commits)
     try:
         _check_transaction(context, request)
         error_codes = node.coordinators.groups.offsets.commit_pending(
@@ -76,12 +74,13 @@ def handle(
         )
     except KafkaError as error:
         error_codes = [_code_for_version(context.api_version, ErrorCode(error.code))] * len(commits)
-    for (topic, partition), error_code in zip(commits, error_codes, strict=True):
-        results.add(topic.name, partition.partition_index, error_code)
-    response = node.coordinators.groups.when_durable(results.response(), results.error_response)
-    return when_partitions_durable(
-        node.coordinators.transactions, response, lambda: results.error_response(ErrorCode.NOT_COORDINATOR)
-    )
+    flushed = node.coordinators.groups.when_durable(ErrorCode.NONE, ErrorCode)
+    joined = when_partitions_durable(node.coordinators.transactions, flushed, lambda: ErrorCode.NOT_COORDINATOR)
+    for (found, partition), error_code in zip(commits, error_codes, strict=True):
+        results.add(found.name, partition.partition_index, error_code)
+        yield None
+    (flush_error,) = yield from all_complete([joined])
+    return results.error_response(flush_error) if flush_error else results.response()
 
 
 def _check_transaction(context: RequestContext, request: TxnOffsetCommitRequest) -> None:
@@ -128,4 +127,4 @@ def _code_for_version(version: int, code: ErrorCode) -> ErrorCode:
     return code
 
 
-HANDLER = ApiHandler(TxnOffsetCommitRequest.read, handle)
+HANDLER = SteppedApiHandler(TxnOffsetCommitRequest.read, handle)

@@ -21,8 +21,9 @@ from ....protocol.messages.write_txn_markers import (
 )
 from ....storage.coordinator_batch import TransactionMarker
 from ...replica.partition_flusher import PartitionFlusher
-from ...requests.request_context import ApiHandler, NodeServices, RequestContext
+from ...requests.request_context import NodeServices, RequestContext, SteppedApiHandler
 from ...runtime.deferred import Deferred
+from ...runtime.long_work import Steps, steps_for_each
 
 # The result that waits for a flush of its partition up to the offset.
 Unflushed = tuple[WritableTxnMarkerPartitionResult, PartitionFlusher, int]
@@ -30,15 +31,17 @@ Unflushed = tuple[WritableTxnMarkerPartitionResult, PartitionFlusher, int]
 
 def handle(
     context: RequestContext, request: WriteTxnMarkersRequest
-) -> WriteTxnMarkersResponse | Deferred[WriteTxnMarkersResponse]:
+) -> Steps[WriteTxnMarkersResponse | Deferred[WriteTxnMarkersResponse]]:
     """Append each marker to each of its partitions."""
     unflushed: list[Unflushed] = []
-    markers = [_write(context.node, requested, unflushed) for requested in request.markers]
+    markers = yield from steps_for_each(lambda marker: _write(context.node, marker, unflushed), request.markers)
     response = WriteTxnMarkersResponse(markers=markers)
     return _when_flushed(response, unflushed) if unflushed else response
 
 
-def _write(node: NodeServices, requested: WritableTxnMarker, unflushed: list[Unflushed]) -> WritableTxnMarkerResult:
+def _write(
+    node: NodeServices, requested: WritableTxnMarker, unflushed: list[Unflushed]
+) -> Steps[WritableTxnMarkerResult]:
     marker = TransactionMarker(
         producer_id=requested.producer_id,
         producer_epoch=requested.producer_epoch,
@@ -46,13 +49,13 @@ def _write(node: NodeServices, requested: WritableTxnMarker, unflushed: list[Unf
         coordinator_epoch=requested.coordinator_epoch,
         transaction_version=requested.transaction_version,
     )
-    topics = [
-        WritableTxnMarkerTopicResult(
-            name=topic.name,
-            partitions=[_write_one(node, marker, topic.name, index, unflushed) for index in topic.partition_indexes],
-        )
-        for topic in requested.topics
-    ]
+    topics: list[WritableTxnMarkerTopicResult] = []
+    for topic in requested.topics:
+        result = WritableTxnMarkerTopicResult(name=topic.name)
+        topics.append(result)
+        for index in topic.partition_indexes:
+            result.partitions.append(_write_one(node, marker, topic.name, index, unflushed))
+            yield None
     return WritableTxnMarkerResult(producer_id=requested.producer_id, topics=topics)
 
 
@@ -93,4 +96,4 @@ def _when_flushed(response: WriteTxnMarkersResponse, unflushed: list[Unflushed])
     return deferred
 
 
-HANDLER = ApiHandler(WriteTxnMarkersRequest.read, handle)
+HANDLER = SteppedApiHandler(WriteTxnMarkersRequest.read, handle)

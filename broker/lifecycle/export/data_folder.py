@@ -24,7 +24,7 @@ from ....storage.corrupt_file import CorruptFileError
 from ....storage.log_files import LOG_SUFFIX, SNAPSHOT_SUFFIX, SWAP_SUFFIX, PartitionName, base_offset_of, file_name
 from ....storage.log_files import partition_folder as folder_name_of
 from ....storage.producers.producer_snapshot import decode_snapshot
-from ...metadata.cluster_metadata import METADATA_FILE, TopicMetadata, decode_metadata
+from ...metadata.cluster_metadata import METADATA_FILE, NewerMetadataError, TopicMetadata, decode_metadata
 from ...metadata.metadata_image import is_internal_topic
 from ..log_import import lock_shared
 from .kafka_folder import ExportedCluster, ExportedPartition, ExportedTopic, ExportError, KafkaFolder
@@ -67,7 +67,12 @@ def export_data_folder(data_folder: Path, folder: KafkaFolder, report: Callable[
 
 
 def _export_all(data_folder: Path, folder: KafkaFolder, report: Callable[[str], None]) -> ExportedCluster:
-    metadata = decode_metadata((data_folder / METADATA_FILE).read_bytes())
+    try:
+        metadata = decode_metadata((data_folder / METADATA_FILE).read_bytes())
+    except NewerMetadataError:
+        raise
+    except CorruptFileError as error:
+        raise ExportError(f"{error}; `fauxka serve --data-dir {data_folder}` mends the file from its copy") from error
     starts_file = data_folder / LOG_START_OFFSET_CHECKPOINT
     starts = decode_offsets(starts_file.read_bytes()) if starts_file.exists() else {}
     topics: list[ExportedTopic] = []
@@ -84,7 +89,7 @@ def _export_all(data_folder: Path, folder: KafkaFolder, report: Callable[[str], 
         producer_id_end = max(producer_id_end, highest.producer_id + 1)
     configs = metadata.configs
     settings = {} if configs is None else {**configs.default_broker_configs, **configs.broker_configs}
-    return ExportedCluster(metadata.cluster_id, topics, producer_id_end, settings)
+    return ExportedCluster(metadata.cluster_id, topics, producer_id_end, settings, metadata.features)
 
 
 def _export_topic(

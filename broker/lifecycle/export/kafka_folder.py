@@ -76,25 +76,34 @@ class ExportedCluster:
 
     producer_id_end: above every producer id that is in a log or was allocated.
     settings: the broker configs that were set, by key.
+    features: the finalized levels by name, of the features whose level is known; 0 for none.
     """
 
     cluster_id: str
     topics: list[ExportedTopic]
     producer_id_end: int
     settings: Mapping[str, str]
+    features: Mapping[str, int] = field(default_factory=dict[str, int])
 
 
 class KafkaFolder:
     """The target folder of an export."""
 
-    def __init__(self, path: Path) -> None:
-        """Create the folder unless it exists and is empty. Raises ExportError and OSError."""
+    def __init__(self, path: Path, within: Path | None = None) -> None:
+        """Create the folder unless it exists and is empty. Raises ExportError and OSError.
+
+        within: a path without symbolic links; the folder must be inside it, wherever links in its own path lead.
+        """
         if path.exists() and (not path.is_dir() or any(path.iterdir())):
             raise ExportError(f"{path} exists and is not an empty folder")
         # The outermost folder that this export creates; None if path exists.
         self._created = next((each for each in [*reversed(path.parents), path] if not each.exists()), None)
         path.mkdir(parents=True, exist_ok=True)
         self.path = path.resolve()
+        if within is not None and not self.path.is_relative_to(within):
+            # A link replaced a folder after the path was checked. Only empty folders were created, and a deletion that
+            # follows the link could delete more than these.
+            raise ExportError(f"{path} leads out of {within}")
 
     def discard(self) -> None:
         """Delete everything that the export has created, because it failed."""
@@ -136,13 +145,16 @@ class KafkaFolder:
         self._write(META_PROPERTIES, encode_meta_properties(identity))
 
     def _write(self, name: str, content: bytes) -> None:
-        (self.path / name).write_bytes(content)
+        # Fails at a link or a file that another process has placed here.
+        with (self.path / name).open("xb") as file:
+            file.write(content)
 
 
 def _records_of(cluster: ExportedCluster, directory_id: bytes) -> Iterator[MetadataRecord]:
     for feature in FEATURES_OF_4_3:
-        level = cluster.settings.get(TRANSACTION_LEVEL_KEY) if feature.name == TRANSACTION_FEATURE else None
-        yield feature if level is None else replace(feature, feature_level=int(level))
+        configured = cluster.settings.get(TRANSACTION_LEVEL_KEY) if feature.name == TRANSACTION_FEATURE else None
+        level = feature.feature_level if configured is None else int(configured)
+        yield replace(feature, feature_level=cluster.features.get(feature.name, level))
     for topic in cluster.topics:
         yield TopicRecord(name=topic.name, topic_id=topic.topic_id)
         for partition in topic.partitions:

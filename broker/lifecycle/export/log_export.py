@@ -19,15 +19,18 @@ PORT_MAX = 65535
 ReportLine = Callable[[str], None]
 
 
-def export(path: str, *, data_folder: str | None, bootstrap: str | None, report: ReportLine) -> None:
+def export(
+    path: str, *, data_folder: str | None, bootstrap: str | None, report: ReportLine, within: Path | None = None
+) -> None:
     """Write all topics of a data folder, or of the broker at bootstrap ("host:port"), to the folder at path.
 
-    report: called with each line of the progress. Raises ExportError; nothing that was written is left then.
+    report: called with each line of the progress. within: see KafkaFolder.
+    Raises ExportError; nothing that was written is left then.
     """
     if (data_folder is None) == (bootstrap is None):
         raise ExportError("give either --data-dir or --from")
     try:
-        folder = KafkaFolder(Path(path))
+        folder = KafkaFolder(Path(path), within)
         try:
             cluster = (
                 export_data_folder(Path(data_folder), folder, report)

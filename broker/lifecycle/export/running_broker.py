@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 
 from ....protocol.api_keys import ApiKey
 from ....protocol.batches.whole_batches import whole_batches
@@ -47,6 +48,8 @@ RESPONSE_BYTES_MAX = 128 * 1024 * 1024
 METADATA_VERSION = 10
 DESCRIBE_CONFIGS_VERSION = 4
 LIST_TRANSACTIONS_VERSION = 0
+# The first version with features whose lowest level is 0.
+FEATURES_VERSION = 4
 FETCH_VERSION = 12
 LIST_OFFSETS_VERSION = 6
 
@@ -111,7 +114,9 @@ class RunningBroker:
         cluster_id = self._metadata.cluster_id
         if not cluster_id:
             raise ExportError("the broker has no cluster id")
-        return ExportedCluster(cluster_id, topics, highest_producer_id + 1, self._broker_settings())
+        return ExportedCluster(
+            cluster_id, topics, highest_producer_id + 1, self._broker_settings(), self._feature_levels()
+        )
 
     def _export_topic(
         self,
@@ -203,14 +208,37 @@ class RunningBroker:
 
         Brokers before Kafka 3.0 do not support ListTransactions; it is -1 then.
         """
-        served = self._bootstrap.send_request(ApiKey.API_VERSIONS, 0, ApiVersionsRequest(), ApiVersionsResponse.read)
-        if all(each.api_key != ApiKey.LIST_TRANSACTIONS for each in served.api_keys):
+        if ApiKey.LIST_TRANSACTIONS not in self._served:
             return -1
         request = ListTransactionsRequest()
         response = self._bootstrap.send_request(
             ApiKey.LIST_TRANSACTIONS, LIST_TRANSACTIONS_VERSION, request, ListTransactionsResponse.read
         )
         return max((each.producer_id for each in response.transaction_states), default=-1)
+
+    @cached_property
+    def _served(self) -> dict[int, int]:
+        """The last version of each API that the broker serves."""
+        response = self._bootstrap.send_request(ApiKey.API_VERSIONS, 0, ApiVersionsRequest(), ApiVersionsResponse.read)
+        return {each.api_key: each.max_version for each in response.api_keys}
+
+    def _feature_levels(self) -> dict[str, int]:
+        """Return the levels of the features that can be at level 0 and above; none of a broker before Kafka 4.0.
+
+        metadata.version, which has no level 0, is that of the exported records.
+        """
+        if self._served.get(ApiKey.API_VERSIONS, 0) < FEATURES_VERSION:
+            return {}
+        request = ApiVersionsRequest(client_software_name="fauxka-export", client_software_version="1")
+        response = self._bootstrap.send_request(
+            ApiKey.API_VERSIONS, FEATURES_VERSION, request, ApiVersionsResponse.read
+        )
+        finalized = {each.name: each.max_version_level for each in response.finalized_features}
+        return {
+            each.name: finalized.get(each.name, 0)
+            for each in response.supported_features
+            if each.min_version == 0 and each.max_version > 0
+        }
 
     def _broker_settings(self) -> dict[str, str]:
         node_id = self._metadata.brokers[0].node_id

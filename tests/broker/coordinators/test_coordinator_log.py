@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -17,6 +18,9 @@ from fauxka.protocol.batches.record_batch import parse_header
 from fauxka.protocol.error_codes import ErrorCode, KafkaError
 from fauxka.storage.file_systems.memory_file_system import MemoryFileSystem
 from fauxka.storage.file_systems.os_file_system import OsFileSystem
+from fauxka.storage.log_loader import LoadState, LogLocation
+from fauxka.storage.partition_log import PartitionLog
+from fauxka.storage.producers.emulated_version import EmulatedVersion
 
 from ...manual_clock import ManualClock
 
@@ -75,6 +79,31 @@ def test_a_log_larger_than_one_read_is_replayed_completely() -> None:
         log.append("g", [CoordinatorRecord(b"k", value)])
 
     assert [value for _, _, value in replayed(log)] == values
+
+
+def test_records_after_a_damaged_segment_are_replayed(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    cluster = cluster_with()
+    log = cluster.node.coordinators.coordinator_log(CoordinatorType.GROUP)
+    log.append("g", [CoordinatorRecord(b"k", b"0")])
+    partition = cluster.node.replicas.partition_of("__consumer_offsets", partition_index_of_key("g", PARTITIONS))
+    partition.log.config = replace(partition.log.config, segment_bytes=150)
+    for value in (b"1", b"2", b"3", b"4"):
+        log.append("g", [CoordinatorRecord(b"k", value)])
+    files, folder = cluster.node.replicas.file_system, partition.log.topic_partition
+    partition.log.close()
+    path = f"{folder}/{2:020d}.log"
+    files.replace(path, bytes(files.open(path).read(0, 30)))
+    location = LogLocation(files, "__consumer_offsets", partition.index, EmulatedVersion.latest())
+    state = LoadState(is_clean=True, recovery_point=5)
+    loaded = PartitionLog(location, partition.log.config, now_ms=NOW_MS, state=state)
+    monkeypatch.setattr(partition, "_log", loaded)
+
+    values = [value for _, _, value in replayed(log)]
+
+    assert values == [b"0", b"1", b"4"]
+    assert "offsets 2 to 3 are skipped" in caplog.text
 
 
 def test_a_log_is_empty_before_the_first_append() -> None:

@@ -318,8 +318,7 @@ def test_transaction_version_0_rejects_newer_clients_and_their_transaction_stays
 def test_a_log_of_a_higher_transaction_version_is_continued_at_version_0(scene: TransactionScene) -> None:
     producer = open_transaction(scene)
 
-    configs = scene.cluster.image.configs
-    configs.current = configs.current.with_entries({"fauxka.transaction.version": "0"})
+    scene.cluster.image.features.updated = {"transaction.version": 0}
     scene.restart()
 
     scene.end("tx", producer, is_commit=True, version=OLD)

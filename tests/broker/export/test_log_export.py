@@ -8,8 +8,11 @@ from pathlib import Path
 
 import pytest
 
+from fauxka.broker.lifecycle.blocking_connection import BlockingConnection
 from fauxka.broker.lifecycle.export.kafka_folder import ExportError, KafkaFolder
 from fauxka.broker.lifecycle.export.log_export import export
+from fauxka.protocol.api_keys import ApiKey
+from fauxka.protocol.messages.update_features import FeatureUpdateKey, UpdateFeaturesRequest, UpdateFeaturesResponse
 from fauxka.protocol.stored_records.metadata_records import (
     ConfigRecord,
     FeatureLevelRecord,
@@ -123,6 +126,39 @@ def test_level_of_transaction_version_is_exported(tmp_path: Path, config: dict[s
     assert FeatureLevelRecord(name="transaction.version", feature_level=level) in records_in(folder)
 
 
+@pytest.mark.parametrize("how", ["running broker", "data folder"])
+def test_updated_levels_of_features_are_exported(tmp_path: Path, how: str) -> None:
+    updates = {"transaction.version": 0, "group.version": 0}
+    with Broker(data_dir=tmp_path / "data") as broker, log_client(broker.bootstrap_servers) as client:
+        client.create_topic("t")
+        updated = [
+            FeatureUpdateKey(feature=name, max_version_level=level, upgrade_type=2) for name, level in updates.items()
+        ]
+        host, port = broker.bootstrap_servers.rsplit(":", 1)
+        connection = BlockingConnection(host, int(port), timeout_seconds=20.0, response_bytes_max=100_000)
+        request = UpdateFeaturesRequest(feature_updates=updated)
+        assert connection.send_request(ApiKey.UPDATE_FEATURES, 2, request, UpdateFeaturesResponse.read).error_code == 0
+        connection.close()
+        if how == "running broker":
+            export_from(broker, tmp_path / "out")
+    if how == "data folder":
+        export(str(tmp_path / "out"), data_folder=str(tmp_path / "data"), bootstrap=None, report=lambda _: None)
+
+    levels = {
+        record.name: record.feature_level
+        for record in records_in(tmp_path / "out")
+        if isinstance(record, FeatureLevelRecord)
+    }
+    assert levels == {
+        "metadata.version": 30,
+        "eligible.leader.replicas.version": 1,
+        "group.version": 0,
+        "share.version": 1,
+        "streams.version": 1,
+        "transaction.version": 0,
+    }
+
+
 def test_segments_are_rolled_at_segment_bytes(tmp_path: Path) -> None:
     with Broker() as broker, log_client(broker.bootstrap_servers) as client:
         client.create_topic("t", configs={"segment.bytes": str(SEGMENT_BYTES)})
@@ -190,6 +226,20 @@ def test_folder_of_a_stopped_broker_is_exported_like_the_broker_itself(tmp_path:
     assert records_of(read, ProducerIdsRecord) == records_of(asked, ProducerIdsRecord)
     segment = Path("t-0") / f"{0:020d}.log"
     assert (read / segment).read_bytes() == (asked / segment).read_bytes()
+
+
+def test_folder_with_a_damaged_metadata_file_is_refused_with_the_command_that_mends_it(tmp_path: Path) -> None:
+    with serving(tmp_path, "--data-dir", str(tmp_path / "data"), "--seed-topic", "t") as broker:
+        stop(broker, signal.SIGTERM)
+    file = tmp_path / "data" / "cluster-metadata.json"
+    file.write_bytes(file.read_bytes().replace(b'"name": "t"', b'"name": "u"'))
+
+    refused = run("export", str(tmp_path / "out"), "--data-dir", str(tmp_path / "data"))
+
+    assert refused.exit_code == 2
+    assert refused.log.count("\n") == 1
+    assert "cluster-metadata.json: the checksum is " in refused.log
+    assert f"`fauxka serve --data-dir {tmp_path / 'data'}` mends the file from its copy" in refused.log
 
 
 def test_folder_that_a_broker_uses_is_refused(tmp_path: Path) -> None:

@@ -10,7 +10,6 @@ from fauxka.broker.metadata.metadata_image import TopicImage
 from fauxka.broker.network.listeners import Listener
 from fauxka.broker.replica.partition import Partition
 from fauxka.broker.requests.request_context import ConnectionInfo, RequestContext
-from fauxka.broker.runtime.deferred import Deferred
 from fauxka.protocol.messages.create_topics import (
     CreatableTopic,
     CreatableTopicConfig,
@@ -26,6 +25,7 @@ from fauxka.protocol.messages.incremental_alter_configs import (
 
 from ...golden.capture_batches import batch
 from ...manual_clock import ManualClock
+from ..steps import result_of
 
 TOPIC, BROKER = 2, 4
 THIS_BROKER, DEFAULT_BROKER = "1", ""
@@ -50,8 +50,7 @@ class AdminScene:
 
     def create_topics(self, *topics: CreatableTopic) -> CreateTopicsResponse:
         request = CreateTopicsRequest(topics=list(topics), timeout_ms=30_000)
-        response = create_topics.handle(self.context(7), request)
-        assert not isinstance(response, Deferred)
+        response = result_of(create_topics.handle(self.context(7), request))
         return response
 
     def topic(self, name: str, **configs: str) -> TopicImage:
@@ -70,14 +69,13 @@ class AdminScene:
         entry = AlterableConfig(name=key, config_operation=operation, value=value)
         resource = AlterConfigsResource(resource_type=kind, resource_name=name, configs=[entry])
         request = IncrementalAlterConfigsRequest(resources=[resource], validate_only=validate_only)
-        response = incremental_alter_configs.handle(self.context(1), request)
-        assert not isinstance(response, Deferred), "in memory nothing waits"
+        response = result_of(incremental_alter_configs.handle(self.context(1), request))
         return response.responses[0].error_code
 
     def described(self, kind: int, name: str, key: str) -> str | None:
         """Return the value that DescribeConfigs tells."""
         resource = DescribeConfigsResource(resource_type=kind, resource_name=name, configuration_keys=[key])
-        response = describe_configs.handle(self.context(4), DescribeConfigsRequest(resources=[resource]))
+        response = result_of(describe_configs.handle(self.context(4), DescribeConfigsRequest(resources=[resource])))
         return response.results[0].configs[0].value
 
     def partition_of(self, topic: TopicImage, index: int) -> Partition:

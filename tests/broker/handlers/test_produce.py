@@ -8,6 +8,7 @@ from fauxka.protocol.error_codes import ErrorCode
 from fauxka.protocol.frames import FrameError
 from fauxka.protocol.messages.produce import PartitionProduceData, ProduceRequest, TopicProduceData
 from fauxka.storage.append_result import AppendResult
+from fauxka.storage.log_validator import ValidatedBatch
 from fauxka.storage.partition_log import PartitionLog
 
 from .produce_scene import ProduceScene, batch
@@ -59,9 +60,16 @@ def test_a_refused_batch_is_judged_once_however_often_the_same_head_was_accepted
     judged: list[memoryview] = []
     append = PartitionLog.append
 
-    def count(log: PartitionLog, records: memoryview, *, now_ms: int, leader_epoch: int) -> AppendResult:
+    def count(
+        log: PartitionLog,
+        records: memoryview,
+        *,
+        now_ms: int,
+        leader_epoch: int,
+        validated: ValidatedBatch | None = None,
+    ) -> AppendResult:
         judged.append(records)
-        return append(log, records, now_ms=now_ms, leader_epoch=leader_epoch)
+        return append(log, records, now_ms=now_ms, leader_epoch=leader_epoch, validated=validated)
 
     monkeypatch.setattr(PartitionLog, "append", count)
 

@@ -2,7 +2,6 @@
 
 from fauxka.broker.handlers.records import delete_records
 from fauxka.broker.handlers.topics import create_partitions, delete_topics, describe_log_dirs
-from fauxka.broker.runtime.deferred import Deferred
 from fauxka.protocol.error_codes import ErrorCode
 from fauxka.protocol.messages.create_partitions import CreatePartitionsRequest, CreatePartitionsTopic
 from fauxka.protocol.messages.create_topics import CreatableReplicaAssignment, CreatableTopic
@@ -10,6 +9,7 @@ from fauxka.protocol.messages.delete_records import DeleteRecordsPartition, Dele
 from fauxka.protocol.messages.delete_topics import DeleteTopicsRequest
 from fauxka.protocol.messages.describe_log_dirs import DescribeLogDirsRequest
 
+from ..steps import result_of
 from .admin_scene import AdminScene
 
 MORE_THAN_A_REQUEST_MAY = 2**31 - 1
@@ -18,8 +18,7 @@ MORE_THAN_A_REQUEST_MAY = 2**31 - 1
 def grow(scene: AdminScene, name: str, count: int) -> int:
     request = CreatePartitionsRequest(topics=[CreatePartitionsTopic(name=name, count=count, assignments=None)])
     request.timeout_ms = 30_000
-    response = create_partitions.handle(scene.context(3), request)
-    assert not isinstance(response, Deferred), "in memory nothing waits"
+    response = result_of(create_partitions.handle(scene.context(3), request))
     return response.results[0].error_code
 
 
@@ -70,7 +69,7 @@ def test_topic_created_after_its_deletion_has_another_id() -> None:
     scene.append(before)
     request = DeleteTopicsRequest(topic_names=["again"], timeout_ms=30_000)
 
-    delete_topics.handle(scene.context(5), request)
+    result_of(delete_topics.handle(scene.context(5), request))
     after = scene.topic("again")
 
     assert after.topic_id != before.topic_id
@@ -86,7 +85,7 @@ def test_deleted_records_are_removed_with_their_segments() -> None:
     size = scene.partition_of(topic, 0).log.size_bytes
     asked = DeleteRecordsTopic(name="rolled", partitions=[DeleteRecordsPartition(partition_index=0, offset=2)])
 
-    delete_records.handle(scene.context(2), DeleteRecordsRequest(topics=[asked], timeout_ms=30_000))
+    result_of(delete_records.handle(scene.context(2), DeleteRecordsRequest(topics=[asked], timeout_ms=30_000)))
     scene.cluster.node.replicas.enforce_retention()
 
     assert scene.partition_of(topic, 0).log.size_bytes == size / 3
@@ -97,7 +96,7 @@ def test_log_directory_is_as_large_as_its_partitions() -> None:
     topic = scene.topic("sized")
     scene.append(topic)
 
-    response = describe_log_dirs.handle(scene.context(5), DescribeLogDirsRequest(topics=None))
+    response = result_of(describe_log_dirs.handle(scene.context(5), DescribeLogDirsRequest(topics=None)))
 
     partition = response.results[0].topics[0].partitions[0]
     assert partition.partition_size == scene.partition_of(topic, 0).log.size_bytes > 0

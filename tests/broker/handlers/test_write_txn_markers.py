@@ -8,7 +8,6 @@ from fauxka.broker.coordinators.group.group import OffsetCommitter
 from fauxka.broker.coordinators.group.group_offsets import OffsetToCommit
 from fauxka.broker.coordinators.internal_topics import CoordinatorType, partition_of_key
 from fauxka.broker.handlers.transactions import write_txn_markers
-from fauxka.broker.runtime.deferred import Deferred
 from fauxka.protocol.error_codes import ErrorCode
 from fauxka.protocol.messages.write_txn_markers import (
     WritableTxnMarker,
@@ -18,6 +17,7 @@ from fauxka.protocol.messages.write_txn_markers import (
 )
 from fauxka.protocol.produced_records import TransactionalProducer
 
+from ..steps import result_of
 from .admin_scene import AdminScene
 
 GROUP, TOPIC = "copiers", "events"
@@ -31,8 +31,7 @@ def send(scene: AdminScene, topic: str, partition: int, *, commit: bool) -> Writ
         transaction_result=commit,
         topics=[WritableTxnMarkerTopic(name=topic, partition_indexes=[partition])],
     )
-    response = write_txn_markers.handle(scene.context(1), WriteTxnMarkersRequest(markers=[marker]))
-    assert not isinstance(response, Deferred), "in memory nothing waits"
+    response = result_of(write_txn_markers.handle(scene.context(1), WriteTxnMarkersRequest(markers=[marker])))
     return response
 
 

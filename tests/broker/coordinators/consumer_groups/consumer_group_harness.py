@@ -88,7 +88,7 @@ class ConsumerGroupHarness:
 
     def describe(self) -> DescribedGroup:
         """Return the description of the group."""
-        return self.coordinator.consumer_groups.describe([GROUP])[0]
+        return self.coordinator.consumer_groups.describe(GROUP)
 
     def assigned(self, response: ConsumerGroupHeartbeatResponse) -> dict[str, set[int]]:
         """Return the assignment of a response, which must have one."""

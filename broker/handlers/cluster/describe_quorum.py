@@ -1,0 +1,93 @@
+"""DescribeQuorum (55), versions 0-2.
+
+The quorum is one controller in the broker's process. Its log is the sequence of changes of the metadata image. It has
+no listener of its own: the response has the broker's listener, under the name of Kafka's controller listener.
+v1 times of replicas; v2 error messages, directory ids and nodes.
+Source: KafkaApis.handleDescribeQuorumRequest and KafkaRaftClient.handleDescribeQuorumRequest, Kafka 4.3.0;
+tests/golden/quorum-4.3.0.jsonl.
+"""
+
+from __future__ import annotations
+
+from ....protocol.error_codes import ErrorCode
+from ....protocol.error_messages import ERROR_MESSAGES
+from ....protocol.messages.describe_quorum import (
+    DescribeQuorumRequest,
+    DescribeQuorumResponse,
+    Listener,
+    Node,
+    ReplicaState,
+    RequestPartitionData,
+    RequestTopicData,
+    ResponsePartitionData,
+    ResponseTopicData,
+)
+from ....protocol.primitives import ZERO_UUID
+from ...metadata.features import KRAFT_VERSION
+from ...requests.request_context import RequestContext, SteppedApiHandler
+from ...runtime.long_work import Steps, for_each, steps_for_each
+
+METADATA_TOPIC, METADATA_PARTITION = "__cluster_metadata", 0
+# The first epoch of Kafka's only controller. Here the leader never changes.
+LEADER_EPOCH = 1
+
+
+def handle(context: RequestContext, request: DescribeQuorumRequest) -> Steps[DescribeQuorumResponse]:
+    """Return the state of the metadata partition. A request for any other partition fails for all its partitions."""
+    if _is_of_metadata(request):
+        topic = ResponseTopicData(topic_name=METADATA_TOPIC, partitions=[_metadata_partition(context)])
+        return DescribeQuorumResponse(topics=[topic], nodes=[_controller_node(context)])
+    return DescribeQuorumResponse(topics=(yield from steps_for_each(_unknown_topic, request.topics)))
+
+
+def _is_of_metadata(request: DescribeQuorumRequest) -> bool:
+    """Return whether the request names the metadata partition alone."""
+    if len(request.topics) != 1 or request.topics[0].topic_name != METADATA_TOPIC:
+        return False
+    partitions = request.topics[0].partitions
+    return len(partitions) == 1 and partitions[0].partition_index == METADATA_PARTITION
+
+
+def _unknown_topic(topic: RequestTopicData) -> Steps[ResponseTopicData]:
+    return ResponseTopicData(
+        topic_name=topic.topic_name, partitions=(yield from for_each(_unknown_partition, topic.partitions))
+    )
+
+
+def _unknown_partition(partition: RequestPartitionData) -> ResponsePartitionData:
+    code = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+    return ResponsePartitionData(
+        partition_index=partition.partition_index, error_code=code, error_message=ERROR_MESSAGES[code]
+    )
+
+
+def _metadata_partition(context: RequestContext) -> ResponsePartitionData:
+    node = context.node
+    # Before KIP-853 (kraft.version 1) Kafka's voters have no directory ids.
+    has_directories = node.image.features.level_of(KRAFT_VERSION) > 0
+    controller = ReplicaState(
+        replica_id=node.node_id,
+        replica_directory_id=node.replicas.log_directory_id if has_directories else ZERO_UUID,
+        log_end_offset=node.image.offset,
+        last_fetch_timestamp=context.now_ms,
+        last_caught_up_timestamp=context.now_ms,
+    )
+    return ResponsePartitionData(
+        partition_index=METADATA_PARTITION,
+        leader_id=node.node_id,
+        leader_epoch=LEADER_EPOCH,
+        high_watermark=node.image.offset,
+        current_voters=[controller],
+    )
+
+
+def _controller_node(context: RequestContext) -> Node:
+    name = context.node.config.list_of("controller.listener.names")[0]
+    listener = context.listener
+    return Node(
+        node_id=context.node.node_id,
+        listeners=[Listener(name=name, host=listener.advertised_host, port=listener.advertised_port)],
+    )
+
+
+HANDLER = SteppedApiHandler(DescribeQuorumRequest.read, handle)

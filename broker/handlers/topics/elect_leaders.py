@@ -1,0 +1,74 @@
+"""ElectLeaders (43), versions 0-2.
+
+v1 election type and top-level error code; v2 flexible.
+Source: KafkaApis.handleElectLeaders and ReplicationControlManager.electLeaders, Kafka 4.3.0;
+tests/golden/replicas-4.3.0.jsonl.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+
+from ....protocol.error_codes import ErrorCode, KafkaError
+from ....protocol.messages.elect_leaders import (
+    ElectLeadersRequest,
+    ElectLeadersResponse,
+    PartitionResult,
+    ReplicaElectionResult,
+    TopicPartitions,
+)
+from ...metadata.partition_changes import ElectionType, check_election
+from ...requests.request_context import NodeServices, RequestContext, SteppedApiHandler
+from ...runtime.long_work import Steps, for_each, steps_for_each
+
+
+def handle(context: RequestContext, request: ElectLeadersRequest) -> Steps[ElectLeadersResponse]:
+    """Elect the leaders of the requested partitions. Null stands for all, of which the unchanged ones are left out."""
+    if request.election_type not in list(ElectionType):
+        error = KafkaError(ErrorCode.INVALID_REQUEST, f"Unknown election type {request.election_type}")
+        return (yield from _failed(request, error))
+    if request.timeout_ms <= 0 and request.topic_partitions != []:
+        # Kafka's controller checks the timeout before it starts.
+        return (yield from _failed(request, KafkaError(ErrorCode.REQUEST_TIMED_OUT)))
+    if request.topic_partitions is None:
+        # No leader changes, so that each topic has an empty list.
+        names = list(context.node.image.topics)
+        results = yield from for_each(lambda name: ReplicaElectionResult(topic=name), names)
+        return ElectLeadersResponse(replica_election_results=results)
+    return ElectLeadersResponse(
+        replica_election_results=(yield from _results(request, lambda name, index: _elect(context.node, name, index)))
+    )
+
+
+def _results(
+    request: ElectLeadersRequest, result_of: Callable[[str, int], PartitionResult]
+) -> Steps[list[ReplicaElectionResult]]:
+    """Return the result of each partition that the request names. result_of: takes topic name and index."""
+
+    def topic_result(topic: TopicPartitions) -> Steps[ReplicaElectionResult]:
+        results = yield from for_each(partial(result_of, topic.topic), topic.partitions)
+        return ReplicaElectionResult(topic=topic.topic, partition_result=results)
+
+    return (yield from steps_for_each(topic_result, request.topic_partitions or ()))
+
+
+def _elect(node: NodeServices, topic_name: str, index: int) -> PartitionResult:
+    try:
+        check_election(node.image, topic_name, index)
+    except KafkaError as error:
+        return _result(index, error)
+    return PartitionResult(partition_id=index, error_message=None)
+
+
+def _failed(request: ElectLeadersRequest, error: KafkaError) -> Steps[ElectLeadersResponse]:
+    """Return the response to a request that fails as a whole, with the error in each partition too."""
+    results = yield from _results(request, lambda _, index: _result(index, error))
+    return ElectLeadersResponse(error_code=error.code, replica_election_results=results)
+
+
+def _result(index: int, error: KafkaError) -> PartitionResult:
+    return PartitionResult(partition_id=index, error_code=error.code, error_message=error.message or None)
+
+
+HANDLER = SteppedApiHandler(ElectLeadersRequest.read, handle)

@@ -1,0 +1,145 @@
+"""The features of the cluster: supported levels, finalized levels, and their updates (Kafka: FeatureControlManager).
+
+1. Kafka finalizes the levels when its storage is formatted. Here a level has its default until a request updates it;
+   the default of transaction.version is configurable (fauxka.transaction.version).
+2. An update is checked as a whole. If one feature of it is refused, no level changes.
+3. Handlers and coordinators read the level with each request, so that an update takes effect with the next one.
+Source: FeatureControlManager.updateFeature, QuorumFeatures and Feature, Kafka 4.3.0; tests/golden/features-4.3.0.jsonl.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from enum import IntEnum
+from typing import NamedTuple
+
+from ...protocol.error_codes import ErrorCode, KafkaError
+
+GROUP_VERSION = "group.version"
+KRAFT_VERSION = "kraft.version"
+METADATA_VERSION = "metadata.version"
+SHARE_VERSION = "share.version"
+STREAMS_VERSION = "streams.version"
+TRANSACTION_VERSION = "transaction.version"
+ELR_VERSION = "eligible.leader.replicas.version"
+
+
+class Feature(NamedTuple):
+    """A feature: the levels that the broker supports, and the level of a new cluster (0: none)."""
+
+    name: str
+    level_min: int
+    level_max: int
+    default_level: int
+
+
+# In the order of Kafka's ApiVersions response. The broker serves no groups of Kafka Streams.
+FEATURES = {
+    feature.name: feature
+    for feature in (
+        Feature(GROUP_VERSION, 0, 1, 1),
+        Feature(KRAFT_VERSION, 0, 1, 0),
+        Feature(METADATA_VERSION, 7, 30, 30),
+        Feature(SHARE_VERSION, 0, 1, 1),
+        Feature(STREAMS_VERSION, 0, 0, 0),
+        Feature(TRANSACTION_VERSION, 0, 2, 2),
+        Feature(ELR_VERSION, 0, 1, 1),
+    )
+}
+
+
+class UpgradeType(IntEnum):
+    """What an update may do, by its number on the wire (Kafka: FeatureUpdate.UpgradeType)."""
+
+    UPGRADE = 1
+    SAFE_DOWNGRADE = 2
+    UNSAFE_DOWNGRADE = 3
+
+
+class FeatureUpdate(NamedTuple):
+    """A requested level. upgrade_type: the number on the wire, not always an UpgradeType."""
+
+    level: int
+    upgrade_type: int
+
+
+class FinalizedFeatures:
+    """The finalized levels of the features.
+
+    updated: the levels that requests have set; the metadata file stores them.
+    """
+
+    __slots__ = ("_transaction_version", "updated")
+
+    def __init__(self, transaction_version: int) -> None:
+        """transaction_version: the level of transaction.version until it is updated."""
+        self._transaction_version = transaction_version
+        self.updated: dict[str, int] = {}
+
+    def level_of(self, name: str) -> int:
+        """Return the level of a feature of FEATURES; 0 is none."""
+        level = self.updated.get(name)
+        if level is not None:
+            return level
+        return self._transaction_version if name == TRANSACTION_VERSION else FEATURES[name].default_level
+
+
+def check_update(features: FinalizedFeatures, node_id: int, name: str, update: FeatureUpdate) -> None:
+    """Raise KafkaError INVALID_UPDATE_VERSION if the feature cannot be at this level. node_id: of the controller."""
+    reason = _find_reason(features, node_id, name, update)
+    if reason is not None:
+        raise _invalid(f"Invalid update version {update.level} for feature {name}. {reason}")
+    current = features.level_of(name)
+    if name == METADATA_VERSION and update.level < current:
+        # Each older metadata version would lose records, and Kafka supports no lossy downgrade.
+        is_safe = update.upgrade_type == UpgradeType.SAFE_DOWNGRADE
+        refusal = (
+            "Refusing to perform the requested downgrade because it might delete metadata information."
+            if is_safe
+            else "Unsafe metadata downgrade is not supported in this version."
+        )
+        raise _invalid(f"Unsupported {METADATA_VERSION} downgrade from {current} to {update.level}. {refusal}")
+
+
+def _find_reason(features: FinalizedFeatures, node_id: int, name: str, update: FeatureUpdate) -> str | None:
+    """Return why Kafka calls the level invalid, or None."""
+    if update.upgrade_type not in list(UpgradeType):
+        return "The controller does not support the given upgrade type."
+    if update.level < 0:
+        return "A feature version cannot be less than 0."
+    feature = FEATURES.get(name)
+    if feature is None:
+        # Level 0 would mean that the feature is not in use.
+        return (
+            f"Local controller {node_id} does not support this feature."
+            if update.level
+            else f"Feature {name} not found."
+        )
+    if not feature.level_min <= update.level <= feature.level_max:
+        supported = f"{feature.level_min}-{feature.level_max}"
+        return f"Local controller {node_id} only supports versions {supported}"
+    return _find_direction_error(name, features.level_of(name), update)
+
+
+def _find_direction_error(name: str, current: int, update: FeatureUpdate) -> str | None:
+    is_upgrade = update.upgrade_type == UpgradeType.UPGRADE
+    if update.level < current and is_upgrade:
+        return (
+            "Can't downgrade the version of this feature without setting the upgrade type to either safe or unsafe "
+            "downgrade."
+        )
+    if update.level > current and not is_upgrade:
+        return "Can't downgrade to a newer version."
+    if update.level < current and name == KRAFT_VERSION:
+        return "Can't downgrade the version of this feature."
+    return None
+
+
+def check_updates(features: FinalizedFeatures, node_id: int, updates: Mapping[str, FeatureUpdate]) -> None:
+    """Raise the KafkaError INVALID_UPDATE_VERSION of the first feature, in the order of updates, that is refused."""
+    for name, update in updates.items():
+        check_update(features, node_id, name, update)
+
+
+def _invalid(message: str) -> KafkaError:
+    return KafkaError(ErrorCode.INVALID_UPDATE_VERSION, message)

@@ -1,0 +1,157 @@
+"""The listeners of a node and the connections that they accept (Kafka: SocketServer)."""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+import logging
+import socket
+from errno import EADDRNOTAVAIL
+
+from ..dispatch.dispatch import Dispatcher
+from ..requests.request_context import ConnectionInfo, NodeServices, RequestContext
+from ..runtime.clock import AdjustableClock
+from .acceptor import Acceptor, bind_address
+from .busy_poll import BusyPoll
+from .connection import Connection, SharedParts
+from .connection_quotas import ConnectionQuotas
+from .listeners import Listener, ListenerConfig
+from .receive_buffers import ReceiveBuffers
+
+logger = logging.getLogger(__name__)
+
+
+class SocketServer:
+    """Accepts connections on the listeners of one node. After stop_listening, other listeners can be opened."""
+
+    def __init__(self, node: NodeServices, dispatcher: Dispatcher) -> None:
+        """Listen nowhere yet. dispatcher: handles the requests of all connections."""
+        self._node = node
+        self._quotas = ConnectionQuotas(AdjustableClock(), lambda: node.config)
+        self._shared = SharedParts(dispatcher, BusyPoll(node.config.busy_poll_us), ReceiveBuffers(), self._closed)
+        self._connection_ids = itertools.count(1)
+        self._acceptors: list[Acceptor] = []
+        # Accepted sockets that have no transport yet.
+        self._attaching: set[asyncio.Task[None]] = set()
+
+    async def listen(self, config: ListenerConfig) -> Listener:
+        """Bind a listener, accept connections and return it. Raises OSError."""
+        sockets = await _bind(config.host, config.port)
+        listener = config.bound_to(sockets[0].getsockname()[1])
+        try:
+            for bound in sockets:
+                bound.setblocking(False)
+                bound.listen(self._node.config.socket_listen_backlog_size)
+        except OSError as error:
+            for bound in sockets:
+                bound.close()
+            raise _cannot_bind(config.host, config.port, error) from error
+        acceptor = Acceptor(
+            listener.name,
+            sockets,
+            lambda: self._quotas.has_slot(listener.name),
+            lambda accepted, address: self._accepted(listener, accepted, address),
+        )
+        self._acceptors.append(acceptor)
+        self._quotas.listen(listener.name)
+        acceptor.resume()
+        logger.info("listening on %s as %s, advertised as %s", config.host, listener.name, listener.address)
+        return listener
+
+    def stop_listening(self) -> list[tuple[int, tuple[str, int]]]:
+        """Close the listening sockets, and return the family and address of each. Connections stay open."""
+        sockets = [each for acceptor in self._acceptors for each in acceptor.sockets]
+        addresses = [(int(each.family), each.getsockname()) for each in sockets]
+        for acceptor in self._acceptors:
+            acceptor.close()
+        self._acceptors.clear()
+        for task in self._attaching:
+            task.cancel()
+        self._quotas.stop()
+        return addresses
+
+    def configs_changed(self) -> None:
+        """Apply changed maximums of connections."""
+        self._quotas.close_excess()
+        self._resume()
+
+    def _resume(self) -> None:
+        for acceptor in self._acceptors:
+            acceptor.resume()
+
+    def _accepted(self, listener: Listener, accepted: socket.socket, address: str) -> None:
+        maximum = self._quotas.find_exceeded_maximum(address)
+        if maximum is not None:
+            # Kafka's message.
+            logger.info(
+                "Rejected connection from /%s, address already has the configured maximum of %d connections.",
+                address,
+                maximum,
+            )
+            accepted.close()
+            return
+        info = ConnectionInfo(next(self._connection_ids), listener, node_id=self._node.node_id)
+        context = RequestContext(self._node, info)
+        connection = Connection(self._shared, context, frame_bytes_max=self._node.config.socket_request_max_bytes)
+        self._quotas.opened(connection, listener.name, address)
+        task = asyncio.get_running_loop().create_task(self._attach(connection, accepted))
+        self._attaching.add(task)
+        task.add_done_callback(self._attaching.discard)
+
+    async def _attach(self, connection: Connection, accepted: socket.socket) -> None:
+        """Give the connection a transport on the accepted socket."""
+        is_attached = False
+        try:
+            accepted.setblocking(False)
+            # As Kafka's Acceptor does, so that no response waits for the acknowledgement of the previous one.
+            accepted.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            await asyncio.get_running_loop().connect_accepted_socket(lambda: connection, accepted)
+            is_attached = True
+            self._quotas.attached(connection)
+        except OSError as error:
+            logger.warning("an accepted connection is closed: %s", error)
+        finally:
+            if not is_attached:
+                accepted.close()
+                self._closed(connection)
+
+    def _closed(self, connection: Connection) -> None:
+        self._quotas.closed(connection)
+        self._resume()
+
+
+async def _bind(host: str, port: int) -> list[socket.socket]:
+    """Return a bound socket for each address of host; every interface if it is empty. Raises OSError."""
+    bound: list[socket.socket] = []
+    try:
+        for family, address in await _addresses_of(host, port):
+            try:
+                bound.append(bind_address(family, address))
+            except OSError as error:
+                # A name may have an IPv6 address where IPv6 is not enabled.
+                if family != socket.AF_INET6 or error.errno != EADDRNOTAVAIL:
+                    raise
+    except OSError as error:
+        for each in bound:
+            each.close()
+        raise _cannot_bind(host, port, error) from error
+    if not bound:
+        raise OSError(EADDRNOTAVAIL, f"cannot bind {host}:{port}: it has no address of this machine")
+    return bound
+
+
+async def _addresses_of(host: str, port: int) -> list[tuple[int, tuple[object, ...]]]:
+    """Return family and address of each address of host. Raises OSError."""
+    try:
+        socket.inet_pton(socket.AF_INET, host)
+    except OSError:
+        loop = asyncio.get_running_loop()
+        infos = await loop.getaddrinfo(host or None, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
+        return list(dict.fromkeys((int(info[0]), tuple(info[4])) for info in infos))
+    # The loop would load modules for name resolution, which slows down the start-up.
+    return [(socket.AF_INET, (host, port))]
+
+
+def _cannot_bind(host: str, port: int, error: OSError) -> OSError:
+    reason = (error.strerror or str(error)).lower()
+    return OSError(error.errno, f"cannot bind {host}:{port}: {reason}")

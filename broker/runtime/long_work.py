@@ -1,0 +1,236 @@
+"""Handles a long request in steps, so that it delays no connection but its own.
+
+Rules:
+- The work is a generator (`Steps`). It yields None after each element: then another request may be handled. It yields a
+  function to run it in a thread (`in_thread`), and a pending result to wait for it (`when_complete`).
+- Work runs at once, in its caller, for as long as a slice. What is left goes on from the event loop: one slice each
+  turn for all work together.
+- After a yield, nothing that was read from the node before it needs to be true: other requests were handled. What a
+  step appended to a coordinator's log is given to `when_durable` before the next yield, because another request would
+  take it along.
+- A thread gets only what no request changes, such as the bytes of a request. One thread runs at a time, because each
+  further one makes the event loop wait longer for the interpreter lock.
+- The work goes on when its connection closes: a request that was received is applied, as in Kafka. It is dropped when
+  the node crashes or is reset.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections import deque
+from collections.abc import Callable, Generator, Iterable
+from time import perf_counter, sleep
+from typing import TypeVar, cast
+
+from ...protocol.frames import FrameError
+from .deferred import Deferred
+
+logger = logging.getLogger(__name__)
+
+# How long work holds the event loop before the next turn.
+SLICE_SECONDS = 0.01
+# Steps of a slice, however long they take. Most requests end within them, and wait for no other turn.
+SLICE_STEPS_MIN = 8
+
+Element = TypeVar("Element")
+Result = TypeVar("Result")
+# What work yields, see the rules.
+Step = Callable[[], object] | Deferred[object] | None
+# Work that ends with a result.
+Steps = Generator[Step, object, Result]
+
+
+class WaitFailed(Exception):
+    """The pending result that work waits for has failed. The reason is logged."""
+
+
+def in_thread(work: Callable[[], Result]) -> Steps[Result]:
+    """Run work in a thread and return its result, within other steps: `data = yield from in_thread(read)`."""
+    return cast(Result, (yield work))
+
+
+def let_others_run() -> None:
+    """Release the interpreter lock for a moment, in a thread."""
+    sleep(0)
+
+
+def when_complete(pending: Deferred[Result]) -> Steps[Result]:
+    """Wait for the pending result and return it, within other steps. Raises WaitFailed."""
+    return cast(Result, (yield cast("Deferred[object]", pending)))
+
+
+def for_each(function: Callable[[Element], Result], elements: Iterable[Element]) -> Steps[list[Result]]:
+    """Return the results of function for the elements, one element a step."""
+    results: list[Result] = []
+    for element in elements:
+        results.append(function(element))
+        yield None
+    return results
+
+
+def steps_for_each(function: Callable[[Element], Steps[Result]], elements: Iterable[Element]) -> Steps[list[Result]]:
+    """Return the results of the steps of function for the elements."""
+    results: list[Result] = []
+    for element in elements:
+        results.append((yield from function(element)))
+        yield None
+    return results
+
+
+def all_complete(results: Iterable[Result | Deferred[Result]]) -> Steps[list[Result]]:
+    """Return the results, those that are pending when they are complete. Raises WaitFailed."""
+    completed: list[Result] = []
+    for result in results:
+        if isinstance(result, Deferred):
+            completed.append((yield from when_complete(cast("Deferred[Result]", result))))
+        else:
+            completed.append(result)
+        yield None
+    return completed
+
+
+class LongWork:
+    """Runs the long requests of one node."""
+
+    __slots__ = ("_in_thread", "_is_scheduled", "_ready", "_running", "_unfinished", "_wait_for_thread")
+
+    def __init__(self) -> None:
+        """Start without work."""
+        self._running: _Work | None = None
+        self._unfinished: set[_Work] = set()
+        # Work that goes on in the next turns.
+        self._ready: deque[_Work] = deque()
+        self._is_scheduled = False
+        # Work whose function runs in the thread, and work that waits for the thread with its function.
+        self._in_thread: _Work | None = None
+        self._wait_for_thread: deque[tuple[_Work, Callable[[], object]]] = deque()
+
+    def run(self, steps: Steps[Result | Deferred[Result]], connection: object) -> Result | Deferred[Result]:
+        """Run the first slice. Return the result, or a pending one if there is more to do or the result itself waits.
+
+        connection: its name in the log. Raises what the first slice raises. A later exception is logged and fails the
+        result, so that the connection is closed.
+        """
+        work = self._running = _Work(steps, connection)
+        try:
+            step = work.run_slice()
+        except StopIteration as end:
+            return cast("Result | Deferred[Result]", end.value)
+        self._unfinished.add(work)
+        self._go_on_after(work, step)
+        return cast("Deferred[Result]", work.result)
+
+    @property
+    def is_interrupted(self) -> bool:
+        """Whether the work that runs now has taken more than a slice."""
+        return self._running is not None and self._running.is_interrupted
+
+    def drop(self) -> None:
+        """Drop all work and close its connections: the node has crashed, or its data were replaced."""
+        dropped = list(self._unfinished)
+        self._unfinished.clear()
+        for work in dropped:
+            work.result.fail()
+
+    def _run_next_slice(self) -> None:
+        """Run a slice of the work that has waited longest."""
+        self._is_scheduled = False
+        work = self._running = self._ready.popleft()
+        if self._ready:
+            self._schedule()
+        if work not in self._unfinished:
+            return
+        try:
+            step = work.run_slice()
+        except StopIteration as end:
+            self._unfinished.remove(work)
+            work.end(end.value)
+        except Exception as error:
+            self._unfinished.remove(work)
+            if isinstance(error, FrameError):
+                logger.warning("%s closed: %s", work.connection, error)
+            else:
+                logger.exception("%s closed because of an internal error", work.connection)
+            work.result.fail()
+        else:
+            self._go_on_after(work, step)
+
+    def _go_on_after(self, work: _Work, step: Step) -> None:
+        if step is None:
+            work.is_interrupted = True
+            self._go_on(work)
+        elif callable(step):
+            self._run_in_thread(work, step)
+        else:
+            step.deliver_to(lambda result: self._go_on(work, result), lambda: self._go_on(work, error=WaitFailed()))
+
+    def _go_on(self, work: _Work, answer: object = None, error: BaseException | None = None) -> None:
+        work.answer, work.error = answer, error
+        self._ready.append(work)
+        if not self._is_scheduled:
+            self._schedule()
+
+    def _schedule(self) -> None:
+        self._is_scheduled = True
+        asyncio.get_running_loop().call_soon(self._run_next_slice)
+
+    def _run_in_thread(self, work: _Work, function: Callable[[], object]) -> None:
+        if self._in_thread is not None:
+            self._wait_for_thread.append((work, function))
+            return
+        try:
+            done = asyncio.get_running_loop().run_in_executor(None, function)
+        except RuntimeError:
+            # The executor is shut down, because the event loop is about to close.
+            return
+        self._in_thread = work
+        done.add_done_callback(self._thread_done)
+
+    def _thread_done(self, done: asyncio.Future[object]) -> None:
+        work, self._in_thread = self._in_thread, None
+        while self._in_thread is None and self._wait_for_thread:
+            waiting, function = self._wait_for_thread.popleft()
+            if waiting in self._unfinished:
+                self._run_in_thread(waiting, function)
+        if work is not None and not done.cancelled():
+            error = done.exception()
+            self._go_on(work, None if error is not None else done.result(), error)
+
+
+class _Work:
+    """The steps of one request, and its result. answer, error: what the next step receives."""
+
+    __slots__ = ("_steps", "answer", "connection", "error", "is_interrupted", "result")
+
+    def __init__(self, steps: Generator[Step, object, object], connection: object) -> None:
+        self._steps = steps
+        self.connection = connection
+        self.answer: object = None
+        self.error: BaseException | None = None
+        self.is_interrupted = False
+        self.result: Deferred[object] = Deferred()
+
+    def run_slice(self) -> Step:
+        """Run steps until the slice is over, or until one has to wait; return that.
+
+        Raises StopIteration at the end, with the result, and what a step raises.
+        """
+        steps = self._steps
+        step = steps.send(self.answer) if self.error is None else steps.throw(self.error)
+        self.answer = self.error = None
+        until = perf_counter() + SLICE_SECONDS
+        steps_left = SLICE_STEPS_MIN
+        while step is None and (steps_left > 0 or perf_counter() < until):
+            step = next(steps)
+            steps_left -= 1
+        return step
+
+    def end(self, result: object) -> None:
+        """Complete the result, now or when the steps' own result is complete."""
+        if isinstance(result, Deferred):
+            waiting = cast("Deferred[object]", result)
+            self.result.on_abandoned = waiting.abandon
+            waiting.deliver_to(self.result.complete, self.result.fail)
+        else:
+            self.result.complete(result)

@@ -1,0 +1,41 @@
+"""How long the callbacks of an event loop take, in processor time: that of a loaded machine is the same."""
+
+import asyncio
+import threading
+import time
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import cast
+
+import pytest
+
+
+@dataclass
+class LoopPauses:
+    """longest: seconds of processor time of the longest callback since it was set to 0."""
+
+    longest: float = 0.0
+
+
+@contextmanager
+def measured_loop(monkeypatch: pytest.MonkeyPatch) -> Generator[tuple[asyncio.AbstractEventLoop, LoopPauses]]:
+    """Yield a loop of asyncio, in which each callback is timed, and what was measured.
+
+    Callbacks of other loops are not timed. A pause that is none of a callback, such as that of a thread which holds the
+    interpreter lock, is not seen.
+    """
+    loop, pauses = asyncio.new_event_loop(), LoopPauses()
+    run = cast("Callable[[asyncio.Handle], None]", vars(asyncio.Handle)["_run"])
+
+    def timed(handle: asyncio.Handle) -> None:
+        if vars(loop).get("_thread_id") != threading.get_ident():
+            run(handle)
+            return
+        started = time.thread_time()
+        run(handle)
+        pauses.longest = max(pauses.longest, time.thread_time() - started)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(asyncio.Handle, "_run", timed)
+        yield loop, pauses

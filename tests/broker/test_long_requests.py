@@ -1,0 +1,80 @@
+"""A request of very many elements delays its own connection only: the event loop is never held for long."""
+
+from __future__ import annotations
+
+import gc
+from collections.abc import Iterator
+
+import pytest
+
+from fauxka.broker.lifecycle.serve_command import GC_THRESHOLD
+
+from .long_requests import LONG_REQUESTS, SETTINGS, TOPIC, LongRequest, ask, create_batch_topics
+from .loop_pauses import LoopPauses, measured_loop
+from .running_node import Node
+from .wide_requests import WideRequest, wide_requests
+from .wire_connection import still_serves
+
+# Of processor time: the longest that one callback may hold the event loop.
+PAUSE_SECONDS_MAX = 0.25
+
+
+@pytest.fixture(scope="module")
+def collector_of_serve() -> Iterator[None]:
+    """The garbage collector as `fauxka serve` sets it: it does not scan what was there before the first request."""
+    before = gc.get_threshold()
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(GC_THRESHOLD)
+    yield
+    gc.set_threshold(*before)
+    gc.unfreeze()
+
+
+@pytest.fixture(scope="module")
+def measured(collector_of_serve: None) -> Iterator[tuple[Node, LoopPauses]]:
+    config = {key: value for key, _, value in (setting.partition("=") for setting in SETTINGS)}
+    with (
+        pytest.MonkeyPatch.context() as monkeypatch,
+        measured_loop(monkeypatch) as (loop, pauses),
+        Node(config=config, loop=loop) as node,
+    ):
+        create_batch_topics(node.address)
+        yield node, pauses
+
+
+@pytest.mark.parametrize("request_", list(wide_requests()), ids=str)
+def test_widest_request_is_answered_and_does_not_hold_the_event_loop(
+    request_: WideRequest, measured: tuple[Node, LoopPauses]
+) -> None:
+    node, pauses = measured
+    frame = request_.frame(request_.widest, TOPIC.decode())
+    pauses.longest = 0.0
+
+    assert ask(node.address, frame) is not None
+
+    assert pauses.longest < PAUSE_SECONDS_MAX
+
+
+@pytest.mark.parametrize("request_", list(wide_requests()), ids=str)
+def test_request_with_one_element_more_closes_its_connection(
+    request_: WideRequest, measured: tuple[Node, LoopPauses]
+) -> None:
+    node, _ = measured
+
+    assert ask(node.address, request_.frame(request_.widest + 1, TOPIC.decode())) is None
+    assert still_serves(node.address)
+
+
+@pytest.mark.parametrize("request_", LONG_REQUESTS, ids=str)
+def test_request_that_once_stopped_the_broker_does_not_hold_the_event_loop(
+    request_: LongRequest, measured: tuple[Node, LoopPauses]
+) -> None:
+    node, pauses = measured
+    frame = request_.frame()
+    pauses.longest = 0.0
+
+    ask(node.address, frame)
+
+    assert pauses.longest < PAUSE_SECONDS_MAX
+    assert still_serves(node.address)

@@ -1,0 +1,133 @@
+"""Requests with very many elements: one for each list of each request that is served."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from types import UnionType
+from typing import cast, get_args, get_origin, get_type_hints
+
+from fauxka.broker.handlers import HANDLERS
+from fauxka.protocol.api_keys import APIS, Api, ApiKey
+from fauxka.protocol.client_requests import request_frame
+from fauxka.protocol.fetch_codec import FETCH_PARTITIONS_MAX
+from fauxka.protocol.frames import REQUEST_ELEMENTS_MAX
+from fauxka.protocol.message import Message
+from fauxka.protocol.message_types import request_type
+from fauxka.protocol.primitives import ZERO_UUID
+
+from ..messages import is_message_class, replaced
+
+# Topics have ids from these versions on. Before them an element of a request can name an existing topic.
+LAST_VERSION_WITH_NAMES: dict[int, int] = {
+    ApiKey.PRODUCE: 12,
+    ApiKey.FETCH: 12,
+    ApiKey.OFFSET_COMMIT: 9,
+    ApiKey.OFFSET_FETCH: 9,
+    ApiKey.DELETE_TOPICS: 5,
+}
+ALL_REPLICAS = -1
+_TEXT = "name-%d"
+
+
+@dataclass(frozen=True)
+class WideRequest:
+    """The path of a list of a request, such as "topics.partitions"."""
+
+    api: Api
+    path: str
+
+    def __str__(self) -> str:
+        return f"{self.api.name}-{self.path}"
+
+    @property
+    def version(self) -> int:
+        """Return the last version with the list, and with names in it if there is one."""
+        last_with_names = LAST_VERSION_WITH_NAMES.get(self.api.key, self.api.last_version)
+        versions: list[int] = [*range(last_with_names, self.api.first_version - 1, -1), self.api.last_version]
+        for version in versions:
+            if len(self._frame(version, 2, "")) > len(self._frame(version, 1, "")):
+                return version
+        raise AssertionError(f"no version of {self.api.name} has {self.path}")
+
+    @property
+    def widest(self) -> int:
+        """Return how many elements the list may have."""
+        limit = FETCH_PARTITIONS_MAX if self.api.key is ApiKey.FETCH else REQUEST_ELEMENTS_MAX
+        # The lists around it have one each.
+        return limit - self.path.count(".")
+
+    def frame(self, count: int, topic: str) -> bytes:
+        """Return the request with count different elements in the list. topic: the name of every list around it."""
+        return self._frame(self.version, count, topic)
+
+    def _frame(self, version: int, count: int, topic: str) -> bytes:
+        message = _fill(request_type(self.api), self.path.split("."), count, topic)
+        return request_frame(self.api, version, 1, message)
+
+
+def wide_requests() -> Iterator[WideRequest]:
+    """Yield every list of every served request."""
+    for key in HANDLERS:
+        api = APIS[key]
+        for path in _paths(request_type(api), ""):
+            yield WideRequest(api, path)
+
+
+def _paths(message: type[Message], prefix: str) -> Iterator[str]:
+    for name in message.__slots__:
+        element = _element_type(message, name)
+        if element is None:
+            continue
+        yield prefix + name
+        if is_message_class(element):
+            yield from _paths(element, f"{prefix}{name}.")
+
+
+def _element_type(message: type[Message], name: str) -> object | None:
+    hint = cast(object, get_type_hints(message)[name])
+    parts: tuple[object, ...] = get_args(hint) if isinstance(hint, UnionType) else (hint,)
+    for part in parts:
+        if get_origin(part) is list:
+            return cast("tuple[object]", get_args(part))[0]
+    return None
+
+
+def _fill(message: type[Message], path: list[str], count: int, topic: str) -> Message:
+    """Return a message whose list at path has count elements; the lists on the way have one."""
+    filled = message()
+    _set_names(filled, topic)
+    if hasattr(filled, "acks"):
+        # With its default, 0, there is no answer.
+        filled = replaced(filled, acks=ALL_REPLICAS)
+    name = path[0]
+    element = _element_type(message, name)
+    if len(path) > 1:
+        assert is_message_class(element), f"{path} leads through messages"
+        setattr(filled, name, [_fill(element, path[1:], count, topic)])
+    else:
+        setattr(filled, name, [_element(name, element, index) for index in range(count)])
+    return filled
+
+
+def _set_names(message: Message, name: str) -> None:
+    for slot in message.__slots__:
+        if getattr(message, slot) == "":
+            setattr(message, slot, name)
+
+
+def _element(name: str, element: object, index: int) -> object:
+    """Return an element that differs from those of other indexes, as far as its type allows."""
+    if not is_message_class(element):
+        if element is int:
+            # Some are bytes, such as acknowledge types.
+            return index % 100 if name.endswith("_types") else index
+        return _TEXT % index if element is str else index.to_bytes(len(ZERO_UUID))
+    message = element()
+    for slot in message.__slots__:
+        value: object = getattr(message, slot)
+        if value == "":
+            setattr(message, slot, _TEXT % index)
+            break
+        if value == 0 and type(value) is int:
+            setattr(message, slot, index % 100 if "type" in slot else index)
+            break
+    return message
