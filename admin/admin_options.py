@@ -1,15 +1,21 @@
-"""Address and token of the admin API, from the command line and the environment."""
+"""Address, token and limits of the admin API, from the command line and the environment."""
 
 from __future__ import annotations
 
+import os
+import re
 import socket
+from collections.abc import Iterable
 from typing import NamedTuple
+
+from ..broker.lifecycle.export import EXPORTS_FOLDER
 
 DEFAULT_HOST = "127.0.0.1"
 DEFAULT_PORT = 9099
 PORT_MAX = 65_535
-# Connections that wait to be accepted.
-LISTEN_BACKLOG = 50
+# Connections that wait to be accepted. A client beyond this number tries again after a second, and a burst of a hundred
+# connections arrives faster than the event loop accepts them.
+LISTEN_BACKLOG = 1024
 # Instead of a port: no admin API.
 OFF = "off"
 # Names of the loopback interface; its IPv4 addresses are found by their prefix.
@@ -17,6 +23,10 @@ LOOPBACK_NAMES = frozenset({"localhost", "::1"})
 LOOPBACK_PREFIX = "127."
 # Addresses that mean every interface; clients cannot connect to them.
 WILDCARD_HOSTS = frozenset({"", "0.0.0.0", "::"})
+# A name or an IPv4 address, or an IPv6 address with or without brackets; in lower case.
+ALLOWED_HOST = re.compile(
+    r"[a-z0-9_][a-z0-9_.-]*|\[[0-9a-f.]*:[0-9a-f:.]*:[0-9a-f:.]*\]|[0-9a-f.]*:[0-9a-f:.]*:[0-9a-f:.]*"
+)
 
 
 class AdminOptionsError(ValueError):
@@ -28,12 +38,16 @@ class AdminOptions(NamedTuple):
 
     port: 0 for any free port. is_port_asked: whether the user chose the port; if the default port is in use, another
     free one is taken. token: the bearer token that calls need; None for no token.
+    allowed_hosts: the hosts, other than loopback names, under which browsers may call; in lower case, without brackets.
+    export_dir: the folder for exports over HTTP.
     """
 
     host: str = DEFAULT_HOST
     port: int = DEFAULT_PORT
     is_port_asked: bool = False
     token: str | None = None
+    allowed_hosts: frozenset[str] = frozenset()
+    export_dir: str = EXPORTS_FOLDER
 
     @property
     def is_open_to_others(self) -> bool:
@@ -42,7 +56,14 @@ class AdminOptions(NamedTuple):
         return self.token is None and not is_loopback
 
 
-def parse_admin_options(host: str, port: str | None, token: str | None) -> AdminOptions | None:
+def parse_admin_options(
+    host: str,
+    port: str | None,
+    token: str | None,
+    *,
+    allowed_hosts: Iterable[str] = (),
+    export_dir: str = EXPORTS_FOLDER,
+) -> AdminOptions | None:
     """Return the options; None for "off". port: a number, "off" or None for the default.
 
     Raises AdminOptionsError.
@@ -51,11 +72,29 @@ def parse_admin_options(host: str, port: str | None, token: str | None) -> Admin
         return None
     if token is not None and not (token.isascii() and token.isprintable() and token.strip() == token and token):
         raise AdminOptionsError("--admin-token: expected printable ASCII characters without space around them")
+    if os.path.lexists(export_dir) and not os.path.isdir(export_dir):
+        raise AdminOptionsError(f"--export-dir: expected a folder, or the path of a new one, got {export_dir!r}")
+    hosts = frozenset(map(_parse_allowed_host, allowed_hosts))
+    options = AdminOptions(host=host, token=token, allowed_hosts=hosts, export_dir=export_dir)
     if port is None:
-        return AdminOptions(host=host, token=token)
+        return options
     if not (port.isascii() and port.isdecimal() and int(port) <= PORT_MAX):
         raise AdminOptionsError(f"--admin-port: expected a port from 0 to {PORT_MAX} or {OFF}, got {port!r}")
-    return AdminOptions(host=host, port=int(port), is_port_asked=True, token=token)
+    return options._replace(port=int(port), is_port_asked=True)
+
+
+def _parse_allowed_host(text: str) -> str:
+    host = text.lower()
+    if ALLOWED_HOST.fullmatch(host) is None:
+        raise AdminOptionsError(
+            f"--admin-allowed-host: expected a host name or an IP address without scheme and port, got {text!r}"
+        )
+    return host.strip("[]")
+
+
+def default_export_dir(data_dir: str | None) -> str:
+    """Return the folder for exports if --export-dir is not given: in the data folder, else in the working directory."""
+    return os.path.join(data_dir or "", EXPORTS_FOLDER)
 
 
 class BoundAddress(NamedTuple):

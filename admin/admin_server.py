@@ -78,12 +78,25 @@ class AdminServer:
         await asyncio.to_thread(import_http)
         from .application import make_application
         from .control import Control
+        from .export_folder import ExportFolder
         from .http_server import HttpServer
         from .operations.all_operations import OPERATIONS
 
         assert self._fault_injection is not None, "open is called after make_server"
-        control = Control(server, self._fault_injection, seed_topics=seed_topics, make_scenarios=self._make_scenarios)
-        application = make_application(control, OPERATIONS, token=self._options.token, stopping=self._stopping)
+        control = Control(
+            server,
+            self._fault_injection,
+            seed_topics=seed_topics,
+            make_scenarios=self._make_scenarios,
+            export_folder=ExportFolder(self._options.export_dir),
+        )
+        application = make_application(
+            control,
+            OPERATIONS,
+            token=self._options.token,
+            stopping=self._stopping,
+            allowed_hosts=self._options.allowed_hosts,
+        )
         self._server = HttpServer(application, self._address.bound)
         await self._server.start()
         # As after the start-up: imported modules are never garbage.

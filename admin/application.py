@@ -1,7 +1,7 @@
 """The admin API as an ASGI application: routes a call to its operation and encodes the result.
 
-Checks of every call: the origin, the token, the size of the body, and no unknown parameter or field. All errors have
-one form.
+Checks of every call: the origin of a browser's request (browser_guard), the token, the size of the body, and no unknown
+parameter or field. All errors have one form.
 """
 
 from __future__ import annotations
@@ -9,23 +9,25 @@ from __future__ import annotations
 import asyncio
 import hmac
 import logging
-from collections.abc import Awaitable, Callable, Iterable, Sequence
-from http import HTTPStatus
+from collections.abc import Awaitable, Callable, Collection, Iterable, Sequence
 from inspect import isawaitable
 from typing import TypeVar, cast
 
 import msgspec
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
+from starlette.middleware import Middleware
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 from starlette.routing import Route
 
 from ..faults.rule_error import RuleError
 from ..faults.strict_json import decode, decode_query
+from .browser_guard import BrowserGuard
 from .control import Control
 from .errors import CallError, of_rule_error
 from .operation import JSON, Operation
+from .responses import error_response, json_response
 
 logger = logging.getLogger(__name__)
 
@@ -39,11 +41,17 @@ NO_BODIES = frozenset({b"", b"{}"})
 
 
 def make_application(
-    control: Control, operations: Sequence[Operation], *, token: str | None, stopping: asyncio.Event
+    control: Control,
+    operations: Sequence[Operation],
+    *,
+    token: str | None,
+    stopping: asyncio.Event,
+    allowed_hosts: Collection[str] = (),
 ) -> Starlette:
     """Return the application.
 
     token: the bearer token that every operation but a public one needs; None for no token.
+    allowed_hosts: hosts under which browsers may call, besides loopback names and the address of the connection.
     stopping: set when the broker stops, which ends waiting calls.
     """
     endpoints = _Endpoints(control, token, stopping)
@@ -54,7 +62,8 @@ def make_application(
         Route(path, endpoints.endpoint_of(of_method), methods=list(of_method)) for path, of_method in methods.items()
     ]
     handlers = {HTTPException: _http_error_response, Exception: _failure_response}
-    application = Starlette(routes=routes, exception_handlers=handlers)
+    guard = Middleware(BrowserGuard, allowed_hosts=allowed_hosts)
+    application = Starlette(routes=routes, exception_handlers=handlers, middleware=[guard])
     application.router.redirect_slashes = False
     return application
 
@@ -80,9 +89,9 @@ class _Endpoints:
             try:
                 return await self._respond(operation, request)
             except CallError as error:
-                return _error_response(error)
+                return error_response(error)
             except RuleError as error:
-                return _error_response(of_rule_error(error))
+                return error_response(of_rule_error(error))
 
         return respond
 
@@ -108,11 +117,7 @@ class _Endpoints:
         return _response(operation, result)
 
     def _check(self, operation: Operation, request: Request) -> None:
-        """Check origin and token. Raises CallError."""
-        origin = request.headers.get("origin")
-        if origin is not None and origin.partition("://")[2] != request.headers.get("host"):
-            # Any web page can send requests to this machine. Only pages of this server may control a broker.
-            raise CallError(403, f"pages of {origin} may not call this API", field="Origin", value=origin)
+        """Check the token. Raises CallError."""
         if self._credentials is None or operation.is_public:
             return
         given = request.headers.get(AUTHORIZATION, "").encode("latin-1")
@@ -180,17 +185,8 @@ def _too_large(size: int) -> CallError:
 
 def _response(operation: Operation, result: object) -> Response:
     if operation.media_type == JSON:
-        return _json(operation.status, result)
+        return json_response(operation.status, result)
     return Response(cast(bytes, result), operation.status, media_type=operation.media_type)
-
-
-def _json(status: int, body: object, headers: dict[str, str] | None = None) -> Response:
-    return Response(msgspec.json.encode(body), status, headers, media_type=JSON)
-
-
-def _error_response(error: CallError) -> Response:
-    headers = {"WWW-Authenticate": "Bearer"} if error.status == HTTPStatus.UNAUTHORIZED else None
-    return _json(error.status, error.body(), headers)
 
 
 def _http_error_response(request: Request, error: Exception) -> Response:
@@ -199,10 +195,10 @@ def _http_error_response(request: Request, error: Exception) -> Response:
     allowed = (error.headers or {}).get("Allow")
     message = f"there is no {request.method} {request.url.path}"
     refused = CallError(error.status_code, message, field="path", value=request.url.path, allowed=allowed)
-    return _json(error.status_code, refused.body(), dict(error.headers or {}))
+    return json_response(error.status_code, refused.body(), dict(error.headers or {}))
 
 
 def _failure_response(request: Request, error: Exception) -> Response:
     """Return the response to an internal error; the log has the traceback."""
     logger.error("%s %s failed", request.method, request.url.path, exc_info=error)
-    return _json(500, CallError(500, f"{type(error).__name__}: {error}").body())
+    return json_response(500, CallError(500, f"{type(error).__name__}: {error}").body())

@@ -12,6 +12,7 @@ from ..broker.runtime.clock import AdjustableClock
 from ..faults.files.file_fault_injector import FileFaultInjector
 from ..faults.files.file_rule_plan import FileRulePlan
 from .errors import conflict
+from .export_folder import ExportFolder
 from .fault_injection import FaultInjection
 from .operations.kcl_faults import KclFaults
 from .scenarios import Scenarios
@@ -28,13 +29,19 @@ class Control:
         *,
         seed_topics: Sequence[SeedTopic] = (),
         make_scenarios: Callable[[], Scenarios] | None = None,
+        export_folder: ExportFolder | None = None,
     ) -> None:
-        """Control a server. seed_topics: recreated by a reset. make_scenarios: imports and returns the scenarios."""
+        """Control a server.
+
+        seed_topics: recreated by a reset. make_scenarios: imports and returns the scenarios.
+        export_folder: confines exports; None for exports to any path, for callers in the broker's own process.
+        """
         self.server = server
         self.cluster = server.cluster
         self.plan = fault_injection.plan
         self.journal = fault_injection.journal
         self.seed_topics = seed_topics
+        self.export_folder = export_folder
         self._make_scenarios = make_scenarios
         self.is_running_scenario = False
         self.kcl = KclFaults(self.plan, self.cluster)

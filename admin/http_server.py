@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import resource
 import socket
 from collections.abc import Generator
 from typing import TYPE_CHECKING
@@ -11,14 +12,15 @@ from typing import TYPE_CHECKING
 import uvicorn
 
 from .admin_options import LISTEN_BACKLOG
+from .http_connection import ConnectionTable, HttpConnection
 
 if TYPE_CHECKING:
     from starlette.applications import Starlette
 
-# Concurrent calls; more get 503.
-CALLS_MAX = 1000
-# Request line and headers: enough for all journal parameters at their maximum length.
-HEADER_BYTES_MAX = 512 * 1024
+# Open connections, and so concurrent calls. http_connection describes what happens to more.
+CONNECTIONS_MAX = 1000
+# The share of the file descriptors of the process, of which Kafka's clients and the log files need most.
+SHARE_OF_DESCRIPTORS = 4
 # Idle time of a connection, in real time.
 KEEP_ALIVE_SECONDS = 75
 # How long stop waits for calls in progress.
@@ -33,7 +35,7 @@ class HttpServer:
         """Create the server of a listening socket."""
         config = uvicorn.Config(
             application,
-            http="h11",
+            http=HttpConnection,
             ws="none",
             lifespan="off",
             log_config=None,
@@ -43,14 +45,22 @@ class HttpServer:
             server_header=False,
             date_header=False,
             backlog=LISTEN_BACKLOG,
-            limit_concurrency=CALLS_MAX,
             timeout_keep_alive=KEEP_ALIVE_SECONDS,
             timeout_graceful_shutdown=STOP_TIMEOUT_SECONDS,
-            h11_max_incomplete_event_size=HEADER_BYTES_MAX,
         )
         self._bound = bound
         self._server = _Server(config)
         self._serving: asyncio.Task[None] | None = None
+
+    @property
+    def connections(self) -> int:
+        """The number of open connections."""
+        return len(self._server.server_state.connections)
+
+    @property
+    def calls(self) -> int:
+        """The number of calls without a complete response."""
+        return len(self._server.server_state.tasks)
 
     async def start(self) -> None:
         """Start, and return when clients can call. Raises OSError."""
@@ -69,11 +79,20 @@ class HttpServer:
         self._bound.close()
 
 
+def connections_max() -> int:
+    """Return the number of connections that may be open."""
+    soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if soft == resource.RLIM_INFINITY:
+        return CONNECTIONS_MAX
+    return min(CONNECTIONS_MAX, soft // SHARE_OF_DESCRIPTORS)
+
+
 class _Server(uvicorn.Server):
     """uvicorn's server without signal handlers, and without its timer that fires ten times a second."""
 
     def __init__(self, config: uvicorn.Config) -> None:
         super().__init__(config)
+        self.server_state = ConnectionTable(connections_max())
         self.is_up = asyncio.Event()
         self.must_stop = asyncio.Event()
 

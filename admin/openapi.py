@@ -96,11 +96,11 @@ def _parameters(where: str, kind: type[msgspec.Struct] | None, models: _Models) 
 def _responses(operation: Operation, models: _Models) -> Json:
     responses: Json = {str(operation.status): _success(operation, models)}
     for status in operation.statuses:
-        kind = WaitTimedOut if status == HTTPStatus.REQUEST_TIMEOUT else ErrorBody
-        responses[str(status)] = {
-            "description": HTTPStatus(status).phrase,
-            "content": {JSON: {"schema": models.schema_of(kind)}},
-        }
+        schema = models.schema_of(ErrorBody)
+        if status == HTTPStatus.REQUEST_TIMEOUT and status in operation.errors:
+            schema = {"anyOf": [models.schema_of(WaitTimedOut), schema]}
+        content = {JSON: {"schema": schema}}
+        responses[str(status)] = {"description": HTTPStatus(status).phrase, "content": content}
     return responses
 
 

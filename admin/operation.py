@@ -11,6 +11,9 @@ from typing import Protocol, cast, get_type_hints
 from msgspec import Struct
 
 JSON = "application/json"
+# Errors of any call, before its operation is looked up: a browser's request, an unfinished request, too many headers,
+# too many connections.
+ERRORS_OF_ANY_CALL = (403, 408, 431, 503)
 
 
 class Caller(Protocol):
@@ -90,4 +93,4 @@ class Operation:
         of_parameters = [400] if self.path_type or self.query_type or self.body_type else []
         of_token = [] if self.is_public else [401]
         of_body = [413] if self.method in {"POST", "PUT"} else []
-        return sorted({*of_parameters, *of_token, 403, *of_body, *self.errors})
+        return sorted({*of_parameters, *of_token, *of_body, *ERRORS_OF_ANY_CALL, *self.errors})

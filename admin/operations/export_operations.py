@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated
 
 from msgspec import Meta, Struct
@@ -21,13 +22,16 @@ LOOPBACK = "127.0.0.1"
 
 
 class Export(Struct, kw_only=True, forbid_unknown_fields=True):
-    """dir: a missing or empty folder on the broker's machine."""
+    """dir: a missing or empty folder on the broker's machine, inside the folder of --export-dir.
+
+    A relative path is relative to that folder.
+    """
 
     dir: Annotated[str, Meta(min_length=1, max_length=PATH_CHARACTERS_MAX, pattern=r"^[^\0]*$")]
 
 
 class Exported(Struct, kw_only=True):
-    """dir: the folder. said: what was written, and how to start a Kafka on it."""
+    """dir: the absolute path of the folder. said: what was written, and how to start a Kafka on it."""
 
     dir: str
     said: list[str]
@@ -44,15 +48,19 @@ async def export(control: Control, body: Export) -> Exported:
     host = LOOPBACK if listener.host in WILDCARD_HOSTS else listener.host
     bootstrap = f"[{host}]:{listener.port}" if ":" in host else f"{host}:{listener.port}"
     said: list[str] = []
+    confined = control.export_folder
 
-    def work() -> None:
-        log_export.export(body.dir, data_folder=None, bootstrap=bootstrap, report=said.append)
+    def work() -> Path:
+        path = Path(body.dir).absolute() if confined is None else confined.resolve(body.dir)
+        within = None if confined is None else confined.path
+        log_export.export(str(path), data_folder=None, bootstrap=bootstrap, report=said.append, within=within)
+        return path
 
     try:
-        await run_in_daemon_thread("fauxka-export", work)
-    except ExportError as error:
+        folder = await run_in_daemon_thread("fauxka-export", work)
+    except (ExportError, OSError) as error:
         raise conflict(f"cannot export: {error}", field="dir", value=body.dir) from error
-    return Exported(dir=body.dir, said=said)
+    return Exported(dir=str(folder), said=said)
 
 
 OPERATIONS = (Operation(method="POST", path="/v1/export", perform=export, tag=TAG, errors=(409,)),)

@@ -174,7 +174,7 @@ def _group_info(control: Control, group_id: str, group_type: str) -> GroupInfo:
 
 
 def _consumer_group_info(control: Control, group_id: str) -> GroupInfo:
-    (group,) = control.cluster.node.coordinators.groups.consumer_groups.describe([group_id])
+    group = control.cluster.node.coordinators.groups.consumer_groups.describe(group_id)
     return GroupInfo(
         group_id=group_id,
         type=CONSUMER,

@@ -159,3 +159,26 @@ def test_api_listens_on_ipv6(tmp_path: Path) -> None:
         assert broker.admin is not None
         assert broker.admin.startswith("http://[::1]:")
         assert AdminClient(broker.admin).call("GET", "/healthz").status == 200
+
+
+@pytest.mark.parametrize("host", ["", " a", "http://a", "a:9099", "a/b", "*", "*.a", "[::1]:9099", "é"])
+def test_allowed_host_that_is_no_host_is_an_error(host: str) -> None:
+    with pytest.raises(AdminOptionsError, match="--admin-allowed-host: expected a host name or an IP address"):
+        parse_admin_options("127.0.0.1", None, None, allowed_hosts=[host])
+
+
+def test_allowed_hosts_are_read_in_any_case_and_with_brackets() -> None:
+    options = parse_admin_options("127.0.0.1", None, None, allowed_hosts=["Kafka.Test", "10.0.0.7", "[FE80::1]", "::2"])
+
+    assert options is not None
+    assert options.allowed_hosts == {"kafka.test", "10.0.0.7", "fe80::1", "::2"}
+
+
+def test_allowed_host_with_a_port_is_one_line_and_exit_code_2() -> None:
+    ended = run("serve", "--port", "0", "--admin-port", "0", "--admin-allowed-host", "kafka:9099")
+
+    assert ended.exit_code == 2
+    assert ended.log == (
+        "fauxka: --admin-allowed-host: expected a host name or an IP address without scheme and port, "
+        "got 'kafka:9099'\n"
+    )

@@ -1,7 +1,6 @@
-"""Crash, restart, reset and export over HTTP."""
+"""Crash, restart, reset and snapshots over HTTP."""
 
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
@@ -131,30 +130,6 @@ def test_restart_with_failing_files_is_409_until_the_rules_are_removed(admin: Ad
 
     assert (refused.status, "cannot be started" in refused.error["message"]) == (409, True)
     assert still_serves(broker.bootstrap)
-
-
-def test_topics_are_exported_for_a_real_kafka(admin: AdminClient, broker: Serving, tmp_path: Path) -> None:
-    with RawClient(broker.bootstrap) as client:
-        client.produce(0)
-
-    exported = admin.post("/v1/export", {"dir": str(tmp_path / "export")})
-
-    assert exported["dir"] == str(tmp_path / "export")
-    assert (tmp_path / "export" / "meta.properties").exists()
-    assert (tmp_path / "export" / f"{TOPIC}-0" / "00000000000000000000.log").stat().st_size > 0
-
-
-def test_export_to_an_existing_folder_is_409(admin: AdminClient, tmp_path: Path) -> None:
-    (tmp_path / "somebody's").touch()
-
-    answer = admin.call("POST", "/v1/export", {"dir": str(tmp_path)})
-
-    assert (answer.status, answer.error["field"]) == (409, "dir")
-
-
-@pytest.mark.parametrize("folder", ["", "a\0b"])
-def test_invalid_folder_is_400(admin: AdminClient, folder: str) -> None:
-    assert admin.call("POST", "/v1/export", {"dir": folder}).status == 400
 
 
 def test_snapshot_is_restored_more_than_once(admin: AdminClient, broker: Serving) -> None:

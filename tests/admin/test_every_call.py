@@ -116,19 +116,6 @@ def test_chunked_body_above_the_limit_is_413(admin: AdminClient) -> None:
     assert status == 413
 
 
-def test_page_of_another_origin_may_not_call(admin: AdminClient) -> None:
-    answer = admin.call("POST", "/v1/rules", RULE, {"Origin": "http://elsewhere.example"})
-
-    assert answer.status == 403
-    assert admin.get("/v1/rules")["items"] == []
-
-
-def test_page_of_the_same_origin_may_call(admin: AdminClient) -> None:
-    answer = admin.call("POST", "/v1/rules", RULE, {"Origin": f"http://{admin.address}"})
-
-    assert answer.status == 201
-
-
 def test_answers_are_json(admin: AdminClient) -> None:
     for path in ("/healthz", "/v1/rules", "/v1/nothing"):
         assert admin.call("GET", path).headers["content-type"] == "application/json"

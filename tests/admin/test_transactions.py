@@ -1,6 +1,7 @@
 """Transactional ids over HTTP."""
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
@@ -13,7 +14,7 @@ from fauxka.protocol.messages.produce import PartitionProduceData, ProduceReques
 from fauxka.scenarios.clients.raw_connection import RawConnection
 
 from ..broker.raw_client import TOPIC, RawClient
-from ..serving_process import Serving
+from ..serving_process import Serving, serving
 from .admin_client import AdminClient
 
 TIMEOUT_MS = 60_000
@@ -119,6 +120,21 @@ def test_deleted_id_has_no_open_transaction(admin: AdminClient, connection: RawC
 
     (known,) = admin.get("/v1/producers", producer_id=producer.producer_id)["items"]
     assert known["current_txn_first_offset"] is None
+
+
+def test_an_open_transaction_is_deleted_where_every_append_is_flushed(tmp_path: Path) -> None:
+    options = ("--admin-port", "0", "--seed-topic", TOPIC, "--data-dir", str(tmp_path / "data"), "--fsync", "always")
+    with serving(tmp_path, *options) as flushed:
+        assert flushed.admin is not None
+        connection = RawConnection(flushed.bootstrap)
+        produce(connection, "tx", init_producer(connection, "tx"), 0)
+        admin = AdminClient(flushed.admin)
+
+        deleted = admin.call("DELETE", "/v1/transactions/tx")
+        left = admin.get("/v1/transactions")["items"]
+        connection.close()
+
+    assert (deleted.status, deleted.json["state"], left) == (200, "Ongoing", [])
 
 
 def test_unknown_transactional_id_is_404(admin: AdminClient, connection: RawConnection) -> None:
