@@ -11,6 +11,9 @@ from fauxka.protocol.primitives import Reader, Writer
 # Longer than any max_wait that the programs send.
 ANSWER_SECONDS_MAX = 20.0
 CLIENT_ID = "capture"
+# Behind the size, the API key and the version of a frame.
+CORRELATION_ID = struct.Struct(">i")
+CORRELATION_ID_POSITION = 8
 
 
 class Request(Protocol):
@@ -39,14 +42,14 @@ class Connection:
     def __init__(self, bootstrap: str, client_id: str = CLIENT_ID) -> None:
         """Connect to "host:port"."""
         host, port = bootstrap.rsplit(":", 1)
-        self._socket = socket.create_connection((host, int(port)), timeout=ANSWER_SECONDS_MAX)
-        self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        self.socket = socket.create_connection((host, int(port)), timeout=ANSWER_SECONDS_MAX)
+        self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self._client_id = client_id
         self._correlation_id = 0
 
     def close(self) -> None:
         """Close the socket."""
-        self._socket.close()
+        self.socket.close()
 
     def call(self, request: Request, version: int) -> object:
         """Return the response message.
@@ -56,8 +59,24 @@ class Connection:
         self.start(request, version)
         return self.finish(request, version)
 
+    def repeat(self, request: Request, version: int, count: int) -> object:
+        """Send the request so many times before the first response is read; return the last response."""
+        frame = bytearray(self._frame_of(request, version))
+        for _ in range(count):
+            CORRELATION_ID.pack_into(frame, CORRELATION_ID_POSITION, self._correlation_id)
+            self.socket.sendall(frame)
+            self._correlation_id += 1
+        self._correlation_id -= 1
+        for _ in range(count - 1):
+            self._frame()
+        return self.finish(request, version)
+
     def start(self, request: Request, version: int) -> None:
         """Send the request; its answer is what the next finish returns."""
+        self.socket.sendall(self._frame_of(request, version))
+
+    def _frame_of(self, request: Request, version: int) -> bytes:
+        """Return the frame of the request with the next correlation id."""
         api = api_of(request)
         is_flexible = version >= api.flexible_since
         self._correlation_id += 1
@@ -69,8 +88,8 @@ class Connection:
         if is_flexible:
             writer.unsigned_varint(0)
         request.write(writer, version)
-        frame = writer.getvalue()
-        self._socket.sendall(struct.pack(">i", len(frame)) + frame)
+        body = writer.getvalue()
+        return struct.pack(">i", len(body)) + body
 
     def finish(self, request: Request, version: int) -> object:
         """Wait for the answer to the request that was started; raises as call does."""
@@ -93,7 +112,7 @@ class Connection:
         received = bytearray()
         while len(received) < size:
             try:
-                part = self._socket.recv(size - len(received))
+                part = self.socket.recv(size - len(received))
             except ConnectionResetError as error:
                 raise ConnectionClosedError from error
             if not part:

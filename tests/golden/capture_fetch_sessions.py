@@ -4,7 +4,7 @@ Needs a fresh broker with default configuration. Each story is one session from 
 says the step.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from fauxka.protocol.messages.delete_topics import DeleteTopicsRequest
 from fauxka.protocol.messages.fetch import FetchRequest, FetchResponse, FetchTopic, ForgottenTopic
@@ -18,6 +18,8 @@ SMALL = batch([FIRST_TIMESTAMP])
 NO_SESSION_EPOCH = -1
 FIRST_EPOCH = 0
 SHORT_WAIT_MS = 300
+# Long enough for the requests of another connection.
+LONG_WAIT_MS = 900
 
 
 class Story:
@@ -50,6 +52,12 @@ class Story:
         request.min_bytes, request.max_wait_ms = 1, SHORT_WAIT_MS
         self.recorder.timed_case(f"{self.title}: {what}", self.version, request, bound_ms=SHORT_WAIT_MS)
 
+    def overtaken_step(self, what: str, epoch: int, meanwhile: Callable[[], None]) -> None:
+        """Wait for a first byte, while meanwhile sends further steps over another connection."""
+        request = self._request(epoch, (), ())
+        request.min_bytes, request.max_wait_ms = 1, LONG_WAIT_MS
+        self.recorder.overtaken_case(f"{self.title}: {what}", self.version, request, meanwhile, bound_ms=LONG_WAIT_MS)
+
     def topic(self, name: str, *offsets: int) -> FetchTopic:
         """Return an entry that asks partition 0, 1... from these offsets."""
         return self.fetching.topic(
@@ -80,6 +88,12 @@ def capture(recorder: Recorder) -> None:
     _names_to_ids(recorder)
     _deleted_topic(recorder)
     _no_session(recorder)
+    for version in (BY_NAME, BY_ID):
+        _forgotten_in_a_full_request(recorder, version)
+        _named_twice(recorder, version)
+        _added_and_forgotten(recorder, version)
+        _continued_while_waiting(recorder, version)
+        _closed_while_waiting(recorder, version)
 
 
 def _data_comes(recorder: Recorder, version: int) -> None:
@@ -227,6 +241,113 @@ def _no_session(recorder: Recorder) -> None:
     story.step(
         "with a topic to forget", NO_SESSION_EPOCH, story.topic("plain", 0), forgotten=[story.forgetting("plain", 0)]
     )
+
+
+def _forgotten_in_a_full_request(recorder: Recorder, version: int) -> None:
+    name = f"full-v{version}"
+    recorder.create_topic(name, 2, retention_ms="-1")
+    recorder.produce(name, SMALL)
+    recorder.produce(name, SMALL, partition=1)
+    story = Story(recorder, "forgotten in a full request", version)
+    forgotten = [story.forgetting(name, 1)]
+    story.step("first request, which also forgets partition 1", 0, story.topic(name, 0, 0), forgotten=forgotten)
+    story.step("the session after that", 1)
+    recorder.produce(name, SMALL, partition=1)
+    story.step("a record came to partition 1", 2)
+    story.step(
+        "epoch 0 with the session's id forgets all",
+        0,
+        story.topic(name, 0, 0),
+        forgotten=[story.forgetting(name, 0, 1), story.forgetting("not-there", 0)],
+    )
+    story.step("the new session", 1)
+    story.step("epoch -1 forgets partition 0", -1, story.topic(name, 0, 0), forgotten=[story.forgetting(name, 0)])
+    story.step("the session after that is closed", 2)
+    story.session_id = 0
+    story.step("a first request that only forgets", 0, forgotten=[story.forgetting(name, 0)])
+    story.step("after that", 1)
+
+
+def _named_twice(recorder: Recorder, version: int) -> None:
+    name = f"twice-v{version}"
+    recorder.create_topic(name, 2, retention_ms="-1")
+    recorder.produce(name, SMALL, SMALL)
+    recorder.produce(name, SMALL, partition=1)
+    story = Story(recorder, "named twice", version)
+    again = story.fetching.topic(name, asked(partition=0, offset=1))
+    story.step("without a session, a topic twice", -1, story.topic(name, 0, 0), again)
+    story.step("first request, a topic twice", 0, story.topic(name, 0, 0), again)
+    story.step("the session after that", 1)
+    both = story.fetching.topic(name, asked(partition=0, offset=2), asked(partition=0, offset=0))
+    story.step("a partition twice in the session", 2, both)
+    story.step("after that", 3)
+    story.step("a partition is forgotten twice", 4, forgotten=[story.forgetting(name, 1, 1)])
+    story.step("the session at the end", 5)
+
+
+def _added_and_forgotten(recorder: Recorder, version: int) -> None:
+    name, other = f"added-v{version}", f"both-v{version}"
+    recorder.create_topic(name, 2, retention_ms="-1")
+    recorder.create_topic(other, 1, retention_ms="-1")
+    recorder.produce(name, SMALL)
+    recorder.produce(other, SMALL)
+    story = Story(recorder, "added and forgotten", version)
+    story.step("first request", 0, story.topic(name, 0))
+    story.step("another is added and forgotten", 1, story.topic(other, 0), forgotten=[story.forgetting(other, 0)])
+    story.step("the session after that", 2)
+    story.step(
+        "the only one is asked again and forgotten", 3, story.topic(name, 0), forgotten=[story.forgetting(name, 0)]
+    )
+    story.step("the session after the only one", 4)
+
+
+def _continued_while_waiting(recorder: Recorder, version: int) -> None:
+    name = f"continued-v{version}"
+    recorder.create_topic(name, 2, retention_ms="-1")
+    story = Story(recorder, "continued while a request waits", version)
+    story.step("first request", 0, story.topic(name, 0, 0))
+    story.overtaken_step("waits, epoch 1", 1, lambda: story.step("epoch 2 meanwhile", 2))
+    story.step("epoch 3", 3)
+
+    def forget_and_produce() -> None:
+        story.step("forgets partition 0 meanwhile", 5, forgotten=[story.forgetting(name, 0)])
+        recorder.produce(name, SMALL)
+
+    story.overtaken_step("waits for partition 0, epoch 4", 4, forget_and_produce)
+    story.step("epoch 6", 6)
+
+    def repeat() -> None:
+        story.step("the same epoch meanwhile", 7)
+
+    story.overtaken_step("waits, epoch 7", 7, repeat)
+    story.step("epoch 8", 8)
+
+    def begin_anew() -> None:
+        session_id = story.session_id
+        story.step("epoch 0 meanwhile", 0, story.topic(name, 1, 0))
+        story.step("the new session", 1)
+        story.session_id = session_id
+
+    story.overtaken_step("waits, epoch 9", 9, begin_anew)
+    story.step("epoch 10 of the session before", 10)
+
+
+def _closed_while_waiting(recorder: Recorder, version: int) -> None:
+    name = f"closed-v{version}"
+    recorder.create_topic(name, 1, retention_ms="-1")
+    story = Story(recorder, "closed while a request waits", version)
+    story.step("first request", 0, story.topic(name, 0))
+    story.overtaken_step("waits, epoch 1", 1, lambda: story.step("epoch -1 meanwhile", -1, story.topic(name, 0)))
+    story.step("epoch 2", 2)
+    story.session_id = 0
+    story.step("first request of another session", 0, story.topic(name, 0))
+
+    def close_and_produce() -> None:
+        story.step("epoch -1 meanwhile without partitions", -1)
+        recorder.produce(name, SMALL)
+
+    story.overtaken_step("waits for a record, epoch 1", 1, close_and_produce)
+    story.step("epoch 2 of that", 2)
 
 
 if __name__ == "__main__":

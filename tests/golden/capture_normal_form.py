@@ -1,8 +1,8 @@
 """Messages as JSON values that are the same in every run: what is volatile gets a name.
 
 Topic ids become "id of NAME" or "unknown id", fetch session ids "session 1" in the order of their appearance, the
-broker's port "PORT", its cluster id "CLUSTER_ID", the folder of its logs "LOG_DIR", times of the last minutes "now",
-a key's documentation "DOCUMENTATION".
+ports of the broker and its controller "PORT", its cluster id "CLUSTER_ID", the folder of its logs "LOG_DIR", times of
+the last minutes "now", an offset of the metadata log "metadata offset", a key's documentation "DOCUMENTATION".
 Lists that come in the order of a hash map (UNORDERED) are sorted.
 Fields that have their default are left out, so that a field that a version does not carry is too; error_code stays.
 Records become one entry a batch: its header fields, and how many bytes follow that are no whole batch.
@@ -27,10 +27,21 @@ BATCH_HEADER = struct.Struct(">qiibIhiqqqhii")
 LOG_OVERHEAD = 12
 # Batch attributes in bytes 21 and up are what the checksum covers.
 CHECKED_FROM = 21
-TIMES = {"timestamp", "last_timestamp", "log_append_time_ms", "base_timestamp", "max_timestamp"}
+TIMES = {
+    "base_timestamp",
+    "last_caught_up_timestamp",
+    "last_fetch_timestamp",
+    "last_timestamp",
+    "log_append_time_ms",
+    "max_timestamp",
+    "timestamp",
+}
 # Message and the one field of it whose order is that of a hash map: it changes with the names and tells nothing.
 UNORDERED = {
     "AlterConfigsResponse": "responses",
+    "AlterReplicaLogDirTopicResult": "partitions",
+    "AlterReplicaLogDirsResponse": "results",
+    "ApiVersionsResponse": "finalized_features",
     "CreatePartitionsResponse": "results",
     "CreateTopicsResponse": "topics",
     "DeleteRecordsResponse": "topics",
@@ -39,11 +50,22 @@ UNORDERED = {
     "DescribeConfigsResult": "configs",
     "DescribeLogDirsResult": "topics",
     "DescribeLogDirsTopic": "partitions",
+    "ElectLeadersResponse": "replica_election_results",
     "IncrementalAlterConfigsResponse": "responses",
+    "ListConfigResourcesResponse": "config_resources",
     "ListOffsetsResponse": "topics",
     "ListOffsetsTopicResponse": "partitions",
     "MetadataResponse": "topics",
+    "ShareFetchableTopicResponse": "partitions",
 }
+# Message and field of an offset of the metadata log: each broker counts its own changes.
+METADATA_OFFSETS = {
+    ("ApiVersionsResponse", "finalized_features_epoch"),
+    ("ReplicaState", "log_end_offset"),
+    ("ResponsePartitionData", "high_watermark"),
+}
+# What api_versions-4.3.0.json has.
+OF_API_VERSIONS = {("ApiVersionsResponse", "api_keys"), ("ApiVersionsResponse", "supported_features")}
 # Broker configs that depend on the machine, and configs that only fauxka has: left out of a list of all configs.
 OF_THE_MACHINE = {"advertised.listeners", "controller.quorum.voters", "listeners", "log.dirs"}
 OWN_PREFIX = "fauxka."
@@ -58,6 +80,11 @@ class NormalForm:
         self._port = int(bootstrap.rsplit(":", 1)[1])
         self._topic_ids: dict[bytes, str] = {ZERO_UUID: "zero"}
         self._sessions: dict[int, str] = {}
+        self._log_dir: str | None = None
+
+    def name_log_dir(self, path: str) -> None:
+        """Write that path as "LOG_DIR" from now on, also at the start of a longer path."""
+        self._log_dir = path
 
     def name_topic_id(self, topic_id: bytes, name: str) -> None:
         """Write that topic id as "id of NAME" from now on."""
@@ -97,11 +124,15 @@ class NormalForm:
     def _message(self, message: Message) -> Json:
         defaults: object = type(message)()
         answer: dict[str, Json] = {}
+        message_name = type(message).__name__
         for name in message.__slots__:
             value: object = getattr(message, name)
-            if name == "error_code" or value != getattr(defaults, name):
+            is_written = name == "error_code" or value != getattr(defaults, name)
+            if is_written and (message_name, name) in METADATA_OFFSETS:
+                answer[name] = "metadata offset"
+            elif is_written and (message_name, name) not in OF_API_VERSIONS:
                 answer[name] = self.of(value, name=name)
-        unordered = answer.get(UNORDERED.get(type(message).__name__, ""))
+        unordered = answer.get(UNORDERED.get(message_name, ""))
         if isinstance(unordered, list):
             unordered.sort(key=json.dumps)
         return answer
@@ -114,7 +145,8 @@ class NormalForm:
         return value.hex()
 
     def _number(self, value: int, name: str) -> Json:
-        if name == "port" and value == self._port:
+        # The controller's port is the next one.
+        if name == "port" and value in (self._port, self._port + 1):
             return "PORT"
         if name == "session_id" and value > 0:
             return self._sessions.setdefault(value, f"session {len(self._sessions) + 1}")
@@ -131,6 +163,8 @@ class NormalForm:
             return "LOG_DIR"
         if name == "documentation" and value:
             return "DOCUMENTATION"
+        if self._log_dir is not None:
+            value = value.replace(self._log_dir, "LOG_DIR")
         for topic_id, topic_name in self._topic_ids.items():
             value = value.replace(base64.urlsafe_b64encode(topic_id).decode().rstrip("="), f"({topic_name})")
         return value.replace(str(self._port), "PORT")

@@ -21,6 +21,8 @@ from .capture_normal_form import Json, NormalForm
 # A broker that has just created a topic elects its leaders within milliseconds; on a busy machine within seconds.
 SETTLE_SECONDS_MAX = 30.0
 POLL_SECONDS = 0.02
+# How long a request that waits is given to reach the broker, before another connection sends the next one.
+ARRIVAL_SECONDS = 0.3
 TOPIC_RESOURCE = 2
 MARKER = "settle-marker"
 
@@ -28,13 +30,14 @@ MARKER = "settle-marker"
 class Recorder:
     """One run of a capture program against one fresh broker."""
 
-    def __init__(self, bootstrap: str, output: TextIO) -> None:
-        """Connect to the broker at "host:port"; lines go to output."""
+    def __init__(self, bootstrap: str, output: TextIO, marker: str = MARKER) -> None:
+        """Connect to the broker at "host:port"; lines go to output. marker: the topic of settle, which creates it."""
         self.connection = Connection(bootstrap)
         self.normal_form = NormalForm(bootstrap)
         self.topic_ids: dict[str, bytes] = {}
-        self._bootstrap = bootstrap
+        self.bootstrap = bootstrap
         self._output = output
+        self._marker = marker
         self._markers = 0
 
     def case(self, case: str, version: int, request: Request, **remarks: Json) -> object | None:
@@ -43,15 +46,35 @@ class Recorder:
         self._write(case, request, version, answer, remarks)
         return response
 
+    def outcome(self, case: str, outcome: str) -> None:
+        """Write what became of a connection, for a capture program with connections of its own."""
+        line = {"case": case, "api": "connection", "version": 0, "answer": outcome}
+        self._output.write(json.dumps(line) + "\n")
+        self._output.flush()
+
     def timed_case(self, case: str, version: int, request: Request, *, bound_ms: int) -> object | None:
         """Like case, and says whether the answer came before or after bound_ms."""
         started = time.monotonic()
         answer, response = self._answer(request, version)
-        elapsed_ms = (time.monotonic() - started) * 1000
-        # A timer may fire a tick early; Kafka's own has a tick of one millisecond.
-        waited = f"at least {bound_ms} ms" if elapsed_ms >= bound_ms - 5 else f"less than {bound_ms} ms"
-        self._write(case, request, version, answer, {"time": waited})
+        self._write(case, request, version, answer, {"time": _waited(started, bound_ms)})
         return response
+
+    def overtaken_case(
+        self, case: str, version: int, request: Request, meanwhile: Callable[[], None], *, bound_ms: int
+    ) -> None:
+        """Like timed_case. While the request waits, meanwhile records cases over another connection.
+
+        Their lines come first.
+        """
+        waiting, self.connection = self.connection, Connection(self.bootstrap)
+        started = time.monotonic()
+        waiting.start(request, version)
+        time.sleep(ARRIVAL_SECONDS)
+        meanwhile()
+        self.connection.close()
+        self.connection = waiting
+        answer = self.normal_form.of(waiting.finish(request, version))
+        self._write(case, request, version, answer, {"time": _waited(started, bound_ms)})
 
     def each_version(self, case: str, versions: Iterable[int], build: Callable[[int], Request]) -> None:
         """Record the case once a version."""
@@ -65,7 +88,7 @@ class Recorder:
     def reconnect(self) -> None:
         """Start a new connection, after one that the broker closed."""
         self.connection.close()
-        self.connection = Connection(self._bootstrap)
+        self.connection = Connection(self.bootstrap)
 
     def create_topic(self, name: str, partition_count: int = 1, **configs: str) -> bytes:
         """Create a topic, wait until it can be used, return its id. Underscores in config names stand for dots."""
@@ -121,12 +144,12 @@ class Recorder:
         So a marker is changed too, and when that can be read, so can all that came before.
         """
         if not self._markers:
-            self.create_topic(MARKER)
+            self.create_topic(self._marker)
         self._markers += 1
         value = str(1_000_000 + self._markers)
         entry = incremental_alter_configs.AlterableConfig(name="retention.ms", config_operation=0, value=value)
         resource = incremental_alter_configs.AlterConfigsResource(
-            resource_type=TOPIC_RESOURCE, resource_name=MARKER, configs=[entry]
+            resource_type=TOPIC_RESOURCE, resource_name=self._marker, configs=[entry]
         )
         self.call(incremental_alter_configs.IncrementalAlterConfigsRequest(resources=[resource]), 1)
         self._wait(lambda: self._marker_value() == value, "the marker's retention.ms")
@@ -171,7 +194,7 @@ class Recorder:
 
     def _marker_value(self) -> str | None:
         resource = describe_configs.DescribeConfigsResource(
-            resource_type=TOPIC_RESOURCE, resource_name=MARKER, configuration_keys=["retention.ms"]
+            resource_type=TOPIC_RESOURCE, resource_name=self._marker, configuration_keys=["retention.ms"]
         )
         response = self.call(describe_configs.DescribeConfigsRequest(resources=[resource]), 4)
         assert isinstance(response, describe_configs.DescribeConfigsResponse)
@@ -183,6 +206,12 @@ class Recorder:
             if time.monotonic() > deadline:
                 raise TimeoutError(f"waited {SETTLE_SECONDS_MAX} s for {what}")
             time.sleep(POLL_SECONDS)
+
+
+def _waited(started: float, bound_ms: int) -> str:
+    elapsed_ms = (time.monotonic() - started) * 1000
+    # A timer may fire a tick early; Kafka's own has a tick of one millisecond.
+    return f"at least {bound_ms} ms" if elapsed_ms >= bound_ms - 5 else f"less than {bound_ms} ms"
 
 
 def main(capture: Callable[[Recorder], None]) -> None:

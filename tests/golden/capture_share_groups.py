@@ -62,6 +62,8 @@ FETCH_VERSION = 2
 GROUP_RESOURCE = 32
 UNKNOWN_ID = bytes(range(16))
 LOCK_MS = 1000
+# Long enough for Kafka to read the state of a partition meanwhile.
+WAIT_MS = 500
 # What Kafka mostly takes, beside its requests, to give records back, and at most.
 GIVEN_BACK_SECONDS = 1.0
 GIVEN_BACK_MS_MAX = 15_000
@@ -151,6 +153,39 @@ class Story:
         assert response is None or isinstance(response, ShareFetchResponse)
         return response
 
+    def waiting_fetch(
+        self,
+        what: str,
+        session_epoch: int,
+        *acknowledged: tuple[int, int, list[int]],
+        partitions: Sequence[int] = (0,),
+        wait_ms: int = WAIT_MS,
+        **fields: int,
+    ) -> None:
+        """Record a fetch that may wait, and whether it did; fields are further ones of the request."""
+        topics = [
+            FetchTopic(topic_id=self.topic_id, partitions=[FetchPartition(partition_index=p) for p in partitions])
+        ]
+        request = ShareFetchRequest(
+            group_id=self.group_id,
+            member_id=member_id(1),
+            share_session_epoch=session_epoch,
+            max_wait_ms=wait_ms,
+            min_bytes=1,
+            max_bytes=1_000_000,
+            max_records=500,
+            batch_size=500,
+            topics=topics if partitions else [],
+        )
+        if acknowledged:
+            topics[0].partitions[0].acknowledgement_batches = [
+                AcknowledgementBatch(first_offset=first, last_offset=last, acknowledge_types=types)
+                for first, last, types in acknowledged
+            ]
+        for name, value in fields.items():
+            setattr(request, name, value)
+        self.recorder.timed_case(f"{self.group_id}: {what}", FETCH_VERSION, request, bound_ms=wait_ms)
+
     def first_fetch(self, number: int = 1) -> None:
         """Begin a session until the partition is known to the broker; writes no line, and acquires nothing.
 
@@ -234,6 +269,11 @@ def capture(recorder: Recorder) -> None:
     _renewal(recorder)
     _sessions(recorder)
     _offsets(recorder)
+    _new_partitions(recorder)
+    _waits_with_acknowledgements(recorder)
+    _waits_for_bytes(recorder)
+    _waits_with_errors(recorder)
+    _several_partitions(recorder)
 
 
 def _wait_for_coordinator(recorder: Recorder) -> None:
@@ -265,9 +305,9 @@ def _refused_heartbeats(recorder: Recorder) -> None:
     refused("joins without topics", subscribed_topic_names=None)
     refused("joins with an empty list", subscribed_topic_names=[])
     refused("epoch -2", member_epoch=-2)
-    refused("a group that there is not", member_epoch=3, group_id="nobody")
-    refused("leaves a group that there is not", member_epoch=-1, group_id="nobody")
-    refused("a member that there is not", member_epoch=3)
+    refused("an unknown group", member_epoch=3, group_id="nobody")
+    refused("leaves an unknown group", member_epoch=-1, group_id="nobody")
+    refused("an unknown member", member_epoch=3)
     refused("member id that is no uuid", member_id="me")
     refused("it leaves", member_id="me", member_epoch=-1)
     recorder.case("heartbeat: its group is deleted", 2, DeleteGroupsRequest(groups_names=["refused"]))
@@ -275,7 +315,7 @@ def _refused_heartbeats(recorder: Recorder) -> None:
 
 def _members(recorder: Recorder) -> None:
     story = Story(recorder, "members", 3)
-    recorder.case("members: nobody is there", 1, ShareGroupDescribeRequest(group_ids=["members"]))
+    recorder.case("members: the group is empty", 1, ShareGroupDescribeRequest(group_ids=["members"]))
     recorder.case("members: nameless", 1, ShareGroupDescribeRequest(group_ids=[""]))
     story.join(1)
     epoch = story.epochs[1]
@@ -284,7 +324,7 @@ def _members(recorder: Recorder) -> None:
     recorder.case("members: a greater epoch", 1, story.heartbeat(1, epoch + 1))
     recorder.case("members: the epoch before", 1, story.heartbeat(1, epoch - 1))
     recorder.case("members: joins again", 1, story.heartbeat(1, 0, [story.topic]))
-    recorder.case("members: another that nobody knows", 1, story.heartbeat(2, 1))
+    recorder.case("members: another one that is unknown", 1, story.heartbeat(2, 1))
     described = ShareGroupDescribeRequest(group_ids=["members"], include_authorized_operations=True)
     recorder.case("members: described with one", 1, described)
     recorder.case("members: listed", 5, ListGroupsRequest(states_filter=[], types_filter=["share"]))
@@ -322,13 +362,13 @@ def _refused_fetches(recorder: Recorder) -> None:
     story.fetch("empty group", 0, change=with_group(""))
     story.fetch("no member", 0, change=with_member(None))
     story.fetch("empty member", 0, change=with_member(""))
-    story.fetch("a session that there is not", 3)
-    story.fetch("ends a session that there is not", -1)
+    story.fetch("an unknown session", 3)
+    story.fetch("ends an unknown session", -1)
     story.fetch("begins with acknowledgements", 0, (0, 0, [ACCEPT]))
     story.fetch("an unknown topic", 0, change=with_topic)
     story.fetch("an unknown partition", 0, partitions=(7,))
     story.fetch("no records wanted", 0, change=with_negative_records)
-    story.acknowledge("acknowledges in a session that there is not", 4, (0, 0, [ACCEPT]), number=2)
+    story.acknowledge("acknowledges in an unknown session", 4, (0, 0, [ACCEPT]), number=2)
     story.acknowledge("acknowledges with the first epoch", 0, (0, 0, [ACCEPT]), number=2)
 
 
@@ -414,11 +454,11 @@ def _acknowledge_errors(recorder: Recorder) -> None:
     story.first_fetch()
     story.produce(5, 5)
     story.fetch("ten records", 1)
-    story.acknowledge("a type that there is not", 2, (0, 4, [9]))
+    story.acknowledge("an unknown acknowledge type", 2, (0, 4, [9]))
     story.acknowledge("too many types", 3, (0, 4, [ACCEPT, ACCEPT]))
     story.acknowledge("first behind last", 4, (4, 0, [ACCEPT]))
     story.acknowledge("overlapping", 5, (0, 4, [ACCEPT]), (3, 9, [ACCEPT]))
-    story.acknowledge("what nobody acquired", 6, (20, 25, [ACCEPT]))
+    story.acknowledge("records that were not acquired", 6, (20, 25, [ACCEPT]))
     story.acknowledge("half of it acquired", 7, (8, 25, [ACCEPT]))
     story.acknowledge("no types", 8, (0, 4, []))
     story.acknowledge("an unknown partition", 9, (0, 4, [ACCEPT]), partition=9)
@@ -511,7 +551,7 @@ def _offsets(recorder: Recorder) -> None:
     story = Story(recorder, "offsets", 2)
     unknown = "no-such-topic"
     recorder.case(
-        "offsets: of a group that there is not",
+        "offsets: of an unknown group",
         1,
         DescribeShareGroupOffsetsRequest(
             groups=[DescribeShareGroupOffsetsRequestGroup(group_id="nobody", topics=None)]
@@ -540,12 +580,87 @@ def _offsets(recorder: Recorder) -> None:
     story.offsets("after it", {story.topic: [0]})
     altered("altered for an unknown topic", unknown, 0, 3)
     altered("altered for an unknown partition", story.topic, 9, 3)
-    altered("altered for a group that there is not", story.topic, 0, 3, group_id="nobody")
+    altered("altered for an unknown group", story.topic, 0, 3, group_id="nobody")
     altered("altered for no group", story.topic, 0, 3, group_id="")
     deleted("deleted for an unknown topic", unknown)
-    deleted("deleted for a group that there is not", story.topic, group_id="nobody")
+    deleted("deleted for an unknown group", story.topic, group_id="nobody")
     deleted("deleted", story.topic)
     story.offsets("after they were deleted", {story.topic: [0]})
+
+
+def _new_partitions(recorder: Recorder) -> None:
+    """Begin sessions with partitions that the broker has not led for the group before."""
+    for name, order in (("newer", (0, 1)), ("newer-reversed", (1, 0))):
+        story = Story(recorder, name, 2)
+        story.join()
+        story.produce(3)
+        story.produce(2, partition=1)
+        story.waiting_fetch("the first of two new partitions", 0, partitions=order)
+        story.waiting_fetch("the other one", 1, partitions=())
+        story.waiting_fetch("nothing more", 2, partitions=())
+    story = Story(recorder, "newer-second", 2)
+    story.join()
+    story.produce(2, partition=1)
+    story.waiting_fetch("only the second has records", 0, partitions=(0, 1))
+    story = Story(recorder, "newer-at-once", 1)
+    story.join()
+    story.produce(2)
+    story.fetch("does not wait", 0)
+    time.sleep(GIVEN_BACK_SECONDS)
+    story.fetch("does not wait either", 1)
+
+
+def _waits_with_acknowledgements(recorder: Recorder) -> None:
+    story = Story(recorder, "acknowledging")
+    story.join()
+    story.waiting_fetch("an empty partition", 0)
+    story.produce(4)
+    story.waiting_fetch("four records", 1)
+    story.waiting_fetch("accepts one, nothing new", 2, (0, 0, [ACCEPT]))
+    story.waiting_fetch("accepts one, does not wait", 3, (1, 1, [ACCEPT]), wait_ms=0)
+    story.waiting_fetch("accepts records that were not acquired", 4, (90, 99, [ACCEPT]))
+    story.waiting_fetch("an unknown acknowledge type", 5, (2, 2, [9]))
+    story.produce(1)
+    story.waiting_fetch("accepts one, one is new", 6, (2, 2, [ACCEPT]))
+    story.waiting_fetch("accepts with the last epoch", -1, (3, 4, [ACCEPT]))
+
+
+def _waits_for_bytes(recorder: Recorder) -> None:
+    story = Story(recorder, "bytes")
+    story.join()
+    story.waiting_fetch("an empty partition", 0)
+    story.produce(1)
+    story.waiting_fetch("more bytes than there are", 1, min_bytes=100_000)
+    story.waiting_fetch("nothing, and no bytes wanted", 2, min_bytes=0)
+    story.produce(1)
+    story.waiting_fetch("more bytes than max_bytes", 3, min_bytes=100_000, max_bytes=10)
+    story.waiting_fetch("no records wanted", 4, max_records=0)
+
+
+def _waits_with_errors(recorder: Recorder) -> None:
+    story = Story(recorder, "missing")
+    story.join()
+    story.waiting_fetch("only an unknown partition", 0, partitions=(9,))
+    story.waiting_fetch("again", 1, partitions=())
+    story.waiting_fetch("an empty one too", 2)
+    story.waiting_fetch("both again", 3, partitions=())
+    story.produce(1)
+    story.waiting_fetch("one has a record", 4, partitions=())
+
+
+def _several_partitions(recorder: Recorder) -> None:
+    story = Story(recorder, "several", 2)
+    story.join()
+    story.waiting_fetch("one partition", 0)
+    story.waiting_fetch("another one is added", 1, partitions=(1,))
+    story.waiting_fetch("both are known", 2, partitions=())
+    story.waiting_fetch("a new session", 0, partitions=(0, 1))
+    story.waiting_fetch("a new session that does not wait", 0, partitions=(0, 1), wait_ms=0)
+    story.waiting_fetch("both are known again", 1, partitions=())
+    for partition in (0, 1):
+        story.produce(1, 1, 1, partition=partition)
+    for epoch in range(2, 7):
+        story.waiting_fetch(f"one record, epoch {epoch}", epoch, partitions=(), max_records=1, batch_size=1)
 
 
 if __name__ == "__main__":

@@ -7,11 +7,16 @@ from . import (
     capture_cluster,
     capture_configs,
     capture_configured,
+    capture_connection_limits,
+    capture_exhausted_epochs,
+    capture_features,
     capture_fetch,
     capture_fetch_sessions,
     capture_list_offsets,
     capture_metadata,
+    capture_quorum,
     capture_records,
+    capture_replicas,
     capture_share_groups,
     capture_topics,
 )
@@ -23,11 +28,16 @@ CAPTURES: dict[str, Callable[[Recorder], None]] = {
     "cluster": capture_cluster.capture,
     "configs": capture_configs.capture,
     "configured": capture_configured.capture,
+    "connection_limits": capture_connection_limits.capture,
+    "features": capture_features.capture,
+    "exhausted_epochs": capture_exhausted_epochs.capture,
     "fetch": capture_fetch.capture,
     "fetch_sessions": capture_fetch_sessions.capture,
     "list_offsets": capture_list_offsets.capture,
     "metadata": capture_metadata.capture,
+    "quorum": capture_quorum.capture,
     "records": capture_records.capture,
+    "replicas": capture_replicas.capture,
     "share_groups": capture_share_groups.capture,
     "topics": capture_topics.capture,
 }
@@ -49,7 +59,11 @@ REFERENCE_CONFIG = {
 }
 
 # What a program needs besides, where it needs something.
-CONFIG_OF = {"configured": capture_configured.CONFIG, "share_groups": capture_share_groups.CONFIG}
+CONFIG_OF = {
+    "configured": capture_configured.CONFIG,
+    "connection_limits": capture_connection_limits.CONFIG,
+    "share_groups": capture_share_groups.CONFIG,
+}
 
 
 def golden_file(name: str) -> Path:

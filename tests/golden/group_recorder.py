@@ -94,7 +94,7 @@ class GroupRecorder(Recorder):
 
     def another(self, client_id: str) -> "GroupRecorder":
         """Return a recorder for another client of the same run."""
-        recorder = GroupRecorder(self._bootstrap, self._output, client_id, self.normal_form)
+        recorder = GroupRecorder(self.bootstrap, self._output, client_id, self.normal_form)
         recorder.scene = self.scene
         recorder.topic_ids = self.topic_ids
         self._others.append(recorder)
@@ -109,7 +109,7 @@ class GroupRecorder(Recorder):
     def reconnect(self) -> None:
         """Start a new connection under the same client id."""
         self.connection.close()
-        self.connection = Connection(self._bootstrap, self._client_id)
+        self.connection = Connection(self.bootstrap, self._client_id)
 
     def case(self, case: str, version: int, request: Request, **remarks: Json) -> object | None:
         """Record a case under the name of the scene."""

@@ -19,8 +19,13 @@ from .regenerate import regenerate
 # Cases that are answered differently on purpose, by program and name, each with the reason.
 DIFFERENT = {
     "configs": {
-        "with documentation": "the documentation of a key is left out",
         "replaced: the same topic twice": "Kafka never answers this request; we refuse both resources",
+    },
+    "features": {
+        "features after kraft.version 1 and a wrong one": (
+            "a request that fails changes no level; Kafka has changed kraft.version before it finds the wrong one"
+        ),
+        "streams.version to 1": "groups of Kafka Streams are not served",
     },
     "fetch": {
         "replica id 1": "there is one node, and nobody fetches as its follower: a replica id is not looked at",
