@@ -7,7 +7,7 @@ import time
 from collections.abc import Collection, Mapping
 from pathlib import Path
 
-from . import against, client, disk, fault_injection, fixture, growth, instructions, pipeline, report, scale
+from . import against, client, disk, fault_injection, fixture, growth, instructions, pipeline, report, scale, soak
 from .load_program import LoadError
 from .measurement import Figures, measure, medians
 from .targets import TARGETS, Target, running
@@ -27,7 +27,7 @@ def main() -> None:
     unknown = set(arguments.names) - set(parts)
     if unknown:
         parser.error(f"unknown name {', '.join(sorted(unknown))}; known are {'; '.join(parts)}")
-    results = run(arguments)
+    results = soak.main(arguments.soak, arguments.names) if arguments.soak else run(arguments)
     if arguments.json:
         arguments.json.write_text(json.dumps(results, indent=1))
 
@@ -38,6 +38,8 @@ def parts_of(arguments: argparse.Namespace) -> Collection[str]:
         return disk.PARTS
     if arguments.growth:
         return growth.PARTS
+    if arguments.soak:
+        return soak.PARTS
     return (*pipeline.PARTS, SCALE) if arguments.pipeline else TARGET_NAMES
 
 
@@ -51,6 +53,7 @@ def make_parser() -> argparse.ArgumentParser:
     parser.add_argument("--instructions", action="store_true", help="count instructions of a start and a Produce")
     parser.add_argument("--against", type=Path, metavar="CHECKOUT", help="compare this checkout with another one")
     parser.add_argument("--growth", action="store_true", help="measure more connections, partitions and topics")
+    parser.add_argument("--soak", type=int, metavar="SECONDS", help="watch memory under a load with retention")
     parser.add_argument("--client", action="store_true", help="measure confluent-kafka with each broker")
     parser.add_argument("--fixture", action="store_true", help="measure start and reset of a broker for tests")
     parser.add_argument("--pipeline", action="store_true", help="measure decoder and data source; names are parts")
@@ -62,14 +65,15 @@ def make_parser() -> argparse.ArgumentParser:
         help="with --pipeline scale: the sizes of the generated logs, in records",
     )
     names = (
-        f"any of: {'; '.join(TARGET_NAMES)}; with --disk: {'; '.join(disk.PARTS)}; --growth: {'; '.join(growth.PARTS)}"
+        f"any of: {'; '.join(TARGET_NAMES)}; with --disk: {'; '.join(disk.PARTS)}; "
+        f"--growth: {'; '.join(growth.PARTS)}; --soak: {'; '.join(soak.PARTS)}"
     )
     parser.add_argument("names", nargs="*", help=names)
     return parser
 
 
 def run(arguments: argparse.Namespace) -> Mapping[str, Figures]:
-    """Run the benchmark that the options select, and return its figures."""
+    """Run the benchmark in rounds that the options select, and return its figures."""
     names, rounds = arguments.names, arguments.rounds
     if arguments.against:
         return against.main(arguments.against, rounds)

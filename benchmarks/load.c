@@ -6,6 +6,8 @@
 //       consecutive ids from the one that the broker assigned; so do the partitions of all topics
 //   load together HOST PORT TOPIC BATCHES REQUESTS CONNECTIONS TOPICS PARTITIONS
 //       the same with one producer per connection, which waits for each response before the next request
+//   load sustain HOST PORT TOPIC BATCHES REQUESTS IN_FLIGHT SECONDS
+//       Produce v9 without a producer id for about SECONDS: the prepared requests are sent over and over
 //   load fetch HOST PORT TOPIC END_OFFSET SECONDS
 //       repeated Fetch v11 of the whole topic for about SECONDS; the figure is that of the median pass
 //
@@ -466,9 +468,9 @@ static requests prepare_requests(const workload *w, producer p)
         put(&all, b->bytes, b->size);
         put(&all, "\0\0\0", 3);
         uint8_t *stamped = all.bytes + at;
-        set64(stamped + PRODUCER_ID_POSITION, p.id + i % w->producers);
+        set64(stamped + PRODUCER_ID_POSITION, p.id < 0 ? -1 : p.id + i % w->producers);
         set16(stamped + PRODUCER_EPOCH_POSITION, p.epoch);
-        set32(stamped + BASE_SEQUENCE_POSITION, sequences[i % period]);
+        set32(stamped + BASE_SEQUENCE_POSITION, p.id < 0 ? -1 : sequences[i % period]);
         set32(stamped + CRC_POSITION, crc32c(stamped + CRC_START, b->size - CRC_START));
         set32(all.bytes + r.start[i], all.size - r.start[i] - 4);
         sequences[i % period] = (sequences[i % period] + b->records) & 0x7fffffff;
@@ -528,6 +530,24 @@ static void produce(const workload *w)
         done++;
     }
     print_produced(w, &r, latency, now() - start);
+}
+
+static void sustain(const workload *w, double seconds)
+{
+    create_topics(w);
+    requests r = prepare_requests(w, (producer){.id = -1, .epoch = -1});
+    long sent = 0, done = 0;
+    double start = now();
+    while (now() - start < seconds || done < sent) {
+        for (; now() - start < seconds && sent - done < w->in_flight; sent++)
+            send_request(&r, sent % w->requests);
+        if (done < sent) {
+            check_produced(answer(), done % w->requests);
+            done++;
+        }
+    }
+    double took = now() - start, mb = r.mb / w->requests * done;
+    printf("{\"mb\": %.6f, \"requests_per_s\": %.1f, \"mb_per_s\": %.3f}\n", mb, done / took, mb / took);
 }
 
 // Connection k sends requests k, k + producers, and so on. Each connection has one response pending, so that
@@ -657,7 +677,7 @@ static void fetch(const char *topic, int64_t end_offset, double seconds)
     printf("{\"mb_per_s\": %.3f, \"passes\": %d}\n", rates[passes / 2], passes);
 }
 
-static const char USAGE[] = "usage: load produce|together|fetch HOST PORT TOPIC ...";
+static const char USAGE[] = "usage: load produce|together|sustain|fetch HOST PORT TOPIC ...";
 
 int main(int count, char **words)
 {
@@ -674,6 +694,10 @@ int main(int count, char **words)
         workload w = {words[4], words[5], atoi(words[6]), 1, atoi(words[7]), atoi(words[8]), atoi(words[9])};
         read_batches(w.batches_file);
         produce_together(&w, words[2], atoi(words[3]));
+    } else if (!strcmp(words[1], "sustain") && count == 9) {
+        workload w = {words[4], words[5], atoi(words[6]), atoi(words[7]), 1, 1, 1};
+        read_batches(w.batches_file);
+        sustain(&w, atof(words[8]));
     } else if (!strcmp(words[1], "fetch") && count == 7) {
         fetch(words[4], atoll(words[5]), atof(words[6]));
     } else {

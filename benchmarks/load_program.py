@@ -10,12 +10,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from tempfile import NamedTemporaryFile
 
-from .batch_content import BatchContent, encoded_batches
+from .batch_content import DISTINCT_BATCHES, BatchContent, encoded_batches
 
 SOURCE = Path(__file__).parent / "load.c"
 CACHE = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "fauxka"
 # The slowest case takes about ten seconds on a quiet machine.
 RUN_SECONDS_MAX = 300
+# Of the requests that a sustained load repeats: about 20 MB.
+PREPARED_RECORDS = 200_000
 
 
 class LoadError(Exception):
@@ -50,6 +52,15 @@ class Produced:
     p99_us: float
 
 
+@dataclass(frozen=True, slots=True)
+class Sustained:
+    """The figures of a load that ran for some seconds. mb: the bytes of all batches, in MB."""
+
+    mb: float
+    requests_per_s: float
+    mb_per_s: float
+
+
 def compiled() -> Path:
     """Return the load program; gcc compiles it unless it exists for the same source."""
     program = CACHE / f"load-{hashlib.sha256(SOURCE.read_bytes()).hexdigest()[:12]}"
@@ -79,6 +90,43 @@ def _batches_file(case: Case) -> Generator[str]:
         file.write(encoded_batches(case.content))
         file.flush()
         yield file.name
+
+
+class SustainedLoad:
+    """A load program that runs beside this process."""
+
+    def __init__(self, process: subprocess.Popen[str], seconds: float) -> None:
+        """seconds: how long it runs."""
+        self._process = process
+        self._seconds = seconds
+
+    def wait(self) -> Sustained:
+        """Return the figures when the load has ended. Raises LoadError."""
+        try:
+            output, errors = self._process.communicate(timeout=self._seconds + RUN_SECONDS_MAX)
+        except subprocess.TimeoutExpired as error:
+            raise LoadError(f"a load of {self._seconds} s took {RUN_SECONDS_MAX} s longer") from error
+        if self._process.returncode:
+            raise LoadError(errors.strip().removeprefix("load: "))
+        return Sustained(**json.loads(output))
+
+
+@contextmanager
+def sustained(port: int, topic: str, case: Case, seconds: float) -> Generator[SustainedLoad]:
+    """Produce the batches of a case to partition 0 of a topic for some seconds, during the block.
+
+    The requests are prepared once and have no producer id, so that they can be repeated.
+    """
+    prepared = max(DISTINCT_BATCHES, PREPARED_RECORDS // case.content.records)
+    with _batches_file(case) as path:
+        words = ("sustain", "127.0.0.1", port, topic, path, prepared, case.in_flight, seconds)
+        command = [str(compiled()), *map(str, words)]
+        process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        try:
+            yield SustainedLoad(process, seconds)
+        finally:
+            process.kill()
+            process.communicate()
 
 
 def fetch_mb_per_s(port: int, topic: str, end_offset: int, seconds: float) -> float:

@@ -41,10 +41,19 @@ def memory_mib(root: int) -> float:
     return kib / 1024
 
 
+def resident_mib(process_id: int) -> float:
+    """Return the resident memory of a process, including all shared pages (VmRSS); 0 if it has ended."""
+    return _status_mib(process_id, "VmRSS")
+
+
 def peak_memory_mib(process_id: int) -> float:
-    """Return the peak memory of a process, including all shared pages (VmHWM)."""
+    """Return the peak memory of a process, including all shared pages (VmHWM); 0 if it has ended."""
+    return _status_mib(process_id, "VmHWM")
+
+
+def _status_mib(process_id: int, name: str) -> float:
     for line in _text(Path(f"/proc/{process_id}/status")).splitlines():
-        if line.startswith("VmHWM:"):
+        if line.startswith(f"{name}:"):
             return int(line.split()[1]) / 1024
     return 0
 
