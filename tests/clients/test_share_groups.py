@@ -45,7 +45,12 @@ def test_every_record_comes_once_and_the_group_is_done_with_it(tools: ConsoleToo
 
 
 def test_released_records_come_again(tools: ConsoleTools, topic: str, group: str) -> None:
-    assert consume(tools, topic, group, "--release") == VALUES
+    released = consume(tools, topic, group, "--release")
+
+    # Kafka answers the first fetch of a group with the first partition that is ready. Its records may then come again
+    # before those of the other partitions.
+    assert len(released) == RECORDS
+    assert set(released) <= set(VALUES)
     assert consume(tools, topic, group) == VALUES
 
 
