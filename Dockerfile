@@ -22,6 +22,8 @@ RUN python -m pip install --no-cache-dir /tmp/dist/*.whl \
  && rm -rf /tmp/dist \
  && useradd --uid 1000 --no-create-home --shell /usr/sbin/nologin appuser \
  && install --directory --owner appuser --group appuser /var/lib/fauxka
+# Without a data folder, exports over HTTP go to ./exports.
+WORKDIR /var/lib/fauxka
 USER appuser
 # In a container the loopback address is of no use to anybody else.
 ENV FAUXKA_HOST=0.0.0.0 \

@@ -37,6 +37,7 @@ class ImageConfig(TypedDict):
     """What an image says of itself, by Docker's names."""
 
     User: str
+    WorkingDir: str
     Env: list[str]
     Entrypoint: list[str]
     Cmd: list[str]
@@ -57,7 +58,9 @@ class BuiltImage:
         """Return the command that runs arguments in the image's file system, as its user, with its environment."""
         user = self._ids_of(self.config["User"])
         assignments = [*self.config["Env"], *(f"{name}={value}" for name, value in (variables or {}).items())]
-        return ["chroot", f"--userspec={user}", str(self.file_system), "env", "-i", *assignments, *arguments]
+        working_folder = f"--chdir={self.config['WorkingDir']}"
+        chroot = ["chroot", f"--userspec={user}", str(self.file_system)]
+        return [*chroot, "env", "-i", working_folder, *assignments, *arguments]
 
     def _ids_of(self, user: str) -> str:
         lines = (self.file_system / "etc" / "passwd").read_text().splitlines()

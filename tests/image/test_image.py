@@ -47,6 +47,12 @@ def test_it_runs_as_a_user_without_rights(image: BuiltImage) -> None:
     assert "--userspec=1000:1000" in image.command([])
 
 
+def test_it_may_write_to_its_working_folder(container: Running) -> None:
+    assert container.image.config["WorkingDir"] == "/var/lib/fauxka"
+    assert container.run(["mkdir", "exports"]).returncode == 0
+    assert (container.image.file_system / "var/lib/fauxka/exports").is_dir()
+
+
 def test_it_holds_compiled_modules(container: Running) -> None:
     assert container.run(["fauxka", "--version"]).stdout == "fauxka, version 0.1.0, compiled\n"
 
