@@ -72,6 +72,20 @@ class MatchedRequest(_RequestHeader, Protocol):
         ...
 
 
+class EvaluatedRequest(MatchedRequest, Protocol):
+    """A request that armed rules evaluate, at several points."""
+
+    @property
+    def is_long(self) -> bool:
+        """Whether decoding the body may hold the event loop."""
+        ...
+
+    @property
+    def matched_ahead(self) -> dict[object, object]:
+        """The outcomes of the matchers that have matched the request already, by matcher."""
+        ...
+
+
 class RequestView(_RequestHeader, Protocol):
     """A request. Its buffers are valid only during the call that passes it."""
 
@@ -106,7 +120,7 @@ class RequestView(_RequestHeader, Protocol):
         ...
 
 
-class ReceivedRequest(RequestView, MatchedRequest, Protocol):
+class ReceivedRequest(RequestView, EvaluatedRequest, Protocol):
     """A request before it is handled."""
 
     @property

@@ -31,7 +31,7 @@ from ..runtime.deferred import Buffers, Deferred
 
 if TYPE_CHECKING:
     from ..replica.disk_fault_injector import FileFaults
-    from ..requests.fault_ports import FaultPlan, RequestObserver, ResponsePlan
+    from ..requests.fault_ports import FaultPlan, HandledLater, Outcome, RequestObserver
     from ..requests.response_writer import ResponseWriter
     from .fault_injector import FaultInjector
 
@@ -123,7 +123,7 @@ class Dispatcher:
 
     def handle(
         self, context: RequestContext, frame: memoryview, start: int, end: int
-    ) -> Buffers | Deferred[Buffers] | ResponsePlan | Deferred[ResponsePlan] | None:
+    ) -> Outcome | HandledLater | Deferred[HandledLater]:
         """Handle the request in frame[start:end] and return its response, which may be pending.
 
         Raises FrameError if the request does not decode, or its API or version is not served. The caller then closes

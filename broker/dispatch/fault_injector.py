@@ -5,7 +5,8 @@ Rules:
   asked once at each point and returns one fault or none.
 - `received` is before the handler: a fault may prevent, delay or repeat the request. `applied` is after the handler:
   the log has changed, the response is not encoded into the queue. `answering` is before the bytes are written.
-- A request is copied first (OwnedRequest), so that it can be held, delayed or handled twice.
+- A request is copied first (OwnedRequest), so that it can be held, delayed or handled twice. A long one is matched in
+  a thread before it is handled (HandledLater).
 - A request without a response (acks=0) passes `applied` and not `answering`.
 - Every fault that acts is reported to the observer, with the id of its rule and the point.
 - rules.rule_checks.ACTIONS_AT decides which action is allowed at which point. Another one here is a programming error.
@@ -14,7 +15,8 @@ Rules:
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, assert_never
 from weakref import WeakSet
 
@@ -38,9 +40,10 @@ from ...faults.fault import Fault
 from ...protocol.errors import error_responses
 from ...protocol.frames import FrameError
 from ..replica.disk_fault_injector import FileFaults, NoFileFaults, delay_response
-from ..requests.fault_ports import NO_RESPONSE, PENDING, Ending, ResponsePlan, joined
+from ..requests.fault_ports import NO_RESPONSE, PENDING, Ending, HandledLater, Outcome, ResponsePlan, joined
 from ..requests.request_context import ConnectionInfo, RequestContext, RequestHandler
 from ..runtime.deferred import Buffers, Deferred
+from ..runtime.long_work import Steps, in_thread
 from .held_requests import HeldRequests
 from .owned_request import OwnedRequest
 
@@ -59,8 +62,6 @@ ANSWERING = "answering"
 # A corrupted byte has all of its bits inverted.
 _ALL_BITS = 0xFF
 
-# The result of a request: a response, a plan for one, either of them pending, or None without a response.
-Outcome = Buffers | ResponsePlan | Deferred[ResponsePlan] | Deferred[Buffers] | None
 Late = Deferred[ResponsePlan]
 
 
@@ -124,14 +125,46 @@ class FaultInjector:
 
     def handle(
         self, context: RequestContext, handler: RequestHandler, frame: memoryview, position: int, end: int
-    ) -> Outcome:
+    ) -> Outcome | HandledLater | Deferred[HandledLater]:
         """Handle the request whose body is frame[position:end], with the faults of the plan. Raises FrameError."""
         request = OwnedRequest(context, handler, frame, position, end)
-        fault = self.plan.received(request)
-        outcome = self._go_on(request) if fault is None else self._receive(request, fault)
+        with self._reports_undecoded(request):
+            is_matched_ahead = self.plan.is_matched_ahead(request)
+        if is_matched_ahead:
+            later: HandledLater | Deferred[HandledLater]
+            later = context.node.long_work.run(self._match_and_handle(request), context.connection)
+            return later
+        outcome = self._start(request)
         context.request_id = request.request_id
+        return outcome
+
+    def _match_and_handle(self, request: OwnedRequest) -> Steps[HandledLater]:
+        with self._reports_undecoded(request):
+            yield from in_thread(lambda: self.plan.match_ahead(request))
+        outcome = self._start(request)
+        if request.connection.is_closed:
+            # Nobody waits for the response.
+            if isinstance(outcome, Deferred):
+                outcome.abandon()
+            self._report_unanswered(request)
+        return HandledLater(outcome, request.request_id)
+
+    def _start(self, request: OwnedRequest) -> Outcome:
+        with self._reports_undecoded(request):
+            fault = self.plan.received(request)
+        outcome = self._go_on(request) if fault is None else self._receive(request, fault)
         # A plan is written before the next request is handled. That request may crash the node.
         return ResponsePlan(outcome) if isinstance(outcome, list) else outcome
+
+    @contextmanager
+    def _reports_undecoded(self, request: OwnedRequest) -> Iterator[None]:
+        """Report a request whose body does not decode to the observer. Its connection is closed."""
+        try:
+            yield
+        except FrameError:
+            self._report_handled(request, PENDING)
+            self._report_unanswered(request)
+            raise
 
     def _receive(self, request: OwnedRequest, fault: Fault) -> Outcome:
         match fault.action:

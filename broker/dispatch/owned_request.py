@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
-from ...protocol import fetch_codec
+from ...protocol import fetch_codec, produce_codec
 from ...protocol.api_keys import APIS, Api, ApiKey
+from ...protocol.frames import TooManyElements
 from ...protocol.request_facts import RequestFacts, read_request_facts
-from ..requests.request_context import RequestContext, RequestHandler
+from ..requests.request_context import (
+    LARGE_BODY_BYTES,
+    PRODUCE_ELEMENTS_AT_ONCE,
+    RequestContext,
+    RequestHandler,
+)
 from ..runtime.deferred import Buffers, Deferred
 
 
@@ -34,11 +40,25 @@ class OwnedRequest(RequestContext):
         self.body = self._frame[self._body_start :]
         self.size = len(self._frame)
         self._facts: RequestFacts | None = None
+        self.matched_ahead: dict[object, object] = {}
 
     @property
     def api_name(self) -> str:
         """Kafka's name of the API."""
         return self.api.name
+
+    @property
+    def is_long(self) -> bool:
+        """Whether decoding the body may hold the event loop. Raises FrameError if the body does not decode."""
+        if len(self.body) <= LARGE_BODY_BYTES:
+            return False
+        if self.api.key is ApiKey.PRODUCE:
+            try:
+                produce_codec.decode_request(self.body, 0, len(self.body), self.api_version, PRODUCE_ELEMENTS_AT_ONCE)
+            except TooManyElements:
+                return True
+            return False
+        return True
 
     @property
     def facts(self) -> RequestFacts:

@@ -15,7 +15,7 @@ from collections import deque
 from collections.abc import Callable
 from typing import Protocol
 
-from ..requests.fault_ports import Ending, ResponsePlan
+from ..requests.fault_ports import Ending, HandledLater, Outcome, ResponsePlan
 from ..runtime.deferred import Buffers, Deferred
 
 # Requests that are applied while an earlier response is pending. A producer has five in flight, and one flush serves
@@ -79,7 +79,7 @@ class _PendingResponse:
 
     def __init__(self, request_id: int) -> None:
         self.request_id = request_id
-        self.deferred: Deferred[Buffers] | Deferred[ResponsePlan] | None = None
+        self.deferred: Deferred[Buffers] | Deferred[ResponsePlan] | Deferred[HandledLater] | None = None
         self.response: Buffers | ResponsePlan | None = None
         # Bytes of the response, while it waits for an earlier one.
         self.size = 0
@@ -117,10 +117,13 @@ class ResponseQueue:
         self.count = 0
         self.is_full = False
 
-    def add(
-        self, response: Buffers | Deferred[Buffers] | ResponsePlan | Deferred[ResponsePlan], request_id: int
-    ) -> None:
+    def add(self, response: Outcome | HandledLater | Deferred[HandledLater], request_id: int) -> None:
         """Add a response. It is written at once if it has arrived and none is pending before it."""
+        if isinstance(response, HandledLater):
+            self.add(response.outcome, response.request_id)
+            return
+        if response is None:
+            return
         pending = _PendingResponse(request_id)
         if isinstance(response, ResponsePlan) and response.is_at_once:
             self._sink.unanswered(request_id)
@@ -134,7 +137,8 @@ class ResponseQueue:
             response.deliver_to(lambda arrived: self._unordered_arrived(pending, arrived), self._failed)
             return
         elif (completed := response.response()) is not None:
-            self._set_response(pending, completed)
+            self.add(completed, request_id)
+            return
         else:
             pending.deferred = response
             if not response.is_applied:
@@ -164,12 +168,18 @@ class ResponseQueue:
                 pending.deferred.abandon()
         self._sink = _CLOSED_SINK
 
-    def _arrived(self, pending: _PendingResponse, response: Buffers | ResponsePlan) -> None:
+    def _arrived(self, pending: _PendingResponse, response: Buffers | ResponsePlan | HandledLater) -> None:
         pending.deferred = None
-        self._set_response(pending, response)
+        was_full = self.is_full
         if self._handled_now is pending:
             self._handled_now = None
-        self._write_and_go_on()
+        if isinstance(response, HandledLater):
+            # It was the last in the queue, so its result takes its place.
+            self._queue.remove(pending)
+            self.add(response, 0)
+        else:
+            self._set_response(pending, response)
+        self._write_and_go_on(was_full=was_full)
 
     def _failed(self) -> None:
         """Close the connection, as for a request whose handling raises."""
@@ -180,7 +190,8 @@ class ResponseQueue:
         pending.size = sum(map(len, response.buffers if isinstance(response, ResponsePlan) else response))
         self._bytes += pending.size
 
-    def _unordered_arrived(self, pending: _PendingResponse, response: Buffers | ResponsePlan) -> None:
+    def _unordered_arrived(self, pending: _PendingResponse, response: Buffers | ResponsePlan | HandledLater) -> None:
+        assert not isinstance(response, HandledLater), "only a handled request is held out of order"
         self._unordered.discard(pending)
         pending.response = response
         if self._is_writing_slowly:
@@ -190,8 +201,7 @@ class ResponseQueue:
         else:
             self._write_one(pending, [])
 
-    def _write_and_go_on(self) -> None:
-        was_full = self.is_full
+    def _write_and_go_on(self, *, was_full: bool) -> None:
         self._write_arrived()
         if self._on_empty is not None:
             if not self.count:
@@ -234,7 +244,7 @@ class ResponseQueue:
             self._queue.popleft()
             assert isinstance(pending.response, ResponsePlan), "only a plan is written slowly"
             self._end_plan(pending, pending.response)
-            self._write_and_go_on()
+            self._write_and_go_on(was_full=self.is_full)
 
     def _end_plan(self, pending: _PendingResponse, plan: ResponsePlan) -> None:
         if plan.is_whole:

@@ -6,13 +6,15 @@ The broker imports neither rules nor the journal. Without an armed rule a reques
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from enum import Enum
 from typing import TYPE_CHECKING, Protocol
+
+from ..runtime.deferred import Buffers, Deferred
 
 if TYPE_CHECKING:
     from ...faults.fault import Fault
     from ...faults.request_view import ConnectionView, ReceivedRequest
-    from ..runtime.deferred import Buffers
     from .request_context import RequestContext
 
 # The response of a handled request: written next, pending, or none (acks=0).
@@ -36,6 +38,17 @@ class FaultPlan(Protocol):
 
     def accepted(self, connection: ConnectionView) -> Fault | None:
         """Return the fault for a new connection, from which nothing was read."""
+        ...
+
+    def is_matched_ahead(self, request: ReceivedRequest) -> bool:
+        """Return whether matching may hold the event loop, so that match_ahead is called first, in a thread.
+
+        Raises FrameError if the body does not decode.
+        """
+        ...
+
+    def match_ahead(self, request: ReceivedRequest) -> None:
+        """Match the request for all points to come. Raises FrameError if its body does not decode."""
         ...
 
     def received(self, request: ReceivedRequest) -> Fault | None:
@@ -125,6 +138,21 @@ class ResponsePlan:
         self.is_at_once = is_at_once
         self.piece_bytes = piece_bytes
         self.every_ms = every_ms
+
+
+# The result of a request: a response, a plan for one, either of them pending, or None without a response.
+Outcome = Buffers | ResponsePlan | Deferred[ResponsePlan] | Deferred[Buffers] | None
+
+
+@dataclass(frozen=True, slots=True)
+class HandledLater:
+    """The result of a request that was handled after its connection had got a pending one.
+
+    request_id: the id of the request in the journal; 0 without a journal.
+    """
+
+    outcome: Outcome
+    request_id: int
 
 
 def joined(buffers: Sequence[bytes | bytearray | memoryview]) -> bytes:

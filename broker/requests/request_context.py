@@ -40,6 +40,8 @@ HEADER_START_BYTES = _HEADER_START.size
 NO_HEADER = (-2, 0, b"")
 # The body of a request that is decoded in a thread: it may have so many elements that others would wait for it.
 LARGE_BODY_BYTES = 64 * 1024
+# Topics and partitions of a Produce that is decoded at once, however large its records are.
+PRODUCE_ELEMENTS_AT_ONCE = 200
 # Client ids are short; one of 32 KB is not worth its memory for each connection.
 _HEADER_BYTES_KEPT_MAX = 512
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from ...protocol.api_keys import APIS
 from ...protocol.errors.partial_errors import can_report_error
@@ -16,7 +16,7 @@ from .request_matcher import Matched, RequestMatcher
 from .rule_counts import RuleCounts
 
 if TYPE_CHECKING:
-    from ..request_view import ConnectionView, MatchedRequest
+    from ..request_view import ConnectionView, EvaluatedRequest
 
 _APIS_BY_NAME = {api.name: api for api in APIS.values()}
 
@@ -31,7 +31,7 @@ class ArmedRule(RuleCounts):
         self.rule = rule
         self.is_observer = isinstance(rule.action, Observe)
         self._near_misses = NearMisses(rule.match)
-        self._matcher = RequestMatcher(rule.match)
+        self.matcher = RequestMatcher(rule.match)
         self._matches_partitions = any(
             getattr(rule.match, name) is not None for name in BATCH_FIELDS if name != "topic"
         )
@@ -43,11 +43,12 @@ class ArmedRule(RuleCounts):
 
     def evaluate_connection(self, connection: ConnectionView) -> Fault | None:
         """Count the connection and return the fault if it is hit."""
-        return self._decide(self._matcher.match_connection(connection), "")
+        return self._decide(self.matcher.match_connection(connection), "")
 
-    def evaluate(self, request: MatchedRequest) -> Fault | None:
+    def evaluate(self, request: EvaluatedRequest) -> Fault | None:
         """Count the request and return the fault if it is hit."""
-        return self._decide(self._matcher.match(request), request.api_name)
+        ahead = cast("Matched | Mismatch | None", request.matched_ahead.get(self.matcher))
+        return self._decide(ahead or self.matcher.match(request), request.api_name)
 
     def _decide(self, outcome: Matched | Mismatch, api_name: str) -> Fault | None:
         if isinstance(outcome, Mismatch):

@@ -17,7 +17,8 @@ batch, else to the topics that matched, else to the whole request. Other actions
 Cost: without rules a request costs one attribute test (`is_armed`). With a rule for any point but `accepted`, the
 broker copies every request and evaluates the rules of each point, cheapest field first: fields of the header and
 connection, then the decoded body (`facts`), then records. A rule that fails on its `api` does not decode the body, and
-only `key` and `header` decode records.
+only `key` and `header` decode records. A long body is decoded and matched in a thread (`match_ahead`), before the
+points are evaluated.
 """
 
 from __future__ import annotations
@@ -25,11 +26,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from ...protocol.batches.record_batch import HEADER_SIZE, parse_header
 from .rule_list import RuleList
 
 if TYPE_CHECKING:
     from ..fault import Fault
-    from ..request_view import ConnectionView, MatchedRequest
+    from ..request_view import ConnectionView, EvaluatedRequest
     from .armed_rule import ArmedRule
     from .fault_rules import FaultRule
 
@@ -67,15 +69,41 @@ class FaultPlan(RuleList["FaultRule", "ArmedRule"]):
                 return fault
         return None
 
-    def received(self, request: MatchedRequest) -> Fault | None:
+    def is_matched_ahead(self, request: EvaluatedRequest) -> bool:
+        """Return whether to match the request in a thread, because a rule decodes a long body or compressed records.
+
+        Raises FrameError if the body does not decode.
+        """
+        readers = [armed for armed in self._of_requests() if armed.matcher.reads_body(request)]
+        if not readers:
+            return False
+        if request.is_long:
+            return True
+        return any(armed.matcher.reads_records for armed in readers) and any(
+            len(batch.records) >= HEADER_SIZE and parse_header(batch.records).is_compressed
+            for batch in request.facts.batches
+        )
+
+    def match_ahead(self, request: EvaluatedRequest) -> None:
+        """Match all rules, for the points to come. Counts nothing, so it may run in a thread.
+
+        Raises FrameError if the body does not decode.
+        """
+        for armed in self._of_requests():
+            request.matched_ahead[armed.matcher] = armed.matcher.match(request)
+
+    def _of_requests(self) -> tuple[ArmedRule, ...]:
+        return self._received + self._applied + self._answering
+
+    def received(self, request: EvaluatedRequest) -> Fault | None:
         """Return the fault for a request that is not handled yet. Raises FrameError if its body does not decode."""
         return _decide(self._received, request)
 
-    def applied(self, request: MatchedRequest) -> Fault | None:
+    def applied(self, request: EvaluatedRequest) -> Fault | None:
         """Return the fault for a request that was handled and has no response yet."""
         return _decide(self._applied, request)
 
-    def answering(self, request: MatchedRequest) -> Fault | None:
+    def answering(self, request: EvaluatedRequest) -> Fault | None:
         """Return the fault for the bytes of a response."""
         return _decide(self._answering, request)
 
@@ -92,7 +120,7 @@ class FaultPlan(RuleList["FaultRule", "ArmedRule"]):
         return tuple(armed for armed in self.rules if armed.rule.point == point)
 
 
-def _decide(rules: tuple[ArmedRule, ...], request: MatchedRequest) -> Fault | None:
+def _decide(rules: tuple[ArmedRule, ...], request: EvaluatedRequest) -> Fault | None:
     for armed in rules:
         fault = armed.evaluate(request)
         if fault is not None and not armed.is_observer:

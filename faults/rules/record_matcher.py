@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import struct
 from base64 import b64encode
+from collections.abc import Iterable
 from dataclasses import dataclass
+from itertools import islice
 
 from ...protocol.batches import records as record_codec
 from ...protocol.batches.compression import BrokenPayload, PayloadTooLarge
@@ -13,10 +15,12 @@ from ...protocol.batches.record_validation import InvalidRecords
 from ...protocol.batches.records import Record
 from .match import AnyBytes, AnyHeader, HeaderMatch, TextBytes
 
-# Keys or header values that a mismatch reports, and the bytes of each.
+# Keys or header values that a mismatch reports, those that it counts, and the bytes of each.
 _REPORTED_MAX = 3
+_COUNTED_MAX = 1000
 _REPORTED_BYTES_MAX = 60
 
+_DOES_NOT_DECODE = "a batch that does not decode"
 # What decoding an invalid batch may raise; ValueError is an unknown codec.
 _BROKEN = (InvalidRecords, BrokenPayload, PayloadTooLarge, IndexError, ValueError, struct.error)
 
@@ -44,18 +48,36 @@ class RecordMatcher:
         first_field = "header" if self._keys is None else "key"
         if batch is None:
             return RecordMismatch(first_field, None)
-        records = _decoded(batch)
-        if records is None:
-            return RecordMismatch(first_field, "a batch that does not decode")
-        keys = self._keys
-        with_key = records if keys is None else [record for record in records if record.key in keys]
-        if not with_key:
-            return RecordMismatch("key", _reported([record.key for record in records]))
-        if self._headers is None or any(self._has_header(record) for record in with_key):
+        if len(batch) < HEADER_SIZE or not is_whole(parse_header(batch), len(batch)):
+            return RecordMismatch(first_field, _DOES_NOT_DECODE)
+        try:
+            return self._find_mismatch(record_codec.iterate_records(batch))
+        except _BROKEN:
+            return RecordMismatch(first_field, _DOES_NOT_DECODE)
+
+    def _find_mismatch(self, records: Iterable[Record]) -> RecordMismatch | None:
+        """Decode all records, one at a time: a damaged one after a match makes the batch a mismatch too."""
+        keys, headers = self._keys, self._headers
+        names = {name for name, _ in headers or ()}
+        other_keys, other_values = _Reported(), _Reported()
+        is_key_found = is_found = False
+        for record in records:
+            if keys is not None and record.key not in keys:
+                other_keys.add(record.key)
+                continue
+            is_key_found = True
+            if headers is None or self._has_header(record):
+                is_found = True
+                continue
+            for name, value in record.headers:
+                if name in names:
+                    other_values.add(value)
+        if is_found:
             return None
-        names = {name for name, _ in self._headers}
-        return RecordMismatch(
-            "header", _reported([value for record in with_key for name, value in record.headers if name in names])
+        return (
+            RecordMismatch("header", other_values.texts())
+            if is_key_found
+            else RecordMismatch("key", other_keys.texts())
         )
 
     def _has_header(self, record: Record) -> bool:
@@ -67,15 +89,6 @@ class RecordMatcher:
         )
 
 
-def _decoded(batch: memoryview) -> list[Record] | None:
-    if len(batch) < HEADER_SIZE or not is_whole(parse_header(batch), len(batch)):
-        return None
-    try:
-        return record_codec.decode_batch(batch)
-    except _BROKEN:
-        return None
-
-
 def _header_of(wanted: HeaderMatch) -> tuple[str, bytes | None]:
     return wanted.name, None if wanted.value is None else _bytes_of(wanted.value)
 
@@ -84,10 +97,22 @@ def _bytes_of(wanted: bytes | TextBytes) -> bytes:
     return wanted.text.encode() if isinstance(wanted, TextBytes) else wanted
 
 
-def _reported(values: list[bytes | None]) -> tuple[str, ...]:
-    """Return the first values as base64."""
-    distinct = list(dict.fromkeys(value for value in values if value is not None))
-    reported = [b64encode(value[:_REPORTED_BYTES_MAX]).decode() for value in distinct[:_REPORTED_MAX]]
-    return (
-        (*reported, f"and {len(distinct) - _REPORTED_MAX} more") if len(distinct) > _REPORTED_MAX else tuple(reported)
-    )
+class _Reported:
+    """The distinct values that records have instead of the wanted one."""
+
+    def __init__(self) -> None:
+        self._distinct: dict[bytes, None] = {}
+
+    def add(self, value: bytes | None) -> None:
+        if value is not None and len(self._distinct) < _COUNTED_MAX:
+            self._distinct[value] = None
+
+    def texts(self) -> tuple[str, ...]:
+        """Return the first values as base64, and a text that counts the others."""
+        first = islice(self._distinct, _REPORTED_MAX)
+        texts = [b64encode(value[:_REPORTED_BYTES_MAX]).decode() for value in first]
+        count = len(self._distinct)
+        if count > _REPORTED_MAX:
+            least = "at least " if count == _COUNTED_MAX else ""
+            texts.append(f"and {least}{count - _REPORTED_MAX} more")
+        return tuple(texts)

@@ -77,6 +77,16 @@ class RequestMatcher:
         is_of_records = match.key is not None or match.header is not None
         self._records = RecordMatcher(match.key, match.header) if is_of_records else None
 
+    @property
+    def reads_records(self) -> bool:
+        """Whether records are decoded: for key and header."""
+        return self._records is not None
+
+    def reads_body(self, request: MatchedRequest) -> bool:
+        """Return whether the match of this request decodes its body: a field of it counts, and all others hold."""
+        reads = self._named or self._part or self._records is not None
+        return bool(reads) and _first_mismatch(request, self._request) is None
+
     def match_connection(self, connection: ConnectionView) -> Matched | Mismatch:
         """Match the fields of a connection."""
         return _first_mismatch(connection, self._connection) or _MATCHED_WHOLE_REQUEST

@@ -115,6 +115,11 @@ class BatchHeader(NamedTuple):
         return self.attributes & CONTROL_BIT != 0
 
     @property
+    def is_compressed(self) -> bool:
+        """Whether the records are compressed."""
+        return self.attributes & COMPRESSION_MASK != 0
+
+    @property
     def timestamp_type(self) -> TimestampType:
         """Whether the producer or the broker set the timestamps."""
         return TimestampType.LOG_APPEND_TIME if self.attributes & TIMESTAMP_TYPE_BIT else TimestampType.CREATE_TIME

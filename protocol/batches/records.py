@@ -115,13 +115,19 @@ def build_batch(batch_records: Sequence[Record], options: BatchOptions = BatchOp
 
 
 def decode_batch(batch: memoryview | bytes) -> list[Record]:
-    """Return the records of a stored batch, with no other checks than decoding needs.
+    """Return the records of a stored batch. Raises as iterate_records does."""
+    return list(iterate_records(batch))
+
+
+def iterate_records(batch: memoryview | bytes) -> Iterator[Record]:
+    """Yield the records of a stored batch, with no other checks than decoding needs.
 
     Raises InvalidRecords, IndexError or compression.BrokenPayload for bytes that are not a batch.
     """
     header = parse_header(batch)
     data, position = records_data(header, batch)
-    return [_record_of(fields, data) for fields in iterate_fields(header, data, position)]
+    for fields in iterate_fields(header, data, position):
+        yield _record_of(fields, data)
 
 
 def records_data(header: BatchHeader, batch: memoryview | bytes) -> tuple[bytes, int]:

@@ -3,13 +3,28 @@
 from __future__ import annotations
 
 import gc
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
+from contextlib import contextmanager
 
 import pytest
 
 from fauxka.broker.lifecycle.serve_command import GC_THRESHOLD
+from fauxka.faults.actions import Drop
+from fauxka.faults.rules.fault_plan import FaultPlan
+from fauxka.faults.rules.fault_rules import FaultRule
+from fauxka.faults.rules.match import Match
+from fauxka.protocol.batches.record_batch import Compression
 
-from .long_requests import LONG_REQUESTS, SETTINGS, TOPIC, LongRequest, ask, create_batch_topics
+from .long_requests import (
+    LONG_REQUESTS,
+    SETTINGS,
+    TOPIC,
+    LongRequest,
+    ask,
+    create_batch_topics,
+    empty_records,
+    produce,
+)
 from .loop_pauses import LoopPauses, measured_loop
 from .running_node import Node
 from .wide_requests import WideRequest, wide_requests
@@ -17,6 +32,11 @@ from .wire_connection import still_serves
 
 # Of processor time: the longest that one callback may hold the event loop.
 PAUSE_SECONDS_MAX = 0.25
+# To decode a record for a rule takes ten times as long as to validate it.
+MANY_RECORDS_WITH_RULES = LongRequest(
+    "Produce, zstd of 1 M empty records", lambda: produce(1, Compression.ZSTD, empty_records(1_000_000), 1_000_000)
+)
+OTHER_LONG_REQUESTS = [request for request in LONG_REQUESTS if "10 M empty records" not in request.name]
 
 
 @pytest.fixture(scope="module")
@@ -33,11 +53,27 @@ def collector_of_serve() -> Iterator[None]:
 
 @pytest.fixture(scope="module")
 def measured(collector_of_serve: None) -> Iterator[tuple[Node, LoopPauses]]:
+    with measured_node() as measured:
+        yield measured
+
+
+@pytest.fixture(scope="module")
+def measured_with_rules(collector_of_serve: None) -> Iterator[tuple[Node, LoopPauses]]:
+    """The same with rules for which each body is decoded, and all records. None of them matches."""
+    plan = FaultPlan(lambda: 0)
+    for match in (Match(topic="none", partition=1), Match(group_id="none"), Match(key=b"none")):
+        plan.add(FaultRule(match=match, point="received", action=Drop()))
+    with measured_node(plan) as measured:
+        yield measured
+
+
+@contextmanager
+def measured_node(plan: FaultPlan | None = None) -> Generator[tuple[Node, LoopPauses]]:
     config = {key: value for key, _, value in (setting.partition("=") for setting in SETTINGS)}
     with (
         pytest.MonkeyPatch.context() as monkeypatch,
         measured_loop(monkeypatch) as (loop, pauses),
-        Node(config=config, loop=loop) as node,
+        Node(config=config, loop=loop, plan=plan) as node,
     ):
         create_batch_topics(node.address)
         yield node, pauses
@@ -54,6 +90,14 @@ def test_widest_request_is_answered_and_does_not_hold_the_event_loop(
     assert ask(node.address, frame) is not None
 
     assert pauses.longest < PAUSE_SECONDS_MAX
+
+
+@pytest.mark.deep
+@pytest.mark.parametrize("request_", list(wide_requests()), ids=str)
+def test_widest_request_is_matched_with_rules_and_does_not_hold_the_event_loop(
+    request_: WideRequest, measured_with_rules: tuple[Node, LoopPauses]
+) -> None:
+    test_widest_request_is_answered_and_does_not_hold_the_event_loop(request_, measured_with_rules)
 
 
 @pytest.mark.parametrize("request_", list(wide_requests()), ids=str)
@@ -78,3 +122,10 @@ def test_request_that_once_stopped_the_broker_does_not_hold_the_event_loop(
 
     assert pauses.longest < PAUSE_SECONDS_MAX
     assert still_serves(node.address)
+
+
+@pytest.mark.parametrize("request_", [MANY_RECORDS_WITH_RULES, *OTHER_LONG_REQUESTS], ids=str)
+def test_request_that_once_stopped_the_broker_does_not_hold_the_event_loop_with_rules(
+    request_: LongRequest, measured_with_rules: tuple[Node, LoopPauses]
+) -> None:
+    test_request_that_once_stopped_the_broker_does_not_hold_the_event_loop(request_, measured_with_rules)

@@ -54,6 +54,8 @@ class FakeRequest:
     size: int = 200
     named: RequestFacts | None = field(default_factory=RequestFacts)
     api_name: str = "Produce"
+    is_long: bool = False
+    matched_ahead: dict[object, object] = field(default_factory=dict[object, object])
 
     @property
     def facts(self) -> RequestFacts:

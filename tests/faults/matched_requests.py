@@ -28,6 +28,8 @@ class Request:
     api_version: int = 9
     facts_in_body: RequestFacts = field(default_factory=RequestFacts)
     times_read: int = 0
+    is_long: bool = False
+    matched_ahead: dict[object, object] = field(default_factory=dict[object, object])
 
     @property
     def facts(self) -> RequestFacts:

@@ -29,6 +29,9 @@ from .capture_recorder import POLL_SECONDS, SETTLE_SECONDS_MAX, TOPIC_RESOURCE, 
 
 # Segments are looked after often, and deleted files are removed soon.
 CONFIG = {"log.initial.task.delay.ms": "500", "log.retention.check.interval.ms": "500"}
+# Kafka writes its recovery points log.initial.task.delay.ms after its start. Between a roll and a kill, that would
+# decide whether the segment is recovered.
+CHECKPOINTED_SECONDS = 2
 HOUR_MS = 3_600_000
 TOPIC_CONFIGS = {
     "retention_ms": "-1",
@@ -131,6 +134,7 @@ def capture(run: Run, data: Path) -> dict[str, Files]:
         scene.record("started")
         scene.append(recorder, 3)
         scene.record("appended after the start")
+        time.sleep(CHECKPOINTED_SECONDS)
         scene.append(recorder, 2, hours=2)
         scene.record("rolled after the start")
         broker.kill()

@@ -77,11 +77,11 @@ class RawClient:
         await asyncio.get_running_loop().sock_sendall(self._raw, frame)
         return self._correlation_id
 
-    async def send_without_body(self, api: Api, version: int) -> None:
-        """Send a request that ends after its header."""
+    async def send_body(self, api: Api, version: int, body: bytes) -> None:
+        """Send a request with any bytes as its body."""
         flexible = b"\0" if version >= api.flexible_since else b""
-        header = pack(">hhih", api.key, version, 1, -1) + flexible
-        await asyncio.get_running_loop().sock_sendall(self._raw, pack(">i", len(header)) + header)
+        request = pack(">hhih", api.key, version, 1, -1) + flexible + body
+        await asyncio.get_running_loop().sock_sendall(self._raw, framed(request))
 
     async def produce(self, base_sequence: int, partition: int = 0, *, acks: int = -1) -> int:
         """Send one batch and return the correlation id."""

@@ -381,7 +381,7 @@ async def test_produce_without_a_body_closes_the_connection_with_and_without_a_r
             scene.arm("received", Drop(), match=Match(api="Produce", topic="another"))
         client = await scene.client()
 
-        await client.send_without_body(PRODUCE, version)
+        await client.send_body(PRODUCE, version, b"")
 
         assert await client.ended() == b""
         assert [

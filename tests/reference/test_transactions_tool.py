@@ -63,6 +63,9 @@ def test_the_level_of_transactions_is_described(broker: Broker) -> None:
     features = printed(broker, "FeatureCommand", "describe")
 
     (levels,) = (row for row in features if row[1] == "transaction.version")
-    assert " ".join(levels) == (
-        "Feature: transaction.version SupportedMinVersion: 0 SupportedMaxVersion: 2 FinalizedVersionLevel: 2 Epoch: 0"
+    # The epoch is the number of metadata changes so far, as in Kafka.
+    described, _, epoch = " ".join(levels).rpartition(" Epoch: ")
+    assert described == (
+        "Feature: transaction.version SupportedMinVersion: 0 SupportedMaxVersion: 2 FinalizedVersionLevel: 2"
     )
+    assert epoch == str(broker.cluster.image.offset)

@@ -25,7 +25,7 @@ from ...metadata.metadata_image import TopicImage, is_internal_topic
 from ...replica.partition import Partition
 from ...requests.produce_route import PRODUCE_ROUTES_MAX, ProduceRoute
 from ...requests.produced_transactions import join_transaction
-from ...requests.request_context import NodeServices, RequestContext
+from ...requests.request_context import PRODUCE_ELEMENTS_AT_ONCE, NodeServices, RequestContext
 from ...runtime.deferred import Buffers, Deferred
 from ...runtime.long_work import Steps, in_thread, let_others_run
 
@@ -37,8 +37,6 @@ logger = logging.getLogger(__name__)
 # acks: none, the leader's, all in-sync replicas'.
 ACKS_ALLOWED = (-1, 0, 1)
 ACKS_NONE = 0
-# Topics and partitions of a request that is handled at once.
-ELEMENTS_AT_ONCE = 200
 # Clients of this id may write internal topics (Kafka: AdminUtils.ADMIN_CLIENT_ID).
 ADMIN_CLIENT_ID = "__admin_client"
 
@@ -68,7 +66,7 @@ class ProduceHandler:
                     except LongValidation:
                         return _handle_long(context, bytes(frame[position:end]), end - context.request_start)
         try:
-            request = produce_codec.decode_request(frame, position, end, version, ELEMENTS_AT_ONCE)
+            request = produce_codec.decode_request(frame, position, end, version, PRODUCE_ELEMENTS_AT_ONCE)
         except TooManyElements:
             return _handle_long(context, bytes(frame[position:end]), end - context.request_start)
         if request.head_end and request.transactional_id is None:
