@@ -15,7 +15,7 @@ Rules:
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, assert_never
 from weakref import WeakSet
@@ -157,7 +157,7 @@ class FaultInjector:
         return ResponsePlan(outcome) if isinstance(outcome, list) else outcome
 
     @contextmanager
-    def _reports_undecoded(self, request: OwnedRequest) -> Iterator[None]:
+    def _reports_undecoded(self, request: OwnedRequest) -> Generator[None]:
         """Report a request whose body does not decode to the observer. Its connection is closed."""
         try:
             yield
