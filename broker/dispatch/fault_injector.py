@@ -143,7 +143,7 @@ class FaultInjector:
             yield from in_thread(lambda: self.plan.match_ahead(request))
         outcome = self._start(request)
         if request.connection.is_closed:
-            # Nobody waits for the response.
+            # The client has gone.
             if isinstance(outcome, Deferred):
                 outcome.abandon()
             self._report_unanswered(request)
