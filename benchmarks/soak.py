@@ -2,7 +2,8 @@
 
 Each case is a producer with a connection and a topic of its own. All of them send as fast as they can for the whole
 time. Retention deletes old segments. How far behind it is depends on the load of the machine, so the bytes in the logs
-are measured too: what resident memory has beyond them must not grow.
+are measured too: what resident memory has beyond them must not grow. Medians are compared, because segments may be
+deleted between the two readings of a sample.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing
 from dataclasses import dataclass
+from statistics import median
 
 from fauxka.broker.lifecycle.blocking_connection import BlockingConnection
 from fauxka.protocol.api_keys import ApiKey
@@ -40,6 +42,8 @@ SAMPLE_SECONDS = 1.0
 SAMPLES_OF_A_ROW = 15
 # Memory may grow in the first two minutes, or in the first fifth of a shorter run.
 SETTLING_SECONDS_MAX, SETTLING_SHARE = 120.0, 0.2
+# The last part of a run, which is compared with the second half of the settling time.
+FINAL_SHARE = 0.2
 # How much resident memory beyond the logs may grow, as a share of the resident memory.
 GROWTH_SHARE_MAX = 0.1
 
@@ -131,11 +135,10 @@ def settling_seconds(seconds: float) -> float:
 
 
 def growth_share(samples: Sequence[Sample], settling: float) -> float:
-    """Return the growth beyond the logs after the settling time, as a share of the resident memory before.
-
-    The largest sample after it is compared with the largest of its second half.
-    """
+    """Return the growth beyond the logs from the settling time to the end, as a share of the resident memory before."""
     settled = [sample for sample in samples if settling / 2 <= sample.seconds <= settling]
-    later = [sample for sample in samples if sample.seconds > settling]
-    growth_mib = max(sample.beyond_logs_mib for sample in later) - max(sample.beyond_logs_mib for sample in settled)
-    return growth_mib / max(sample.resident_mib for sample in settled)
+    final = samples[-max(1, int(len(samples) * FINAL_SHARE)) :]
+    growth_mib = median(sample.beyond_logs_mib for sample in final) - median(
+        sample.beyond_logs_mib for sample in settled
+    )
+    return growth_mib / median(sample.resident_mib for sample in settled)
