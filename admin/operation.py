@@ -92,5 +92,5 @@ class Operation:
         """All error statuses."""
         of_parameters = [400] if self.path_type or self.query_type or self.body_type else []
         of_token = [] if self.is_public else [401]
-        of_body = [413] if self.method in {"POST", "PUT"} else []
+        of_body = [413] if self.method in {"POST", "PUT", "PATCH"} else []
         return sorted({*of_parameters, *of_token, *of_body, *ERRORS_OF_ANY_CALL, *self.errors})

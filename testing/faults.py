@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Generic, ParamSpec, Protocol, TypeAlias, TypeVar, cast
 
 from ..faults import strict_json
@@ -11,7 +11,7 @@ from ..faults.files.file_rules import FileRule
 from ..faults.rules import recipes
 from ..faults.rules.fault_rules import FaultRule
 from .calls import Call
-from .rule import ArmedHandle, AsyncRule, Rule
+from .rule import ArmedHandle, ArmedList, AsyncRule, Rule
 
 if TYPE_CHECKING:
     from .rule import Armed
@@ -20,11 +20,11 @@ Parameters = ParamSpec("Parameters")
 AnyRule = TypeVar("AnyRule", bound=ArmedHandle)
 Data = TypeVar("Data", bound=FaultRule | FileRule)
 Rule_contra = TypeVar("Rule_contra", contravariant=True)
-MakeHandle = Callable[["Armed", Callable[[int], None], Call], AnyRule]
+MakeHandle = Callable[["Armed", ArmedList, Call], AnyRule]
 
 
-class Plan(Protocol[Rule_contra]):
-    """The armed rules of one kind."""
+class Plan(ArmedList, Protocol[Rule_contra]):
+    """The armed rules of one kind, and how to change them."""
 
     def add(self, rule: Rule_contra, /) -> Armed:
         """Arm a rule after the existing ones."""
@@ -35,12 +35,8 @@ class Plan(Protocol[Rule_contra]):
         """The armed rules."""
         ...
 
-    def find(self, rule_id: int, /) -> Armed | None:
-        """Return a rule by its id."""
-        ...
-
-    def remove(self, rule_id: int, /) -> Armed:
-        """Remove a rule."""
+    def replace(self, rule_id: int, rule: Rule_contra, /) -> Armed:
+        """Replace a rule; the new one has its id and place."""
         ...
 
     def clear(self) -> None:
@@ -82,11 +78,33 @@ class Rules(ABC, Generic[AnyRule, Data]):
 
         Raises RuleError if the rule is invalid.
         """
-        given = rule if isinstance(rule, self._data_type) else self._read(rule, fields)
-        handle = self._handle_of(self._call(lambda: self._plan.add(given)))
-        if self._watched is not None:
-            self._watched.append(handle)
-        return handle
+        given = self._read(rule, fields)
+        return self._watch(self._call(lambda: self._plan.add(given)))
+
+    def replace(
+        self, address: int | str, rule: Data | Mapping[str, object] | None = None, /, **fields: object
+    ) -> AnyRule:
+        """Replace the rule with this id or name, and return the handle of the new one, which has its id and place.
+
+        The counts start at 0. rule, fields: as in add. Raises RuleError, UnknownRuleError, AmbiguousRuleError.
+        """
+        given = self._read(rule, fields)
+        return self._watch(self._call(lambda: self._plan.replace(self._plan.look_up(address).id, given)))
+
+    def __getitem__(self, address: int | str) -> AnyRule:
+        """Return the armed rule with this id or name.
+
+        Raises UnknownRuleError, and AmbiguousRuleError with the ids if several rules have the name.
+        """
+        return self._handle_of(self._call(lambda: self._plan.look_up(address)))
+
+    def __iter__(self) -> Iterator[AnyRule]:
+        """Yield the armed rules, in the order of matching."""
+        return iter(self.rules)
+
+    def __contains__(self, address: object) -> bool:
+        """Return whether there is an armed rule with this id or name."""
+        return any(address in (armed.id, armed.name) for armed in self._call(lambda: self._plan.rules))
 
     @property
     def rules(self) -> list[AnyRule]:
@@ -106,16 +124,20 @@ class Rules(ABC, Generic[AnyRule, Data]):
         rules = [rule for rule in self._watched or () if rule.hits == 0 and rule.name not in allowed]
         return [line for rule in rules for line in rule.describe()]
 
-    def _read(self, rule: object, fields: Mapping[str, object]) -> Data:
+    def _read(self, rule: Data | Mapping[str, object] | None, fields: Mapping[str, object]) -> Data:
+        if isinstance(rule, self._data_type):
+            return rule
         given = {**cast("Mapping[str, object]", rule or {}), **fields}
         return strict_json.convert(given, self._data_type)
 
-    def _handle_of(self, armed: Armed) -> AnyRule:
-        return self._make(armed, self._remove, self._call)
+    def _watch(self, armed: Armed) -> AnyRule:
+        handle = self._handle_of(armed)
+        if self._watched is not None:
+            self._watched.append(handle)
+        return handle
 
-    def _remove(self, rule_id: int) -> None:
-        if self._plan.find(rule_id) is not None:
-            self._plan.remove(rule_id)
+    def _handle_of(self, armed: Armed) -> AnyRule:
+        return self._make(armed, self._plan, self._call)
 
 
 class ArmedFiles(Rules[AnyRule, FileRule]):
@@ -133,6 +155,7 @@ class ArmedFaults(Rules[AnyRule, FaultRule]):
     faults.lost_ack(topic="orders", times=2) arms a recipe of fauxka.faults.rules.recipes; faults.add arms any rule:
     faults.add(match={"api": "Fetch"}, point="received", action={"kind": "delay", "ms": 100})
     Both return a handle with the counts of the rule. It can wait for hits, and as a `with` block removes the rule.
+    faults["lost ack"] and faults[1] return the handle of an armed rule.
     """
 
     _data_type = FaultRule

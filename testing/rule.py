@@ -5,12 +5,12 @@ from __future__ import annotations
 import asyncio
 import json
 import threading
-from collections.abc import Callable
 from types import TracebackType
-from typing import TYPE_CHECKING, Self, cast
+from typing import TYPE_CHECKING, Protocol, Self, cast
 
 from msgspec import to_builtins
 
+from ..faults.actions import kind_of
 from .calls import AWAIT_TIMEOUT_MS, Call
 
 if TYPE_CHECKING:
@@ -26,16 +26,36 @@ if TYPE_CHECKING:
 NEAR_MISSES_SHOWN = 3
 
 
+class ArmedList(Protocol):
+    """The rules of one kind."""
+
+    def look_up(self, address: int | str, /) -> Armed:
+        """Return the rule with this id or name. Raises UnknownRuleError, AmbiguousRuleError."""
+        ...
+
+    def find(self, rule_id: int, /) -> Armed | None:
+        """Return a rule by its id."""
+        ...
+
+    def set_enabled(self, rule_id: int, is_enabled: bool, /) -> Armed:
+        """Enable or disable a rule."""
+        ...
+
+    def remove(self, rule_id: int, /) -> Armed:
+        """Remove a rule."""
+        ...
+
+
 class ArmedHandle:
     """The handle of an armed rule; its counts stay readable after the removal.
 
     `with faults.lost_ack(topic="orders") as rule:` removes the rule at the end of the block.
     """
 
-    def __init__(self, armed: Armed, remove: Callable[[int], None], call: Call) -> None:
-        """remove: removes the rule with an id, and does nothing if it is not armed."""
+    def __init__(self, armed: Armed, list_of_rules: ArmedList, call: Call) -> None:
+        """list_of_rules: the rules of the broker of the kind of armed."""
         self._armed = armed
-        self._remove = remove
+        self._list = list_of_rules
         self._call = call
 
     @property
@@ -78,9 +98,32 @@ class ArmedHandle:
         """Why others did not match, the nearest first."""
         return self._call(lambda: self._armed.near_misses)
 
+    @property
+    def is_enabled(self) -> bool:
+        """Whether the rule is evaluated; False after disable()."""
+        return self._armed.is_enabled
+
+    def disable(self) -> None:
+        """Disable the rule: it neither matches nor counts, and keeps its place and its counts.
+
+        Raises UnknownRuleError if it was removed.
+        """
+        self._set_enabled(False)
+
+    def enable(self) -> None:
+        """Enable the rule again. Raises UnknownRuleError if it was removed."""
+        self._set_enabled(True)
+
+    def _set_enabled(self, is_enabled: bool) -> None:
+        self._call(lambda: self._list.set_enabled(self._list.look_up(self._armed.id).id, is_enabled))
+
     def remove(self) -> None:
         """Remove the rule, if it is armed; held requests and hanging connections stay."""
-        self._call(lambda: self._remove(self._armed.id))
+        self._call(self._remove)
+
+    def _remove(self) -> None:
+        if self._list.find(self._armed.id) is not None:
+            self._list.remove(self._armed.id)
 
     def __enter__(self) -> Self:
         """Return the handle."""
@@ -93,8 +136,11 @@ class ArmedHandle:
         self.remove()
 
     def __repr__(self) -> str:
-        """Return id, name and counts."""
-        return f"<rule {self.id} {self.name!r}: {self.hits} hits, {self.matched} matched>"
+        """Return id, name, action, state and counts in one line."""
+        state = "" if self.is_enabled else ", disabled"
+        return (
+            f"<rule {self.id} {self.name!r}: {action_text(self.rule)}{state}, {self.hits} hits, {self.matched} matched>"
+        )
 
     def describe(self) -> list[str]:
         """Return a line with the rule and its counts, and a line for each of the nearest misses."""
@@ -144,6 +190,14 @@ class AsyncRule(ArmedHandle):
         return self.hits
 
 
+def action_text(rule: FaultRule | FileRule) -> str:
+    """Return what a rule does: "close at applied" of a FaultRule, "tear" of a FileRule."""
+    if isinstance(rule.action, str):
+        return rule.action
+    point = getattr(rule, "point", "")
+    return f"{kind_of(rule.action)} at {point}"
+
+
 def describe_near_miss(miss: NearMiss) -> str:
     """Return a line with the field that did not match, its value, and the value that the rule requires."""
     wanted, got = json.dumps(miss.wanted), json.dumps(miss.got)
@@ -153,7 +207,11 @@ def describe_near_miss(miss: NearMiss) -> str:
 def _without_defaults(rule: object) -> dict[str, object]:
     """Return the JSON fields of a rule without default values."""
     fields = cast("dict[str, object]", rule)
-    return {name: value for name, value in fields.items() if value not in (None, "", {}, DEFAULT_TURN)}
+    return {
+        name: value
+        for name, value in fields.items()
+        if value not in (None, "", {}, DEFAULT_TURN) and not (name == "enabled" and value)
+    }
 
 
 DEFAULT_TURN = {

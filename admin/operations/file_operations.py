@@ -11,10 +11,11 @@ from ...faults.rules.fault_rules import When
 from ...faults.rules.match import AnyText
 from ...faults.rules.rule_checks import ANSWER_FIELDS
 from ..control import Control
-from ..errors import unknown
 from ..operation import Caller, Operation
 from ..paging import NumberPage, page_of
-from .rule_models import AwaitQuery, Hits, NearMissInfo, RulePath, near_misses_info
+from .rule_addresses import addressed_rule
+from .rule_models import AwaitQuery, Hits, NearMissInfo, RuleAddress, RuleChange, near_misses_info
+from .rule_operations import ADDRESS_ERRORS
 from .waiting import wait_for_hits
 
 TAG = "files"
@@ -25,6 +26,7 @@ class FileRuleInfo(Struct, kw_only=True):
 
     id: int
     name: str
+    enabled: bool
     operation: AnyOperation | None
     path: AnyText | None
     folder: AnyText | None
@@ -48,13 +50,6 @@ class FileRulePage(Struct, kw_only=True):
     next: str | None
 
 
-def _rule(control: Control, rule_id: int) -> ArmedFileRule:
-    armed = control.files.find(rule_id)
-    if armed is None:
-        raise unknown("file rule", rule_id)
-    return armed
-
-
 def add_file_rule(control: Control, body: FileRule) -> FileRuleInfo:
     """Add a file fault rule after the others."""
     return file_rule_info(control.files.add(body))
@@ -66,20 +61,24 @@ def list_file_rules(control: Control, query: NumberPage) -> FileRulePage:
     return FileRulePage(items=items, next=token)
 
 
-def get_file_rule(control: Control, path: RulePath) -> FileRuleInfo:
+def get_file_rule(control: Control, path: RuleAddress) -> FileRuleInfo:
     """Return a file fault rule with its counts."""
-    return file_rule_info(_rule(control, path.id))
+    return file_rule_info(addressed_rule(control.files, path))
 
 
-def replace_file_rule(control: Control, path: RulePath, body: FileRule) -> FileRuleInfo:
+def replace_file_rule(control: Control, path: RuleAddress, body: FileRule) -> FileRuleInfo:
     """Replace a file fault rule; its counts start at 0."""
-    _rule(control, path.id)
-    return file_rule_info(control.files.replace(path.id, body))
+    return file_rule_info(control.files.replace(addressed_rule(control.files, path).id, body))
 
 
-def remove_file_rule(control: Control, path: RulePath) -> FileRuleInfo:
+def change_file_rule(control: Control, path: RuleAddress, body: RuleChange) -> FileRuleInfo:
+    """Enable or disable a file fault rule, which keeps its place and its counts."""
+    return file_rule_info(control.files.set_enabled(addressed_rule(control.files, path).id, body.enabled))
+
+
+def remove_file_rule(control: Control, path: RuleAddress) -> FileRuleInfo:
     """Remove a file fault rule, such as a full disk."""
-    return file_rule_info(control.files.remove(_rule(control, path.id).id))
+    return file_rule_info(control.files.remove(addressed_rule(control.files, path).id))
 
 
 def remove_file_rules(control: Control) -> FileRulePage:
@@ -89,10 +88,10 @@ def remove_file_rules(control: Control) -> FileRulePage:
     return FileRulePage(items=[file_rule_info(armed) for armed in rules], next=None)
 
 
-async def await_file_rule(control: Control, path: RulePath, query: AwaitQuery, caller: Caller) -> Hits:
+async def await_file_rule(control: Control, path: RuleAddress, query: AwaitQuery, caller: Caller) -> Hits:
     """Wait for the hits of a rule; 408 with the hits so far after the timeout."""
-    armed = _rule(control, path.id)
-    return Hits(id=path.id, hits=await wait_for_hits(armed, query.hits, query.timeout_ms, caller))
+    armed = addressed_rule(control.files, path)
+    return Hits(id=armed.id, hits=await wait_for_hits(armed, query.hits, query.timeout_ms, caller))
 
 
 def file_rule_info(armed: ArmedFileRule) -> FileRuleInfo:
@@ -101,6 +100,7 @@ def file_rule_info(armed: ArmedFileRule) -> FileRuleInfo:
     return FileRuleInfo(
         id=armed.id,
         name=rule.name,
+        enabled=rule.enabled,
         operation=rule.operation,
         path=rule.path,
         folder=rule.folder,
@@ -118,14 +118,19 @@ def file_rule_info(armed: ArmedFileRule) -> FileRuleInfo:
     )
 
 
+ONE_RULE = "/v1/files/{id}"
+
 OPERATIONS = (
     Operation(method="POST", path="/v1/files", perform=add_file_rule, tag=TAG, status=201, ignored=ANSWER_FIELDS),
     Operation(method="GET", path="/v1/files", perform=list_file_rules, tag=TAG),
     Operation(method="DELETE", path="/v1/files", perform=remove_file_rules, tag=TAG),
-    Operation(method="GET", path="/v1/files/{id}", perform=get_file_rule, tag=TAG, errors=(404,)),
+    Operation(method="GET", path=ONE_RULE, perform=get_file_rule, tag=TAG, errors=ADDRESS_ERRORS),
     Operation(
-        method="PUT", path="/v1/files/{id}", perform=replace_file_rule, tag=TAG, errors=(404,), ignored=ANSWER_FIELDS
+        method="PUT", path=ONE_RULE, perform=replace_file_rule, tag=TAG, errors=ADDRESS_ERRORS, ignored=ANSWER_FIELDS
     ),
-    Operation(method="DELETE", path="/v1/files/{id}", perform=remove_file_rule, tag=TAG, errors=(404,)),
-    Operation(method="GET", path="/v1/files/{id}/await", perform=await_file_rule, tag=TAG, errors=(404, 408, 503)),
+    Operation(method="PATCH", path=ONE_RULE, perform=change_file_rule, tag=TAG, errors=ADDRESS_ERRORS),
+    Operation(method="DELETE", path=ONE_RULE, perform=remove_file_rule, tag=TAG, errors=ADDRESS_ERRORS),
+    Operation(
+        method="GET", path=f"{ONE_RULE}/await", perform=await_file_rule, tag=TAG, errors=(*ADDRESS_ERRORS, 408, 503)
+    ),
 )

@@ -9,7 +9,7 @@ from msgspec import Meta, Struct
 
 from ...faults.actions import Action
 from ...faults.rules.armed_rule import ArmedRule
-from ...faults.rules.fault_rules import Point, When
+from ...faults.rules.fault_rules import NAME_CHARACTERS_MAX, Point, When
 from ...faults.rules.match import Match
 from ...faults.rules.near_misses import NearMiss
 from ..paging import INT64_MAX
@@ -27,6 +27,18 @@ class RulePath(Struct, kw_only=True, forbid_unknown_fields=True):
     """The id of a rule."""
 
     id: Id
+
+
+class RuleAddress(Struct, kw_only=True, forbid_unknown_fields=True):
+    """The id of a rule, or its name. Digits are an id; a name must be that of one rule only."""
+
+    id: Annotated[str, Meta(min_length=1, max_length=NAME_CHARACTERS_MAX, description="The id of a rule, or its name.")]
+
+
+class RuleChange(Struct, kw_only=True, forbid_unknown_fields=True):
+    """A change of a rule in force, which keeps its place and its counts. enabled: whether it is evaluated."""
+
+    enabled: bool
 
 
 class AwaitQuery(Struct, kw_only=True, forbid_unknown_fields=True):
@@ -54,6 +66,7 @@ class RuleInfo(Struct, kw_only=True):
 
     id: int
     name: str
+    enabled: bool
     match: Match
     when: When
     point: Point
@@ -85,6 +98,7 @@ def rule_info(armed: ArmedRule) -> RuleInfo:
     return RuleInfo(
         id=armed.id,
         name=rule.name,
+        enabled=rule.enabled,
         match=rule.match,
         when=rule.when,
         point=rule.point,

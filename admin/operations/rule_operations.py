@@ -2,24 +2,16 @@
 
 from __future__ import annotations
 
-from ...faults.rules.armed_rule import ArmedRule
 from ...faults.rules.fault_rules import FaultRule
 from ...faults.rules.rule_checks import ANSWER_FIELDS
 from ..control import Control
-from ..errors import unknown
 from ..operation import Caller, Operation
 from ..paging import NumberPage, page_of
-from .rule_models import AwaitQuery, Hits, RuleInfo, RulePage, RulePath, rule_info
+from .rule_addresses import addressed_rule
+from .rule_models import AwaitQuery, Hits, RuleAddress, RuleChange, RuleInfo, RulePage, rule_info
 from .waiting import wait_for_hits
 
 TAG = "rules"
-
-
-def _rule(control: Control, rule_id: int) -> ArmedRule:
-    armed = control.plan.find(rule_id)
-    if armed is None:
-        raise unknown("rule", rule_id)
-    return armed
 
 
 def add_rule(control: Control, body: FaultRule) -> RuleInfo:
@@ -36,20 +28,27 @@ def list_rules(control: Control, query: NumberPage) -> RulePage:
     return RulePage(items=items, next=token)
 
 
-def get_rule(control: Control, path: RulePath) -> RuleInfo:
+def get_rule(control: Control, path: RuleAddress) -> RuleInfo:
     """Return a fault rule with its counts and near misses."""
-    return rule_info(_rule(control, path.id))
+    return rule_info(addressed_rule(control.plan, path))
 
 
-def replace_rule(control: Control, path: RulePath, body: FaultRule) -> RuleInfo:
+def replace_rule(control: Control, path: RuleAddress, body: FaultRule) -> RuleInfo:
     """Replace a fault rule; its counts start at 0."""
-    _rule(control, path.id)
-    return rule_info(control.plan.replace(path.id, body))
+    return rule_info(control.plan.replace(addressed_rule(control.plan, path).id, body))
 
 
-def remove_rule(control: Control, path: RulePath) -> RuleInfo:
+def change_rule(control: Control, path: RuleAddress, body: RuleChange) -> RuleInfo:
+    """Enable or disable a fault rule, which keeps its place and its counts.
+
+    A disabled rule neither matches nor counts. The window of its `when` begins when it was added.
+    """
+    return rule_info(control.plan.set_enabled(addressed_rule(control.plan, path).id, body.enabled))
+
+
+def remove_rule(control: Control, path: RuleAddress) -> RuleInfo:
     """Remove a fault rule, and return it with its counts."""
-    return rule_info(control.plan.remove(_rule(control, path.id).id))
+    return rule_info(control.plan.remove(addressed_rule(control.plan, path).id))
 
 
 def remove_rules(control: Control) -> RulePage:
@@ -59,18 +58,23 @@ def remove_rules(control: Control) -> RulePage:
     return RulePage(items=[rule_info(armed) for armed in rules], next=None)
 
 
-async def await_rule(control: Control, path: RulePath, query: AwaitQuery, caller: Caller) -> Hits:
+async def await_rule(control: Control, path: RuleAddress, query: AwaitQuery, caller: Caller) -> Hits:
     """Wait for the hits of a rule; 408 with the hits so far after the timeout."""
-    armed = _rule(control, path.id)
-    return Hits(id=path.id, hits=await wait_for_hits(armed, query.hits, query.timeout_ms, caller))
+    armed = addressed_rule(control.plan, path)
+    return Hits(id=armed.id, hits=await wait_for_hits(armed, query.hits, query.timeout_ms, caller))
 
+
+# An unknown id or name, and a name of several rules.
+ADDRESS_ERRORS = (404, 409)
+ONE_RULE = "/v1/rules/{id}"
 
 OPERATIONS = (
     Operation(method="POST", path="/v1/rules", perform=add_rule, tag=TAG, status=201, ignored=ANSWER_FIELDS),
     Operation(method="GET", path="/v1/rules", perform=list_rules, tag=TAG),
     Operation(method="DELETE", path="/v1/rules", perform=remove_rules, tag=TAG),
-    Operation(method="GET", path="/v1/rules/{id}", perform=get_rule, tag=TAG, errors=(404,)),
-    Operation(method="PUT", path="/v1/rules/{id}", perform=replace_rule, tag=TAG, errors=(404,), ignored=ANSWER_FIELDS),
-    Operation(method="DELETE", path="/v1/rules/{id}", perform=remove_rule, tag=TAG, errors=(404,)),
-    Operation(method="GET", path="/v1/rules/{id}/await", perform=await_rule, tag=TAG, errors=(404, 408, 503)),
+    Operation(method="GET", path=ONE_RULE, perform=get_rule, tag=TAG, errors=ADDRESS_ERRORS),
+    Operation(method="PUT", path=ONE_RULE, perform=replace_rule, tag=TAG, errors=ADDRESS_ERRORS, ignored=ANSWER_FIELDS),
+    Operation(method="PATCH", path=ONE_RULE, perform=change_rule, tag=TAG, errors=ADDRESS_ERRORS),
+    Operation(method="DELETE", path=ONE_RULE, perform=remove_rule, tag=TAG, errors=ADDRESS_ERRORS),
+    Operation(method="GET", path=f"{ONE_RULE}/await", perform=await_rule, tag=TAG, errors=(*ADDRESS_ERRORS, 408, 503)),
 )

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from msgspec import structs
+
 from ..rules.near_misses import Mismatch, NearMiss, NearMisses
 from ..rules.rule_counts import RuleCounts
 from ..rules.value_tests import compile_test
@@ -42,6 +44,20 @@ class ArmedFileRule(RuleCounts):
             (name, compile_test(rule, name)) for name in FILE_MATCH_FIELDS if getattr(rule, name) is not None
         ]
         self._action = action_of(rule)
+
+    @property
+    def name(self) -> str:
+        """The name of the rule; "" without one."""
+        return self.rule.name
+
+    @property
+    def is_enabled(self) -> bool:
+        """Whether the rule is evaluated."""
+        return self.rule.enabled
+
+    def set_enabled(self, is_enabled: bool) -> None:
+        """Enable or disable the rule. Called by its list only, which then evaluates it or not."""
+        self.rule = structs.replace(self.rule, enabled=is_enabled)
 
     @property
     def near_misses(self) -> list[NearMiss]:

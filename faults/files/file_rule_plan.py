@@ -1,7 +1,7 @@
 """The file fault rules in force, and the action that they choose for an operation.
 
-Rules are evaluated in order. The first that hits ends the search: later rules neither match nor count that operation.
-Operations arrive on several threads. msgspec is imported with the first rule.
+Enabled rules are evaluated in order. The first that hits ends the search: later rules neither match nor count that
+operation. Operations arrive on several threads. msgspec is imported with the first rule.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ class FileRulePlan(RuleList["FileRule", "ArmedFileRule"]):
 
     def decide(self, kind: OperationKind, path: str) -> FileAction | None:
         """Count an operation and return the action of the first rule that hits it."""
-        for armed in self.rules:
+        for armed in self.enabled_rules:
             with self._threads.lock:
                 action = armed.evaluate(kind, path)
             if action is not None:

@@ -16,15 +16,13 @@ from msgspec import Meta, Struct, to_builtins
 
 from ..actions import INT64_MAX, Milliseconds
 from ..rule_error import RuleError
-from ..rules.fault_rules import When
+from ..rules.fault_rules import NAME_CHARACTERS_MAX, When
 from ..rules.match import ANY_OF_MAX, AnyText
 from ..rules.rule_checks import check_window
 from ..rules.value_tests import check_match_value
 from ..strict_json import convert
 from .file_actions import Corrupt, Crash, Fail, FileAction, Lose, Slow, Tear
 from .file_kinds import file_kind_of, folder_of
-
-_NAME_CHARACTERS_MAX = 1000
 
 Operation = Literal["write", "fsync", "rename"]
 FileKind = Literal["log", "index", "timeindex", "snapshot", "txnindex", "checkpoint", "metadata"]
@@ -67,9 +65,11 @@ class FileRule(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     (ENOSPC) and `read_only` every change (EROFS), until the rule is removed.
     when: None is the first operation; for disk_full and read_only None, or `times` 1, is no limit.
     crash: with tear only: the written bytes stay and the node crashes.
+    enabled: false adds the rule disabled; it matches and counts nothing until it is enabled.
     """
 
-    name: Annotated[str, Meta(max_length=_NAME_CHARACTERS_MAX)] = ""
+    name: Annotated[str, Meta(max_length=NAME_CHARACTERS_MAX)] = ""
+    enabled: bool = True
     operation: AnyOperation | None = None
     path: AnyText | None = None
     folder: AnyText | None = None

@@ -4,7 +4,7 @@ Operations arrive on the event loop's thread and on others. A slow operation blo
 The event loop's thread must not block: there the delays of one request add up, and its response waits for their sum.
 
 Torn or lost files are `damaged`: the disk keeps them until they are whole again, and stops them when the node stops.
-Without a rule, a damaged file or a stopped node, `is_armed` is False and files skip all of this.
+Without an enabled rule, a damaged file or a stopped node, `is_armed` is False and files skip all of this.
 """
 
 from __future__ import annotations
@@ -96,11 +96,11 @@ class SimulatedDisk:
         self._rules_changed()
 
     def _rules_changed(self) -> None:
-        if not self.plan.rules:
+        if not self.plan.enabled_rules:
             # Without rules files do not record their syncs, and no operation is slow.
             self._forget_safe_sizes()
             self._threads.wake()
-        self.is_armed = bool(self.plan.rules or self._damaged) or self._is_stopped
+        self.is_armed = bool(self.plan.enabled_rules or self._damaged) or self._is_stopped
 
     def _forget_safe_sizes(self) -> None:
         for file in list(self._watched):

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, cast
 
+from msgspec import structs
+
 from ...protocol.api_keys import APIS
 from ...protocol.errors.partial_errors import can_report_error
 from ..actions import Error, Observe, Scope
@@ -35,6 +37,20 @@ class ArmedRule(RuleCounts):
         self._matches_partitions = any(
             getattr(rule.match, name) is not None for name in BATCH_FIELDS if name != "topic"
         )
+
+    @property
+    def name(self) -> str:
+        """The name of the rule; "" without one."""
+        return self.rule.name
+
+    @property
+    def is_enabled(self) -> bool:
+        """Whether the rule is evaluated."""
+        return self.rule.enabled
+
+    def set_enabled(self, is_enabled: bool) -> None:
+        """Enable or disable the rule. Called by its list only, which then evaluates it or not."""
+        self.rule = structs.replace(self.rule, enabled=is_enabled)
 
     @property
     def near_misses(self) -> list[NearMiss]:

@@ -14,8 +14,10 @@ rule and starts at `seed`, so the same rules and requests give the same hits.
 Scope: an Error without a scope applies to the partitions that matched if the match has a field of a partition or
 batch, else to the topics that matched, else to the whole request. Other actions apply to the whole request.
 
-Cost: without rules a request costs one attribute test (`is_armed`). With a rule for any point but `accepted`, the
-broker copies every request and evaluates the rules of each point, cheapest field first: fields of the header and
+A disabled rule is not evaluated and counts nothing.
+
+Cost: without enabled rules a request costs one attribute test (`is_armed`). With a rule for any point but `accepted`,
+the broker copies every request and evaluates the rules of each point, cheapest field first: fields of the header and
 connection, then the decoded body (`facts`), then records. A rule that fails on its `api` does not decode the body, and
 only `key` and `header` decode records. A long body is decoded and matched in a thread (`match_ahead`), before the
 points are evaluated.
@@ -39,7 +41,7 @@ if TYPE_CHECKING:
 class FaultPlan(RuleList["FaultRule", "ArmedRule"]):
     """The fault rules of one broker.
 
-    is_armed: whether there is a rule for requests. is_accepting_armed: whether there is a rule for connections.
+    is_armed: whether there is an enabled rule for requests. is_accepting_armed: the same for connections.
     """
 
     def __init__(self, now_ms: Callable[[], int]) -> None:
@@ -117,7 +119,7 @@ class FaultPlan(RuleList["FaultRule", "ArmedRule"]):
         self.is_accepting_armed = bool(self._accepted)
 
     def _at(self, point: str) -> tuple[ArmedRule, ...]:
-        return tuple(armed for armed in self.rules if armed.rule.point == point)
+        return tuple(armed for armed in self.enabled_rules if armed.rule.point == point)
 
 
 def _decide(rules: tuple[ArmedRule, ...], request: EvaluatedRequest) -> Fault | None:

@@ -13,7 +13,7 @@ from msgspec import Meta, Struct, field
 from ..actions import INT64_MAX, Action, Milliseconds, SomeMilliseconds
 from .match import Match, Natural
 
-_NAME_CHARACTERS_MAX = 1000
+NAME_CHARACTERS_MAX = 1000
 
 Count = Annotated[int, Meta(ge=1, le=INT64_MAX)]
 Point = Literal["accepted", "received", "applied", "answering"]
@@ -39,9 +39,13 @@ class When(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 
 class FaultRule(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """One fault rule: at `point`, apply `action` to the requests that `match` and `when` choose."""
+    """One fault rule: at `point`, apply `action` to the requests that `match` and `when` choose.
 
-    name: Annotated[str, Meta(max_length=_NAME_CHARACTERS_MAX)] = ""
+    enabled: false adds the rule disabled; it matches and counts nothing until it is enabled.
+    """
+
+    name: Annotated[str, Meta(max_length=NAME_CHARACTERS_MAX)] = ""
+    enabled: bool = True
     match: Match = field(default_factory=Match)
     when: When = field(default_factory=When)
     point: Point

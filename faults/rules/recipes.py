@@ -1,7 +1,7 @@
 """Recipes: functions that return the most frequent fault rules, named for their effect.
 
-Every recipe takes the fields of Match, and `times` and `skip` of When, in addition to its own arguments. Recipes for
-producing match only Produce requests unless `api` is given.
+Every recipe takes the fields of Match, `times` and `skip` of When, and `name` and `enabled` of the rule, in addition to
+its own arguments. Recipes for producing match only Produce requests unless `api` is given.
 """
 
 from __future__ import annotations
@@ -64,20 +64,25 @@ class RequestSelection(MatchFields, total=False):
     """The requests that a recipe applies to.
 
     times: the number of hits, 1 by default; None for no limit. skip: the number of matches to skip first.
+    name: of the rule, by default that of the recipe. enabled: False adds the rule disabled.
     """
 
     times: int | None
     skip: int
+    name: str
+    enabled: bool
 
 
 class ConnectionSelection(TypedDict, total=False):
-    """The new connections that a recipe applies to. times, skip: as in RequestSelection."""
+    """The new connections that a recipe applies to. times, skip, name, enabled: as in RequestSelection."""
 
     node: AnyNatural
     listener: AnyText
     connection: AnyNatural
     times: int | None
     skip: int
+    name: str
+    enabled: bool
 
 
 def lost_ack(how: Literal["close", "reset", "drop"] = "close", **chosen: Unpack[RequestSelection]) -> FaultRule:
@@ -220,16 +225,11 @@ def _rule(
 ) -> FaultRule:
     match: dict[str, object] = {} if api is None else {"api": api}
     when: dict[str, object] = {}
+    rule: dict[str, object] = {"name": name, "point": point, "action": to_builtins(action)}
     for field, value in chosen.items():
-        (when if field in _WHEN_FIELDS else match)[field] = value
-    rule = {
-        "name": name,
-        "match": _match_json(match),
-        "when": when,
-        "point": point,
-        "action": to_builtins(action),
-    }
-    return strict_json.convert(rule, FaultRule)
+        (when if field in _WHEN_FIELDS else rule if field in _RULE_FIELDS else match)[field] = value
+    return strict_json.convert({**rule, "match": _match_json(match), "when": when}, FaultRule)
 
 
 _WHEN_FIELDS = frozenset({"times", "skip"})
+_RULE_FIELDS = frozenset({"name", "enabled"})

@@ -1,4 +1,7 @@
-"""The rules in force, in evaluation order, each with a unique id."""
+"""The rules in force, in evaluation order, each with a unique id.
+
+A disabled rule keeps its place, id and counts, and is not evaluated. A name is an address if one rule has it.
+"""
 
 from __future__ import annotations
 
@@ -6,33 +9,52 @@ from abc import ABC, abstractmethod
 from typing import Generic, Protocol, TypeVar
 
 from ..rule_error import RuleError
+from .rule_lookup import AmbiguousRuleError, UnknownRuleError
 
 # Every rule is evaluated for every request or file operation; more are a mistake of the caller.
 RULES_MAX = 1000
+# The rules that the error of a lookup names.
+SHOWN_MAX = 10
 
 
-class Identified(Protocol):
-    """A rule in force."""
+class Listed(Protocol):
+    """A rule of a list."""
 
     @property
     def id(self) -> int:
         """The id, counted from 1."""
         ...
 
+    @property
+    def name(self) -> str:
+        """The name; "" without one."""
+        ...
+
+    @property
+    def is_enabled(self) -> bool:
+        """Whether the rule is evaluated."""
+        ...
+
+    def set_enabled(self, is_enabled: bool) -> None:
+        """Change is_enabled. Only the list calls this."""
+        ...
+
 
 Rule = TypeVar("Rule")
-Armed = TypeVar("Armed", bound=Identified)
+Armed = TypeVar("Armed", bound=Listed)
 
 
 class RuleList(ABC, Generic[Rule, Armed]):
     """The rules of one kind. Subclasses arm the rules and are called after every change.
 
     rules: replaced by a new tuple with each change, because rules may be removed while they are evaluated.
+    enabled_rules: those that are evaluated.
     """
 
     def __init__(self) -> None:
         """Start without rules."""
         self.rules: tuple[Armed, ...] = ()
+        self.enabled_rules: tuple[Armed, ...] = ()
         self._last_id = 0
 
     def add(self, rule: Rule, position: int | None = None) -> Armed:
@@ -69,6 +91,23 @@ class RuleList(ABC, Generic[Rule, Armed]):
         """Return the rule with this id, or None."""
         return next((armed for armed in self.rules if armed.id == rule_id), None)
 
+    def look_up(self, address: int | str) -> Armed:
+        """Return the rule with this id, or with this name. Raises UnknownRuleError, AmbiguousRuleError."""
+        found = [armed for armed in self.rules if address == (armed.id if isinstance(address, int) else armed.name)]
+        if not found or address == "":
+            raise UnknownRuleError(f"there is no rule {address!r}; rules in force: {self._described()}")
+        if len(found) > 1:
+            ids = ", ".join(str(armed.id) for armed in found)
+            raise AmbiguousRuleError(f"{len(found)} rules have the name {address!r}: use one of the ids {ids}")
+        return found[0]
+
+    def set_enabled(self, rule_id: int, is_enabled: bool) -> Armed:
+        """Enable or disable the rule with this id, and return it. Raises KeyError for an unknown id."""
+        armed = self._require(rule_id)
+        armed.set_enabled(is_enabled)
+        self._set(self.rules)
+        return armed
+
     def remove(self, rule_id: int) -> Armed:
         """Remove the rule and return it. Raises KeyError for an unknown id."""
         removed = self._require(rule_id)
@@ -88,7 +127,14 @@ class RuleList(ABC, Generic[Rule, Armed]):
 
     def _set(self, rules: tuple[Armed, ...]) -> None:
         self.rules = rules
+        self.enabled_rules = tuple(armed for armed in rules if armed.is_enabled)
         self._changed()
+
+    def _described(self) -> str:
+        """Return the ids and names of the first rules."""
+        shown = [f"{armed.id} {armed.name!r}" if armed.name else str(armed.id) for armed in self.rules[:SHOWN_MAX]]
+        left_out = len(self.rules) - len(shown)
+        return ", ".join([*shown, f"and {left_out} more"] if left_out else shown) or "none"
 
     @abstractmethod
     def _arm(self, rule_id: int, rule: Rule) -> Armed:

@@ -88,7 +88,7 @@ def test_invalid_parameter_is_400(admin: AdminClient, value: str) -> None:
 
 
 def test_non_numeric_id_is_400(admin: AdminClient) -> None:
-    answer = admin.call("GET", "/v1/rules/first")
+    answer = admin.call("DELETE", "/v1/snapshot/first")
 
     assert (answer.status, answer.error["field"], answer.error["value"]) == (400, "id", "first")
 

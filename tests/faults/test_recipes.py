@@ -80,3 +80,39 @@ def test_a_key_may_be_bytes_or_a_text() -> None:
 def test_invalid_value_names_its_field() -> None:
     with pytest.raises(RuleError, match=r"match\.partition cannot be -1; allowed: integer >= 0"):
         recipes.lost_ack(partition=-1)
+
+
+NAMED = (
+    recipes.lost_ack(name="mine"),
+    recipes.lost_request(name="mine"),
+    recipes.hang(name="mine"),
+    recipes.slow_answers(100, name="mine"),
+    recipes.slow_requests(100, name="mine"),
+    recipes.refuse("NOT_LEADER_OR_FOLLOWER", name="mine"),
+    recipes.false_error("REQUEST_TIMED_OUT", name="mine"),
+    recipes.false_success(name="mine"),
+    recipes.overtaken(name="mine"),
+    recipes.held(name="mine"),
+    recipes.delivered_twice(name="mine"),
+    recipes.throttled(100, name="mine"),
+    recipes.cut_answers(6, name="mine"),
+    recipes.corrupt_answers(4, name="mine"),
+    recipes.dripping_answers(1, every_ms=10, name="mine"),
+    recipes.closed_connection(name="mine"),
+    recipes.reset_connection(name="mine"),
+    recipes.refused_connections(name="mine"),
+    recipes.hanging_connections(name="mine"),
+    recipes.crash_after_append(name="mine"),
+    recipes.crash_before_append(name="mine"),
+    recipes.observed(name="mine"),
+)
+
+
+@pytest.mark.parametrize(("named", "default"), list(zip(NAMED, ALL, strict=True)), ids=[rule.name for rule in ALL])
+def test_every_recipe_takes_a_name_and_is_otherwise_the_same(named: FaultRule, default: FaultRule) -> None:
+    assert named.name == "mine"
+    assert (named.point, named.action, named.when) == (default.point, default.action, default.when)
+
+
+def test_recipe_adds_a_disabled_rule() -> None:
+    assert not recipes.lost_ack(enabled=False).enabled

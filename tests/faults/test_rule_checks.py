@@ -99,6 +99,7 @@ def test_rule_as_json_is_a_valid_rule(kind: str) -> None:
     point = next(point for point in ("received", "answering") if kind in ALLOWED[point].split())
     rule = {
         "name": "lose two acks",
+        "enabled": False,
         "match": MATCH,
         "when": WHEN,
         "point": point,
@@ -113,6 +114,7 @@ def test_defaults_are_filled_in() -> None:
     printed = json.loads(encode(decode_rule(json.dumps(closing()).encode())))
     assert printed == {
         "name": "",
+        "enabled": True,
         "match": {},
         "when": {"skip": 0, "times": 1, "every": 1, "probability": 1, "seed": 0, "after_ms": 0, "until_ms": None},
         "point": "applied",
@@ -153,7 +155,7 @@ def test_json_and_python_make_the_same_rule() -> None:
         (closing(action={"kind": "delay", "ms": -1}), "action.ms", -1, "integer >= 0"),
         (closing(action={"kind": "delay", "ms": 1, "s": 2}), "action.s", 2, "the fields kind, ms, release_order"),
         (closing(action={"kind": "close", "ms": 1}), "action.ms", 1, "the fields kind"),
-        (closing(nmae="x"), "nmae", "x", "the fields name, match, when, point, action"),
+        (closing(nmae="x"), "nmae", "x", "the fields name, enabled, match, when, point, action"),
         (closing(name=5), "name", 5, "text of at most 1000 characters"),
         (closing(match={"partition": "x"}), "match.partition", "x", "integer >= 0, an object with from, to, "),
         (closing(match={"partition": True}), "match.partition", True, "integer >= 0, "),
