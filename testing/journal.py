@@ -4,16 +4,22 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Unpack
 
+from ..admin.operations.journal_operations import JournalCount, check_journal_match, clear_journal
 from ..faults.journal.journal_entries import JournalEntry, count_entries, read_entries
 from ..faults.rules.recipes import match_of
 from .calls import ControlCall
+from .journal_text import failure_text
 
 if TYPE_CHECKING:
+    from ..faults.rules.match import Match
     from ..faults.rules.recipes import MatchFields
 
 
 class BrokerJournal:
-    """The last fauxka.journal.requests.max requests, without records; filters are the fields of a rule's match."""
+    """The last fauxka.journal.requests.max requests, without records; filters are the fields of a rule's match.
+
+    Every filter raises RuleError if no request in the journal can fulfil it: an unknown API, or a key or header.
+    """
 
     def __init__(self, call: ControlCall) -> None:
         """call: runs a function on the broker's thread."""
@@ -21,13 +27,35 @@ class BrokerJournal:
 
     def entries(self, *, since: int = 0, limit: int | None = None, **fields: Unpack[MatchFields]) -> list[JournalEntry]:
         """Return the matching requests, oldest first; since: only requests with a greater id."""
-        match = match_of(**fields)
+        match = _match_of(fields)
         return self._call(lambda control: read_entries(control.journal, match, since=since, limit=limit))
 
     def count(self, *, since: int = 0, **fields: Unpack[MatchFields]) -> int:
         """Return the number of matching requests."""
-        match = match_of(**fields)
+        match = _match_of(fields)
         return self._call(lambda control: count_entries(control.journal, match, since=since))
+
+    def assert_requests(
+        self, *, count: int | None = None, since: int = 0, **fields: Unpack[MatchFields]
+    ) -> list[JournalEntry]:
+        """Assert that there are count matching requests, or at least one if count is None, and return them.
+
+        count: 0 asserts that there is none. since: only requests with a greater id. Raises AssertionError with the
+        requests that match, others of the same API, and the number of all requests by API.
+        """
+        __tracebackhide__ = True
+        match = _match_of(fields)
+        found = self.count(since=since, **fields)
+        if found != count and (count is not None or not found):
+            text = self._call(
+                lambda control: failure_text(control.journal, match, count, since=since, conditions=fields)
+            )
+            raise AssertionError(text)
+        return self.entries(since=since, **fields)
+
+    def clear(self) -> JournalCount:
+        """Delete all requests and reset the verdict; return how many requests there were."""
+        return self._call(clear_journal)
 
     @property
     def dropped(self) -> int:
@@ -38,3 +66,9 @@ class BrokerJournal:
     def last_id(self) -> int:
         """The id of the newest request, 0 without requests; as `since` it selects later requests."""
         return self._call(lambda control: control.journal.last_id)
+
+
+def _match_of(fields: MatchFields) -> Match:
+    match = match_of(**fields)
+    check_journal_match(match)
+    return match

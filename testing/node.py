@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from ..admin.control import Control
     from ..admin.operations.crash_operations import SnapshotsOption
     from ..admin.operations.reset_operations import Scope
-    from ..faults.verdict.verdict import TopicVerdict
+    from ..faults.verdict.topic_verdict import TopicVerdict
     from .journal import BrokerJournal
     from .state import Clock, Held, Producers
 
@@ -77,6 +77,14 @@ class Node(ABC):
             )
         self._fault_injection = FaultInjection(self.cluster)
         self._server = self._fault_injection.make_server(self.cluster, listeners)
+
+    def __repr__(self) -> str:
+        """Return address, state and number of topics in one line. Never waits for the broker's thread."""
+        name, server = type(self).__name__, self._server
+        if not server.listeners:
+            return f"<{name}, not started>"
+        state = "running" if server.is_running else "not running"
+        return f"<{name} {server.bootstrap_servers}, {state}, {len(self.cluster.image.topics)} topics>"
 
     @abstractmethod
     def call(self, function: Callable[[], Result]) -> Result:

@@ -103,14 +103,14 @@ def _match_of(query: JournalFilter) -> Match | None:
             raise RuleError("match", query.match, "an object as in the match of a rule", "match is not an object")
         conditions = {**cast("dict[str, object]", document), **conditions}
     match = convert(conditions, Match)
-    for name in Match.__struct_fields__:
-        check_match_value(name, getattr(match, name))
-    _check_kept(match)
+    check_journal_match(match)
     return match if conditions else None
 
 
-def _check_kept(match: Match) -> None:
-    """Raise RuleError for conditions that no request in the journal can fulfil."""
+def check_journal_match(match: Match) -> None:
+    """Raise RuleError for invalid conditions, and for those that no request in the journal can fulfil."""
+    for name in Match.__struct_fields__:
+        check_match_value(name, getattr(match, name))
     for name in NOT_KEPT:
         if getattr(match, name) is not None:
             raise RuleError(name, None, "no value", f"{name}: the journal does not keep records")

@@ -7,7 +7,8 @@ from typing import Annotated
 from msgspec import Meta, Struct
 
 from ...faults.rule_error import RuleError
-from ...faults.verdict.verdict import TopicVerdict, judge
+from ...faults.verdict.topic_verdict import TopicVerdict
+from ...faults.verdict.verdict import judge
 from ..control import Control
 from ..operation import Operation
 from .topic_logs import ClusterLogs

@@ -9,71 +9,19 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from msgspec import Struct
-
 from ..journal.batch_counts import ProducerCounts
 from ..journal.journal import Journal
 from .delivery_counts import LostBatch
 from .reordered_batches import find_reordered
 from .stored_batches import StoredBatch, TopicLogs, headers_in
 from .stored_copies import CopiedRecords, FoundCopies, find_copies_of_events, find_copies_of_unacknowledged
+from .topic_verdict import BatchVerdict, ProducerVerdict, RecordVerdict, TopicVerdict
 from .unacknowledged_batches import UnacknowledgedBatch
 from .verdict_findings import Finding, lost_finding, reordered_finding, twice_finding, unacknowledged_finding
 from .withheld_batches import WithheldBatch
 
 # Findings in a verdict; the rest is a number.
 FINDINGS_MAX = 1000
-
-
-class BatchVerdict(Struct, kw_only=True):
-    """Counts of batches.
-
-    appended_once: in the log, with no copy. appended_twice: in the log, with a copy of some records further on; a batch
-    that consists only of copies is not counted.
-    refused: rejected by the log, each time. duplicates_recognised: answered with the offset of the original.
-    acknowledged_lost: acknowledged and not in the log, after a crash or a false success.
-    stored_unacknowledged: in the log and not acknowledged, or not yet.
-    reordered: in the log behind a batch that the connection sent later.
-    """
-
-    appended_once: int = 0
-    appended_twice: int = 0
-    refused: int = 0
-    duplicates_recognised: int = 0
-    acknowledged_lost: int = 0
-    stored_unacknowledged: int = 0
-    reordered: int = 0
-
-
-class RecordVerdict(Struct, kw_only=True):
-    """Records in the log. duplicates: copies of others. distinct: records without copies."""
-
-    in_log: int = 0
-    distinct: int = 0
-    duplicates: int = 0
-
-
-class ProducerVerdict(Struct, kw_only=True):
-    """The batches of one producer id. -1: without a producer id. -2: producers beyond the limit, added up."""
-
-    producer_id: int
-    batches: BatchVerdict
-
-
-class TopicVerdict(Struct, kw_only=True):
-    """The verdict of a topic.
-
-    findings_left_out: how many more findings there are. forgotten: unacknowledged batches beyond the limit, in all
-    topics; copies of those are not found.
-    """
-
-    topic: str
-    batches: BatchVerdict
-    records: RecordVerdict
-    findings: list[Finding]
-    producers: list[ProducerVerdict]
-    findings_left_out: int = 0
-    forgotten: int = 0
 
 
 @dataclass(slots=True)

@@ -9,7 +9,8 @@ from fauxka.faults.actions import Action, Delay, Drop, Error, Hold
 from fauxka.faults.fault import Fault
 from fauxka.faults.journal.journal import Journal
 from fauxka.faults.journal.journal_record import RESPONDED
-from fauxka.faults.verdict.verdict import TopicVerdict, judge
+from fauxka.faults.verdict.topic_verdict import TopicVerdict
+from fauxka.faults.verdict.verdict import judge
 from fauxka.protocol.api_keys import ApiKey
 from fauxka.protocol.batches.record_batch import TimestampType, parse_header
 from fauxka.protocol.batches.records import BatchOptions, Record, build_batch

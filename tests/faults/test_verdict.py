@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from fauxka.faults.journal.journal_record import NO_RESPONSE, PENDING
-from fauxka.faults.verdict.verdict import TopicVerdict
+from fauxka.faults.verdict.topic_verdict import TopicVerdict
 from fauxka.protocol.error_codes import ErrorCode
 
 from .journal_scene import NOW_MS, PRODUCER, TOPIC, Batch, JournalScene, events, numbered

@@ -1,0 +1,76 @@
+"""The text of a failed assertion on the journal: what was expected, and which requests there were."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+
+from ..faults.journal.journal import Journal
+from ..faults.journal.journal_entries import JournalBatch, JournalEntry, count_entries, read_entries
+from ..faults.rules.match import Match
+from ..protocol.api_keys import api_name_of
+
+# The requests of a list, oldest first; more are only counted.
+REQUESTS_SHOWN = 5
+# The journal's state of a response that the client received.
+WRITTEN = "written"
+
+
+def failure_text(
+    journal: Journal, match: Match, count: int | None, *, since: int, conditions: Mapping[str, object]
+) -> str:
+    """Return the text for a number of matching requests other than count; None expects at least one.
+
+    conditions: the fields of match as the caller gave them. since: only requests with a greater id.
+    """
+    found = count_entries(journal, match, since=since)
+    wanted = "at least 1 request" if count is None else "1 request" if count == 1 else f"{count} requests"
+    filters = ", ".join(f"{name}={value!r}" for name, value in conditions.items())
+    lines = [f"expected {wanted}{filters and f' with {filters}'}, found {found}"]
+    matching = read_entries(journal, match, since=since, limit=REQUESTS_SHOWN)
+    lines += _listed(matching, found - len(matching))
+    if match.api is not None:
+        lines += _others_of_the_api(journal, match, found, since)
+    kinds = Counter(api_name_of(request.api_key) for _, request in journal.records(since))
+    lines.append(f"requests by API: {', '.join(f'{kinds[api]} {api}' for api in sorted(kinds)) or 'none'}")
+    if journal.dropped:
+        lines.append(f"{journal.dropped} older requests are no longer kept (fauxka.journal.requests.max)")
+    return "\n".join(lines)
+
+
+def _others_of_the_api(journal: Journal, match: Match, matching: int, since: int) -> list[str]:
+    """Return lines on the requests of the same API that do not match."""
+    of_api = Match(api=match.api)
+    left = count_entries(journal, of_api, since=since) - matching
+    if not left:
+        return []
+    matched = {entry.id for entry in read_entries(journal, match, since=since)}
+    entries = read_entries(journal, of_api, since=since)
+    others = [entry for entry in entries if entry.id not in matched][:REQUESTS_SHOWN]
+    return ["others of the same API:", *_listed(others, left - len(others))]
+
+
+def _listed(entries: list[JournalEntry], left_out: int) -> list[str]:
+    lines = [f"    {describe_entry(entry)}" for entry in entries]
+    return [*lines, f"    and {left_out} more"] if left_out else lines
+
+
+def describe_entry(entry: JournalEntry) -> str:
+    """Return a request as one line: its id, API and connection, its batches or topics, its response, its faults."""
+    parts = [_describe_batch(batch) for batch in entry.batches] or [
+        *entry.topics,
+        *(f"group {group_id}" for group_id in entry.group_ids),
+    ]
+    if entry.error is not None and not any(batch.error for batch in entry.batches):
+        parts.append(entry.error)
+    if entry.answer != WRITTEN:
+        parts.append(f"response {entry.answer.replace('_', ' ')}")
+    parts += [f"rule {fault.rule}: {fault.kind} at {fault.point}" for fault in entry.faults]
+    request = f"request {entry.id}: {entry.api} v{entry.api_version}, connection {entry.connection}"
+    return ", ".join([request, *parts])
+
+
+def _describe_batch(batch: JournalBatch) -> str:
+    offset = f" at offset {batch.base_offset}" if batch.base_offset >= 0 else ""
+    error = "" if batch.error is None else f" with {batch.error}"
+    return f"{batch.topic}-{batch.partition} {batch.decision.replace('_', ' ')}{offset}{error}"

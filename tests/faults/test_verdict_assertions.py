@@ -1,0 +1,120 @@
+"""Assertions on a verdict: when they fail, and what the failure says."""
+
+import pytest
+
+from fauxka.faults.verdict.topic_verdict import FINDINGS_SHOWN, TopicVerdict
+
+from .journal_scene import Batch, JournalScene, events, numbered
+
+A, B = numbered(114, 120), numbered(121, 124)
+WITHOUT_PRODUCER = Batch(-1, events(0, 0), producer_id=-1, producer_epoch=-1)
+COPY_LINE = (
+    "    appended twice: partition 0, offsets 0 and 1: a batch without a producer id was appended at offsets 0..0, and "
+    "its response was not sent (rule 1: close at applied); the batch is also at offsets 1..1: a batch without a producer "
+    "id is never recognised as a duplicate"
+)
+LOST_LINE = (
+    "    acknowledged lost: partition 0, offsets 7..10, producer 4000 epoch 0, sequences from 121: it was acknowledged "
+    "at offsets 7..10, and after a crash the log ended at 7"
+)
+
+
+def exactly_once() -> TopicVerdict:
+    scene = JournalScene()
+    scene.send(A)
+    scene.lose_answer(B)
+    scene.send(B, connection=2)
+    return scene.verdict()
+
+
+def duplicated() -> TopicVerdict:
+    scene = JournalScene()
+    scene.lose_answer(WITHOUT_PRODUCER)
+    scene.send(WITHOUT_PRODUCER, connection=2)
+    return scene.verdict()
+
+
+def lost() -> TopicVerdict:
+    scene = JournalScene()
+    scene.send(A)
+    scene.send(B)
+    scene.truncate(0, to_offset=7)
+    return scene.verdict()
+
+
+def failure_of(verdict: TopicVerdict) -> str:
+    with pytest.raises(AssertionError) as raised:
+        verdict.assert_exactly_once()
+    return str(raised.value)
+
+
+def test_recognised_duplicate_is_exactly_once() -> None:
+    verdict = exactly_once()
+
+    verdict.assert_exactly_once()
+    verdict.assert_nothing_lost()
+    verdict.assert_no_duplicates()
+
+
+def test_failure_lists_the_duplicate_with_its_reason() -> None:
+    verdict = duplicated()
+
+    assert failure_of(verdict).splitlines() == [
+        "orders: expected exactly once, found 1 record in the log twice",
+        COPY_LINE,
+    ]
+    verdict.assert_nothing_lost()
+    with pytest.raises(AssertionError, match=r"^orders: expected no duplicates, found 1 record in the log twice\n"):
+        verdict.assert_no_duplicates()
+
+
+def test_failure_lists_the_lost_batch_with_its_reason() -> None:
+    verdict = lost()
+
+    assert failure_of(verdict).splitlines() == [
+        "orders: expected exactly once, found 1 acknowledged batch lost",
+        LOST_LINE,
+    ]
+    verdict.assert_no_duplicates()
+    with pytest.raises(AssertionError, match=r"^orders: expected nothing lost, found 1 acknowledged batch lost\n"):
+        verdict.assert_nothing_lost()
+
+
+def test_failure_shows_the_first_findings_and_counts_the_others() -> None:
+    scene = JournalScene()
+    for number in range(FINDINGS_SHOWN + 2):
+        scene.send(numbered(number, number))
+    scene.truncate(0, to_offset=0)
+
+    lines = failure_of(scene.verdict()).splitlines()
+
+    assert lines[0] == "orders: expected exactly once, found 7 acknowledged batches lost"
+    assert len(lines) == 1 + FINDINGS_SHOWN + 1
+    assert lines[-1] == "    and 2 more"
+
+
+def test_failure_counts_the_findings_that_the_verdict_left_out() -> None:
+    verdict = lost()
+    verdict.findings_left_out = 3
+
+    assert failure_of(verdict).splitlines()[-1] == "    and 3 findings of any kind that this verdict left out"
+
+
+def test_stored_batch_without_an_acknowledgement_is_no_failure() -> None:
+    scene = JournalScene()
+    scene.lose_answer(A)
+
+    scene.verdict().assert_exactly_once()
+
+
+@pytest.mark.parametrize("name", ["assert_exactly_once", "assert_nothing_lost", "assert_no_duplicates"])
+def test_topic_without_records_and_batches_fails(name: str) -> None:
+    verdict = JournalScene().verdict_of("oders")
+
+    with pytest.raises(AssertionError, match="nothing was produced to 'oders', so there is nothing to judge"):
+        getattr(verdict, name)()
+
+
+def test_repr_is_one_line_with_the_counts_that_are_not_0() -> None:
+    assert repr(duplicated()) == "<verdict on 'orders': 1 appended twice; 2 records in the log, 1 duplicates>"
+    assert repr(JournalScene().verdict()) == "<verdict on 'orders': no batches; 0 records in the log, 0 duplicates>"
