@@ -52,6 +52,11 @@ class Control:
         """Whether clients can connect."""
         return self.server.is_running
 
+    def check_running(self) -> None:
+        """Raise CallError 409 while the node is down."""
+        if not self.is_running:
+            raise conflict("the node is down; POST /v1/restart starts it")
+
     @property
     def held(self) -> HeldRequests:
         """The held requests."""

@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import os
+from collections.abc import Callable, Coroutine
 from functools import cached_property
 from types import TracebackType
-from typing import TYPE_CHECKING, Self, TypeVar
+from typing import TYPE_CHECKING, Self, TypeVar, Unpack
 
 from ..broker.lifecycle.crash_restart import SnapshotFault
 from .node import Node
 from .rule import AsyncRule
 
 if TYPE_CHECKING:
+    from ..admin.control import Control
     from ..admin.operations.crash_operations import SnapshotsOption
+    from ..admin.operations.export_operations import Exported
     from ..admin.operations.reset_operations import Scope
+    from ..broker.replica.record_reader import StoredRecord
+    from .coordinators import AsyncTransactions
     from .faults import AsyncFaults, AsyncFiles
+    from .records import RecordFilter
+    from .topics import AsyncTopics
 
 Result = TypeVar("Result")
 
@@ -49,6 +56,10 @@ class AsyncBroker(Node):
         """Run function on the broker's event loop, and return its result."""
         return function()
 
+    async def _perform(self, operation: Callable[[Control], Coroutine[object, object, Result]]) -> Result:
+        """Perform an operation that waits, and return its result."""
+        return await operation(self.control)
+
     async def __aenter__(self) -> Self:
         """Start the broker."""
         return await self.start()
@@ -80,3 +91,31 @@ class AsyncBroker(Node):
         from .faults import AsyncFiles
 
         return AsyncFiles(self.control.files, self.call, AsyncRule)
+
+    async def records(
+        self, topic: str, partition: int | None = None, **chosen: Unpack[RecordFilter]
+    ) -> list[StoredRecord]:
+        """Return the records in the log of a topic, decoded; as Broker.records."""
+        from .records import reading
+
+        return await self._perform(reading(topic, partition, chosen))
+
+    async def export(self, folder: str | os.PathLike[str]) -> Exported:
+        """Write all topics to a folder on which a real Kafka starts; as Broker.export."""
+        from ..admin.operations.export_operations import Export, export
+
+        return await self._perform(lambda control: export(control, Export(dir=os.fspath(folder))))
+
+    @cached_property
+    def topics(self) -> AsyncTopics:
+        """The topics: list, create, delete, and seed with records."""
+        from .topics import AsyncTopics
+
+        return AsyncTopics(self.ask, self._perform)
+
+    @cached_property
+    def transactions(self) -> AsyncTransactions:
+        """The transactional ids with the state of their transactions."""
+        from .coordinators import AsyncTransactions
+
+        return AsyncTransactions(self.ask, self._perform)

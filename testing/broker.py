@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import encodings.idna
+import os
 import threading
 from collections.abc import Callable, Coroutine
 from contextlib import suppress
 from functools import cached_property
 from types import TracebackType
-from typing import TYPE_CHECKING, Self, TypeVar
+from typing import TYPE_CHECKING, Self, TypeVar, Unpack
 
 from ..broker.lifecycle.crash_restart import SnapshotFault
 from ..broker.runtime import event_loop_bridge
@@ -23,9 +24,15 @@ with suppress(ImportError):
 _PRELOADED = (encodings.idna, event_loop_bridge)
 
 if TYPE_CHECKING:
+    from ..admin.control import Control
     from ..admin.operations.crash_operations import SnapshotsOption
+    from ..admin.operations.export_operations import Exported
     from ..admin.operations.reset_operations import Scope
+    from ..broker.replica.record_reader import StoredRecord
+    from .coordinators import Transactions
     from .faults import Faults, Files
+    from .records import RecordFilter
+    from .topics import Topics
 
 # Far more than a start-up takes, which binds a socket and imports little.
 START_TIMEOUT_SECONDS = 10.0
@@ -80,6 +87,14 @@ class Broker(Node):
         """Run coroutine on the broker's event loop, and return its result."""
         assert self._loop is not None, "the broker was not started"
         return asyncio.run_coroutine_threadsafe(coroutine, self._loop).result(CALL_TIMEOUT_SECONDS)
+
+    def _perform(self, operation: Callable[[Control], Coroutine[object, object, Result]]) -> Result:
+        """Perform an operation that waits, on the broker's event loop, and return its result."""
+
+        async def perform() -> Result:
+            return await operation(self.control)
+
+        return self._wait(perform())
 
     def __enter__(self) -> Self:
         """Start the broker."""
@@ -136,3 +151,37 @@ class Broker(Node):
         from .faults import Files
 
         return Files(self.control.files, self.call, Rule)
+
+    def records(self, topic: str, partition: int | None = None, **chosen: Unpack[RecordFilter]) -> list[StoredRecord]:
+        """Return the records in the log of a topic, decoded, sorted by partition and offset.
+
+        partition: None for all. chosen: from_offset, to_offset (both included) and limit. Without a limit, more than
+        100,000 records are a CallError. Transaction markers are records too (is_control), and so are the records of
+        open and aborted transactions. Raises CallError for an unknown topic or partition, and for a damaged batch.
+        """
+        from .records import reading
+
+        return self._perform(reading(topic, partition, chosen))
+
+    def export(self, folder: str | os.PathLike[str]) -> Exported:
+        """Write all topics to a folder on which a real Kafka starts, as `fauxka export` does.
+
+        folder: a missing or empty one. Raises CallError.
+        """
+        from ..admin.operations.export_operations import Export, export
+
+        return self._perform(lambda control: export(control, Export(dir=os.fspath(folder))))
+
+    @cached_property
+    def topics(self) -> Topics:
+        """The topics: list, create, delete, and seed with records."""
+        from .topics import Topics
+
+        return Topics(self.ask, self._perform)
+
+    @cached_property
+    def transactions(self) -> Transactions:
+        """The transactional ids with the state of their transactions."""
+        from .coordinators import Transactions
+
+        return Transactions(self.ask, self._perform)

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
 if TYPE_CHECKING:
     from ..admin.control import Control
 
 Result = TypeVar("Result")
+Item = TypeVar("Item")
+Item_co = TypeVar("Item_co", covariant=True)
 
 # The default wait of a test. Events that happen at all happen within milliseconds.
 AWAIT_TIMEOUT_MS = 5_000
@@ -28,3 +30,44 @@ class ControlCall(Protocol):
     def __call__(self, function: Callable[[Control], Result], /) -> Result:
         """Return the result of function, or raise its exception."""
         ...
+
+
+class Perform(Protocol):
+    """Performs an operation that waits, on the broker's event loop."""
+
+    def __call__(self, operation: Callable[[Control], Coroutine[object, object, Result]], /) -> Result:
+        """Return the result of the operation, or raise its exception."""
+        ...
+
+
+class AsyncPerform(Protocol):
+    """Performs an operation that waits, on the running event loop."""
+
+    def __call__(self, operation: Callable[[Control], Coroutine[object, object, Result]], /) -> Awaitable[Result]:
+        """Return the result of the operation, or raise its exception."""
+        ...
+
+
+class Page(Protocol[Item_co]):
+    """A page of a list of the admin API."""
+
+    @property
+    def items(self) -> Sequence[Item_co]:
+        """The items."""
+        ...
+
+    @property
+    def next(self) -> str | None:
+        """The `since` of the next page; None at the end."""
+        ...
+
+
+def all_items(read: Callable[[str], Page[Item]]) -> list[Item]:
+    """Return the items of all pages. read: returns the page after a token; the first token is ""."""
+    items: list[Item] = []
+    token: str | None = ""
+    while token is not None:
+        page = read(token)
+        items += page.items
+        token = page.next
+    return items

@@ -21,9 +21,12 @@ from ..storage.producers.emulated_version import EmulatedVersion
 if TYPE_CHECKING:
     from ..admin.control import Control
     from ..admin.operations.crash_operations import SnapshotsOption
+    from ..admin.operations.probe_operations import Version
     from ..admin.operations.reset_operations import Scope
     from ..faults.verdict.topic_verdict import TopicVerdict
+    from .coordinators import Groups
     from .journal import BrokerJournal
+    from .snapshots import BrokerSnapshots
     from .state import Clock, Held, Producers
 
 Result = TypeVar("Result")
@@ -130,6 +133,18 @@ class Node(ABC):
         query = VerdictQuery(topic=topic, event_id=event_id)
         return self.ask(lambda control: read_verdict(control, query))
 
+    def version(self) -> Version:
+        """Return the version of fauxka, and the cluster id and node id of the broker."""
+        from ..admin.operations.probe_operations import version
+
+        return self.ask(version)
+
+    def metrics(self) -> str:
+        """Return the counters and gauges of the broker in Prometheus' text format."""
+        from ..admin.operations.probe_operations import metrics
+
+        return self.ask(metrics).decode()
+
     async def _reset(self, scope: Scope) -> None:
         from ..admin.operations.reset_operations import Reset, reset
 
@@ -176,6 +191,20 @@ class Node(ABC):
         from .state import Producers
 
         return Producers(self.ask)
+
+    @cached_property
+    def groups(self) -> Groups:
+        """The groups with their members, assignments and committed offsets."""
+        from .coordinators import Groups
+
+        return Groups(self.ask)
+
+    @cached_property
+    def snapshots(self) -> BrokerSnapshots:
+        """The snapshots that the broker keeps."""
+        from .snapshots import BrokerSnapshots
+
+        return BrokerSnapshots(self.ask)
 
     @cached_property
     def held(self) -> Held:

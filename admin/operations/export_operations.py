@@ -42,8 +42,7 @@ async def export(control: Control, body: Export) -> Exported:
 
     The topics are read over the Kafka protocol: fault rules apply to these requests, and the journal records them.
     """
-    if not control.is_running:
-        raise conflict("the node is down; POST /v1/restart starts it")
+    control.check_running()
     listener = control.server.listeners[0]
     host = LOOPBACK if listener.host in WILDCARD_HOSTS else listener.host
     bootstrap = f"[{host}]:{listener.port}" if ":" in host else f"{host}:{listener.port}"

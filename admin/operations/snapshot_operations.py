@@ -31,7 +31,7 @@ class SnapshotPage(Struct, kw_only=True):
 
 def snapshot(control: Control) -> SnapshotInfo:
     """Take a snapshot: logs, producers, topics, configs and committed offsets; only of a cluster in memory."""
-    _check_running(control)
+    control.check_running()
     try:
         return control.snapshots.keep(take_snapshot(control.cluster), control.clock.now_ms())
     except SnapshotError as error:
@@ -41,7 +41,7 @@ def snapshot(control: Control) -> SnapshotInfo:
 def restore(control: Control, body: SnapshotId) -> SnapshotInfo:
     """Restore a snapshot; connections are closed and the verdict is reset. A snapshot stays usable."""
     kept = control.snapshots.get(body.id)
-    _check_running(control)
+    control.check_running()
     topics = set(control.cluster.image.topics)
     # Pending requests must not be answered from the restored state.
     control.server.lift_faults()
@@ -67,11 +67,6 @@ def remove_snapshot(control: Control, path: SnapshotId) -> SnapshotInfo:
     info = control.snapshots.get(path.id).info
     del control.snapshots.kept[info.id]
     return info
-
-
-def _check_running(control: Control) -> None:
-    if not control.is_running:
-        raise conflict("the node is down; POST /v1/restart starts it")
 
 
 OPERATIONS = (

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
-from msgspec import Struct
+from msgspec import Meta, Struct
 
 from ...broker.metadata.metadata_image import TopicImage
 from ...broker.replica.partition import Partition
 from ...protocol.kafka_uuid import uuid_text
 from ..control import Control
+from ..errors import CallError
 from ..operation import Operation
 from ..paging import NamePage, page_of
 
@@ -19,6 +20,9 @@ if TYPE_CHECKING:
     from ...protocol.messages.share_group_describe import Assignment as ShareAssignment
 
 TAG = "state"
+
+# Names and ids in a path; topic names have at most 249 characters.
+NAME_CHARACTERS_MAX = 1000
 
 # The group type and protocol type of KIP-848 consumer groups, and of share groups.
 CONSUMER = "consumer"
@@ -54,6 +58,12 @@ class TopicPage(Struct, kw_only=True):
 
     items: list[TopicInfo]
     next: str | None
+
+
+class TopicPath(Struct, kw_only=True, forbid_unknown_fields=True):
+    """The name of a topic."""
+
+    topic: Annotated[str, Meta(min_length=1, max_length=NAME_CHARACTERS_MAX)]
 
 
 class MemberInfo(Struct, kw_only=True):
@@ -99,6 +109,12 @@ class GroupInfo(Struct, kw_only=True):
     offsets: list[OffsetInfo]
 
 
+class GroupPath(Struct, kw_only=True, forbid_unknown_fields=True):
+    """The id of a group."""
+
+    group_id: Annotated[str, Meta(min_length=1, max_length=NAME_CHARACTERS_MAX)]
+
+
 class GroupPage(Struct, kw_only=True):
     """Groups sorted by id."""
 
@@ -115,6 +131,22 @@ def list_topics(control: Control, query: NamePage) -> TopicPage:
     return TopicPage(items=items, next=token)
 
 
+def get_topic(control: Control, path: TopicPath) -> TopicInfo:
+    """Return a topic with its partitions."""
+    return _topic_info(control, topic_of(control, path))
+
+
+def topic_of(control: Control, path: TopicPath) -> TopicImage:
+    """Return the topic. Raises CallError: 404 for an unknown one, 409 while the node is down."""
+    control.check_running()
+    topic = control.cluster.image.find_topic(path.topic)
+    if topic is None:
+        raise CallError(
+            404, f"there is no topic {path.topic!r}", field="topic", value=path.topic, allowed="the name of a topic"
+        )
+    return topic
+
+
 def list_groups(control: Control, query: NamePage) -> GroupPage:
     """List the groups with their members and committed offsets."""
     listed = control.cluster.node.coordinators.list_groups()
@@ -123,6 +155,16 @@ def list_groups(control: Control, query: NamePage) -> GroupPage:
         sorted(types), query.limit, lambda group_id: _group_info(control, group_id, types[group_id]), str
     )
     return GroupPage(items=items, next=token)
+
+
+def get_group(control: Control, path: GroupPath) -> GroupInfo:
+    """Return a group with its members and committed offsets."""
+    listed = control.cluster.node.coordinators.list_groups()
+    group_type = next((group.group_type for group in listed if group.group_id == path.group_id), None)
+    if group_type is None:
+        message = f"there is no group {path.group_id!r}"
+        raise CallError(404, message, field="group_id", value=path.group_id, allowed="the id of a group")
+    return _group_info(control, path.group_id, group_type)
 
 
 def _topic_info(control: Control, topic: TopicImage) -> TopicInfo:
@@ -277,5 +319,7 @@ def _lag(control: Control, topic_name: str, index: int, offset: int) -> int | No
 
 OPERATIONS = (
     Operation(method="GET", path="/v1/topics", perform=list_topics, tag=TAG),
+    Operation(method="GET", path="/v1/topics/{topic}", perform=get_topic, tag=TAG, errors=(404, 409)),
     Operation(method="GET", path="/v1/groups", perform=list_groups, tag=TAG),
+    Operation(method="GET", path="/v1/groups/{group_id}", perform=get_group, tag=TAG, errors=(404,)),
 )

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import struct
 from base64 import b64encode
 from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import islice
 
 from ...protocol.batches import records as record_codec
-from ...protocol.batches.compression import BrokenPayload, PayloadTooLarge
 from ...protocol.batches.record_batch import HEADER_SIZE, is_whole, parse_header
-from ...protocol.batches.record_validation import InvalidRecords
 from ...protocol.batches.records import Record
 from .match import AnyBytes, AnyHeader, HeaderMatch, TextBytes
 
@@ -21,8 +18,6 @@ _COUNTED_MAX = 1000
 _REPORTED_BYTES_MAX = 60
 
 _DOES_NOT_DECODE = "a batch that does not decode"
-# What decoding an invalid batch may raise; ValueError is an unknown codec.
-_BROKEN = (InvalidRecords, BrokenPayload, PayloadTooLarge, IndexError, ValueError, struct.error)
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +47,7 @@ class RecordMatcher:
             return RecordMismatch(first_field, _DOES_NOT_DECODE)
         try:
             return self._find_mismatch(record_codec.iterate_records(batch))
-        except _BROKEN:
+        except record_codec.DECODE_ERRORS:
             return RecordMismatch(first_field, _DOES_NOT_DECODE)
 
     def _find_mismatch(self, records: Iterable[Record]) -> RecordMismatch | None:

@@ -5,6 +5,7 @@ Source: DefaultRecord, DefaultRecordBatch and MemoryRecordsBuilder, Kafka 4.3.0.
 
 from __future__ import annotations
 
+import struct
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -26,7 +27,7 @@ from .record_batch import (
     parse_header,
     sealed_header,
 )
-from .record_validation import read_unsigned_varint, read_varlong
+from .record_validation import InvalidRecords, read_unsigned_varint, read_varlong
 
 _LONG_SIGN = 2**63
 _LONG_RANGE = 2**64
@@ -114,6 +115,17 @@ def build_batch(batch_records: Sequence[Record], options: BatchOptions = BatchOp
     return sealed_header(header, payload) + payload
 
 
+# What decoding the bytes of an invalid batch may raise; ValueError is an unknown codec.
+DECODE_ERRORS = (
+    InvalidRecords,
+    compression.BrokenPayload,
+    compression.PayloadTooLarge,
+    IndexError,
+    ValueError,
+    struct.error,
+)
+
+
 def decode_batch(batch: memoryview | bytes) -> list[Record]:
     """Return the records of a stored batch. Raises as iterate_records does."""
     return list(iterate_records(batch))
@@ -122,12 +134,12 @@ def decode_batch(batch: memoryview | bytes) -> list[Record]:
 def iterate_records(batch: memoryview | bytes) -> Iterator[Record]:
     """Yield the records of a stored batch, with no other checks than decoding needs.
 
-    Raises InvalidRecords, IndexError or compression.BrokenPayload for bytes that are not a batch.
+    Raises DECODE_ERRORS for bytes that are not a batch.
     """
     header = parse_header(batch)
     data, position = records_data(header, batch)
     for fields in iterate_fields(header, data, position):
-        yield _record_of(fields, data)
+        yield record_of(fields, data)
 
 
 def records_data(header: BatchHeader, batch: memoryview | bytes) -> tuple[bytes, int]:
@@ -169,6 +181,11 @@ def key_of(fields: RecordFields, data: bytes) -> bytes | None:
     return data[fields.key_position : fields.key_position + fields.key_size] if fields.key_size >= 0 else None
 
 
+def header_count_of(fields: RecordFields, data: bytes) -> int:
+    """Return the number of headers of a record in data."""
+    return read_unsigned_varint(data, fields.headers_position)[0] >> 1
+
+
 def _headers_end(data: bytes, position: int) -> int:
     count, position = read_unsigned_varint(data, position)
     for _ in range(count >> 1):
@@ -178,7 +195,8 @@ def _headers_end(data: bytes, position: int) -> int:
     return position
 
 
-def _record_of(fields: RecordFields, data: bytes) -> Record:
+def record_of(fields: RecordFields, data: bytes) -> Record:
+    """Return the record of these fields in data. Raises IndexError for headers that are cut."""
     key = value = None
     if fields.key_size >= 0:
         key = data[fields.key_position : fields.key_position + fields.key_size]

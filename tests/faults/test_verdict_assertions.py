@@ -10,8 +10,8 @@ A, B = numbered(114, 120), numbered(121, 124)
 WITHOUT_PRODUCER = Batch(-1, events(0, 0), producer_id=-1, producer_epoch=-1)
 COPY_LINE = (
     "    appended twice: partition 0, offsets 0 and 1: a batch without a producer id was appended at offsets 0..0, and "
-    "its response was not sent (rule 1: close at applied); the batch is also at offsets 1..1: a batch without a producer "
-    "id is never recognised as a duplicate"
+    "its response was not sent (rule 1: close at applied); the batch is also at offsets 1..1: a batch without a "
+    "producer id is never recognised as a duplicate"
 )
 LOST_LINE = (
     "    acknowledged lost: partition 0, offsets 7..10, producer 4000 epoch 0, sequences from 121: it was acknowledged "

@@ -45,15 +45,22 @@ def handle(
     context: RequestContext, request: CreateTopicsRequest
 ) -> Steps[CreateTopicsResponse | Deferred[CreateTopicsResponse]]:
     """Create each valid topic."""
+    return (yield from create_topics(context.node, request))
+
+
+def create_topics(
+    node: NodeServices, request: CreateTopicsRequest
+) -> Steps[CreateTopicsResponse | Deferred[CreateTopicsResponse]]:
+    """Create each valid topic of the request, which may come from the admin API too."""
     counts = Counter(topic.name for topic in request.topics)
     wanted = [topic for topic in request.topics if counts[topic.name] == 1 and topic.name != CLUSTER_METADATA_TOPIC]
-    request_error = _find_request_error(context.node, request, wanted)
+    request_error = _find_request_error(node, request, wanted)
     if request_error is not None:
         refused = yield from for_each(lambda topic: _error_result(topic.name, request_error), request.topics)
         return CreateTopicsResponse(topics=refused)
     results = [_error_result(name, error) for name, error in _name_errors(counts)]
-    results += yield from _create_all(context.node, wanted, validate_only=request.validate_only)
-    return context.node.controller.when_saved(lambda error: _response(results, error))
+    results += yield from _create_all(node, wanted, validate_only=request.validate_only)
+    return node.controller.when_saved(lambda error: _response(results, error))
 
 
 def _response(results: list[CreatableTopicResult], error: KafkaError | None) -> CreateTopicsResponse:

@@ -33,15 +33,22 @@ def handle(
         states = request.topics
     else:
         states = yield from for_each(lambda name: DeleteTopicState(name=name), request.topic_names)
-    if not context.node.config.delete_topic_enable:
-        has_code = context.api_version >= DELETION_DISABLED_SINCE
-        code = ErrorCode.TOPIC_DELETION_DISABLED if has_code else ErrorCode.INVALID_REQUEST
-        return (yield from _refuse_all(states, KafkaError(code)))
-    if request.timeout_ms <= 0 and states:
+    if not context.node.config.delete_topic_enable and context.api_version < DELETION_DISABLED_SINCE:
+        return (yield from _refuse_all(states, KafkaError(ErrorCode.INVALID_REQUEST)))
+    return (yield from delete_topics(context.node, states, timeout_ms=request.timeout_ms))
+
+
+def delete_topics(
+    node: NodeServices, states: Sequence[DeleteTopicState], *, timeout_ms: int
+) -> Steps[DeleteTopicsResponse | Deferred[DeleteTopicsResponse]]:
+    """Delete each topic that appears once, by name or by id. The admin API calls it too."""
+    if not node.config.delete_topic_enable:
+        return (yield from _refuse_all(states, KafkaError(ErrorCode.TOPIC_DELETION_DISABLED)))
+    if timeout_ms <= 0 and states:
         # Kafka's controller checks the timeout before it starts.
         return (yield from _refuse_all(states, KafkaError(ErrorCode.REQUEST_TIMED_OUT)))
-    results = yield from Deletion(context.node).delete(states)
-    return context.node.controller.when_saved(lambda error: _response(results, error))
+    results = yield from Deletion(node).delete(states)
+    return node.controller.when_saved(lambda error: _response(results, error))
 
 
 def _refuse_all(states: Sequence[DeleteTopicState], error: KafkaError) -> Steps[DeleteTopicsResponse]:

@@ -1,0 +1,59 @@
+"""Calls that take long: their steps run between the requests of clients, by the rules of broker/runtime/long_work."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Generator
+from typing import TYPE_CHECKING, TypeVar, cast
+
+from ..broker.runtime.deferred import Deferred
+from ..broker.runtime.long_work import Step, Steps
+from ..faults.rule_error import RuleError
+from .control import Control
+from .errors import CallError, conflict
+
+if TYPE_CHECKING:
+    Refusal = CallError | RuleError
+
+Result = TypeVar("Result")
+
+# The errors of calls that are no internal errors.
+REFUSALS = (CallError, RuleError)
+# The name of the work in the log, in place of a connection.
+CALLER = "a call of the admin API"
+
+
+async def run_steps(control: Control, steps: Steps[Result | Deferred[Result]]) -> Result:
+    """Run the steps and return their result, or the result that they wait for.
+
+    Raises the CallError or RuleError of a step, and CallError 409 if the node crashes or is reset before the end.
+    """
+    work = cast("Steps[Result | Refusal | Deferred[Result | Refusal]]", _with_refusal(steps))
+    result = control.cluster.node.long_work.run(work, CALLER)
+    outcome = await _completed(cast("Deferred[Result | Refusal]", result)) if isinstance(result, Deferred) else result
+    if isinstance(outcome, REFUSALS):
+        raise outcome
+    return outcome
+
+
+def _with_refusal(steps: Steps[Result]) -> Generator[Step, object, Result | Refusal]:
+    """Return the refusal of a step as its result: long work logs what a later step raises as an internal error."""
+    try:
+        return (yield from steps)
+    except REFUSALS as error:
+        return error
+
+
+async def _completed(deferred: Deferred[Result]) -> Result:
+    done: asyncio.Future[Result] = asyncio.get_running_loop().create_future()
+
+    def complete(result: Result) -> None:
+        if not done.done():
+            done.set_result(result)
+
+    def fail() -> None:
+        if not done.done():
+            done.set_exception(conflict("the node has crashed, was reset, or failed; its log has the reason"))
+
+    deferred.deliver_to(complete, fail)
+    return await done
