@@ -34,7 +34,7 @@ def failure_text(
     kinds = Counter(api_name_of(request.api_key) for _, request in journal.records(since))
     lines.append(f"requests by API: {', '.join(f'{kinds[api]} {api}' for api in sorted(kinds)) or 'none'}")
     if journal.dropped:
-        lines.append(f"{journal.dropped} older requests are no longer kept (fauxka.journal.requests.max)")
+        lines.append(f"older requests that are no longer kept (fauxka.journal.requests.max): {journal.dropped}")
     return "\n".join(lines)
 
 

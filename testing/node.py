@@ -87,7 +87,7 @@ class Node(ABC):
         if not server.listeners:
             return f"<{name}, not started>"
         state = "running" if server.is_running else "not running"
-        return f"<{name} {server.bootstrap_servers}, {state}, {len(self.cluster.image.topics)} topics>"
+        return f"<{name} {server.bootstrap_servers}, {state}, topics: {len(self.cluster.image.topics)}>"
 
     @abstractmethod
     def call(self, function: Callable[[], Result]) -> Result:

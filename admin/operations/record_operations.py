@@ -10,9 +10,9 @@ from msgspec import Meta, Struct
 from ...broker.metadata.metadata_image import TopicImage
 from ...broker.replica.partition import Partition
 from ...broker.replica.record_reader import (
-    PAGE_BYTES_MAX,
     CompressionName,
     OffsetRange,
+    RecordsPage,
     StoredRecord,
     TimestampTypeName,
     Transaction,
@@ -30,6 +30,8 @@ from ..operation import Operation
 from ..paging import INT64_MAX, LIMIT_DEFAULT, LIMIT_MAX, Limit
 from .topic_operations import TAG, TopicPath, topic_of
 
+# Keys, values and headers of a page, so that its response is small as well. A page has at least one record.
+PAGE_BYTES_MAX = 1024 * 1024
 # Records that one call in process returns, if the caller sets no limit. More would be read by mistake.
 RECORDS_MAX = 100_000
 TOKEN_CHARACTERS_MAX = 100
@@ -146,19 +148,15 @@ def _read(control: Control, path: TopicPath, query: RecordQuery, start: Place | 
     records: list[StoredRecord] = []
     room = PAGE_BYTES_MAX
     for partition in _partitions(control, topic_of(control, path), query.partition):
-        if start is not None and partition.index < start.partition:
+        first = _first_offset(partition, query, start)
+        if first is None:
             continue
-        first = query.from_offset
-        if start is not None and partition.index == start.partition:
-            first = max(first, start.offset)
         if len(records) == query.limit or room <= 0:
             return _ReadRecords(records, Place(partition.index, first))
         try:
-            page = yield from read_page(
-                partition, OffsetRange(first, query.to_offset), query.limit - len(records), size_max=room
+            page = yield from _read_page(
+                partition, OffsetRange(first, query.to_offset), query.limit - len(records), room
             )
-        except KafkaError as error:
-            raise conflict(error.message, field="topic", value=path.topic) from error
         except UnreadableError as error:
             if not records:
                 raise conflict(str(error), field="from_offset", value=error.offset) from error
@@ -169,6 +167,20 @@ def _read(control: Control, path: TopicPath, query: RecordQuery, start: Place | 
             return _ReadRecords(records, Place(partition.index, page.next_offset))
         yield None
     return _ReadRecords(records, None)
+
+
+def _first_offset(partition: Partition, query: RecordQuery, start: Place | None) -> int | None:
+    """Return the first offset of the query in the partition from start on; None if the partition is before start."""
+    if start is None or partition.index > start.partition:
+        return query.from_offset
+    return max(query.from_offset, start.offset) if partition.index == start.partition else None
+
+
+def _read_page(partition: Partition, offsets: OffsetRange, limit: int, size_max: int) -> Steps[RecordsPage]:
+    try:
+        return (yield from read_page(partition, offsets, limit, size_max))
+    except KafkaError as error:
+        raise conflict(error.message, field="topic", value=partition.topic_name) from error
 
 
 def _partitions(control: Control, topic: TopicImage, index: int | None) -> list[Partition]:

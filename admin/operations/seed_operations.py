@@ -161,8 +161,7 @@ def _error(refused: RecordsRefused) -> CallError:
         field += f" to records[{refused.last}]"
     message = f"{field}: {code.name}: {refused.error.message}"
     if code in STATE_ERRORS:
-        appended = f"{refused.written} records were appended before" if refused.written else "no record was appended"
-        return CallError(409, f"{message}; {appended}", field=field)
+        return CallError(409, f"{message}; records appended before: {refused.written}", field=field)
     return CallError(400, message, field=field, allowed="records that the topic accepts")
 
 

@@ -3,8 +3,8 @@
 Rules:
 - One step on the event loop copies the bytes of a few batches, and the state of their transactions at that moment. A
   thread decodes them. So the page is what the log had, even if other requests change it meanwhile.
-- A page has at most as many records as its caller wants, and ends after PAGE_BYTES_MAX of keys, values and headers. It
-  has one record at least, however large that is, up to RECORD_BYTES_MAX.
+- A page has at most as many records and bytes of keys, values and headers as its caller wants. It has one record at
+  least, however large that is, up to RECORD_BYTES_MAX.
 - A batch that does not decode, and a record that is too large, end the page before them. At the start of a page they
   are an UnreadableError.
 """
@@ -31,8 +31,6 @@ if TYPE_CHECKING:
 
 # One read of the log: few enough batches for one step on the event loop.
 CHUNK_BYTES = 64 * 1024
-# Keys, values and headers of a page, so that its response is small as well.
-PAGE_BYTES_MAX = 1024 * 1024
 # A compressed batch of 1 MiB may hold a record of 100 MiB.
 RECORD_BYTES_MAX = 16 * 1024 * 1024
 # An empty header takes two bytes in a batch, and fifty times as much decoded.
@@ -106,7 +104,7 @@ class UnreadableError(Exception):
 class RecordsPage:
     """Records in the order of their offsets.
 
-    next_offset: where the next page begins; None if there are no more. size: bytes of keys, values and headers.
+    next_offset: the first offset of the next page; None at the end. size: bytes of keys, values and headers.
     """
 
     records: list[StoredRecord]
@@ -127,9 +125,7 @@ class _Chunk:
     open_since: dict[int, int]
 
 
-def read_page(
-    partition: Partition, offsets: OffsetRange, limit: int, size_max: int = PAGE_BYTES_MAX
-) -> Steps[RecordsPage]:
+def read_page(partition: Partition, offsets: OffsetRange, limit: int, size_max: int) -> Steps[RecordsPage]:
     """Return the first limit records with these offsets, or fewer if they have size_max bytes.
 
     Raises UnreadableError, and KafkaError UNKNOWN_TOPIC_OR_PARTITION if the topic is deleted meanwhile.

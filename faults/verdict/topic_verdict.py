@@ -73,8 +73,8 @@ class TopicVerdict(Struct, kw_only=True):
         """Return the counts in one line."""
         records = self.records
         return (
-            f"<verdict on {self.topic!r}: {self.batches}; {records.in_log} records in the log, "
-            f"{records.duplicates} duplicates>"
+            f"<verdict on {self.topic!r}: {self.batches}; records in the log: {records.in_log}, "
+            f"duplicates: {records.duplicates}>"
         )
 
     def assert_exactly_once(self) -> None:

@@ -116,5 +116,5 @@ def test_topic_without_records_and_batches_fails(name: str) -> None:
 
 
 def test_repr_is_one_line_with_the_counts_that_are_not_0() -> None:
-    assert repr(duplicated()) == "<verdict on 'orders': 1 appended twice; 2 records in the log, 1 duplicates>"
-    assert repr(JournalScene().verdict()) == "<verdict on 'orders': no batches; 0 records in the log, 0 duplicates>"
+    assert repr(duplicated()) == "<verdict on 'orders': 1 appended twice; records in the log: 2, duplicates: 1>"
+    assert repr(JournalScene().verdict()) == "<verdict on 'orders': no batches; records in the log: 0, duplicates: 0>"

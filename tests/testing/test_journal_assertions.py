@@ -89,7 +89,7 @@ def test_failure_says_how_many_requests_are_no_longer_kept() -> None:
 
         lines = failure_of(broker, api="Fetch")
 
-    assert lines[-1] == "1 older requests are no longer kept (fauxka.journal.requests.max)"
+    assert lines[-1] == "older requests that are no longer kept (fauxka.journal.requests.max): 1"
 
 
 @pytest.mark.parametrize(("fields", "message"), [({"api": "Prodduce"}, "perhaps Produce"), ({"key": "a"}, "key")])
@@ -108,6 +108,6 @@ def test_repr_of_a_broker_is_one_line_with_address_state_and_topics(broker: Brok
     running = repr(broker)
     broker.crash()
 
-    assert running == f"<Broker {broker.bootstrap_servers}, running, 1 topics>"
-    assert repr(broker) == f"<Broker {broker.bootstrap_servers}, not running, 0 topics>"
+    assert running == f"<Broker {broker.bootstrap_servers}, running, topics: 1>"
+    assert repr(broker) == f"<Broker {broker.bootstrap_servers}, not running, topics: 0>"
     assert repr(Broker()) == "<Broker, not started>"

@@ -128,9 +128,7 @@ def test_failing_storage_is_an_error_with_the_number_of_appended_records(broker:
     broker.topics.seed("orders", [{"partition": 1}])
     with (
         broker.files.add(action="disk_full", folder="orders-1"),
-        pytest.raises(
-            CallError, match=r"records\[1\]: KAFKA_STORAGE_ERROR: .*; 1 records were appended before"
-        ) as error,
+        pytest.raises(CallError, match=r"records\[1\]: KAFKA_STORAGE_ERROR: .*; records appended before: 1") as error,
     ):
         broker.topics.seed("orders", [{"value": "a"}, {"value": "b"}])
 
