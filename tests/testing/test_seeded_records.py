@@ -72,7 +72,12 @@ def test_records_without_a_key_go_to_the_partitions_in_turn_from_0_in_each_call(
 
 
 def test_text_bytes_and_none_are_stored_as_given(broker: Broker) -> None:
-    headers = [("text", "ü"), ("bytes", b"\xff"), ("null", None), ("text", "again")]
+    headers: list[tuple[str, str | bytes | None]] = [
+        ("text", "ü"),
+        ("bytes", b"\xff"),
+        ("null", None),
+        ("text", "again"),
+    ]
     broker.topics.seed("orders", [{"key": b"\xff", "value": "ü", "headers": headers, "timestamp": 5}])
 
     (found,) = broker.records("orders")
