@@ -89,7 +89,10 @@ class Rules(ABC, Generic[AnyRule, Data]):
         The counts start at 0. rule, fields: as in add. Raises RuleError, UnknownRuleError, AmbiguousRuleError.
         """
         given = self._read(rule, fields)
-        return self._watch(self._call(lambda: self._plan.replace(self._plan.look_up(address).id, given)))
+        armed = self._call(lambda: self._plan.replace(self._plan.look_up(address).id, given))
+        if self._watched is not None:
+            self._watched = [rule for rule in self._watched if rule.id != armed.id]
+        return self._watch(armed)
 
     def __getitem__(self, address: int | str) -> AnyRule:
         """Return the armed rule with this id or name.

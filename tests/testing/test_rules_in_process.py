@@ -72,6 +72,15 @@ def test_rule_is_replaced_under_its_id(broker: Broker) -> None:
     assert replaced.id == 1
 
 
+def test_replaced_rule_need_not_fire(broker: Broker) -> None:
+    broker.faults.watch()
+    broker.faults.lost_ack(name="lost")
+
+    broker.faults.replace("lost", name="new", point="received", action={"kind": "observe"})
+
+    assert [line.split(":")[0] for line in broker.faults.unfired()] == ["rule 1 'new'"]
+
+
 def test_file_rule_is_disabled_by_name(broker: Broker) -> None:
     broker.files.add(name="full", action="disk_full")
 
