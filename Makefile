@@ -75,7 +75,7 @@ bench: $(VENV)/.test
 	$(BIN)/python -m benchmarks $(ARGS)
 
 lock: $(BIN)/uv
-	$(COMPILE) pyproject.toml --group dev --output-file $(LOCKED)/dev.txt $(ARGS)
+	$(COMPILE) pyproject.toml --extra clients --group dev --output-file $(LOCKED)/dev.txt $(ARGS)
 	$(COMPILE) --group spark --constraints $(LOCKED)/dev.txt --output-file $(LOCKED)/spark.txt $(ARGS)
 
 plain:

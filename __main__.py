@@ -277,20 +277,22 @@ def scenario() -> None:
 
 @scenario.command("list")
 def list_scenarios() -> None:
-    """List the scenarios."""
-    from .scenarios.command import list_text
+    """List the scenarios, and the clients that this installation has."""
+    from .scenarios.report.text_width import terminal_width
+    from .scenarios.scenario_list import list_text
 
-    click.echo(list_text())
+    click.echo(list_text(terminal_width()))
 
 
 @scenario.command("run")
 @click.argument("name")
 @click.option(
-    "--client", default="raw", show_default=True, help="The producer: raw, confluent, aiokafka or kafka-python."
+    "--client",
+    help="The producer: raw, confluent, aiokafka or kafka-python.  [default: raw, or Spark's own]",
 )
 @click.option("--as-version", metavar="VERSION", help="Kafka version of the producer rules.  [default: 4.3]")
 @click.option("as_json", "--json", is_flag=True, help="Print timeline, verdict and checks as JSON.")
-def run_scenario(name: str, client: str, as_version: str | None, as_json: bool) -> None:
+def run_scenario(name: str, client: str | None, as_version: str | None, as_json: bool) -> None:
     """Run a scenario on its own broker and print a diagram: exit code 0 if the expected result is seen, else 1."""
     from .scenarios.command import CannotRun, DidNotEnd, run_text
 

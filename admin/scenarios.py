@@ -32,9 +32,10 @@ class Scenarios(Protocol):
         """Return all scenarios, sorted by name."""
         ...
 
-    def run(self, name: str, client: str, as_version: str | None) -> dict[str, Any]:
+    def run(self, name: str, client: str | None, as_version: str | None) -> dict[str, Any]:
         """Run a scenario on its own broker and return its report. Blocks for seconds.
 
+        client: None for the default, the raw client or that of Spark.
         as_version: the Kafka version whose producer rules apply, already checked.
         Raises UnknownScenarioName, ScenarioImpossible.
         """

@@ -27,13 +27,15 @@ class RequestMessage(Protocol):
         ...
 
 
-def request_frame(api: Api, version: int, correlation_id: int, message: RequestMessage) -> bytes:
+def request_frame(
+    api: Api, version: int, correlation_id: int, message: RequestMessage, *, client_id: str = CLIENT_ID
+) -> bytes:
     """Return the request frame, size included. Raises ValueError for a value that does not fit its field."""
     body = Writer()
     body.int16(api.key)
     body.int16(version)
     body.int32(correlation_id)
-    body.nullable_string(CLIENT_ID)
+    body.nullable_string(client_id)
     if version >= api.flexible_since:
         body.no_tagged_fields()
     message.write(body, version)

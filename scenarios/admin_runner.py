@@ -34,7 +34,7 @@ class AdminRunner:
             for each in scenarios
         ]
 
-    def run(self, name: str, client: str, as_version: str | None) -> dict[str, Any]:
+    def run(self, name: str, client: str | None, as_version: str | None) -> dict[str, Any]:
         """Run a scenario on its own broker and return its report.
 
         Raises UnknownScenarioName, ScenarioImpossible, and ValueError for an unsupported version.

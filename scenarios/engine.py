@@ -14,7 +14,7 @@ from .brokers.in_process_broker import InProcessBroker
 from .brokers.process_broker import ProcessBroker
 from .brokers.scenario_broker import ScenarioBroker, create_topic
 from .clients.client import ClientOptions, ClientUnavailable, ScenarioClient
-from .clients.clients import NamedClient, client_of
+from .clients.clients import NamedClient
 from .expectations import Check, RunResult, check
 from .report.notes import Notes
 from .report.stored_log import READ_COMMITTED, read_log
@@ -32,13 +32,12 @@ SHOWN_APIS = ("Produce", "InitProducerId", "AddPartitionsToTxn", "EndTxn")
 
 
 class Report(Struct, kw_only=True):
-    """The report of a run. instead_of: the requested client and why it cannot run the scenario; "" if it can."""
+    """The report of a run."""
 
     scenario: str
     title: str
     story: str
     client: str
-    instead_of: str = ""
     as_version: str
     passed: bool
     checks: list[Check]
@@ -47,30 +46,26 @@ class Report(Struct, kw_only=True):
 
 
 def run(scenario: Scenario, client: NamedClient, as_version: str | None = None) -> Report:
-    """Run a scenario on its own broker, with the raw client if the requested one cannot run it.
+    """Run a scenario on its own broker.
 
     Raises ClientUnavailable if client or version do not fit, ClientStuck or BrokerFailed if the run did not finish,
     and ValueError for an unsupported version.
     """
     version = EmulatedVersion.parse(as_version) if as_version else EmulatedVersion.latest()
-    instead_of = ""
-    if client.name in scenario.unable:
-        instead_of = f"{client.name}: {scenario.unable[client.name]}"
-        client = client_of(RAW)
     check_possible(scenario, client.name, version.name)
     make_broker: Callable[[str], ScenarioBroker] = ProcessBroker if scenario.on_disk else InProcessBroker
     broker = make_broker(version.name)
     try:
         create_topic(broker.bootstrap_servers, TOPIC, scenario.partitions, scenario.topic_config)
-        report = _run_on(broker, scenario, client, version)
+        return _run_on(broker, scenario, client, version)
     finally:
         broker.close()
-    report.instead_of = instead_of
-    return report
 
 
 def check_possible(scenario: Scenario, client: str, version: str) -> None:
-    """Raise ClientUnavailable if the scenario has no expectations for the version and the client."""
+    """Raise ClientUnavailable if the client cannot run the scenario, or if it has no expectations for the version."""
+    if client in scenario.unable:
+        raise ClientUnavailable(f"{scenario.name} does not run with {client}: {scenario.unable[client]}")
     if not is_within(scenario.versions, version):
         raise ClientUnavailable(f"{scenario.name} is about Kafka {scenario.versions}, not {version}")
     if not scenario.expected_of(client, version):
@@ -81,8 +76,8 @@ def _run_on(broker: ScenarioBroker, scenario: Scenario, named: NamedClient, vers
     notes = Notes(broker, TOPIC)
     options = _options(broker, scenario, named.name, notes)
 
-    def start_producer(transactional_id: str) -> ScenarioClient:
-        return named.make(replace(options, transactional_id=transactional_id))
+    def start_producer(process: str, transactional_id: str) -> ScenarioClient:
+        return named.make(replace(options, transactional_id=transactional_id, process=process))
 
     context = RunContext(scenario, named.name, named.make(options), broker, notes, start_producer)
     with closing(StepRunner(context)) as runner:
@@ -97,7 +92,7 @@ def _options(broker: ScenarioBroker, scenario: Scenario, name: str, notes: Notes
         is_idempotent=scenario.idempotent,
         request_ms=scenario.request_ms or (RAW_REQUEST_MS if name == RAW else REAL_REQUEST_MS),
         delivery_ms=scenario.delivery_ms or DELIVERY_MS,
-        note=lambda text: notes.add("client", text),
+        add_note=lambda process, text: notes.add("client", text, process),
         transactional_id=scenario.transactional_id,
     )
 

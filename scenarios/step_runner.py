@@ -9,8 +9,16 @@ from typing import Any, assert_never
 
 from ..protocol.sequences import increment_sequence
 from .brokers.scenario_broker import ScenarioBroker
-from .clients.client import NO_ANSWER, Delivery, ScenarioClient, TransactionalClient, events_of
-from .clients.foreign_producer import produce_as
+from .clients import foreign_producer
+from .clients.client import (
+    FIRST_PROCESS,
+    NO_ANSWER,
+    Delivery,
+    ScenarioClient,
+    TransactionalClient,
+    client_id_of,
+    events_of,
+)
 from .clients.raw_client import RawClient
 from .report.arrivals import Arrivals, batch_header
 from .report.batch_names import BatchNames
@@ -51,14 +59,17 @@ IN_FLIGHT_MAX = 5
 
 @dataclass(frozen=True, slots=True)
 class RunContext:
-    """The scenario, client and broker of a run. start_producer: starts a producer with a transactional id."""
+    """The scenario, client and broker of a run.
+
+    start_producer: starts a producer; its arguments are the name of its process and its transactional id.
+    """
 
     scenario: Scenario
     client_name: str
     client: ScenarioClient
     broker: ScenarioBroker
     notes: Notes
-    start_producer: Callable[[str], ScenarioClient]
+    start_producer: Callable[[str, str], ScenarioClient]
 
 
 class StepRunner:
@@ -80,6 +91,8 @@ class StepRunner:
         self._client = context.client
         self._broker = context.broker
         self._notes = context.notes
+        # How often the process of the first producer has started.
+        self._starts = 1
         self._start_producer = context.start_producer
         self._steps = context.scenario.steps_for(context.client_name)
         self._armed: dict[str, list[int]] = {}
@@ -119,8 +132,10 @@ class StepRunner:
             case GiveUp():
                 self._client.give_up()
             case RestartProducer():
-                self._notes.add("client", "the process ends; a new process starts")
+                self._notes.add("client", "the process ends", self._client_id)
                 self._client.restart()
+                self._starts += 1
+                self._notes.add("client", "the process starts again", self._client_id)
             case RaiseEpoch():
                 self._raw.raise_epoch()
             case Adopt(producer_id=producer_id, producer_epoch=producer_epoch):
@@ -131,8 +146,8 @@ class StepRunner:
     def _run_transaction_step(self, step: StartProducer | BeginTransaction | EndTransaction) -> None:
         match step:
             case StartProducer(by=by, transactional_id=transactional_id):
-                self._notes.add("client", f"another process starts with transactional id {transactional_id}: {by}")
-                self._producers[by] = self._start_producer(transactional_id)
+                self._notes.add("client", f"starts with transactional id {transactional_id}", by)
+                self._producers[by] = self._start_producer(by, transactional_id)
             case BeginTransaction(by=by):
                 self._transactional(by).begin_transaction()
             case EndTransaction(by=by, commit=commit):
@@ -156,13 +171,20 @@ class StepRunner:
             producer.close()
 
     @property
+    def _client_id(self) -> str:
+        """The client id of the first producer."""
+        return client_id_of(FIRST_PROCESS, self._starts)
+
+    @property
     def _raw(self) -> RawClient:
         assert isinstance(self._client, RawClient), "only the raw client can set its producer id and epoch"
         return self._client
 
     def _send(self, step: Send) -> None:
         if step.again:
-            self._notes.add("client", f"the application sends {', '.join(step.batches)} again")
+            self._notes.add(
+                "client", f"the application sends {', '.join(step.batches)} again", step.by or self._client_id
+            )
         client = self._producers[step.by]
         for name in step.batches:
             most = client.batch_events_max if self._scenario.in_flight else None
@@ -255,8 +277,8 @@ class StepRunner:
 
     def _intrude(self, batch: Batch) -> None:
         last = self._last_batch()
-        self._notes.add_foreign(f"another process writes {batch.name} as producer {last.producer_id}")
-        produce_as(self._broker.bootstrap_servers, TOPIC, last, batch)
+        self._notes.add("client", f"writes {batch.name} as producer {last.producer_id}", foreign_producer.PROCESS)
+        foreign_producer.produce_as(self._broker.bootstrap_servers, TOPIC, last, batch)
         self.names.add_arrived(batch.name, self._broker.journal())
 
     def _last_batch(self) -> JournalBatch:

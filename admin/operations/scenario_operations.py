@@ -17,7 +17,6 @@ from ..scenarios import ScenarioImpossible, ScenarioInfo, Scenarios, UnknownScen
 TAG = "scenarios"
 
 NAME_CHARACTERS_MAX = 100
-DEFAULT_CLIENT = "raw"
 
 Name = Annotated[str, Meta(min_length=1, max_length=NAME_CHARACTERS_MAX)]
 
@@ -38,11 +37,12 @@ class ScenarioPath(Struct, kw_only=True, forbid_unknown_fields=True):
 class ScenarioRun(Struct, kw_only=True, forbid_unknown_fields=True):
     """Options of a run.
 
-    client: `raw`, or a real client that is installed on the broker's machine. as_version: the Kafka version whose
+    client: `raw`, or a real client that is installed on the broker's machine; null for `raw`, or for Spark's own client
+    in scenarios without another. as_version: the Kafka version whose
     producer rules apply, such as "2.4"; null for the newest.
     """
 
-    client: Name = DEFAULT_CLIENT
+    client: Name | None = None
     as_version: Name | None = None
 
 

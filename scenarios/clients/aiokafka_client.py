@@ -19,7 +19,6 @@ from .client import (
     SETTLE_SECONDS_MAX,
     ClientOptions,
     ClientStuck,
-    ClientUnavailable,
     Delivery,
     events_of,
     headers_of,
@@ -39,11 +38,8 @@ class AiokafkaClient:
     batch_events_max: int | None = None
 
     def __init__(self, options: ClientOptions) -> None:
-        """Start the producer; raises ClientUnavailable if the package is missing."""
-        try:
-            self._package = importlib.import_module("aiokafka")
-        except ImportError as error:
-            raise ClientUnavailable("the client aiokafka needs the package aiokafka") from error
+        """Start the producer. Raises ImportError."""
+        self._package = importlib.import_module("aiokafka")
         self.deliveries: list[Delivery] = []
         # The notes of the timeline replace its log.
         logging.getLogger("aiokafka").setLevel(logging.CRITICAL + 1)
@@ -60,6 +56,7 @@ class AiokafkaClient:
         options = self._options
         producer = self._package.AIOKafkaProducer(
             bootstrap_servers=options.bootstrap_servers,
+            client_id=options.client_id,
             enable_idempotence=options.is_idempotent,
             acks="all",
             request_timeout_ms=options.request_ms,
@@ -118,6 +115,7 @@ class AiokafkaClient:
     def restart(self) -> None:
         """Drop all queued and in-flight batches, and start a new producer."""
         self._run(self._end())
+        self._options = self._options.restarted()
         self._producer = self._run(self._new_producer())
 
     async def _end(self) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol, runtime_checkable
 
 from ...protocol.batches.records import Headers
@@ -16,6 +16,9 @@ EVENT_HEADER = "event"
 # The maximum wait for the responses of all batches.
 SETTLE_SECONDS_MAX = 30.0
 NO_ANSWER = "none"
+
+# The process of the first producer.
+FIRST_PROCESS = "client"
 
 
 class ClientUnavailable(Exception):
@@ -30,8 +33,9 @@ class ClientStuck(Exception):
 class ClientOptions:
     """The options of a client.
 
-    request_ms, delivery_ms: the request and delivery timeouts. note: adds a note to the timeline.
-    transactional_id: None for a producer without transactions.
+    request_ms, delivery_ms: the request and delivery timeouts. add_note: adds a note of a process to the timeline.
+    transactional_id: None for a producer without transactions. process: the name of the producer's process, which is
+    its client id. starts: how often the process has started.
     """
 
     bootstrap_servers: str
@@ -39,8 +43,28 @@ class ClientOptions:
     is_idempotent: bool
     request_ms: int
     delivery_ms: int
-    note: Callable[[str], None]
+    add_note: Callable[[str, str], None]
     transactional_id: str | None = None
+    process: str = FIRST_PROCESS
+    starts: int = 1
+
+    def note(self, text: str) -> None:
+        """Add a note of this process to the timeline."""
+        self.add_note(self.client_id, text)
+
+    @property
+    def client_id(self) -> str:
+        """The client id: the name of the process, with a number if it is not its first start."""
+        return client_id_of(self.process, self.starts)
+
+    def restarted(self) -> ClientOptions:
+        """Return the options of the process that replaces this one."""
+        return replace(self, starts=self.starts + 1)
+
+
+def client_id_of(process: str, starts: int) -> str:
+    """Return the client id of a process. starts: how often the process has started."""
+    return process if starts == 1 else f"{process}-{starts}"
 
 
 @dataclass(slots=True)

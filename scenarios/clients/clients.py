@@ -5,18 +5,43 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from importlib import import_module
+from importlib.util import find_spec
 
 from ..scenario import RAW
 from .client import ClientOptions, ClientUnavailable, ScenarioClient
 
+# The extra of fauxka with the packages of all clients.
+EXTRA = "clients"
+INSTALL = f"pip install 'fauxka[{EXTRA}]'"
+
 MakeClient = Callable[[ClientOptions], ScenarioClient]
 
-# The module and the class of each client, by the name on the command line.
-CLIENTS: Mapping[str, tuple[str, str]] = {
-    RAW: ("raw_client", "RawClient"),
-    "confluent": ("confluent_client", "ConfluentClient"),
-    "aiokafka": ("aiokafka_client", "AiokafkaClient"),
-    "kafka-python": ("kafka_python_client", "KafkaPythonClient"),
+
+@dataclass(frozen=True, slots=True)
+class ClientModule:
+    """Where a client is.
+
+    module, class_name: in this folder. package: the package on PyPI, and imported: its name in Python; None for the
+    client that needs no package.
+    """
+
+    module: str
+    class_name: str
+    package: str | None = None
+    imported: str | None = None
+
+    @property
+    def is_installed(self) -> bool:
+        """Whether the package can be imported."""
+        return self.imported is None or find_spec(self.imported) is not None
+
+
+# By the name on the command line.
+CLIENTS: Mapping[str, ClientModule] = {
+    RAW: ClientModule("raw_client", "RawClient"),
+    "confluent": ClientModule("confluent_client", "ConfluentClient", "confluent-kafka", "confluent_kafka"),
+    "aiokafka": ClientModule("aiokafka_client", "AiokafkaClient", "aiokafka", "aiokafka"),
+    "kafka-python": ClientModule("kafka_python_client", "KafkaPythonClient", "kafka-python", "kafka"),
 }
 
 
@@ -29,13 +54,19 @@ class NamedClient:
 
 
 def client_of(name: str) -> NamedClient:
-    """Return a client. Raises ClientUnavailable for an unknown name."""
+    """Return a client. Raises ClientUnavailable for an unknown name, and if its package is not installed."""
     if name not in CLIENTS:
         raise ClientUnavailable(f"unknown client {name!r}; known are {', '.join(CLIENTS)}")
-    module, class_name = CLIENTS[name]
-    return NamedClient(name, lambda options: _make(module, class_name, options))
+    client = CLIENTS[name]
+    if not client.is_installed:
+        raise ClientUnavailable(f"the client {name} needs the package {client.package}; install it with {INSTALL}")
+    return NamedClient(name, lambda options: _make(name, options))
 
 
-def _make(module: str, class_name: str, options: ClientOptions) -> ScenarioClient:
-    client: ScenarioClient = getattr(import_module(f".{module}", __package__), class_name)(options)
-    return client
+def _make(name: str, options: ClientOptions) -> ScenarioClient:
+    client = CLIENTS[name]
+    try:
+        made: ScenarioClient = getattr(import_module(f".{client.module}", __package__), client.class_name)(options)
+    except ImportError as error:
+        raise ClientUnavailable(f"the client {name} cannot import {client.package}: {error}") from error
+    return made

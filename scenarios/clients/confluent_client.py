@@ -19,7 +19,6 @@ from .client import (
     SETTLE_SECONDS_MAX,
     ClientOptions,
     ClientStuck,
-    ClientUnavailable,
     Delivery,
     events_of,
     headers_of,
@@ -45,11 +44,8 @@ class ConfluentClient:
     batch_events_max: int | None = 1
 
     def __init__(self, options: ClientOptions) -> None:
-        """Start the producer; raises ClientUnavailable if the package is missing."""
-        try:
-            self._package = importlib.import_module("confluent_kafka")
-        except ImportError as error:
-            raise ClientUnavailable("the client confluent needs the package confluent-kafka") from error
+        """Start the producer. Raises ImportError."""
+        self._package = importlib.import_module("confluent_kafka")
         self.deliveries: list[Delivery] = []
         self._options = options
         self._gave_up = False
@@ -61,6 +57,7 @@ class ConfluentClient:
             {
                 **({} if options.transactional_id is None else {"transactional.id": options.transactional_id}),
                 "bootstrap.servers": options.bootstrap_servers,
+                "client.id": options.client_id,
                 "enable.idempotence": options.is_idempotent,
                 "acks": "all",
                 "linger.ms": LINGER_MS,
@@ -140,6 +137,7 @@ class ConfluentClient:
     def restart(self) -> None:
         """Drop all queued and in-flight events, and start a new producer."""
         self._purge()
+        self._options = self._options.restarted()
         self._producer = self._new_producer()
 
     def close(self) -> None:

@@ -16,6 +16,9 @@ from .client import events_of, headers_of, value_of
 from .raw_client import ALL_REPLICAS, PRODUCE_VERSION
 from .raw_connection import RawConnection
 
+# The client id of its requests.
+PROCESS = "other-process"
+
 
 def produce_as(address: str, topic: str, last: JournalBatch, batch: Batch) -> None:
     """Write a batch as the producer of the batch `last`. Raises BrokerFailed."""
@@ -30,7 +33,7 @@ def produce_as(address: str, topic: str, last: JournalBatch, batch: Batch) -> No
     data = PartitionProduceData(index=last.partition, records=build_batch(records, options))
     topic_data = [TopicProduceData(name=topic, partition_data=[data])]
     request = ProduceRequest(acks=ALL_REPLICAS, timeout_ms=AWAIT_MS_MAX, topic_data=topic_data)
-    connection = RawConnection(address)
+    connection = RawConnection(address, PROCESS)
     try:
         answer = connection.send_and_receive(ApiKey.PRODUCE, PRODUCE_VERSION, request, ProduceResponse.read)
     finally:

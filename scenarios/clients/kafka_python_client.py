@@ -13,7 +13,6 @@ from .client import (
     SETTLE_SECONDS_MAX,
     ClientOptions,
     ClientStuck,
-    ClientUnavailable,
     Delivery,
     events_of,
     headers_of,
@@ -33,14 +32,11 @@ class KafkaPythonClient:
     batch_events_max: int | None = None
 
     def __init__(self, options: ClientOptions) -> None:
-        """Start the producer; raises ClientUnavailable if the package is missing."""
-        try:
-            with warnings.catch_warnings():
-                # It imports with deprecated functions of Python.
-                warnings.simplefilter("ignore", DeprecationWarning)
-                self._package = importlib.import_module("kafka")
-        except ImportError as error:
-            raise ClientUnavailable("the client kafka-python needs the package kafka-python") from error
+        """Start the producer. Raises ImportError."""
+        with warnings.catch_warnings():
+            # It imports with deprecated functions of Python.
+            warnings.simplefilter("ignore", DeprecationWarning)
+            self._package = importlib.import_module("kafka")
         # The notes of the timeline replace its log.
         logging.getLogger("kafka").setLevel(logging.CRITICAL + 1)
         self.deliveries: list[Delivery] = []
@@ -52,6 +48,7 @@ class KafkaPythonClient:
         options = self._options
         return self._package.KafkaProducer(
             bootstrap_servers=options.bootstrap_servers,
+            client_id=options.client_id,
             enable_idempotence=options.is_idempotent,
             acks="all",
             linger_ms=LINGER_MS,
@@ -96,6 +93,7 @@ class KafkaPythonClient:
     def restart(self) -> None:
         """Drop all queued and in-flight events, and start a new producer."""
         self._end()
+        self._options = self._options.restarted()
         self._producer = self._new_producer()
 
     def close(self) -> None:

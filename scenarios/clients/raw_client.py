@@ -67,7 +67,7 @@ class RawClient:
         self._options = options
         self._open: list[Attempt] = []
         self._transaction: RawTransaction | None = None
-        self._connection = RawConnection(options.bootstrap_servers)
+        self._connection = RawConnection(options.bootstrap_servers, options.client_id)
         self._is_renumbered = False
         self._next_sequence = 0
         self._initialize()
@@ -102,6 +102,7 @@ class RawClient:
         """Drop all state, reconnect and get a new producer id."""
         self._collect()
         self._open = []
+        self._options = self._options.restarted()
         self._reconnect()
         self._is_renumbered = True
         self._next_sequence = 0
@@ -244,7 +245,7 @@ class RawClient:
         deadline = time.monotonic() + SETTLE_SECONDS_MAX
         while True:
             try:
-                self._connection = RawConnection(self._options.bootstrap_servers)
+                self._connection = RawConnection(self._options.bootstrap_servers, self._options.client_id)
                 return
             except ConnectionLost:
                 if time.monotonic() > deadline:

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import TypeVar
 
 from ...protocol.api_keys import APIS, ApiKey
-from ...protocol.client_requests import RequestMessage, read_response, request_frame
+from ...protocol.client_requests import CLIENT_ID, RequestMessage, read_response, request_frame
 from ...protocol.frames import FRAME_SIZE_BYTES
 from ...protocol.primitives import Reader
 
@@ -33,21 +33,22 @@ class NoResponse(Exception):
 class RawConnection:
     """One connection."""
 
-    def __init__(self, address: str) -> None:
-        """Connect; raises ConnectionLost."""
+    def __init__(self, address: str, client_id: str = CLIENT_ID) -> None:
+        """Connect. client_id: of its requests. Raises ConnectionLost."""
         host, _, port = address.rpartition(":")
         try:
             self._socket = socket.create_connection((host, int(port)), timeout=RESPONSE_SECONDS_MAX)
         except OSError as error:
             raise ConnectionLost(f"{address}: {error}") from error
         self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        self._client_id = client_id
         self._correlation_id = 0
         self._received = bytearray()
 
     def send(self, api_key: ApiKey, version: int, request: RequestMessage) -> int:
         """Send a request, and return its correlation id. Raises ConnectionLost."""
         self._correlation_id += 1
-        frame = request_frame(APIS[api_key], version, self._correlation_id, request)
+        frame = request_frame(APIS[api_key], version, self._correlation_id, request, client_id=self._client_id)
         try:
             self._socket.settimeout(RESPONSE_SECONDS_MAX)
             self._socket.sendall(frame)

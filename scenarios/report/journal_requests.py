@@ -43,6 +43,7 @@ class JournalRequest(Struct, kw_only=True):
     id: int
     at_ms: int
     connection: int
+    client_id: str | None = None
     api: str
     batches: list[JournalBatch] = []
     answered: bool = True

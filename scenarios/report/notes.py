@@ -16,16 +16,16 @@ Who = Literal["client", "broker", "test"]
 class Note:
     """One note.
 
-    after: the last journal id at that time. cached: the cached batches of all producers, if they changed.
-    releases: whether held requests were released. is_foreign: whether the next request is another process's.
+    after: the last journal id at that time. process: the process of a client's note, "" for the first one.
+    cached: the cached batches of all producers, if they changed. releases: whether held requests were released.
     """
 
     after: int
     who: Who
     text: str
+    process: str = ""
     cached: CachedSequences | None = None
     releases: bool = False
-    is_foreign: bool = False
 
 
 class Notes:
@@ -37,9 +37,9 @@ class Notes:
         self._broker = broker
         self._topic = topic
 
-    def add(self, who: Who, text: str) -> None:
-        """Add a note."""
-        self._add(lambda after: Note(after, who, text))
+    def add(self, who: Who, text: str, process: str = "") -> None:
+        """Add a note. process: of a client's note."""
+        self._add(lambda after: Note(after, who, text, process))
 
     def add_change(self, text: str) -> None:
         """Add a note of the broker with its cached batches."""
@@ -49,10 +49,6 @@ class Notes:
     def add_release(self, text: str) -> None:
         """Add a note that the broker releases the held requests."""
         self._add(lambda after: Note(after, "broker", text, releases=True))
-
-    def add_foreign(self, text: str) -> None:
-        """Add a note before a request of another process."""
-        self._add(lambda after: Note(after, "test", text, is_foreign=True))
 
     def _add(self, note_after: Callable[[int], Note]) -> None:
         requests = self._broker.journal()

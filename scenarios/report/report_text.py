@@ -10,58 +10,57 @@ from ..engine import Report
 from ..expectations import Check
 from ..spark.job_engine import JobReport
 from ..spark.job_report_text import spark_lines
-from .diagram import WIDTH, draw
+from .diagram import draw
+from .text_width import WIDTH
 
 # The findings in a report; a scenario has few.
 FINDINGS_MAX = 10
 _INDENT = "  "
 
 
-def report_text(report: Report) -> str:
-    """Return the report, in lines of at most diagram.WIDTH columns."""
-    return "\n".join(_lines(report))
+def report_text(report: Report, width: int = WIDTH) -> str:
+    """Return the report. width: the longest line in columns."""
+    return "\n".join(_lines(report, width))
 
 
-def _lines(report: Report) -> Iterator[str]:
-    yield from wrap(f"{report.scenario}: {report.title}", WIDTH)
+def _lines(report: Report, width: int) -> Iterator[str]:
+    yield from wrap(f"{report.scenario}: {report.title}", width)
     yield f"client {report.client}, rules of Kafka {report.as_version}"
-    if report.instead_of:
-        yield from wrap(f"not with {report.instead_of}; the {report.client} client runs it", WIDTH)
     yield ""
-    yield from wrap(report.story, WIDTH)
+    yield from wrap(report.story, width)
     yield ""
-    yield draw(report.timeline)
+    yield draw(report.timeline, width)
     yield ""
     if isinstance(report, JobReport):
-        yield from spark_lines(report)
+        yield from spark_lines(report, width)
     else:
         yield "Verdict"
-        yield from _verdict(report.verdict)
+        yield from _verdict(report.verdict, width)
     yield ""
     yield "Checks"
     for check in report.checks:
-        yield from _check(check)
+        yield from _check(check, width)
     yield ""
     yield "All checks passed." if report.passed else "Some checks FAILED."
 
 
-def _verdict(verdict: dict[str, Any]) -> Iterator[str]:
+def _verdict(verdict: dict[str, Any], width: int) -> Iterator[str]:
     for part in ("batches", "records"):
         counts = ", ".join(f"{name.replace('_', ' ')} {count}" for name, count in verdict.get(part, {}).items())
-        yield from _indented(f"{part}: {counts}")
+        yield from _indented(f"{part}: {counts}", width)
     findings: list[dict[str, Any]] = verdict.get("findings", [])
     for finding in findings[:FINDINGS_MAX]:
-        yield from _indented(f"{finding['kind']}: {finding['why']}")
+        yield from _indented(f"{finding['kind']}: {finding['why']}", width)
     if len(findings) > FINDINGS_MAX:
-        yield from _indented(f"and {len(findings) - FINDINGS_MAX} more findings")
+        yield from _indented(f"and {len(findings) - FINDINGS_MAX} more findings", width)
 
 
-def _check(check: Check) -> Iterator[str]:
+def _check(check: Check, width: int) -> Iterator[str]:
     if check.passed:
-        yield from _indented(f"ok    {check.what}: {check.seen}")
+        yield from _indented(f"ok    {check.what}: {check.seen}", width)
     else:
-        yield from _indented(f"FAIL  {check.what}: expected {check.expected}, seen {check.seen}")
+        yield from _indented(f"FAIL  {check.what}: expected {check.expected}, seen {check.seen}", width)
 
 
-def _indented(text: str) -> Iterator[str]:
-    return (_INDENT + line for line in wrap(text, WIDTH - len(_INDENT), subsequent_indent=_INDENT * 4))
+def _indented(text: str, width: int) -> Iterator[str]:
+    return (_INDENT + line for line in wrap(text, width - len(_INDENT), subsequent_indent=_INDENT * 4))

@@ -6,7 +6,7 @@ its release.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -20,6 +20,8 @@ from .notes import Note, Who
 RECEIVED = "received"
 HOLD = "hold"
 INIT_PRODUCER_ID = "InitProducerId"
+# The process of requests and notes that name none.
+CLIENT = "client"
 # Actions that lose a request before the broker handles it.
 _LOSSES = ("drop", "close", "reset")
 
@@ -39,7 +41,8 @@ class SentBatch(Struct, kw_only=True, omit_defaults=True):
 class Moment(Struct, kw_only=True, omit_defaults=True):
     """One entry of the timeline.
 
-    who: the actor of a note. lost: whether a request or a response did not arrive, and why_lost.
+    who: the actor of a note. process: the client's process of a request, a decision or a response, and of a note of a
+    client; it has a lane of its own in the diagram. lost: whether a request or a response did not arrive, and why_lost.
     decision, error, base_offset: of a decision. cached: the producer's cached batches, oldest first, after a decision
     or a note that changed them.
     """
@@ -50,6 +53,7 @@ class Moment(Struct, kw_only=True, omit_defaults=True):
     request: int | None = None
     connection: int | None = None
     who: Who | None = None
+    process: str = ""
     lost: bool = False
     why_lost: str = ""
     batch: SentBatch | None = None
@@ -72,16 +76,22 @@ class NamedRule:
         return f"{self.kind} at {self.point}: {self.name}"
 
 
+def process_of(request: JournalRequest) -> str:
+    """Return the process of a request: its client id."""
+    return request.client_id or CLIENT
+
+
 def build_timeline(
     requests: Iterable[JournalRequest],
     notes: Sequence[Note],
     names: BatchNames,
     rules: Mapping[int, NamedRule],
     batches_retained: int,
+    process_of: Callable[[JournalRequest], str] = process_of,
 ) -> list[Moment]:
-    """Return the moments in order."""
+    """Return the moments in order. process_of: returns the process of a request; by default its client id."""
     requests = list(requests)
-    builder = _Builder(names, rules, CachedBatchTracker(batches_retained))
+    builder = _Builder(names, rules, CachedBatchTracker(batches_retained), process_of)
     builder.issued = issued_producers(requests)
     left = list(notes)
     for request in requests:
@@ -95,14 +105,21 @@ def build_timeline(
 
 
 class _Builder:
-    def __init__(self, names: BatchNames, rules: Mapping[int, NamedRule], tracker: CachedBatchTracker) -> None:
+    def __init__(
+        self,
+        names: BatchNames,
+        rules: Mapping[int, NamedRule],
+        tracker: CachedBatchTracker,
+        process_of: Callable[[JournalRequest], str],
+    ) -> None:
         self.moments: list[Moment] = []
         self._names = names
         self._rules = rules
         self._tracker = tracker
         self._held: list[JournalRequest] = []
-        self._connections: set[int] = set()
-        self._is_foreign = False
+        self._process_of = process_of
+        # The connections that brought batches, by process.
+        self._connections: dict[str, set[int]] = {}
         self.issued: dict[int, str] = {}
 
     def add_note(self, note: Note) -> None:
@@ -110,10 +127,10 @@ class _Builder:
         if note.cached is not None:
             self._tracker.replace_all(note.cached)
             cached = self._tracker.newest()
-        self.moments.append(Moment(kind="note", who=note.who, text=note.text, cached=cached))
+        process = (note.process or CLIENT) if note.who == "client" else ""
+        self.moments.append(Moment(kind="note", who=note.who, text=note.text, process=process, cached=cached))
         if note.releases:
             self.release()
-        self._is_foreign = note.is_foreign
 
     def add_request(self, request: JournalRequest) -> None:
         self._note_connection(request)
@@ -125,6 +142,7 @@ class _Builder:
                 at_ms=request.at_ms,
                 request=request.id,
                 connection=request.connection,
+                process=self._process_of(request),
                 text=f"{request.api} {', '.join(map(self._batch_text, request.batches))}".rstrip(),
                 lost=is_lost,
                 why_lost=str(rule) if is_lost else "",
@@ -134,21 +152,23 @@ class _Builder:
         if is_lost:
             return
         if rule is not None and rule.point == RECEIVED and rule.kind == HOLD:
-            self.moments.append(Moment(kind="decision", request=request.id, text=str(rule), decision=NOT_APPLIED))
+            process = self._process_of(request)
+            self.moments.append(
+                Moment(kind="decision", request=request.id, process=process, text=str(rule), decision=NOT_APPLIED)
+            )
             self._held.append(request)
         else:
             self._add_outcome(request, rule)
 
     def _note_connection(self, request: JournalRequest) -> None:
-        """Add a note if batches arrive over a new connection."""
+        """Add a note if batches of a process arrive over a new connection."""
         if not request.batches:
             return
-        if self._is_foreign:
-            self._is_foreign = False
-            return
-        if self._connections and request.connection not in self._connections:
-            self.moments.append(Moment(kind="note", who="client", text="reconnects"))
-        self._connections.add(request.connection)
+        process = self._process_of(request)
+        connections = self._connections.setdefault(process, set())
+        if connections and request.connection not in connections:
+            self.moments.append(Moment(kind="note", who="client", process=process, text="reconnects"))
+        connections.add(request.connection)
 
     def release(self) -> None:
         """Add the decisions and responses of the held requests."""
@@ -170,6 +190,7 @@ class _Builder:
                 kind="answer",
                 request=request.id,
                 connection=request.connection,
+                process=self._process_of(request),
                 text=self.issued.get(request.id) or response_text(request),
                 lost=is_lost,
                 why_lost=(str(rule) if rule else "the connection was closed") if is_lost else "",
@@ -183,6 +204,7 @@ class _Builder:
             Moment(
                 kind="decision",
                 request=request.id,
+                process=self._process_of(request),
                 text=f"not applied: {rule}" if is_not_applied and rule else batch.why or batch.decision,
                 decision=batch.decision,
                 error=batch.error or "",

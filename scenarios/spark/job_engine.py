@@ -11,7 +11,7 @@ from msgspec import Struct
 from ...storage.producers.emulated_version import EmulatedVersion
 from ..brokers.in_process_broker import InProcessBroker
 from ..clients.client import ClientUnavailable
-from ..clients.clients import NamedClient
+from ..clients.clients import NamedClient, client_of
 from ..engine import Report
 from ..report.batch_names import BatchNames
 from ..report.stored_log import read_log
@@ -43,8 +43,10 @@ class JobReport(Report, kw_only=True):
     dedups: dict[str, list[str]]
 
 
-def run_with_spark(scenario: JobScenario, client: NamedClient, as_version: str | None = None) -> JobReport:
-    """Run a scenario on its own broker; client: the producer of the application.
+def run_with_spark(scenario: JobScenario, client: NamedClient | None, as_version: str | None = None) -> JobReport:
+    """Run a scenario on its own broker.
+
+    client: the producer of the application; None for the raw client.
 
     Raises ClientUnavailable if Spark is missing or the version or the client do not fit, ClientStuck or BrokerFailed
     if the run did not finish, and ValueError for an unsupported version.
@@ -52,8 +54,9 @@ def run_with_spark(scenario: JobScenario, client: NamedClient, as_version: str |
     version = EmulatedVersion.parse(as_version) if as_version else EmulatedVersion.latest()
     if not is_within(scenario.versions, version.name):
         raise ClientUnavailable(f"{scenario.name} is about Kafka {scenario.versions}, not {version.name}")
-    if not scenario.has_application and client.name != RAW:
+    if not scenario.has_application and client is not None:
         raise ClientUnavailable(f"{scenario.name} uses only Spark's own client, not {client.name}")
+    client = client or client_of(RAW)
     broker = InProcessBroker(version.name)
     try:
         with tempfile.TemporaryDirectory(prefix="fauxka-scenario-") as folder:
@@ -117,7 +120,7 @@ def _timeline(
     if topic in scenario.topics_of_application:
         # Only batches of the application have names; Spark builds its own batches.
         names.add_stored(read_log(broker.bootstrap_servers, topic, scenario.topics[topic]), requests)
-    moments = build_timeline(requests, notes, names, runner.rules, version.batches_retained)
+    moments = build_timeline(requests, notes, names, runner.rules, version.batches_retained, runner.process_of)
     if len(scenario.topics) == 1:
         return moments
     return [Moment(kind="note", who="test", text=f"the topic {topic}"), *moments] if requests else []

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from textwrap import wrap
 
-from ..report.diagram import WIDTH
 from .job_checks import found_by, found_in_words
 from .job_engine import JobReport, StoredTopic
 from .job_process import AuditVerdict, JobOutcome
@@ -16,26 +16,27 @@ _COLUMN = 14
 EXAMPLES_MAX = 2
 
 
-def spark_lines(report: JobReport) -> Iterator[str]:
-    """Yield the lines of jobs, logs, audits and dedups."""
+def spark_lines(report: JobReport, width: int) -> Iterator[str]:
+    """Yield the lines of jobs, logs, audits and dedups. width: the longest line in columns."""
+    labelled = partial(_labelled, width=width)
     yield "Results"
     for name, job in report.jobs.items():
-        yield from _labelled("Spark", f'"{name}" {_job(job)}')
+        yield from labelled("Spark", f'"{name}" {_job(job)}')
     for topic in report.stored:
-        yield from _labelled("the log", _stored(topic))
+        yield from labelled("the log", _stored(topic))
     for name, audit in report.audits.items():
-        yield from _labelled("the audit", f"{name}: {_audit(audit)}")
+        yield from labelled("the audit", f"{name}: {_audit(audit)}")
         for line in _examples(audit):
-            yield from _labelled("", line)
+            yield from labelled("", line)
     for name, lines in report.dedups.items():
-        yield from _labelled("the dedup", f"{name}: {lines[0]}")
+        yield from labelled("the dedup", f"{name}: {lines[0]}")
         for line in lines[1:]:
-            yield from _labelled("", line)
+            yield from labelled("", line)
 
 
-def _labelled(label: str, text: str) -> Iterator[str]:
+def _labelled(label: str, text: str, *, width: int) -> Iterator[str]:
     head = _INDENT + label.ljust(_COLUMN)
-    for number, line in enumerate(wrap(text, WIDTH - len(head)) or [""]):
+    for number, line in enumerate(wrap(text, width - len(head)) or [""]):
         yield (head if number == 0 else " " * len(head)) + line
 
 

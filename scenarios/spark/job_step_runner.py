@@ -13,6 +13,7 @@ from ..brokers.scenario_broker import EVENT_ID, create_topic, delete_topic
 from ..clients.client import ClientOptions, ScenarioClient, events_of
 from ..clients.clients import NamedClient
 from ..engine import DELIVERY_MS, RAW_REQUEST_MS, REAL_REQUEST_MS
+from ..report.journal_requests import JournalRequest
 from ..report.notes import Note, Who
 from ..report.timeline import NamedRule
 from ..scenario import RAW, Arm, Batch, Lift
@@ -29,6 +30,9 @@ from .job_scenario import (
     Send,
     WriteJob,
 )
+
+# The process of the producers of the application.
+APPLICATION = "application"
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +71,7 @@ class JobStepRunner:
         self._clients: dict[str, ScenarioClient] = {}
         self._acked: dict[str, list[str]] = {}
         self._next_sequences: dict[str, int] = {}
+        self._requests_of_jobs: list[tuple[range, str]] = []
         for topic in context.scenario.topics:
             self._create(topic)
 
@@ -96,11 +101,15 @@ class JobStepRunner:
             case _:
                 assert_never(step)
 
+    def process_of(self, request: JournalRequest) -> str:
+        """Return the process of a request: a job, or the application."""
+        return next((process for ids, process in self._requests_of_jobs if request.id in ids), APPLICATION)
+
     # -- the application
 
     def _send(self, step: Send) -> None:
         if step.again:
-            self._note(step.topic, "client", f"the application sends {', '.join(step.batches)} again")
+            self._note(step.topic, "client", f"the application sends {', '.join(step.batches)} again", APPLICATION)
         client = self._client_of(step.topic)
         for name in step.batches:
             batch = self._context.scenario.batches[name]
@@ -123,7 +132,8 @@ class JobStepRunner:
                 is_idempotent=True,
                 request_ms=RAW_REQUEST_MS if name == RAW else REAL_REQUEST_MS,
                 delivery_ms=DELIVERY_MS,
-                note=lambda text: self._note(topic, "client", text),
+                add_note=lambda process, text: self._note(topic, "client", text, process),
+                process=APPLICATION,
             )
             self._clients[topic] = self._context.client.make(options)
         return self._clients[topic]
@@ -133,13 +143,17 @@ class JobStepRunner:
     def _run_job(self, step: WriteJob | CopyJob) -> None:
         # The notes of a copy belong to both topics.
         topics = [step.topic] if isinstance(step, WriteJob) else [step.topic, step.to]
-        self._note_each(topics, f'Spark starts the job "{step.job}"{_options_text(step.options)}')
+        process = f"job {step.job}"
+        self._note_each(topics, f'Spark starts the job "{step.job}"{_options_text(step.options)}', process)
+        first = self._last_request() + 1
         outcome = run_job(self._arguments(step))
+        # No other process sends meanwhile.
+        self._requests_of_jobs.append((range(first, self._last_request() + 1), process))
         for attempt in outcome.attempts:
             text = f"attempt {attempt.number} of the task fails: {attempt.failure}"
-            self._notes_of(topics[-1]).append(Note(self._last_request(attempt.ended_ms), "client", text))
+            self._notes_of(topics[-1]).append(Note(self._last_request(attempt.ended_ms), "client", text, process))
         reason = f": {outcome.reason}" if outcome.reason else ""
-        self._note_each(topics, f'"{step.job}" has {outcome.status}{reason}')
+        self._note_each(topics, f'"{step.job}" has {outcome.status}{reason}', process)
         self.results.jobs[step.job] = outcome
 
     def _arguments(self, step: WriteJob | CopyJob) -> list[str]:
@@ -206,12 +220,12 @@ class JobStepRunner:
 
     # -- notes
 
-    def _note(self, topic: str, who: Who, text: str) -> None:
-        self._notes_of(topic).append(Note(self._last_request(), who, text))
+    def _note(self, topic: str, who: Who, text: str, process: str = "") -> None:
+        self._notes_of(topic).append(Note(self._last_request(), who, text, process))
 
-    def _note_each(self, topics: list[str], text: str) -> None:
+    def _note_each(self, topics: list[str], text: str, process: str) -> None:
         for topic in topics:
-            self._note(topic, "client", text)
+            self._note(topic, "client", text, process)
 
     def _notes_of(self, topic: str) -> list[Note]:
         return self.notes.setdefault(topic, [])

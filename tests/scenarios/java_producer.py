@@ -32,6 +32,7 @@ class JavaProducer:
             "open",
             bootstrap=options.bootstrap_servers,
             topic=options.topic,
+            client_id=options.client_id,
             idempotent=str(options.is_idempotent).lower(),
             request_ms=str(options.request_ms),
             delivery_ms=str(options.delivery_ms),
@@ -58,7 +59,8 @@ class JavaProducer:
 
     def restart(self) -> None:
         self._sent = []
-        self._call("restart")
+        self._options = self._options.restarted()
+        self._call("restart", client_id=self._options.client_id)
 
     def close(self) -> None:
         self._call("close")

@@ -1,7 +1,11 @@
 """Diagrams drawn from literal timelines."""
 
+import pytest
+from msgspec import structs
+
 from fauxka.scenarios.report.cached_batches import CachedBatch
-from fauxka.scenarios.report.diagram import WIDTH, draw
+from fauxka.scenarios.report.diagram import draw
+from fauxka.scenarios.report.text_width import WIDTH, terminal_width
 from fauxka.scenarios.report.timeline import Moment
 
 REQUEST = Moment(kind="request", request=1, text="Produce A: producer 7 epoch 0 sequences 0..4")
@@ -65,7 +69,84 @@ def test_cached_finding_is_not_reported_twice() -> None:
     assert "expected sequence 5, got 9: a gap is refused as a whole" in draw([refused])
 
 
-def test_no_line_is_wider_than_the_diagram() -> None:
+def exchange(process: str, number: int, text: str) -> list[Moment]:
+    """Return the moments of a request that is appended and acknowledged."""
+    return [
+        Moment(kind="request", process=process, request=number, text=text),
+        Moment(kind="decision", process=process, request=number, text="appended", decision="appended"),
+        Moment(kind="answer", process=process, request=number, text=f"offset {number}"),
+    ]
+
+
+TWO_LANES = """\
+client     successor                                    broker
+  |          |                                             |
+  |-- Produce A ------------------------------------------>|
+  |          |                                    appended |
+  |<------------------------------------------- offset 1 --|
+  |          |                                             |
+  |          | * takes over                                |
+  |          |-- Produce B ------------------------------->|
+  |          |                                    appended |
+  |          |<-------------------------------- offset 2 --|
+  |          |                                             |"""
+
+
+def test_each_process_has_its_own_lane() -> None:
+    takes_over = Moment(kind="note", who="client", process="successor", text="takes over")
+
+    drawn = draw([*exchange("client", 1, "Produce A"), takes_over, *exchange("successor", 2, "Produce B")], 62)
+
+    assert drawn == TWO_LANES
+
+
+def test_names_that_do_not_fit_next_to_each_other_stand_below_each_other() -> None:
+    processes = ["payments-producer", "orders-producer", "audit"]
+    moments = [moment for number, name in enumerate(processes) for moment in exchange(name, number, "Produce")]
+
+    lines = draw(moments, 70).splitlines()
+
+    assert lines[:4] == [
+        "  payments-producer",
+        "  |           orders-producer",
+        "  |           |           audit                                 broker",
+        "  |           |           |                                        |",
+    ]
+
+
+def test_processes_without_room_for_a_lane_share_the_last_one() -> None:
+    names = [f"client-{number}" for number in range(20)]
+    moments = [moment for number, name in enumerate(names) for moment in exchange(name, number, f"Produce {number}")]
+
+    drawn = draw(moments, 80)
+
+    assert "other processes" in drawn
+    assert "-- Produce 19 --" in drawn
+    assert max(map(len, drawn.splitlines())) <= 80
+
+
+def test_a_long_request_is_wrapped_above_its_arrow() -> None:
+    request = Moment(kind="request", process="client", request=1, text=f"Produce {'batch ' * 12}end")
+
+    lines = draw([request], 60).splitlines()
+
+    assert lines[2].startswith("  | Produce batch")
+    assert lines[3].startswith("  |-- batch ")
+    assert lines[3].endswith("end -->|") or " end ---" in lines[3]
+
+
+@pytest.mark.parametrize(("columns", "width"), [("80", 80), ("40", 60), ("200", 120)])
+def test_the_width_is_that_of_the_terminal_within_limits(
+    columns: str, width: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", columns)
+
+    assert terminal_width() == width
+
+
+@pytest.mark.parametrize("width", [60, 80, WIDTH, 120])
+@pytest.mark.parametrize("processes", [1, 2, 5, 30])
+def test_no_line_is_wider_than_the_diagram(width: int, processes: int) -> None:
     windows = [CachedBatch(f"batch-{number}", 2147483000 + number, 2147483640) for number in range(5)]
     moments = [
         Moment(kind="request", request=1, text="Produce " + "x" * 200),
@@ -77,7 +158,12 @@ def test_no_line_is_wider_than_the_diagram() -> None:
         Moment(kind="request", request=2, text="Produce " + "x" * 80, lost=True, why_lost="z " * 60),
     ]
 
-    assert max(map(len, draw(moments).splitlines())) <= WIDTH
+    moments = [
+        structs.replace(moment, process=f"process-{number}") if moment.who in (None, "client") else moment
+        for number in range(processes)
+        for moment in moments
+    ]
+    assert max(map(len, draw(moments, width).splitlines())) <= width
 
 
 def test_a_long_run_of_successful_batches_is_summarised() -> None:

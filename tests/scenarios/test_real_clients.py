@@ -45,11 +45,3 @@ def test_confluent_kafka_meets_the_expectations_of_another_version(version: str)
     report = run_scenario("idle-expiry", "confluent", version)
 
     assert report.passed, describe_failure(report)
-
-
-def test_the_raw_client_runs_a_scenario_that_the_requested_client_cannot_run() -> None:
-    report = run_scenario("sequence-wrap", "confluent")
-
-    assert report.passed, describe_failure(report)
-    assert report.client == "raw"
-    assert report.instead_of.startswith("confluent: it starts at sequence 0")

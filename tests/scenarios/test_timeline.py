@@ -88,12 +88,32 @@ def test_a_new_connection_is_noted() -> None:
     assert [moment.text for moment in moments if moment.kind == "note"] == ["reconnects"]
 
 
-def test_the_connection_of_another_client_is_not() -> None:
-    requests = [produce(1, batch(0, 4)), produce(2, batch(5, 9), connection=2), produce(3, batch(10, 14))]
+def test_the_first_connection_of_another_process_is_not() -> None:
+    other = produce(2, batch(5, 9), connection=2, client_id="other")
 
-    moments = timeline(requests, [Note(1, "test", "another client writes", is_foreign=True)])
+    moments = timeline([produce(1, batch(0, 4)), other, produce(3, batch(10, 14))])
 
-    assert [moment.text for moment in moments if moment.kind == "note"] == ["another client writes"]
+    assert [moment.text for moment in moments if moment.kind == "note"] == []
+
+
+def test_a_request_belongs_to_the_process_of_its_client_id() -> None:
+    moments = timeline([produce(1, batch(0, 4)), produce(2, batch(5, 9), client_id="other")])
+
+    assert [moment.process for moment in moments] == ["client"] * 3 + ["other"] * 3
+
+
+def test_processes_may_be_given_by_request() -> None:
+    requests = [produce(1, batch(0, 4)), produce(2, batch(5, 9))]
+
+    moments = build_timeline(requests, [], NAMES, RULES, 5, lambda request: f"job {request.id}")
+
+    assert [moment.process for moment in moments if moment.kind == "request"] == ["job 1", "job 2"]
+
+
+def test_only_notes_of_clients_belong_to_a_process() -> None:
+    notes = [Note(0, "client", "starts"), Note(0, "client", "starts", "other"), Note(0, "test", "arms a rule")]
+
+    assert [moment.process for moment in timeline([], notes)] == ["client", "other", ""]
 
 
 def test_the_number_of_cached_batches_is_limited() -> None:

@@ -23,7 +23,7 @@ def test_a_consumer_reads_the_records_on_both_sides_of_the_wrap_in_order() -> No
     sent = [event for batch in batches for event in events_of(batch)]
     with Broker() as broker:
         create_topic(broker.bootstrap_servers, TOPIC, 1, {})
-        producer = RawClient(ClientOptions(broker.bootstrap_servers, TOPIC, True, 1000, 10_000, print))
+        producer = RawClient(ClientOptions(broker.bootstrap_servers, TOPIC, True, 1000, 10_000, add_note=print))
         for batch in batches:
             producer.send(batch, 0)
         producer.settle(retries=True)

@@ -8,6 +8,7 @@ import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ExecutionException;
@@ -65,7 +66,7 @@ public final class ScenarioProducer {
             case "open" -> open(call);
             case "send" -> send(call);
             case "settle" -> settle(call.get("timeout_ms").asLong());
-            case "restart" -> restart();
+            case "restart" -> restart(call);
             case "close" -> end();
             default -> throw new IllegalArgumentException(call.toString());
         };
@@ -84,12 +85,14 @@ public final class ScenarioProducer {
             "retry.backoff.max.ms", BACKOFF_MS,
             "reconnect.backoff.ms", BACKOFF_MS,
             "reconnect.backoff.max.ms", BACKOFF_MS);
-        return begin();
+        return begin(call);
     }
 
-    private JsonNode begin() {
+    private JsonNode begin(JsonNode call) {
         sent.clear();
-        producer = new KafkaProducer<>(config, new StringSerializer(), new StringSerializer());
+        Map<String, Object> named = new HashMap<>(config);
+        named.put("client.id", call.get("client_id").asText());
+        producer = new KafkaProducer<>(named, new StringSerializer(), new StringSerializer());
         return JSON.nullNode();
     }
 
@@ -132,9 +135,9 @@ public final class ScenarioProducer {
         return all;
     }
 
-    private JsonNode restart() {
+    private JsonNode restart(JsonNode call) {
         end();
-        return begin();
+        return begin(call);
     }
 
     private JsonNode end() {
