@@ -25,9 +25,11 @@ RUN python -m pip install --no-cache-dir /tmp/dist/*.whl \
 # Without a data folder, exports over HTTP go to ./exports.
 WORKDIR /var/lib/fauxka
 USER appuser
-# In a container the loopback address is of no use to anybody else.
+# In a container the loopback address is of no use to anybody else. Tools that start Kafka's image, such as Testcontainers,
+# wait for a line of Kafka's log.
 ENV FAUXKA_HOST=0.0.0.0 \
     FAUXKA_ADMIN_HOST=0.0.0.0 \
+    FAUXKA_LOG_KAFKA_STARTED=1 \
     PYTHONUNBUFFERED=1
 # Kafka's port, and the one of the admin API.
 EXPOSE 9092 9099

@@ -1,4 +1,4 @@
-"""The command line: serve, health, export, scenario, and the commands of the pipeline.
+"""The command line: serve, health, export, scenario, and the commands of admin/client and of the pipeline.
 
 A usage error is one line on standard error and exit code 2. Each command imports its own package when it runs.
 """
@@ -8,9 +8,9 @@ from __future__ import annotations
 import gc
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from .admin.admin_options import AdminOptions
     from .admin.scenarios import Scenarios
     from .broker.lifecycle.serve_command import ServeOptions
+    from .faults.rules.fault_rules import FaultRule
 
 EXIT_USAGE = 2
 EXIT_UNHEALTHY = 1
@@ -52,20 +53,28 @@ def one_line(text: str) -> str:
     return " ".join(text.split())
 
 
+# The commands of admin/client. They are listed here so that no other command imports them.
+ADMIN_COMMANDS = ("admin", "fault", "journal", "reset", "verdict")
+
+
 class _Commands(click.Group):
-    """The commands of this module and those of the pipeline, which are imported on first use."""
+    """The commands of this module, of admin/client and of the pipeline; the others are imported on first use."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Return the names of all commands."""
         from .pipeline.command_line import commands as pipeline_commands
 
-        return sorted([*super().list_commands(ctx), *pipeline_commands.list_commands(ctx)])
+        return sorted([*super().list_commands(ctx), *ADMIN_COMMANDS, *pipeline_commands.list_commands(ctx)])
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Return a command by its name."""
         command = super().get_command(ctx, cmd_name)
         if command is not None:
             return command
+        if cmd_name in ADMIN_COMMANDS:
+            from .admin.client.command_line import commands as admin_commands
+
+            return admin_commands.get_command(ctx, cmd_name)
         from .pipeline.command_line import commands as pipeline_commands
 
         return pipeline_commands.get_command(ctx, cmd_name)
@@ -147,6 +156,7 @@ def commands() -> None:
     type=PATH,
     help="Folder for exports by the admin API.  [default: exports in the data folder or the working directory]",
 )
+@click.option("rule_file", "--rules", type=PATH, help="Start with the fault rules in this JSON or TOML file.")
 @click.option(
     "log_level",
     "-l",
@@ -157,25 +167,21 @@ def commands() -> None:
     type=click.Choice(["trace", "debug", "info", "warn", "warning", "error"], case_sensitive=False),
     help="Lowest log level to write.",
 )
+@click.option(
+    "--log-kafka-started",
+    envvar="FAUXKA_LOG_KAFKA_STARTED",
+    is_flag=True,
+    help="Log Kafka's own line at the end of the start-up, for tools that wait for it.",
+)
 def serve(
-    host: str,
-    port: int | None,
-    listeners: tuple[str, ...],
-    ready_file: str | None,
-    assignments: tuple[str, ...],
-    config_file: str | None,
-    as_version: str | None,
-    seed_topics: tuple[str, ...],
-    cluster_id: str | None,
-    data_dir: str | None,
-    import_logs: str | None,
-    fsync: str | None,
+    log_level: str,
     admin_port: str | None,
     admin_host: str,
     admin_token: str | None,
     admin_allowed_hosts: tuple[str, ...],
     export_dir: str | None,
-    log_level: str,
+    rule_file: str | None,
+    **options: Any,
 ) -> None:
     """Run a broker until SIGTERM or SIGINT.
 
@@ -188,31 +194,34 @@ def serve(
     from .broker.runtime import log_output
 
     log_output.set_up_logging(log_output.level_of(log_level))
-    options = serve_command.ServeOptions(
-        environment=os.environ,
-        config_file=config_file,
-        assignments=assignments,
-        host=host,
-        port=port,
-        listeners=listeners,
-        ready_file=ready_file,
-        as_version=as_version,
-        seed_topics=seed_topics,
-        cluster_id=cluster_id,
-        data_dir=data_dir,
-        import_logs=import_logs,
-        fsync=fsync,
-    )
     parse_options = partial(parse_admin_options, admin_host, admin_port, admin_token, allowed_hosts=admin_allowed_hosts)
-    run_broker(options, parse_options, export_dir)
+    serve_options = serve_command.ServeOptions(environment=os.environ, **options)
+    run_broker(serve_options, parse_options, export_dir, read_rules(rule_file))
+
+
+def read_rules(path: str | None) -> list[FaultRule]:
+    """Return the fault rules in a file; none without a path. Raises ClickException."""
+    if path is None:
+        return []
+    # Lazy: the models of rules import msgspec.
+    from .admin.rule_file import RuleFileError, read_rule_file
+
+    try:
+        return read_rule_file(path)
+    except RuleFileError as error:
+        raise click.ClickException(f"--rules: {error}") from error
 
 
 def run_broker(
-    options: ServeOptions, parse_options: Callable[..., AdminOptions | None], export_dir: str | None
+    options: ServeOptions,
+    parse_options: Callable[..., AdminOptions | None],
+    export_dir: str | None,
+    initial_rules: Sequence[FaultRule],
 ) -> None:
     """Serve until SIGTERM or SIGINT. Raises ClickException.
 
     parse_options: parse_admin_options without its export_dir. export_dir: None or "" for the default.
+    initial_rules: in force from the start on.
     """
     from .admin.admin_options import AdminOptionsError, default_export_dir
     from .admin.admin_server import AdminServer
@@ -220,7 +229,7 @@ def run_broker(
 
     try:
         admin_options = parse_options(export_dir=export_dir or default_export_dir(options.data_dir))
-        serve_command.serve(options, AdminServer(admin_options, load_scenarios))
+        serve_command.serve(options, AdminServer(admin_options, load_scenarios, initial_rules))
     except (serve_command.StartupError, AdminOptionsError) as error:
         raise click.ClickException(str(error)) from error
 
@@ -278,7 +287,7 @@ def scenario() -> None:
 @scenario.command("list")
 def list_scenarios() -> None:
     """List the scenarios, and the clients that this installation has."""
-    from .scenarios.report.text_width import terminal_width
+    from .admin.client.text_width import terminal_width
     from .scenarios.scenario_list import list_text
 
     click.echo(list_text(terminal_width()))

@@ -9,6 +9,7 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from ..broker.lifecycle.export import EXPORTS_FOLDER
+from ..storage.file_systems.path_problems import find_file_in_the_way
 
 DEFAULT_HOST = "127.0.0.1"
 DEFAULT_PORT = 9099
@@ -72,8 +73,8 @@ def parse_admin_options(
         return None
     if token is not None and not (token.isascii() and token.isprintable() and token.strip() == token and token):
         raise AdminOptionsError("--admin-token: expected printable ASCII characters without space around them")
-    if os.path.lexists(export_dir) and not os.path.isdir(export_dir):
-        raise AdminOptionsError(f"--export-dir: expected a folder, or the path of a new one, got {export_dir!r}")
+    if (problem := find_file_in_the_way(export_dir)) is not None:
+        raise AdminOptionsError(f"--export-dir: {problem}")
     hosts = frozenset(map(_parse_allowed_host, allowed_hosts))
     options = AdminOptions(host=host, token=token, allowed_hosts=hosts, export_dir=export_dir)
     if port is None:

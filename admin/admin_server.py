@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from ..broker.lifecycle.cluster_reset import SeedTopic
     from ..broker.network.listeners import ListenerConfig
     from ..broker.replica.disk_fault_injector import MakeFileFaults
+    from ..faults.rules.fault_rules import FaultRule
     from .http_server import HttpServer
     from .scenarios import Scenarios
 
@@ -34,10 +35,20 @@ HTTP_MODULES = (".http_server", ".application", ".control", ".operations.all_ope
 class AdminServer:
     """The admin API and the fault injection of one node: the ServeHooks of `fauxka serve`."""
 
-    def __init__(self, options: AdminOptions | None, make_scenarios: Callable[[], Scenarios] | None = None) -> None:
-        """Create the server. options: None for no admin API. make_scenarios: imports and returns the scenarios."""
+    def __init__(
+        self,
+        options: AdminOptions | None,
+        make_scenarios: Callable[[], Scenarios] | None = None,
+        initial_rules: Sequence[FaultRule] = (),
+    ) -> None:
+        """Create the server.
+
+        options: None for no admin API. make_scenarios: imports and returns the scenarios. initial_rules: see
+        FaultInjection.
+        """
         self._options = options
         self._make_scenarios = make_scenarios
+        self._initial_rules = initial_rules
         self._fault_injection: FaultInjection | None = None
         self._address: BoundAddress | None = None
         self._server: HttpServer | None = None
@@ -50,7 +61,7 @@ class AdminServer:
 
     def make_server(self, cluster: Cluster, listeners: Sequence[ListenerConfig]) -> Server:
         """Return the server of the node, not started, with fault injection."""
-        self._fault_injection = FaultInjection(cluster)
+        self._fault_injection = FaultInjection(cluster, self._initial_rules)
         return self._fault_injection.make_server(cluster, listeners)
 
     def bind(self) -> None:

@@ -39,6 +39,7 @@ class Control:
         self.server = server
         self.cluster = server.cluster
         self.plan = fault_injection.plan
+        self.arm_initial_rules = fault_injection.arm_initial_rules
         self.journal = fault_injection.journal
         self.seed_topics = seed_topics
         self.export_folder = export_folder

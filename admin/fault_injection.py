@@ -16,17 +16,25 @@ from ..faults.rules.fault_plan import FaultPlan
 
 if TYPE_CHECKING:
     from ..broker.lifecycle.crash_restart import LogEndOffsets
+    from ..faults.rules.fault_rules import FaultRule
 
 
 class FaultInjection:
     """The rules and the journal of one broker."""
 
-    def __init__(self, cluster: Cluster) -> None:
-        """Start without rules and with an empty journal."""
+    def __init__(self, cluster: Cluster, initial_rules: Sequence[FaultRule] = ()) -> None:
+        """Start with an empty journal. initial_rules: in force from the start on, and again after a reset of faults."""
         self.plan = FaultPlan(cluster.clock.now_ms)
+        self._initial_rules = initial_rules
+        self.arm_initial_rules()
         self.journal = Journal(
             cluster.node.config.journal_requests_max, cluster.node.node_id, cluster.image.topic_name_of
         )
+
+    def arm_initial_rules(self) -> None:
+        """Add the initial rules after the others."""
+        for rule in self._initial_rules:
+            self.plan.add(rule)
 
     def make_server(self, cluster: Cluster, listeners: Sequence[ListenerConfig]) -> Server:
         """Return the server of the node, not started, with the rules and the journal."""

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import msgspec
 
+from ..admin.client.text_width import terminal_width
 from .all_scenarios import load_any, run_any
 from .brokers.scenario_broker import BrokerFailed
 from .clients.client import ClientStuck, ClientUnavailable
 from .clients.raw_connection import ConnectionLost, NoResponse
 from .report.report_text import report_text
-from .report.text_width import terminal_width
 from .scenario_files import UnknownScenario
 
 

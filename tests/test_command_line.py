@@ -78,17 +78,43 @@ def test_each_log_line_is_a_json_object_without_a_terminal(tmp_path: Path) -> No
     assert {"time", "level", "logger", "message"} <= lines[0].keys()
 
 
-def test_log_has_the_words_that_harnesses_of_kafka_wait_for(tmp_path: Path) -> None:
-    with serving(tmp_path) as broker:
+@pytest.mark.parametrize(
+    ("options", "variables"),
+    [(("--log-kafka-started",), {}), ((), {"FAUXKA_LOG_KAFKA_STARTED": "1"})],
+    ids=["option", "variable"],
+)
+def test_log_has_the_words_that_harnesses_of_kafka_wait_for_where_they_are_wanted(
+    tmp_path: Path, options: tuple[str, ...], variables: dict[str, str]
+) -> None:
+    with serving(tmp_path, *options, variables=variables) as broker:
         ended = stop(broker, signal.SIGTERM)
 
-    assert "Kafka Server started" in ended.log
-    assert "Transitioning from RECOVERY to RUNNING" in ended.log
+    assert "[KafkaServer id=1] started: Kafka Server started, Transitioning from RECOVERY to RUNNING" in ended.log
+
+
+def test_start_says_each_thing_once(tmp_path: Path) -> None:
+    with serving(tmp_path, "--admin-port", "0") as broker:
+        ended = stop(broker, signal.SIGTERM)
+
+    assert ended.output == f"PLAINTEXT://{broker.bootstrap}\n{broker.admin}\n"
+    messages = [json.loads(line)["message"] for line in ended.log.splitlines()]
+    assert [message for message in messages if "plain Python" not in message] == [
+        "received SIGTERM: stopping",
+        "stopped",
+    ]
+
+
+def test_listener_that_is_advertised_under_another_address_is_logged(tmp_path: Path) -> None:
+    with serving(tmp_path, "--listener", "OUT://0.0.0.0:0,broker.example:29094") as broker:
+        ended = stop(broker, signal.SIGTERM)
+
+    assert ended.output == "OUT://broker.example:29094\n"
+    assert "OUT listens on 0.0.0.0, port " in ended.log
 
 
 def test_packages_that_only_some_requests_need_are_not_loaded_before_clients_can_connect(tmp_path: Path) -> None:
     command = (sys.executable, "-X", "importtime", "-m", "fauxka")
-    with serving(tmp_path, "--admin-port", "0", command=command) as broker:
+    with serving(tmp_path, "--admin-port", "0", "--log-kafka-started", command=command) as broker:
         log = stop(broker, signal.SIGTERM).log
 
     lines = log.partition("Kafka Server started")[0].splitlines()
@@ -155,7 +181,8 @@ def test_unknown_variable_of_the_environment_is_one_line_of_the_log(tmp_path: Pa
         (["--seed-topic", "a/b:1"], "'a/b'"),
         (["--seed-topic", "a:0"], "partitions"),
         (["--log-level", "loud"], "loud"),
-        (["--port", "0", "--ready-file", "/no/such/folder/ready"], "/no/such/folder"),
+        (["--port", "0", "--ready-file", "/no/such/folder/ready"], "--ready-file: there is no folder /no/such/folder"),
+        (["--port", "0", "--rules", "no-such-file"], "--rules: no-such-file: No such file or directory"),
         (["--no-such-option"], "--no-such-option"),
         (["surplus"], "surplus"),
     ],
@@ -167,6 +194,44 @@ def test_bad_input_is_one_line_and_exit_code_2(arguments: list[str], reason: str
     assert len(ended.log.splitlines()) == 1
     assert ended.log.startswith("fauxka: ")
     assert reason in ended.log
+
+
+@pytest.mark.parametrize(
+    ("arguments", "reason"),
+    [
+        (("serve", "--port", "0", "--data-dir", "FILE"), "FILE is a file, not a folder"),
+        (("serve", "--port", "0", "--data-dir", "FILE/data"), "FILE is a file, not a folder"),
+        (("serve", "--port", "0", "--import-logs", "FILE"), "--import-logs: FILE is a file, not a folder"),
+        (("serve", "--port", "0", "--import-logs", "FOLDER/none"), "--import-logs: there is no folder FOLDER/none"),
+        (("serve", "--port", "0", "--config", "FOLDER"), "FOLDER is a folder, not a file"),
+        (("serve", "--port", "0", "--ready-file", "FOLDER"), "--ready-file: FOLDER is a folder, not a file"),
+        (("serve", "--port", "0", "--ready-file", "FILE/ready"), "--ready-file: FILE is a file, not a folder"),
+        (
+            ("serve", "--port", "0", "--admin-port", "0", "--export-dir", "FILE"),
+            "--export-dir: FILE is a file, not a folder",
+        ),
+        (("serve", "--port", "0", "--rules", "FOLDER"), "--rules: FOLDER is a folder, not a file"),
+        (("export", "FILE", "--data-dir", "FOLDER"), "FILE is a file, not a folder"),
+        (("export", "FILE/new", "--from", "127.0.0.1:1"), "FILE is a file, not a folder"),
+        (("export", "FOLDER/new", "--data-dir", "FILE"), "FILE is a file, not a folder"),
+        (("export", "FOLDER/new", "--data-dir", "FOLDER/none"), "there is no folder FOLDER/none"),
+        (("spark-archive", "FILE/a.zip"), "FILE is a file, not a folder"),
+        (("admin", "--ready-file", "FOLDER"), "FOLDER is a folder, not a file"),
+    ],
+)
+def test_path_that_cannot_be_used_is_named(tmp_path: Path, arguments: tuple[str, ...], reason: str) -> None:
+    file, folder = tmp_path / "file", tmp_path / "folder"
+    file.write_text("")
+    folder.mkdir()
+
+    def named(text: str) -> str:
+        return text.replace("FILE", str(file)).replace("FOLDER", str(folder))
+
+    ended = run(*map(named, arguments))
+
+    assert (ended.exit_code, ended.output) == (2, "")
+    assert ended.log == f"fauxka: {named(reason)}\n"
+    assert list(folder.iterdir()) == []
 
 
 def test_port_in_use_is_one_line_and_exit_code_2(tmp_path: Path) -> None:
@@ -195,7 +260,20 @@ def test_unknown_command_is_one_line_and_exit_code_2() -> None:
 
 
 @pytest.mark.parametrize("option", ["-h", "--help"])
-@pytest.mark.parametrize("command", [(), ("serve",), ("scenario",), ("scenario", "run")], ids=" ".join)
+@pytest.mark.parametrize(
+    "command",
+    [
+        (),
+        ("serve",),
+        ("scenario",),
+        ("scenario", "run"),
+        ("fault",),
+        ("fault", "add"),
+        ("fault", "add", "lost_ack"),
+        ("verdict",),
+    ],
+    ids=" ".join,
+)
 def test_help_is_printed(command: tuple[str, ...], option: str) -> None:
     ended = run(*command, option)
 

@@ -21,7 +21,8 @@ Scope = Literal["faults", "journal", "data", "all"]
 class Reset(Struct, kw_only=True, forbid_unknown_fields=True):
     """What to reset.
 
-    faults: removes all rules; connections with held, delayed or hanging requests are closed.
+    faults: removes all rules but those of the start, whose counts start at 0; connections with held, delayed or hanging
+    requests are closed.
     journal: deletes all requests and resets the verdict.
     data: deletes topics, groups, sessions and configs, recreates the seed topics and resets the clock;
     other connections stay open.
@@ -43,11 +44,12 @@ async def reset(control: Control, body: Reset) -> Reset:
 
 
 def reset_faults(control: Control) -> None:
-    """Remove all rules, and close the connections of the requests that they hold."""
+    """Remove all rules, close the connections of the requests that they hold, and add the initial rules again."""
     control.plan.clear()
     control.server.lift_faults()
     if control.has_files:
         control.files.clear()
+    control.arm_initial_rules()
 
 
 def reset_data(control: Control) -> None:

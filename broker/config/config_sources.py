@@ -8,6 +8,7 @@ from difflib import get_close_matches
 from typing import NamedTuple
 
 from ...storage.checkpoints.properties_file import PROPERTIES_BYTES_MAX, PropertiesError, parse_properties
+from ...storage.file_systems.path_problems import find_path_problem
 from .broker_config import BrokerConfig, keys_with_effect
 from .config_keys import BROKER_KEYS, TOPIC_KEYS
 from .config_types import ConfigError, UnknownConfigKey
@@ -61,7 +62,7 @@ def read_properties_file(path: str) -> dict[str, str]:
         with open(path, "rb") as file:
             content = file.read(PROPERTIES_BYTES_MAX + 1)
     except OSError as error:
-        raise ConfigError(f"cannot read {path}: {error.strerror}") from error
+        raise ConfigError(find_path_problem(path, error) or f"cannot read {path}: {error.strerror}") from error
     if len(content) > PROPERTIES_BYTES_MAX:
         raise ConfigError(f"{path} has more than {PROPERTIES_BYTES_MAX} bytes; is it a properties file?")
     try:

@@ -25,6 +25,7 @@ from ...storage.checkpoints.checkpoint_files import (
 from ...storage.corrupt_file import CorruptFileError
 from ...storage.file_systems.file_system import TEMPORARY_SUFFIX, FileSystem
 from ...storage.file_systems.os_file_system import OsFileSystem
+from ...storage.file_systems.path_problems import find_path_problem
 from ..metadata.cluster_metadata import METADATA_FILE, ClusterMetadata
 from .export import EXPORTS_FOLDER
 from .metadata_files import BROKEN_METADATA_FILE, METADATA_COPY, StoredMetadata, read_bounded, read_metadata_files
@@ -71,7 +72,8 @@ class DataDirectory:
             _check_content(self.folder)
             self._lock = _lock_exclusive(f"{self.folder}/{LOCK}", self.folder)
         except OSError as error:
-            raise DataDirectoryError(f"cannot use {self.folder}: {error.strerror}") from error
+            problem = find_path_problem(self.folder, error)
+            raise DataDirectoryError(problem or f"cannot use {self.folder}: {error.strerror}") from error
         try:
             stored = self._read_metadata()
             self.cluster_id, self.directory_id = self._claim(owner, stored.metadata)

@@ -21,6 +21,7 @@ from ...storage.checkpoints.checkpoint_files import (
 from ...storage.corrupt_file import CorruptFileError
 from ...storage.file_systems.file_system import FileSystem
 from ...storage.file_systems.os_file_system import OsFileSystem
+from ...storage.file_systems.path_problems import find_file_in_the_way
 from ...storage.log_files import PartitionName, partition_folder
 from ...storage.log_manager import LogManager
 from ..metadata.cluster_metadata import METADATA_FILE, ClusterMetadata, TopicMetadata, encode_metadata
@@ -44,7 +45,8 @@ class ImportedLogs:
         """Lock the folder. Raises DataDirectoryError if it does not exist or a broker uses it."""
         self.folder = os.path.abspath(folder)
         if not os.path.isdir(self.folder):
-            raise DataDirectoryError(f"--import-logs: {self.folder} is not a folder")
+            problem = find_file_in_the_way(self.folder) or f"there is no folder {self.folder}"
+            raise DataDirectoryError(f"--import-logs: {problem}")
         self.file_system = OsFileSystem(self.folder)
         self._lock = lock_shared(self.folder)
 

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import gc
-import json
 import logging
 import os
 import signal
 import sys
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from typing import TYPE_CHECKING, NamedTuple
 
 from ...protocol.compiled_modules import is_compiled
@@ -23,6 +21,7 @@ from ..network.listeners import DEFAULT_HOST, ListenerConfig
 from ..runtime.event_loop import new_event_loop
 from .cluster_reset import SeedTopic, create_seed_topics, parse_seed_topic
 from .listener_options import check_listeners, select_listeners
+from .ready_file import ReadyFile, find_ready_file_problem, register_broker
 from .server import Server
 
 if TYPE_CHECKING:
@@ -40,6 +39,8 @@ THREAD_SWITCH_SECONDS = 0.0005
 # The key that --fsync sets: how many records are appended to a log before a flush. Records are acknowledged after it.
 FLUSH_KEY = "log.flush.interval.messages"
 FSYNC_NEVER = "never"
+# The words that tools wait for which start Kafka in a container, such as Testcontainers.
+KAFKA_STARTED = "[KafkaServer id=%d] started: Kafka Server started, Transitioning from RECOVERY to RUNNING"
 STOP_SIGNALS = (signal.SIGTERM, signal.SIGINT)
 
 
@@ -51,6 +52,7 @@ class ServeOptions(NamedTuple):
     """The options of the command line and the environment.
 
     port: None if not given; then the config keys of the listeners apply.
+    log_kafka_started: whether the log has Kafka's own line at the end of the start-up.
     """
 
     environment: Mapping[str, str]
@@ -66,53 +68,20 @@ class ServeOptions(NamedTuple):
     data_dir: str | None = None
     import_logs: str | None = None
     fsync: str | None = None
+    log_kafka_started: bool = False
 
 
 class PreparedBroker(NamedTuple):
-    """A cluster that is ready to start, and notes on its configs for the log."""
+    """A cluster that is ready to start, and notes on its configs for the log.
+
+    log_kafka_started: see ServeOptions.
+    """
 
     cluster: Cluster
     listeners: list[ListenerConfig]
     seed_topics: list[SeedTopic]
     notes: list[str]
-
-
-class ReadyFile:
-    """Writes the ready file when clients can connect, and removes it before shutdown."""
-
-    def __init__(self, path: str) -> None:
-        """path: the file. Nothing is written yet."""
-        self._path = path
-        self._is_written = False
-
-    def write(self, bootstrap: str, pid: int, *, admin: str | None = None) -> None:
-        """Write the file atomically. Raises OSError.
-
-        bootstrap: "host:port" of the first listener. admin: "host:port" of the admin API, or None.
-        """
-        content = json.dumps({"bootstrap": bootstrap, "admin": admin, "pid": pid}) + "\n"
-        # A rename is atomic only within a file system, so the partial file is in the same folder.
-        folder, name = os.path.split(self._path)
-        partial = os.path.join(folder, f".{name}.{pid}")
-        try:
-            with open(partial, "w", encoding="utf-8") as file:
-                file.write(content)
-            os.replace(partial, self._path)
-        except OSError:
-            _remove(partial)
-            raise
-        self._is_written = True
-
-    def remove(self) -> None:
-        """Remove the file if `write` created it; no effect if it does not exist any more."""
-        if self._is_written:
-            _remove(self._path)
-            self._is_written = False
-
-
-def _remove(path: str) -> None:
-    with suppress(FileNotFoundError):
-        os.remove(path)
+    log_kafka_started: bool
 
 
 def serve(options: ServeOptions, hooks: ServeHooks) -> None:
@@ -139,6 +108,8 @@ def serve(options: ServeOptions, hooks: ServeHooks) -> None:
 
 def prepare(options: ServeOptions, make_file_faults: MakeFileFaults | None) -> PreparedBroker:
     """Create the cluster, without listening yet. Raises StartupError."""
+    if options.ready_file and (problem := find_ready_file_problem(options.ready_file)) is not None:
+        raise StartupError(f"--ready-file: {problem}")
     try:
         file_entries = {} if options.config_file is None else read_properties_file(options.config_file)
         gathered = gather_config(file_entries, options.environment, options.assignments)
@@ -155,7 +126,7 @@ def prepare(options: ServeOptions, make_file_faults: MakeFileFaults | None) -> P
         cluster.image.cluster_id = options.cluster_id or cluster.image.cluster_id
     else:
         cluster = _load_cluster(config, options, emulated_version, make_file_faults)
-    return PreparedBroker(cluster, listeners, seed_topics, notes)
+    return PreparedBroker(cluster, listeners, seed_topics, notes, options.log_kafka_started)
 
 
 def _parse_version(text: str | None) -> EmulatedVersion | None:
@@ -222,12 +193,15 @@ async def serve_until_stopped(prepared: PreparedBroker, ready_file: ReadyFile | 
     await _start_server(server, prepared.listeners)
     try:
         _announce_listeners(server)
+        if prepared.log_kafka_started:
+            logger.info(KAFKA_STARTED, server.node.node_id)
         admin = await hooks.open(server, prepared.seed_topics)
         if admin is not None:
             print(f"http://{admin}", flush=True)
-            logger.info("admin API on http://%s", admin)
         if ready_file is not None:
             _write_ready_file(server, ready_file, admin)
+        elif admin is not None:
+            ready_file = register_broker(server.bootstrap_servers, os.getpid(), admin)
         await stopping.wait()
     finally:
         if ready_file is not None:
@@ -245,15 +219,9 @@ async def _start_server(server: Server, listeners: Sequence[ListenerConfig]) -> 
 
 
 def _announce_listeners(server: Server) -> None:
-    """Write the addresses of the listeners to standard output and to the log."""
+    """Write the addresses of the listeners to standard output."""
     for listener in server.listeners:
         print(f"{listener.name}://{listener.address}", flush=True)
-    # Tools that start Kafka containers, such as Testcontainers, wait for the second half.
-    logger.info(
-        "serving %s; [KafkaServer id=%d] started: Kafka Server started, Transitioning from RECOVERY to RUNNING",
-        server.bootstrap_servers,
-        server.node.node_id,
-    )
 
 
 def _write_ready_file(server: Server, ready_file: ReadyFile, admin: str | None) -> None:

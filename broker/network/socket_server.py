@@ -55,7 +55,10 @@ class SocketServer:
         self._acceptors.append(acceptor)
         self._quotas.listen(listener.name)
         acceptor.resume()
-        logger.info("listening on %s as %s, advertised as %s", config.host, listener.name, listener.address)
+        # The serve command prints the advertised address.
+        is_advertised = (listener.host, listener.port) == (listener.advertised_host, listener.advertised_port)
+        level = logging.DEBUG if is_advertised else logging.INFO
+        logger.log(level, "%s listens on %s, port %d", listener.name, listener.host or "every address", listener.port)
         return listener
 
     def stop_listening(self) -> list[tuple[int, tuple[str, int]]]:

@@ -19,6 +19,7 @@ from typing import IO, TextIO
 from pyspark import StorageLevel
 from pyspark.sql import DataFrame, Observation, SparkSession
 
+from ...storage.file_systems.path_problems import find_path_problem
 from ..audit_job import (
     OBSERVED_COLUMNS,
     AuditRequest,
@@ -161,7 +162,7 @@ def _write(name: str, file: str, content: str) -> None:
     try:
         Path(file).write_text(content, encoding="utf-8")
     except OSError as error:
-        raise BadOption(f"{name}: {file}: {error.strerror}") from error
+        raise BadOption(f"{name}: {find_path_problem(file, error) or f'{file}: {error.strerror}'}") from error
 
 
 @contextmanager

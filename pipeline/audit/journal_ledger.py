@@ -21,6 +21,7 @@ from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as f
 
 from ...protocol.sequences import MAX_SEQUENCE
+from ...storage.file_systems.path_problems import find_path_problem
 from ..bad_option import BadOption
 from .ledger_audit import audit_ledger
 
@@ -159,7 +160,8 @@ def _requests_in(text: str) -> list[JournalRequest]:
     try:
         content = Path(text).read_bytes()
     except OSError as error:
-        raise BadOption(f"journal: {text} cannot be read: {error.strerror or error}") from error
+        problem = find_path_problem(text, error) or f"{text} cannot be read: {error.strerror or error}"
+        raise BadOption(f"journal: {problem}") from error
     try:
         page = msgspec.json.decode(content, type=_Page | list[JournalRequest])
         return page.items if isinstance(page, _Page) else page

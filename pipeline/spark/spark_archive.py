@@ -18,6 +18,7 @@ from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 from zipimport import zipimporter
 
+from ...storage.file_systems.path_problems import find_path_problem
 from ..bad_option import BadOption
 
 if TYPE_CHECKING:
@@ -41,7 +42,7 @@ def write_archive(path: Path) -> None:
                 entry.compress_type = zipfile.ZIP_DEFLATED
                 archive.writestr(entry, source.read_bytes())
     except OSError as error:
-        raise BadOption(f"{path}: {error.strerror}") from None
+        raise BadOption(find_path_problem(path, error) or f"{path}: {error.strerror}") from None
 
 
 def _sources() -> Iterator[tuple[PurePosixPath, Traversable]]:

@@ -16,6 +16,7 @@ import tempfile
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+from ...storage.file_systems.path_problems import find_path_problem
 from ..bad_option import BadOption
 from .spark_jar_lock import LOCKS, Jar, Lock
 
@@ -55,7 +56,7 @@ def fetch_jars(destination: Path | None = None, ways: Sequence[str] = ("mvn", "i
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise BadOption(f"{folder}: {error.strerror}") from None
+        raise BadOption(find_path_problem(folder, error) or f"{folder}: {error.strerror}") from None
     tried: list[str] = []
     for way in ways:
         if not _missing(lock, folder):

@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 
+from ...admin.client.text_width import WIDTH as WIDTH
 from .cached_batches import CachedBatch
 from .journal_requests import APPENDED
 from .lanes import Lanes, lanes_of, wrapped
-from .text_width import WIDTH
 from .timeline import CLIENT, Moment
 
 # Decisions are drawn on the broker's side.
@@ -124,7 +124,7 @@ class _Drawing:
                 yield self.lanes.row(reason + shaft)
             else:
                 yield self.lanes.row(shaft)
-                yield from self._at_broker(wrapped(reason, self.lanes.broker_room - 1))
+                yield from self._at_broker(wrapped(reason.strip(), self.lanes.broker_room - 2))
         yield self.lanes.row()
 
     def _decision(self, moment: Moment) -> Iterator[str]:

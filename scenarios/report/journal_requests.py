@@ -38,7 +38,7 @@ class JournalFault(Struct, kw_only=True):
 
 
 class JournalRequest(Struct, kw_only=True):
-    """A request in the journal."""
+    """A request in the journal. process: the process that sent it, if it is not that of the client id."""
 
     id: int
     at_ms: int
@@ -49,6 +49,7 @@ class JournalRequest(Struct, kw_only=True):
     answered: bool = True
     error: str | None = None
     faults: list[JournalFault] = []
+    process: str = ""
 
 
 class _CachedBatch(Struct):

@@ -4,18 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from textwrap import wrap
-from typing import Any
 
+from ...admin.client.text_width import WIDTH
+from ...admin.client.verdict_text import indented, verdict_lines
 from ..engine import Report
 from ..expectations import Check
 from ..spark.job_engine import JobReport
 from ..spark.job_report_text import spark_lines
 from .diagram import draw
-from .text_width import WIDTH
-
-# The findings in a report; a scenario has few.
-FINDINGS_MAX = 10
-_INDENT = "  "
 
 
 def report_text(report: Report, width: int = WIDTH) -> str:
@@ -35,7 +31,7 @@ def _lines(report: Report, width: int) -> Iterator[str]:
         yield from spark_lines(report, width)
     else:
         yield "Verdict"
-        yield from _verdict(report.verdict, width)
+        yield from verdict_lines(report.verdict, width)
     yield ""
     yield "Checks"
     for check in report.checks:
@@ -44,23 +40,8 @@ def _lines(report: Report, width: int) -> Iterator[str]:
     yield "All checks passed." if report.passed else "Some checks FAILED."
 
 
-def _verdict(verdict: dict[str, Any], width: int) -> Iterator[str]:
-    for part in ("batches", "records"):
-        counts = ", ".join(f"{name.replace('_', ' ')} {count}" for name, count in verdict.get(part, {}).items())
-        yield from _indented(f"{part}: {counts}", width)
-    findings: list[dict[str, Any]] = verdict.get("findings", [])
-    for finding in findings[:FINDINGS_MAX]:
-        yield from _indented(f"{finding['kind']}: {finding['why']}", width)
-    if len(findings) > FINDINGS_MAX:
-        yield from _indented(f"and {len(findings) - FINDINGS_MAX} more findings", width)
-
-
 def _check(check: Check, width: int) -> Iterator[str]:
     if check.passed:
-        yield from _indented(f"ok    {check.what}: {check.seen}", width)
+        yield from indented(f"ok    {check.what}: {check.seen}", width)
     else:
-        yield from _indented(f"FAIL  {check.what}: expected {check.expected}, seen {check.seen}", width)
-
-
-def _indented(text: str, width: int) -> Iterator[str]:
-    return (_INDENT + line for line in wrap(text, width - len(_INDENT), subsequent_indent=_INDENT * 4))
+        yield from indented(f"FAIL  {check.what}: expected {check.expected}, seen {check.seen}", width)

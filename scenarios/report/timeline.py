@@ -6,7 +6,7 @@ its release.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -77,8 +77,8 @@ class NamedRule:
 
 
 def process_of(request: JournalRequest) -> str:
-    """Return the process of a request: its client id."""
-    return request.client_id or CLIENT
+    """Return the process of a request: by default its client id."""
+    return request.process or request.client_id or CLIENT
 
 
 def build_timeline(
@@ -87,11 +87,10 @@ def build_timeline(
     names: BatchNames,
     rules: Mapping[int, NamedRule],
     batches_retained: int,
-    process_of: Callable[[JournalRequest], str] = process_of,
 ) -> list[Moment]:
-    """Return the moments in order. process_of: returns the process of a request; by default its client id."""
+    """Return the moments in order."""
     requests = list(requests)
-    builder = _Builder(names, rules, CachedBatchTracker(batches_retained), process_of)
+    builder = _Builder(names, rules, CachedBatchTracker(batches_retained))
     builder.issued = issued_producers(requests)
     left = list(notes)
     for request in requests:
@@ -105,19 +104,12 @@ def build_timeline(
 
 
 class _Builder:
-    def __init__(
-        self,
-        names: BatchNames,
-        rules: Mapping[int, NamedRule],
-        tracker: CachedBatchTracker,
-        process_of: Callable[[JournalRequest], str],
-    ) -> None:
+    def __init__(self, names: BatchNames, rules: Mapping[int, NamedRule], tracker: CachedBatchTracker) -> None:
         self.moments: list[Moment] = []
         self._names = names
         self._rules = rules
         self._tracker = tracker
         self._held: list[JournalRequest] = []
-        self._process_of = process_of
         # The connections that brought batches, by process.
         self._connections: dict[str, set[int]] = {}
         self.issued: dict[int, str] = {}
@@ -142,7 +134,7 @@ class _Builder:
                 at_ms=request.at_ms,
                 request=request.id,
                 connection=request.connection,
-                process=self._process_of(request),
+                process=process_of(request),
                 text=f"{request.api} {', '.join(map(self._batch_text, request.batches))}".rstrip(),
                 lost=is_lost,
                 why_lost=str(rule) if is_lost else "",
@@ -152,7 +144,7 @@ class _Builder:
         if is_lost:
             return
         if rule is not None and rule.point == RECEIVED and rule.kind == HOLD:
-            process = self._process_of(request)
+            process = process_of(request)
             self.moments.append(
                 Moment(kind="decision", request=request.id, process=process, text=str(rule), decision=NOT_APPLIED)
             )
@@ -164,7 +156,7 @@ class _Builder:
         """Add a note if batches of a process arrive over a new connection."""
         if not request.batches:
             return
-        process = self._process_of(request)
+        process = process_of(request)
         connections = self._connections.setdefault(process, set())
         if connections and request.connection not in connections:
             self.moments.append(Moment(kind="note", who="client", process=process, text="reconnects"))
@@ -190,7 +182,7 @@ class _Builder:
                 kind="answer",
                 request=request.id,
                 connection=request.connection,
-                process=self._process_of(request),
+                process=process_of(request),
                 text=self.issued.get(request.id) or response_text(request),
                 lost=is_lost,
                 why_lost=(str(rule) if rule else "the connection was closed") if is_lost else "",
@@ -204,7 +196,7 @@ class _Builder:
             Moment(
                 kind="decision",
                 request=request.id,
-                process=self._process_of(request),
+                process=process_of(request),
                 text=f"not applied: {rule}" if is_not_applied and rule else batch.why or batch.decision,
                 decision=batch.decision,
                 error=batch.error or "",

@@ -115,12 +115,14 @@ def _timeline(
         for request in broker.journal()
         if request.api == "Produce" and any(batch.topic == topic for batch in request.batches)
     ]
+    for request in requests:
+        request.process = runner.process_of(request)
     notes = sorted([*runner.notes.get("", []), *runner.notes.get(topic, [])], key=lambda note: note.after)
     names = BatchNames()
     if topic in scenario.topics_of_application:
         # Only batches of the application have names; Spark builds its own batches.
         names.add_stored(read_log(broker.bootstrap_servers, topic, scenario.topics[topic]), requests)
-    moments = build_timeline(requests, notes, names, runner.rules, version.batches_retained, runner.process_of)
+    moments = build_timeline(requests, notes, names, runner.rules, version.batches_retained)
     if len(scenario.topics) == 1:
         return moments
     return [Moment(kind="note", who="test", text=f"the topic {topic}"), *moments] if requests else []

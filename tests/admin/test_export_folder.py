@@ -190,7 +190,7 @@ def test_folder_that_is_a_file_is_one_line_and_exit_code_2(tmp_path: Path) -> No
 
     assert ended.exit_code == 2
     (line,) = ended.log.splitlines()
-    assert "--export-dir: expected a folder" in line
+    assert "is a file, not a folder" in line
 
 
 def test_caller_in_the_brokers_process_exports_to_any_folder(tmp_path: Path) -> None:

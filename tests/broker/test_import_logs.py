@@ -166,4 +166,4 @@ def test_a_missing_folder_is_refused(tmp_path: Path) -> None:
     refused = run("serve", "--port", "0", "--import-logs", str(tmp_path / "missing"))
 
     assert refused.exit_code == 2
-    assert "is not a folder" in refused.log
+    assert f"there is no folder {tmp_path / 'missing'}" in refused.log

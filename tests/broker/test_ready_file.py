@@ -1,11 +1,23 @@
-"""The ready file."""
+"""The ready file, and the folder of running brokers."""
 
 import json
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
-from fauxka.broker.lifecycle.serve_command import ReadyFile
+from fauxka.broker.lifecycle.ready_file import (
+    ReadyFile,
+    ReadyFileError,
+    RunningBroker,
+    find_ready_file_problem,
+    read_ready_file,
+    register_broker,
+    registered_brokers,
+    running_brokers_folder,
+)
 
 
 def test_file_has_one_json_object_and_no_partial_file_is_left(tmp_path: Path) -> None:
@@ -57,3 +69,81 @@ def test_path_that_is_a_folder_is_an_error_and_no_partial_file_is_left(tmp_path:
         ReadyFile(str(path)).write("127.0.0.1:9092", 7)
 
     assert list(tmp_path.iterdir()) == [path]
+
+
+def test_written_file_is_read(tmp_path: Path) -> None:
+    path = str(tmp_path / "ready.json")
+    ReadyFile(path).write("127.0.0.1:9092", 7, admin="127.0.0.1:9099")
+
+    assert read_ready_file(path) == RunningBroker("127.0.0.1:9092", "127.0.0.1:9099", 7)
+
+
+@pytest.mark.parametrize("content", ["", "{}", "[]", '{"bootstrap": "a:1", "admin": null, "pid": "x"}'])
+def test_another_file_is_refused(tmp_path: Path, content: str) -> None:
+    path = tmp_path / "ready.json"
+    path.write_text(content)
+
+    with pytest.raises(ReadyFileError, match=r"ready\.json is not a ready file of fauxka serve"):
+        read_ready_file(str(path))
+
+
+def test_path_in_an_existing_folder_is_no_problem(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+    assert find_ready_file_problem("ready.json") is None
+    assert find_ready_file_problem(str(tmp_path / "ready.json")) is None
+
+
+@pytest.fixture
+def runtime_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A runtime folder without brokers."""
+    monkeypatch.setenv("XDG_RUNTIME_DIR", str(tmp_path))
+    return tmp_path
+
+
+def test_registered_broker_is_found_until_it_is_removed(runtime_folder: Path) -> None:
+    ready_file = register_broker("127.0.0.1:9092", os.getpid(), "127.0.0.1:9099")
+    found = registered_brokers()
+    assert ready_file is not None
+    ready_file.remove()
+
+    assert found == [RunningBroker("127.0.0.1:9092", "127.0.0.1:9099", os.getpid())]
+    assert registered_brokers() == []
+    assert (runtime_folder / "fauxka").stat().st_mode & 0o777 == 0o700
+
+
+def test_broker_that_was_killed_is_not_found_and_its_file_is_deleted(runtime_folder: Path) -> None:
+    killed = subprocess.Popen([sys.executable, "-c", ""])
+    killed.wait()
+    register_broker("127.0.0.1:9092", killed.pid, "127.0.0.1:9099")
+
+    assert registered_brokers() == []
+    assert list((runtime_folder / "fauxka").iterdir()) == []
+
+
+def test_folder_of_another_user_is_neither_written_nor_read(
+    runtime_folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    register_broker("127.0.0.1:9092", os.getpid(), "127.0.0.1:9099")
+    owner = os.getuid()
+    monkeypatch.setattr(os, "getuid", lambda: owner + 1)
+
+    assert register_broker("127.0.0.1:9093", os.getpid(), "127.0.0.1:9098") is None
+    assert registered_brokers() == []
+
+
+def test_link_in_the_place_of_the_folder_is_not_followed(
+    runtime_folder: Path, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    elsewhere = tmp_path_factory.mktemp("elsewhere")
+    (runtime_folder / "fauxka").symlink_to(elsewhere)
+
+    assert register_broker("127.0.0.1:9092", os.getpid(), "127.0.0.1:9099") is None
+    assert list(elsewhere.iterdir()) == []
+
+
+def test_without_a_runtime_folder_brokers_are_in_the_temporary_folder(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("XDG_RUNTIME_DIR", raising=False)
+    monkeypatch.setenv("TMPDIR", "/some/tmp")
+
+    assert running_brokers_folder() == f"/some/tmp/fauxka-{os.getuid()}"

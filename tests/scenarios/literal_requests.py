@@ -34,7 +34,6 @@ def produce(
     carried: JournalBatch,
     *,
     connection: int = 1,
-    client_id: str | None = None,
     answered: bool = True,
     fault: JournalFault | None = None,
 ) -> JournalRequest:
@@ -42,7 +41,6 @@ def produce(
         id=request_id,
         at_ms=1000 + request_id,
         connection=connection,
-        client_id=client_id,
         api="Produce",
         batches=[carried],
         answered=answered,

@@ -9,7 +9,7 @@ import pytest
 from fauxka.scenarios import command
 from fauxka.scenarios.all_scenarios import all_names
 from fauxka.scenarios.clients import clients
-from fauxka.scenarios.report.text_width import WIDTH
+from fauxka.scenarios.report.diagram import WIDTH
 from fauxka.scenarios.scenario import Expectation, Scenario
 from fauxka.scenarios.scenario_files import load_scenario
 from fauxka.scenarios.scenario_list import list_text

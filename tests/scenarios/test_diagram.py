@@ -3,9 +3,9 @@
 import pytest
 from msgspec import structs
 
+from fauxka.admin.client.text_width import terminal_width
 from fauxka.scenarios.report.cached_batches import CachedBatch
-from fauxka.scenarios.report.diagram import draw
-from fauxka.scenarios.report.text_width import WIDTH, terminal_width
+from fauxka.scenarios.report.diagram import WIDTH, draw
 from fauxka.scenarios.report.timeline import Moment
 
 REQUEST = Moment(kind="request", request=1, text="Produce A: producer 7 epoch 0 sequences 0..4")

@@ -1,5 +1,7 @@
 """Timelines built from literal requests and notes."""
 
+from msgspec.structs import replace
+
 from fauxka.scenarios.report.batch_names import BatchNames
 from fauxka.scenarios.report.cached_batches import CachedBatch
 from fauxka.scenarios.report.journal_requests import JournalFault, JournalRequest
@@ -89,7 +91,7 @@ def test_a_new_connection_is_noted() -> None:
 
 
 def test_the_first_connection_of_another_process_is_not() -> None:
-    other = produce(2, batch(5, 9), connection=2, client_id="other")
+    other = replace(produce(2, batch(5, 9), connection=2), client_id="other")
 
     moments = timeline([produce(1, batch(0, 4)), other, produce(3, batch(10, 14))])
 
@@ -97,17 +99,15 @@ def test_the_first_connection_of_another_process_is_not() -> None:
 
 
 def test_a_request_belongs_to_the_process_of_its_client_id() -> None:
-    moments = timeline([produce(1, batch(0, 4)), produce(2, batch(5, 9), client_id="other")])
+    moments = timeline([produce(1, batch(0, 4)), replace(produce(2, batch(5, 9)), client_id="other")])
 
     assert [moment.process for moment in moments] == ["client"] * 3 + ["other"] * 3
 
 
-def test_processes_may_be_given_by_request() -> None:
-    requests = [produce(1, batch(0, 4)), produce(2, batch(5, 9))]
+def test_a_request_belongs_to_the_process_that_it_names() -> None:
+    moments = timeline([replace(produce(1, batch(0, 4)), client_id="producer-1", process="job 1")])
 
-    moments = build_timeline(requests, [], NAMES, RULES, 5, lambda request: f"job {request.id}")
-
-    assert [moment.process for moment in moments if moment.kind == "request"] == ["job 1", "job 2"]
+    assert [moment.process for moment in moments] == ["job 1"] * 3
 
 
 def test_only_notes_of_clients_belong_to_a_process() -> None:

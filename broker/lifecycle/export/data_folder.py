@@ -21,6 +21,7 @@ from ....protocol.batches.record_batch import (
 )
 from ....storage.checkpoints.checkpoint_files import LOG_START_OFFSET_CHECKPOINT, decode_offsets
 from ....storage.corrupt_file import CorruptFileError
+from ....storage.file_systems.path_problems import find_file_in_the_way
 from ....storage.log_files import LOG_SUFFIX, SNAPSHOT_SUFFIX, SWAP_SUFFIX, PartitionName, base_offset_of, file_name
 from ....storage.log_files import partition_folder as folder_name_of
 from ....storage.producers.producer_snapshot import decode_snapshot
@@ -57,7 +58,10 @@ def export_data_folder(data_folder: Path, folder: KafkaFolder, report: Callable[
     Raises ExportError, DataDirectoryError if a broker uses the folder, CorruptFileError and OSError.
     """
     if not (data_folder / METADATA_FILE).is_file():
-        raise ExportError(f"{data_folder} has no {METADATA_FILE}: it is not a data folder of fauxka")
+        problem = f"{data_folder} has no {METADATA_FILE}: it is not a data folder of fauxka"
+        if not data_folder.is_dir():
+            problem = find_file_in_the_way(data_folder) or f"there is no folder {data_folder}"
+        raise ExportError(problem)
     lock = lock_shared(str(data_folder))
     try:
         return _export_all(data_folder, folder, report)

@@ -35,6 +35,7 @@ from ....storage.checkpoints.checkpoint_files import (
     encode_offsets,
     encode_partition_metadata,
 )
+from ....storage.file_systems.path_problems import find_file_in_the_way
 from ....storage.log_files import partition_folder
 from .server_properties import NODE_ID, SERVER_PROPERTIES, server_properties
 
@@ -94,7 +95,9 @@ class KafkaFolder:
 
         within: a path without symbolic links; the folder must be inside it, wherever links in its own path lead.
         """
-        if path.exists() and (not path.is_dir() or any(path.iterdir())):
+        if (problem := find_file_in_the_way(path)) is not None:
+            raise ExportError(problem)
+        if path.exists() and any(path.iterdir()):
             raise ExportError(f"{path} exists and is not an empty folder")
         # The outermost folder that this export creates; None if path exists.
         self._created = next((each for each in [*reversed(path.parents), path] if not each.exists()), None)

@@ -1,4 +1,4 @@
-"""The width of reports and lists: that of the terminal."""
+"""The width of the output of commands: that of the terminal."""
 
 from __future__ import annotations
 

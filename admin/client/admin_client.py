@@ -1,0 +1,170 @@
+"""Calls of the admin API of a running broker, over HTTP.
+
+The broker is the one of --admin or of --ready-file. Without them it is the only running broker of this user that has
+no ready file of its own (broker/lifecycle/ready_file.py). No call goes to a default port: another process may have it.
+"""
+
+from __future__ import annotations
+
+import http.client
+import json
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple, cast
+from urllib.parse import urlencode, urlsplit
+
+from ...broker.lifecycle.ready_file import ReadyFileError, RunningBroker, read_ready_file, registered_brokers
+from ...storage.file_systems.path_problems import find_path_problem
+
+# A verdict reads whole logs.
+RESPONSE_SECONDS_MAX = 120.0
+# A longer list of allowed values, such as that of all APIs, hides the message.
+ALLOWED_CHARACTERS_MAX = 200
+# The most that a page of the API has.
+PAGE_ITEMS = 10_000
+
+JsonObject = dict[str, Any]
+
+
+class BadCall(Exception):
+    """The broker is not named unambiguously, or it refuses the call. The message is one line for the user."""
+
+
+class Unreachable(Exception):
+    """There is no broker, or it does not respond as one. The message is one line for the user."""
+
+
+class AdminAddress(NamedTuple):
+    """The address of an admin API."""
+
+    host: str
+    port: int
+
+    @property
+    def url(self) -> str:
+        """The address as a URL."""
+        host = f"[{self.host}]" if ":" in self.host else self.host
+        return f"http://{host}:{self.port}"
+
+
+def find_admin_address(admin: str | None, ready_file: str | None) -> AdminAddress:
+    """Return the address of the admin API of the chosen broker. Raises BadCall and Unreachable.
+
+    admin: a URL or "host:port". ready_file: the path of the broker's ready file.
+    """
+    if admin is not None and ready_file is not None:
+        raise BadCall("--admin and --ready-file exclude each other")
+    if admin is not None:
+        return _parse_address(admin)
+    if ready_file is not None:
+        return _address_of(_read(ready_file), f"the broker of {ready_file}")
+    return _address_of(_only_broker(), "the running broker")
+
+
+def _parse_address(text: str) -> AdminAddress:
+    try:
+        parts = urlsplit(text if "://" in text else f"http://{text}")
+        host, port = parts.hostname, parts.port
+    except ValueError:
+        host, port, parts = None, None, urlsplit("")
+    if parts.scheme != "http" or not host or port is None or parts.path not in ("", "/") or parts.query:
+        raise BadCall(f"--admin: expected http://HOST:PORT, got {text!r}")
+    return AdminAddress(host, port)
+
+
+def _read(path: str) -> RunningBroker:
+    try:
+        return read_ready_file(path)
+    except FileNotFoundError as error:
+        raise Unreachable(f"there is no {path}: the broker has not started, or has stopped") from error
+    except OSError as error:
+        raise BadCall(find_path_problem(path, error) or f"cannot read {path}: {error.strerror}") from error
+    except ReadyFileError as error:
+        raise BadCall(str(error)) from error
+
+
+def _only_broker() -> RunningBroker:
+    brokers = registered_brokers()
+    if not brokers:
+        raise Unreachable(
+            "no running broker found: start one with `fauxka serve`, or name one with --admin or --ready-file"
+        )
+    if len(brokers) > 1:
+        choices = ", ".join(f"--admin {broker.admin} ({broker.bootstrap})" for broker in brokers)
+        raise BadCall(f"{len(brokers)} brokers are running; choose one with {choices}")
+    return brokers[0]
+
+
+def _address_of(broker: RunningBroker, what: str) -> AdminAddress:
+    if broker.admin is None:
+        raise BadCall(f"{what} has no admin API: it was started with --admin-port off")
+    return _parse_address(broker.admin)
+
+
+class AdminClient:
+    """Calls one admin API. Each call has its own connection."""
+
+    def __init__(self, address: AdminAddress, token: str | None = None) -> None:
+        """token: the bearer token, if the API needs one."""
+        self.address = address
+        self._headers = {} if token is None else {"Authorization": f"Bearer {token}"}
+
+    def call(self, method: str, path: str, body: bytes | None = None, **query: object) -> JsonObject:
+        """Send a call and return the body of its response. body: JSON. Raises BadCall and Unreachable."""
+        given = {name: value for name, value in query.items() if value is not None}
+        response = self._send(method, f"{path}?{urlencode(given)}" if given else path, body)
+        fields = _json_object(response.content)
+        if 200 <= response.status < 300 and fields is not None:
+            return fields
+        raise self._error_of(response, fields)
+
+    def pages(self, path: str, **query: object) -> Iterator[JsonObject]:
+        """Yield all pages of a list. Raises BadCall and Unreachable."""
+        since: object = query.pop("since", None)
+        while True:
+            page = self.call("GET", path, None, **query, since=since, limit=PAGE_ITEMS)
+            yield page
+            since = page["next"]
+            if since is None:
+                return
+
+    def _send(self, method: str, target: str, body: bytes | None) -> _Response:
+        connection = http.client.HTTPConnection(*self.address, timeout=RESPONSE_SECONDS_MAX)
+        try:
+            connection.request(method, target, body, self._headers)
+            response = connection.getresponse()
+            return _Response(response.status, response.reason, response.read())
+        except (OSError, http.client.HTTPException) as error:
+            reason = (error.strerror if isinstance(error, OSError) else None) or str(error) or type(error).__name__
+            raise Unreachable(f"no response from the admin API at {self.address.url}: {reason}") from error
+        finally:
+            connection.close()
+
+    def _error_of(self, response: _Response, fields: JsonObject | None) -> Exception:
+        detail = None if fields is None else fields.get("error")
+        if not isinstance(detail, dict) or "message" not in detail:
+            status = f"{response.status} {response.reason}"
+            return Unreachable(f"{self.address.url} is not the admin API of fauxka: it responded with {status}")
+        message = _message_of(cast(JsonObject, detail))
+        if response.status == http.HTTPStatus.UNAUTHORIZED:
+            message += "; give it with --admin-token or FAUXKA_ADMIN_TOKEN"
+        return Unreachable(message) if response.status >= http.HTTPStatus.INTERNAL_SERVER_ERROR else BadCall(message)
+
+
+class _Response(NamedTuple):
+    status: int
+    reason: str
+    content: bytes
+
+
+def _json_object(content: bytes) -> JsonObject | None:
+    try:
+        fields: object = json.loads(content)
+    except ValueError:
+        return None
+    return cast(JsonObject, fields) if isinstance(fields, dict) else None
+
+
+def _message_of(detail: Mapping[str, Any]) -> str:
+    message, allowed = str(detail["message"]), str(detail.get("allowed") or "")
+    is_shown = allowed and allowed not in message and len(allowed) <= ALLOWED_CHARACTERS_MAX
+    return f"{message}; allowed: {allowed}" if is_shown else message

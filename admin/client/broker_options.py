@@ -1,0 +1,78 @@
+"""The options that choose a running broker, and the output of the commands that call it."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable, Generator, Iterable
+from contextlib import contextmanager
+from functools import wraps
+from typing import ParamSpec, TypeVar
+
+import click
+
+from .admin_client import AdminClient, BadCall, Unreachable, find_admin_address
+
+EXIT_UNREACHABLE = 1
+
+Parameters = ParamSpec("Parameters")
+AnyCommand = TypeVar("AnyCommand", bound=Callable[..., None])
+
+JSON_OPTION = click.option("as_json", "--json", is_flag=True, help="Print the response of the admin API.")
+
+
+def broker_options(command: AnyCommand) -> AnyCommand:
+    """Add the options that choose a broker: admin, ready_file and admin_token."""
+    options = (
+        click.option("--admin", metavar="URL", help="The broker with this admin API: http://HOST:PORT."),
+        click.option("--ready-file", type=click.Path(), help="The broker that wrote this ready file."),
+        click.option(
+            "--admin-token", envvar="FAUXKA_ADMIN_TOKEN", metavar="TOKEN", help="Bearer token of the admin API."
+        ),
+    )
+    for option in reversed(options):
+        command = option(command)
+    return command
+
+
+@contextmanager
+def chosen_broker(
+    admin: str | None, ready_file: str | None, admin_token: str | None, *, exit_unreachable: int = EXIT_UNREACHABLE
+) -> Generator[AdminClient]:
+    """Yield the client of the broker that the options choose. Raises ClickException for invalid input.
+
+    exit_unreachable: the exit code if the broker cannot be reached.
+    """
+    try:
+        yield AdminClient(find_admin_address(admin, ready_file), admin_token)
+    except BadCall as error:
+        raise click.ClickException(str(error)) from error
+    except Unreachable as error:
+        click.echo(f"fauxka: {' '.join(str(error).split())}", err=True)
+        sys.exit(exit_unreachable)
+
+
+def calls_broker(exit_unreachable: int = EXIT_UNREACHABLE) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Add the options that choose a broker; the command gets the client of the broker as `client`.
+
+    exit_unreachable: see chosen_broker.
+    """
+
+    def decorate(command: Callable[..., None]) -> Callable[..., None]:
+        @wraps(command)
+        def call(*, admin: str | None, ready_file: str | None, admin_token: str | None, **options: object) -> None:
+            with chosen_broker(admin, ready_file, admin_token, exit_unreachable=exit_unreachable) as client:
+                command(client=client, **options)
+
+        return broker_options(call)
+
+    return decorate
+
+
+def print_response(response: object, lines: Callable[[], Iterable[str]], *, as_json: bool) -> None:
+    """Print a response as JSON or as lines. lines: returns them."""
+    if as_json:
+        click.echo(json.dumps(response, indent=2, ensure_ascii=False))
+        return
+    for line in lines():
+        click.echo(line)

@@ -1,0 +1,199 @@
+"""The commands that call the admin API of a running broker: admin, fault, journal, reset and verdict.
+
+Exit codes: 0; 1 if the broker cannot be reached; 2 for invalid input, also if the broker found it. `verdict` returns 1
+for findings, as `audit` does, and 2 without a verdict.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterable
+from typing import Any
+from urllib.parse import quote
+
+import click
+
+from .admin_client import AdminClient, BadCall, JsonObject
+from .broker_options import JSON_OPTION, broker_options, calls_broker, chosen_broker, print_response
+from .rule_text import rule_line, rule_lines
+
+EXIT_FINDINGS = 1
+EXIT_NO_VERDICT = 2
+RULES = "/v1/rules"
+
+
+@click.group()
+def commands() -> None:
+    """Commands that call the admin API of a running broker."""
+
+
+@commands.command("admin")
+@calls_broker()
+def print_address(client: AdminClient) -> None:
+    """Print the address of a running broker's admin API, for curl."""
+    click.echo(client.address.url)
+
+
+@commands.group(no_args_is_help=True)
+def fault() -> None:
+    """Add, list and remove the fault rules of a running broker."""
+
+
+class _Recipes(click.Group):
+    """A command for each recipe; the recipes are imported when the first one is looked up."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Return the names of the recipes."""
+        from .recipe_commands import recipe_names
+
+        return recipe_names()
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command:
+        """Return the command of a recipe. Raises UsageError for an unknown name."""
+        from .recipe_commands import find_recipe, recipe_command, unknown_recipe
+
+        recipe = find_recipe(cmd_name)
+        if recipe is None:
+            raise click.UsageError(unknown_recipe(cmd_name))
+        return recipe_command(recipe)
+
+
+@fault.group("add", cls=_Recipes, invoke_without_command=True, subcommand_metavar="[RECIPE [ARGS]...]")
+@click.option("rule", "--json", metavar="RULE", help="Add this rule, and print the response as JSON.")
+@click.option("rule_file", "--file", type=click.Path(), help="Add the rules in this JSON or TOML file.")
+@broker_options
+@click.pass_context
+def add_fault(ctx: click.Context, /, rule: str | None, rule_file: str | None, **broker: str | None) -> None:
+    """Add fault rules: one by the name of a recipe, one as JSON, or those in a file.
+
+    `fauxka fault add RECIPE --help` lists the options of a recipe.
+    """
+    if ctx.invoked_subcommand is not None:
+        if any(value is not None for value in (rule, rule_file, broker["admin"], broker["ready_file"])):
+            raise click.UsageError(f"give the options after the recipe {ctx.invoked_subcommand}, and no other rule")
+        return
+    if (rule is None) == (rule_file is None):
+        raise click.UsageError(
+            f"give a recipe, --json or --file; recipes are {', '.join(add_fault.list_commands(ctx))}"
+        )
+    with chosen_broker(broker["admin"], broker["ready_file"], broker["admin_token"]) as client:
+        if rule is not None:
+            response = client.call("POST", RULES, rule.encode())
+            print_response(response, lambda: [rule_line(response)], as_json=True)
+        elif rule_file is not None:
+            for content in _rules_in(rule_file):
+                click.echo(rule_line(client.call("POST", RULES, content)))
+
+
+def _rules_in(path: str) -> list[bytes]:
+    """Return the rules in a file as JSON. All are checked before the first one is added. Raises BadCall."""
+    from ...faults import strict_json
+    from ..rule_file import RuleFileError, read_rule_file
+
+    try:
+        return [strict_json.encode(rule) for rule in read_rule_file(path)]
+    except RuleFileError as error:
+        raise BadCall(str(error)) from error
+
+
+@fault.command("list")
+@calls_broker()
+@JSON_OPTION
+def list_faults(client: AdminClient, *, as_json: bool) -> None:
+    """List the fault rules in the order of matching, with their hits and why others did not match."""
+    rules = [rule for page in client.pages(RULES) for rule in page["items"]]
+    lines = [line for rule in rules for line in rule_lines(rule)]
+    print_response({"items": rules, "next": None}, lambda: lines or ["no fault rules"], as_json=as_json)
+
+
+@fault.command("clear")
+@click.argument("rule_ids", metavar="[ID]...", nargs=-1)
+@calls_broker()
+@JSON_OPTION
+def clear_faults(client: AdminClient, rule_ids: tuple[str, ...], *, as_json: bool) -> None:
+    """Remove the fault rules with these ids, or all of them. Held and hanging requests stay so."""
+    if rule_ids:
+        removed = [client.call("DELETE", f"{RULES}/{quote(each, safe='')}") for each in rule_ids]
+    else:
+        removed = client.call("DELETE", RULES)["items"]
+    lines = [f"removed {rule_line(rule)}" for rule in removed]
+    print_response({"items": removed, "next": None}, lambda: lines or ["no fault rules"], as_json=as_json)
+
+
+@commands.command()
+@click.argument("topic")
+@click.option("--event-id", metavar="key|header:NAME", help="The event id of a record: finds copies of any producer.")
+@calls_broker(EXIT_NO_VERDICT)
+@JSON_OPTION
+def verdict(client: AdminClient, topic: str, event_id: str | None, *, as_json: bool) -> None:
+    """Show what happened to the batches of TOPIC: lost, duplicated and reordered ones.
+
+    Exit code 0 if the topic is clean, 1 if there are findings, 2 without a verdict.
+    """
+    from .text_width import terminal_width
+    from .verdict_text import finding_count, verdict_lines
+
+    response = client.call("GET", "/v1/verdict", topic=topic, event_id=event_id)
+    if _is_empty(response):
+        _check_topic(client, topic)
+    findings = finding_count(response)
+    head = f"{topic}: {'clean' if findings == 0 else f'{findings} findings' if findings > 1 else '1 finding'}"
+    print_response(response, lambda: [head, *verdict_lines(response, terminal_width())], as_json=as_json)
+    if findings:
+        sys.exit(EXIT_FINDINGS)
+
+
+def _is_empty(response: JsonObject) -> bool:
+    return not any(count for part in ("batches", "records") for count in response[part].values())
+
+
+def _check_topic(client: AdminClient, topic: str) -> None:
+    """Raise BadCall if there is no such topic: the verdict on a mistyped name is clean."""
+    names = [each["name"] for page in client.pages("/v1/topics") for each in page["items"] if not each["internal"]]
+    if topic not in names:
+        raise BadCall(f"no batch was sent to {topic}, and there is no such topic; topics: {', '.join(names) or 'none'}")
+
+
+@commands.command()
+@click.option("--api", help="Only requests of this API, such as Produce.")
+@click.option("--topic", help="Only requests with this topic.")
+@click.option("--partition", type=click.IntRange(min=0), help="Only requests with this partition.")
+@click.option("--client-id", help="Only requests of this client id.")
+@click.option("--group-id", help="Only requests of this group.")
+@click.option("--transactional-id", help="Only requests of this transactional id.")
+@click.option("--producer-id", type=int, help="Only requests of this producer id.")
+@click.option("--since", metavar="ID", type=click.IntRange(min=0), help="Only requests with a greater id.")
+@calls_broker()
+@JSON_OPTION
+def journal(client: AdminClient, *, as_json: bool, **conditions: Any) -> None:
+    """List the requests that the broker received, oldest first, with the decision on each batch."""
+    from .journal_text import entry_lines
+
+    pages = list(client.pages("/v1/journal", **conditions))
+    entries = [entry for page in pages for entry in page["items"]]
+    dropped = pages[-1]["dropped"]
+    lines = (line for entry in entries for line in entry_lines(entry))
+    print_response(
+        {"items": entries, "next": None, "dropped": dropped},
+        lambda: _journal_lines(lines, dropped, has_entries=bool(entries)),
+        as_json=as_json,
+    )
+
+
+def _journal_lines(lines: Iterable[str], dropped: int, *, has_entries: bool) -> Iterable[str]:
+    if dropped:
+        yield f"{dropped} older requests are no longer kept (fauxka.journal.requests.max)"
+    if not has_entries:
+        yield "no requests"
+    yield from lines
+
+
+@commands.command()
+@click.option("--scope", default="all", show_default=True, help="all, faults, journal or data.")
+@calls_broker()
+@JSON_OPTION
+def reset(client: AdminClient, scope: str, *, as_json: bool) -> None:
+    """Reset a running broker: its fault rules, its journal and the data of its clients."""
+    response = client.call("POST", "/v1/reset", json.dumps({"scope": scope}).encode())
+    print_response(response, lambda: [f"reset: {response['scope']}"], as_json=as_json)

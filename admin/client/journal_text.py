@@ -1,0 +1,41 @@
+"""Requests of the journal as text, from the JSON of the admin API."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+NOT_WRITTEN = "not_written"
+
+
+def entry_lines(entry: Mapping[str, Any]) -> Iterator[str]:
+    """Yield a line with a request and its response, and a line for each of its batches."""
+    names = ", ".join([*entry["topics"], *entry["group_ids"]])
+    api = f"{entry['api']} {entry['api_version']}{f' {names}' if names else ''}"
+    head = f"{entry['id']:>6}  {_time(entry['at_ms'])}  {entry['client_id'] or '-'}  {api}"
+    yield f"{head}: {_response(entry)}"
+    for batch in entry["batches"]:
+        yield f"        {_batch(batch)}"
+
+
+def _time(at_ms: int) -> str:
+    """Return the time of day in UTC."""
+    return f"{time.strftime('%H:%M:%S', time.gmtime(at_ms // 1000))}.{at_ms % 1000:03d}Z"
+
+
+def _response(entry: Mapping[str, Any]) -> str:
+    faults = ", ".join(f"{fault['kind']} at {fault['point']} by rule {fault['rule']}" for fault in entry["faults"])
+    if entry["answer"] == NOT_WRITTEN:
+        response = "no response"
+    elif entry["answered"]:
+        response = entry["error"] or "no error"
+    else:
+        response = str(entry["answer"]).replace("_", " ")
+    return f"{response}; {faults}" if faults else response
+
+
+def _batch(batch: Mapping[str, Any]) -> str:
+    place = f"{batch['topic']}-{batch['partition']}"
+    why = batch["why"] or f"{batch['records']} records {batch['decision'].replace('_', ' ')}"
+    return f"{place}: {batch['error']}: {why}" if batch["error"] else f"{place}: {why}"

@@ -1,0 +1,53 @@
+"""Fault rules as text, from the JSON of the admin API."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+# The nearest come first, and more do not help.
+NEAR_MISSES_SHOWN = 3
+
+
+def rule_lines(rule: Mapping[str, Any]) -> Iterator[str]:
+    """Yield a line with the rule and its hits; without hits also a line for each of the nearest misses."""
+    yield rule_line(rule)
+    if rule["hits"]:
+        return
+    for miss in rule["near_misses"][:NEAR_MISSES_SHOWN]:
+        got, wanted = json.dumps(miss["got"]), json.dumps(miss["wanted"])
+        yield f"    {miss['count']} matched all but {miss['field']}: {got}, not {wanted}"
+
+
+def rule_line(rule: Mapping[str, Any]) -> str:
+    """Return a rule and its hits as a line."""
+    name = f" {rule['name']!r}" if rule["name"] else ""
+    state = "" if rule.get("enabled", True) else ", disabled"
+    return (
+        f"rule {rule['id']}{name}{state}: {_action(rule['action'])} at {rule['point']}, {_match(rule)}; {_hits(rule)}"
+    )
+
+
+def _action(action: Mapping[str, Any]) -> str:
+    given = {name: value for name, value in action.items() if name != "kind" and value not in (None, False)}
+    # The action `error` has a parameter of the same name.
+    named = (
+        f"{_shown(value)}" if name == action["kind"] else f"{name}={_shown(value)}" for name, value in given.items()
+    )
+    return " ".join([str(action["kind"]), *named])
+
+
+def _match(rule: Mapping[str, Any]) -> str:
+    conditions = [f"{name} {_shown(value)}" for name, value in rule["match"].items() if value is not None]
+    everything = "all connections" if rule["point"] == "accepted" else "all requests"
+    return ", ".join(conditions) or everything
+
+
+def _hits(rule: Mapping[str, Any]) -> str:
+    hits, remaining = rule["hits"], rule["remaining"]
+    return f"{hits} hits, no limit" if remaining is None else f"{hits} of {hits + remaining} hits"
+
+
+def _shown(value: object) -> str:
+    return value if isinstance(value, str) else json.dumps(value)

@@ -1,0 +1,155 @@
+"""Ready files: how other processes find a running broker and its admin API.
+
+A ready file is one JSON object, {"bootstrap": "host:port", "admin": "host:port" or null, "pid": ...}. It is complete
+whenever it exists, and it exists while clients can connect. A broker without --ready-file writes one to a folder of its
+user, where the commands of fauxka look for running brokers. The files of brokers that were killed stay in that folder
+until the next look.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import stat
+from contextlib import suppress
+from errno import EPERM
+from typing import NamedTuple
+
+from ...storage.file_systems.path_problems import find_file_in_the_way
+
+logger = logging.getLogger(__name__)
+
+_SUFFIX = ".json"
+# A ready file has about a hundred bytes.
+_BYTES_MAX = 64 * 1024
+
+
+class ReadyFileError(Exception):
+    """The file is no ready file. The message is one line for the user."""
+
+
+class RunningBroker(NamedTuple):
+    """The content of a ready file. admin: None for a broker without an admin API."""
+
+    bootstrap: str
+    admin: str | None
+    pid: int
+
+
+class ReadyFile:
+    """Writes the ready file when clients can connect, and removes it before shutdown."""
+
+    def __init__(self, path: str) -> None:
+        """path: the file. Nothing is written yet."""
+        self._path = path
+        self._is_written = False
+
+    def write(self, bootstrap: str, pid: int, *, admin: str | None = None) -> None:
+        """Write the file atomically. Raises OSError.
+
+        bootstrap: "host:port" of the first listener. admin: "host:port" of the admin API, or None.
+        """
+        content = json.dumps({"bootstrap": bootstrap, "admin": admin, "pid": pid}) + "\n"
+        # A rename is atomic only within a file system, so the partial file is in the same folder.
+        folder, name = os.path.split(self._path)
+        partial = os.path.join(folder, f".{name}.{pid}")
+        try:
+            with open(partial, "w", encoding="utf-8") as file:
+                file.write(content)
+            os.replace(partial, self._path)
+        except OSError:
+            _remove(partial)
+            raise
+        self._is_written = True
+
+    def remove(self) -> None:
+        """Remove the file if `write` created it; no effect if it does not exist any more."""
+        if self._is_written:
+            _remove(self._path)
+            self._is_written = False
+
+
+def _remove(path: str) -> None:
+    with suppress(FileNotFoundError):
+        os.remove(path)
+
+
+def find_ready_file_problem(path: str) -> str | None:
+    """Return why a ready file cannot be written to the path; None if nothing is in the way."""
+    if os.path.isdir(path):
+        return f"{path} is a folder, not a file"
+    folder = os.path.dirname(path) or os.curdir
+    if os.path.isdir(folder):
+        return None
+    return find_file_in_the_way(folder) or f"there is no folder {folder}"
+
+
+def read_ready_file(path: str) -> RunningBroker:
+    """Return the content of a ready file. Raises OSError and ReadyFileError."""
+    with open(path, "rb") as file:
+        content = file.read(_BYTES_MAX)
+    try:
+        fields = json.loads(content)
+        return RunningBroker(fields["bootstrap"], fields["admin"], int(fields["pid"]))
+    except (ValueError, KeyError, TypeError) as error:
+        raise ReadyFileError(f"{path} is not a ready file of fauxka serve") from error
+
+
+def register_broker(bootstrap: str, pid: int, admin: str) -> ReadyFile | None:
+    """Write a ready file to the folder of running brokers, and return it; None if the folder cannot be used."""
+    folder = running_brokers_folder()
+    ready_file = ReadyFile(os.path.join(folder, f"{pid}{_SUFFIX}"))
+    try:
+        os.makedirs(folder, mode=stat.S_IRWXU, exist_ok=True)
+        _check_owner(folder)
+        ready_file.write(bootstrap, pid, admin=admin)
+    except OSError as error:
+        logger.info("fauxka fault, verdict, journal and reset need --admin %s: cannot write to %s", admin, error)
+        return None
+    return ready_file
+
+
+def registered_brokers() -> list[RunningBroker]:
+    """Return the running brokers in the folder of running brokers, and delete the files of those that were killed."""
+    folder = running_brokers_folder()
+    try:
+        _check_owner(folder)
+        names = sorted(name for name in os.listdir(folder) if name.endswith(_SUFFIX) and not name.startswith("."))
+    except OSError:
+        return []
+    found: list[RunningBroker] = []
+    for name in names:
+        path = os.path.join(folder, name)
+        with suppress(OSError, ReadyFileError):
+            broker = read_ready_file(path)
+            if _is_running(broker.pid):
+                found.append(broker)
+            else:
+                _remove(path)
+    return found
+
+
+def running_brokers_folder() -> str:
+    """Return the folder of the user's running brokers; it may not exist."""
+    runtime = os.environ.get("XDG_RUNTIME_DIR")
+    if runtime:
+        return os.path.join(runtime, "fauxka")
+    return os.path.join(os.environ.get("TMPDIR") or "/tmp", f"fauxka-{os.getuid()}")
+
+
+def _check_owner(folder: str) -> None:
+    """Raise OSError unless the folder is the user's own: in a shared folder another user could name other brokers."""
+    found = os.lstat(folder)
+    if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.getuid():
+        raise PermissionError(EPERM, "not a folder of this user", folder)
+
+
+def _is_running(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        return True
+    return True
