@@ -198,6 +198,65 @@ def test_wheel_without_compiled_files_is_for_every_platform(distributions: Distr
 
 
 @pytest.mark.packaging
+def test_extra_that_a_command_names_installs_what_it_needs(installed: Path) -> None:
+    scenario = ("scenario", "run", "success", "--client", "kafka-python")
+
+    without = run(*scenario, command=[str(installed)])
+    listed = run("scenario", "list", command=[str(installed)])
+    # The line of the message, for the environment of the command.
+    install = without.log.partition("install it with ")[2].replace("'", "").split()
+    step(str(installed.parent / install[0]), "--quiet", *install[1:])
+    ended = run(*scenario, command=[str(installed)])
+
+    assert (without.exit_code, without.output) == (2, "")
+    needed = "the client kafka-python needs the package kafka-python"
+    assert without.log == f"fauxka: {needed}; install it with pip install 'fauxka[clients]'\n"
+    assert "\nclients: raw\n" in listed.output
+    assert (ended.exit_code, ended.log) == (0, "")
+
+
+@pytest.mark.packaging
+def test_python_example_runs_where_it_lies_and_from_the_root(installed: Path, tmp_path: Path) -> None:
+    root = tmp_path / "checkout"
+    shutil.copytree(ROOT, root, symlinks=True, ignore=shutil.ignore_patterns(*NOT_COPIED))
+    programs = installed.parent
+    step(str(programs / "pip"), "install", "--quiet", "pytest", "confluent-kafka")
+    pytest_command = (str(programs / "pytest"), "-q", "-p", "no:cacheprovider")
+
+    in_folder = subprocess.run([*pytest_command], cwd=root / "examples" / "python", env=environment(), check=False)
+    in_root = subprocess.run([*pytest_command, "examples/python"], cwd=root, env=environment(), check=False)
+
+    assert (in_folder.returncode, in_root.returncode) == (0, 0)
+
+
+@pytest.mark.packaging
+def test_steps_of_the_readme_install_the_command_and_a_wheel(tmp_path: Path) -> None:
+    root = tmp_path / "checkout"
+    shutil.copytree(ROOT, root, symlinks=True, ignore=shutil.ignore_patterns(*NOT_COPIED))
+    section = (ROOT / "README.md").read_text().partition("\n## Install\n")[2].partition("\n## ")[0]
+    steps = re.findall(r"^ {4}(.*)$", section, re.MULTILINE)
+    extras = re.findall(r"`(pip install '\.\[clients\]')`", section)
+    script = "\n".join(["set -e", *steps, *extras, "fauxka scenario list", "command -v fauxka"])
+
+    ended = subprocess.run(
+        ["bash", "-c", script],
+        cwd=root,
+        env=environment({"HOME": str(tmp_path)}),
+        capture_output=True,
+        text=True,
+        timeout=STEP_SECONDS_MAX,
+        check=False,
+    )
+
+    assert ended.returncode == 0, ended.stdout + ended.stderr
+    assert len(extras) == 1
+    lines = ended.stdout.splitlines()
+    assert "fauxka, version 0.1.0, compiled" in lines
+    assert "clients: raw, confluent, aiokafka, kafka-python" in lines
+    assert lines[-1] == f"{tmp_path}/.venvs/fauxka/bin/fauxka"
+
+
+@pytest.mark.packaging
 def test_installed_command_names_the_extra_that_installs_spark(installed: Path, tmp_path: Path) -> None:
     ended = run("spark-jars", "--dest", str(tmp_path), command=[str(installed)])
 

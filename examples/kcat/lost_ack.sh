@@ -21,7 +21,7 @@ ask() { curl --silent --show-error --fail-with-body --max-time 30 "$@"; }
 
 # The batch is appended; then the connection is closed instead of a response, once.
 lose_one_ack() {
-  ask "$admin/v1/rules" --json '{
+  ask "$admin/v1/rules" --data '{
     "name": "lose the ack of an order",
     "match": {"api": "Produce", "topic": "orders"},
     "point": "applied",
@@ -50,7 +50,7 @@ expect "with idempotence" .batches.appended_once 1
 expect "with idempotence" .batches.duplicates_recognised 1
 expect "with idempotence" .records.duplicates 0
 
-ask "$admin/v1/reset" --json '{"scope": "all"}' >"$folder/reset.json"
+ask "$admin/v1/reset" --data '{"scope": "all"}' >"$folder/reset.json"
 lose_one_ack >"$folder/rule.json"
 send_order -X enable.idempotence=false
 verdict=$(ask "$admin/v1/verdict?topic=orders&event_id=key")

@@ -5,13 +5,10 @@ import inspect
 import json
 import signal
 import socket
-import subprocess
 import sys
 import threading
-import time
 from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
@@ -23,7 +20,8 @@ from fauxka.faults.rules import recipes
 from fauxka.testing.faults import ArmedFaults, ArmedRecipe
 
 from ..broker.raw_client import TOPIC, RawClient
-from ..serving_process import COMMAND, POLL_SECONDS, START_SECONDS_MAX, Ended, Serving, environment, run, serving
+from ..brokers_by_hand import StartedByHand
+from ..serving_process import Ended, Serving, run, serving
 from .admin_client import AdminClient
 
 TOKEN = "a secret"
@@ -367,56 +365,6 @@ def test_unknown_scope_is_refused(commands: Commands) -> None:
 
 
 # -- the choice of the broker
-
-
-@dataclass(frozen=True)
-class ByHand:
-    """A broker that was started without a ready file of its own, as by hand."""
-
-    process: subprocess.Popen[str]
-    bootstrap: str
-    admin: str
-
-    def end(self, number: signal.Signals) -> None:
-        self.process.send_signal(number)
-        self.process.wait()
-
-
-class StartedByHand:
-    """Starts brokers, and runs commands that look for them. Both have a folder of running brokers of their own."""
-
-    def __init__(self, folder: Path) -> None:
-        self.variables = {"XDG_RUNTIME_DIR": str(folder), "FAUXKA_ADMIN_PORT": "0"}
-        self.started: list[ByHand] = []
-
-    def serve(self, *options: str) -> ByHand:
-        process = subprocess.Popen(
-            [*COMMAND, "serve", "--port", "0", *options],
-            env={name: value for name, value in environment(self.variables).items() if value},
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            text=True,
-        )
-        assert process.stdout is not None
-        bootstrap, admin = process.stdout.readline().strip(), process.stdout.readline().strip()
-        self.started.append(ByHand(process, bootstrap.removeprefix("PLAINTEXT://"), admin))
-        return self.started[-1]
-
-    def run(self, *words: str) -> Ended:
-        return run(*words, variables=self.variables)
-
-    def found(self, expected: str) -> Ended:
-        """Return the result of `fauxka admin` once its output is as expected; the file is written after the print."""
-        deadline = time.monotonic() + START_SECONDS_MAX
-        while (ended := self.run("admin")).output != expected and time.monotonic() < deadline:
-            time.sleep(POLL_SECONDS)
-        return ended
-
-    def close(self) -> None:
-        for broker in self.started:
-            if broker.process.poll() is None:
-                broker.process.kill()
-            broker.process.communicate()
 
 
 @pytest.fixture

@@ -90,6 +90,23 @@ def test_its_admin_api_is_open_and_says_so(container: Running) -> None:
     assert "needs no token, and other machines can reach it" in log
 
 
+def test_its_log_has_the_words_that_tools_wait_for(container: Running) -> None:
+    wait_until(lambda: container.has_open_port(ADMIN_PORT))
+
+    os.kill(container.pid, signal.SIGTERM)
+    _, log = container.unshare.communicate(timeout=20)
+
+    assert "[KafkaServer id=1] started: Kafka Server started, Transitioning from RECOVERY to RUNNING" in log
+
+
+def test_commands_in_the_container_find_its_broker(container: Running) -> None:
+    wait_until(lambda: container.run(["fauxka", "admin"]).returncode == 0)
+
+    result = container.run(["fauxka", "fault", "list"])
+
+    assert (result.stdout, result.stderr) == ("no fault rules\n", "")
+
+
 def test_its_health_check_fails_where_nothing_listens(container: Running) -> None:
     wait_until(lambda: container.has_open_port(KAFKA_PORT))
     port_of_nobody = [*health_command(container), "--port", "1"]
