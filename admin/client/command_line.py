@@ -108,13 +108,13 @@ def list_faults(client: AdminClient, *, as_json: bool) -> None:
 
 
 @fault.command("clear")
-@click.argument("rule_ids", metavar="[ID]...", nargs=-1)
+@click.argument("rules", metavar="[ID|NAME]...", nargs=-1)
 @calls_broker()
 @JSON_OPTION
-def clear_faults(client: AdminClient, rule_ids: tuple[str, ...], *, as_json: bool) -> None:
-    """Remove the fault rules with these ids, or all of them. Held and hanging requests stay so."""
-    if rule_ids:
-        removed = [client.call("DELETE", f"{RULES}/{quote(each, safe='')}") for each in rule_ids]
+def clear_faults(client: AdminClient, rules: tuple[str, ...], *, as_json: bool) -> None:
+    """Remove the fault rules with these ids or names, or all of them. Held and hanging requests stay so."""
+    if rules:
+        removed = [client.call("DELETE", f"{RULES}/{quote(each, safe='')}") for each in rules]
     else:
         removed = client.call("DELETE", RULES)["items"]
     lines = [f"removed {rule_line(rule)}" for rule in removed]

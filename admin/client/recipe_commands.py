@@ -135,7 +135,7 @@ def _own_parameter(parameter: inspect.Parameter, hint: Any) -> click.Parameter:
 def _field_option(name: str, hint: Any) -> click.Option:
     leaves = _leaves(hint)
     if leaves == {bool}:
-        return click.Option([f"{_option_name(name)}/--not-{name}"], default=None, help=_HELP.get(name))
+        return click.Option([f"{_option_name(name)}/--{_OPPOSITES[name]}"], default=None, help=_HELP.get(name))
     return click.Option(
         [_option_name(name)],
         type=_type_of(name, hint),
@@ -226,6 +226,8 @@ def _match_value(name: str, value: Any) -> Any:
     return value
 
 
+# The options that turn a field off.
+_OPPOSITES = {"enabled": "disabled"}
 _METAVARS = {HEADER: "NAME[=VALUE]", TIMES: f"INTEGER|{UNLIMITED}"}
 _HELP = {
     TIMES: "The number of hits.  [default: that of the recipe]",

@@ -213,8 +213,28 @@ def test_clear_removes_the_rules_with_these_ids(commands: Commands, admin: Admin
     assert [rule["id"] for rule in admin.get("/v1/rules")["items"]] == [second]
 
 
-def test_clear_of_an_unknown_id_is_refused(commands: Commands) -> None:
-    assert commands.refused("fault", "clear", "4711").startswith("there is no rule 4711")
+def test_clear_removes_the_rule_with_a_name(commands: Commands, admin: AdminClient) -> None:
+    commands.lines("fault", "add", "lost_ack", "--name", "of orders 1")
+    commands.lines("fault", "add", "hang")
+
+    (line,) = commands.lines("fault", "clear", "of orders 1")
+
+    assert line.startswith("removed rule ")
+    assert [rule["name"] for rule in admin.get("/v1/rules")["items"]] == ["hang"]
+
+
+@pytest.mark.parametrize("rule", ["4711", "no such name"])
+def test_clear_of_an_unknown_rule_is_refused(commands: Commands, rule: str) -> None:
+    told = commands.refused("fault", "clear", rule)
+
+    assert rule in told
+
+
+def test_a_rule_is_added_disabled(commands: Commands, admin: AdminClient) -> None:
+    (line,) = commands.lines("fault", "add", "lost_ack", "--disabled")
+
+    assert admin.get("/v1/rules")["items"][0]["enabled"] is False
+    assert "'lost ack', disabled: close at applied" in line
 
 
 def test_every_recipe_of_the_tests_is_a_command() -> None:
