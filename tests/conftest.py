@@ -25,7 +25,18 @@ PROGRAMS_OF_GROUP = {
 }
 # A test with several marks counts as left out by the first.
 GROUPS = (
-    *("reference", "spark", "spark_versions", "image", "simulation", "crash", "fuzz", "packaging", "deep"),
+    *(
+        "reference",
+        "spark",
+        "spark_versions",
+        "python_versions",
+        "image",
+        "simulation",
+        "crash",
+        "fuzz",
+        "packaging",
+        "deep",
+    ),
     *("java", "go", "kcat", "clients"),
 )
 

@@ -1,0 +1,107 @@
+"""Every Python that pyproject.toml claims: the tests pass on it, and what ships installs and serves.
+
+An interpreter is one of FAUXKA_PYTHONS (paths, separated as in PATH), a `python3.12` in PATH, or one of pyenv.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from .serving_process import environment, run, serving, stop
+from .test_packaging import NOT_COPIED, ROOT
+
+pytestmark = [pytest.mark.python_versions, pytest.mark.timeout(5400)]
+
+CLASSIFIER = "Programming Language :: Python :: 3."
+# A build and an installation, both with downloads.
+INSTALL_SECONDS_MAX = 600
+TEST_SECONDS_MAX = 5000
+UV = Path(sys.executable).with_name("uv")
+
+
+def claimed_versions() -> list[str]:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    classifiers: list[str] = project["classifiers"]
+    return [f"3.{line.removeprefix(CLASSIFIER)}" for line in classifiers if line.startswith(CLASSIFIER)]
+
+
+def candidates(version: str) -> Iterator[Path]:
+    yield from (Path(path) for path in os.environ.get("FAUXKA_PYTHONS", "").split(os.pathsep) if path)
+    if found := shutil.which(f"python{version}"):
+        yield Path(found)
+    yield from sorted(Path.home().glob(f".pyenv/versions/{version}.*/bin/python"))
+
+
+def version_of(interpreter: Path) -> str | None:
+    code = "import sys; print(*sys.version_info[:2], sep='.')"
+    try:
+        ended = subprocess.run([str(interpreter), "-c", code], capture_output=True, text=True, timeout=60)
+    except OSError:
+        return None
+    return ended.stdout.strip() if ended.returncode == 0 else None
+
+
+@pytest.fixture(params=claimed_versions())
+def interpreter(request: pytest.FixtureRequest) -> Path:
+    version: str = request.param
+    found = next((each for each in candidates(version) if version_of(each) == version), None)
+    if found is None:
+        pytest.skip(f"no Python {version} on this machine; FAUXKA_PYTHONS may name one")
+    return found
+
+
+@pytest.fixture
+def checkout(tmp_path: Path) -> Path:
+    """A copy of this checkout without anything installed or compiled."""
+    copy = tmp_path / "checkout"
+    shutil.copytree(ROOT, copy, symlinks=True, ignore=shutil.ignore_patterns(*NOT_COPIED, ".venv-*"))
+    return copy
+
+
+def step(*command: str, folder: Path, seconds_max: float = INSTALL_SECONDS_MAX) -> None:
+    ended = subprocess.run(command, cwd=folder, env=environment(), capture_output=True, text=True, timeout=seconds_max)
+    assert ended.returncode == 0, ended.stdout[-10_000:] + ended.stderr[-10_000:]
+
+
+def new_environment(interpreter: Path, folder: Path) -> Path:
+    """Create a virtual environment and return its folder of programs. uv brings pip, which some Pythons lack."""
+    step(str(UV), "venv", "--quiet", "--seed", "--python", str(interpreter), str(folder), folder=ROOT)
+    return folder / "bin"
+
+
+def test_tests_pass(interpreter: Path, checkout: Path) -> None:
+    new_environment(interpreter, checkout / ".venv")
+
+    step("make", "test", folder=checkout, seconds_max=TEST_SECONDS_MAX)
+
+
+@pytest.mark.parametrize("extra", ["", "[clients]"])
+@pytest.mark.parametrize("kind", ["sdist", "wheel"])
+def test_distribution_installs_and_serves(
+    interpreter: Path, checkout: Path, tmp_path: Path, kind: str, extra: str
+) -> None:
+    programs = new_environment(interpreter, tmp_path / "fresh")
+    builder = new_environment(interpreter, tmp_path / "builder")
+    step(str(builder / "python"), "-m", "pip", "install", "--quiet", "build", folder=tmp_path)
+    step(str(builder / "python"), "-m", "build", f"--{kind}", "--outdir", str(tmp_path), str(checkout), folder=tmp_path)
+    (distribution,) = tmp_path.glob("*.whl" if kind == "wheel" else "*.tar.gz")
+
+    step(str(programs / "python"), "-m", "pip", "install", "--quiet", f"{distribution}{extra}", folder=tmp_path)
+    command = [str(programs / "fauxka")]
+    with serving(tmp_path, command=command) as broker:
+        health = run("health", "--port", str(broker.port), command=command)
+        stopped = stop(broker, signal.SIGTERM)
+    scenario = run("scenario", "run", "lost-ack", "--client", "confluent-kafka", command=command)
+
+    assert (health.exit_code, stopped.exit_code) == (0, 0), stopped.log
+    # Without the extra there is no client.
+    assert scenario.exit_code == (0 if extra else 2), scenario.log
