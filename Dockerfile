@@ -26,10 +26,12 @@ RUN python -m pip install --no-cache-dir /tmp/dist/*.whl \
 WORKDIR /var/lib/fauxka
 USER appuser
 # In a container the loopback address is of no use to anybody else. Tools that start Kafka's image, such as Testcontainers,
-# wait for a line of Kafka's log.
+# wait for a line of Kafka's log. The first member of a group starts at once: Kafka's 3 s would be lost in every test. The
+# user's own -e, and -c on the command line, take precedence.
 ENV FAUXKA_HOST=0.0.0.0 \
     FAUXKA_ADMIN_HOST=0.0.0.0 \
     FAUXKA_LOG_KAFKA_STARTED=1 \
+    KAFKA_GROUP_INITIAL_REBALANCE_DELAY_MS=0 \
     PYTHONUNBUFFERED=1
 # Kafka's port, and the one of the admin API.
 EXPOSE 9092 9099

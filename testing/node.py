@@ -31,8 +31,13 @@ if TYPE_CHECKING:
 
 Result = TypeVar("Result")
 
-# Busy polling would take processor time from the clients in the same process.
-CONFIG_DEFAULTS = {"fauxka.busy.poll.us": "0"}
+# Kafka's keys with another default in tests.
+CONFIG_DEFAULTS = {
+    # Busy polling would take processor time from the clients in the same process.
+    "fauxka.busy.poll.us": "0",
+    # The first member of a group starts at once. Kafka waits 3 s for more members, in every test that reads by a group.
+    "group.initial.rebalance.delay.ms": "0",
+}
 
 
 class Node(ABC):
@@ -51,7 +56,8 @@ class Node(ABC):
     ) -> None:
         """Prepare a broker; `start` or `with` starts it.
 
-        config: Kafka's configuration keys, such as {"num.partitions": "3"}.
+        config: Kafka's configuration keys, such as {"num.partitions": "3"}. group.initial.rebalance.delay.ms is 0
+        without it.
         as_version: the Kafka version of the producer rules, such as "2.4"; 4.3 by default.
         clock: for timeouts and expiries; the system clock by default.
         file_system: the storage of the logs; in memory by default.

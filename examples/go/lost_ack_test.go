@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/twmb/franz-go/pkg/kgo"
 )
@@ -71,7 +72,13 @@ func TestWithoutIdempotenceTheOrderIsStoredTwice(t *testing.T) {
 
 func sendOrder(t *testing.T, broker *fauxka, options ...kgo.Opt) *kgo.Record {
 	t.Helper()
-	client, err := kgo.NewClient(append(options, kgo.SeedBrokers(broker.Bootstrap), kgo.AllowAutoTopicCreation())...)
+	options = append(options,
+		kgo.SeedBrokers(broker.Bootstrap),
+		kgo.AllowAutoTopicCreation(),
+		// After a closed connection franz-go requests the metadata before it sends again: 5 s later by default.
+		kgo.MetadataMinAge(10*time.Millisecond),
+	)
+	client, err := kgo.NewClient(options...)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -57,6 +57,10 @@ def test_it_holds_compiled_modules(container: Running) -> None:
     assert container.run(["fauxka", "--version"]).stdout == "fauxka, version 0.1.0, compiled\n"
 
 
+def test_its_groups_start_at_once(image: BuiltImage) -> None:
+    assert "KAFKA_GROUP_INITIAL_REBALANCE_DELAY_MS=0" in image.config["Env"]
+
+
 def test_it_exposes_the_ports_of_kafka_and_of_the_admin_api(image: BuiltImage) -> None:
     assert image.config["ExposedPorts"].keys() == {"9092/tcp", "9099/tcp"}
 
