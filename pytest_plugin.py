@@ -1,33 +1,52 @@
-"""pytest fixtures: one broker per session, reset for each test, and fault rules that must fire.
+"""pytest fixtures: a broker per configuration, reset for each test; fault rules that must fire; a report on failures.
 
 def test_lost_ack(fauxka_bootstrap, faults):
     with faults.lost_ack(topic="orders"):
         send_order(fauxka_bootstrap)
 
 The first use of a fixture imports the broker, so a test run without them does not load it. Under pytest-xdist each
-worker process has its own broker.
+worker process has its own brokers.
+
+pytest executes a session fixture once, even if a module overrides a fixture that it depends on. So `fauxka`, which is
+executed for each test, selects the broker by the test's own `fauxka_config`. `fauxka_broker` cannot: a test whose
+configuration is another than that of `fauxka_broker` fails.
 """
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Generator, Iterator, Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pytest
 
 if TYPE_CHECKING:
     from .testing import Broker
+    from .testing.broker_pool import BrokerPool
     from .testing.faults import Faults
 
 ALLOW_UNFIRED = "fauxka_allow_unfired"
-MARKER = f"{ALLOW_UNFIRED}(*names): rules of the fixture `faults` with these names, or all, need not fire"
+MARKER = f"{ALLOW_UNFIRED}(*names): fault rules with these names, or all, need not fire"
 HINT = f"A test that may pass without hits of these rules must be marked with @pytest.mark.{ALLOW_UNFIRED}"
+REPORT_HEADING = "fauxka: what happened"
 
-armed_key: pytest.StashKey[Broker] = pytest.StashKey()
+
+class Observed(NamedTuple):
+    """The broker of a test, and the last id of its journal before the test."""
+
+    broker: Broker
+    since: int
+
+
+observed_key: pytest.StashKey[Observed] = pytest.StashKey()
+# Whether the test failed because of rules that never fired.
+unfired_key: pytest.StashKey[bool] = pytest.StashKey()
+# Whether a report of the test has the section; a test can fail in its call and in its teardown.
+reported_key: pytest.StashKey[bool] = pytest.StashKey()
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Add the options for the broker of the session."""
+    """Add the options for the brokers of the fixtures."""
     parser.getgroup("fauxka").addoption(
         "--fauxka-as-version",
         metavar="VERSION",
@@ -58,22 +77,49 @@ def fauxka_config(pytestconfig: pytest.Config) -> Mapping[str, str]:
 
 
 @pytest.fixture(scope="session")
-def fauxka_broker(pytestconfig: pytest.Config, fauxka_config: Mapping[str, str]) -> Iterator[Broker]:
-    """The broker of the session, in a thread of this process; it keeps its state between tests."""
-    from .testing import Broker
+def fauxka_as_version(pytestconfig: pytest.Config) -> str | None:
+    """The Kafka version of the producer rules, from the option or the ini file; override the fixture for another."""
+    version: str | None = pytestconfig.getoption("--fauxka-as-version") or pytestconfig.getini("fauxka_as_version")
+    return version or None
 
-    as_version = pytestconfig.getoption("--fauxka-as-version") or pytestconfig.getini("fauxka_as_version")
-    with Broker(fauxka_config, as_version=as_version or None) as broker:
-        yield broker
+
+@pytest.fixture(scope="session")
+def _fauxka_brokers() -> Iterator[BrokerPool]:
+    """The running brokers of the session, by their configuration."""
+    from .testing.broker_pool import BrokerPool
+
+    brokers = BrokerPool()
+    yield brokers
+    brokers.stop()
+
+
+@pytest.fixture(scope="session")
+def fauxka_broker(
+    fauxka_config: Mapping[str, str], fauxka_as_version: str | None, _fauxka_brokers: BrokerPool
+) -> Broker:
+    """The broker of the session, in a thread of this process; it keeps its state between tests."""
+    return _fauxka_brokers.broker_of(fauxka_config, fauxka_as_version)
 
 
 @pytest.fixture
-def fauxka(fauxka_broker: Broker) -> Iterator[Broker]:
-    """The broker of the session after a reset: no topics, no rules, an empty journal, real time."""
-    fauxka_broker.reset("all")
-    yield fauxka_broker
+def fauxka(
+    request: pytest.FixtureRequest,
+    fauxka_config: Mapping[str, str],
+    fauxka_as_version: str | None,
+    _fauxka_brokers: BrokerPool,
+) -> Iterator[Broker]:
+    """The broker of the test's configuration after a reset: no topics, no rules, an empty journal, real time."""
+    broker: Broker
+    if _overrides_broker(request):
+        broker = request.getfixturevalue("fauxka_broker")
+        _check_configuration(_fauxka_brokers, broker, fauxka_config, fauxka_as_version)
+    else:
+        broker = _fauxka_brokers.broker_of(fauxka_config, fauxka_as_version)
+    broker.reset("all")
+    _observe(request.node, broker, since=0)
+    yield broker
     # Releases held requests, so that clients that are closed after this test do not hang.
-    fauxka_broker.reset("faults")
+    broker.reset("faults")
 
 
 @pytest.fixture
@@ -83,26 +129,115 @@ def fauxka_bootstrap(fauxka: Broker) -> str:
 
 
 @pytest.fixture
-def faults(request: pytest.FixtureRequest, fauxka: Broker) -> Faults:
-    """The fault rules of the broker. The test fails if one of them, or of fauxka.files, never fired.
-
-    The marker fauxka_allow_unfired makes exceptions.
-    """
-    request.node.stash[armed_key] = fauxka
-    fauxka.faults.watch()
-    fauxka.files.watch()
+def faults(fauxka: Broker) -> Faults:
+    """The fault rules of the broker, fauxka.faults."""
     return fauxka.faults
+
+
+def _overrides_broker(request: pytest.FixtureRequest) -> bool:
+    """Whether the project overrides fauxka_broker for the test.
+
+    pytest has no public function for that. To request fauxka_broker instead would start a broker that the test may not
+    need, and would fail for a fauxka_config of a narrower scope.
+    """
+    manager = request.session._fixturemanager  # pyright: ignore[reportPrivateUsage]
+    return len(manager.getfixturedefs("fauxka_broker", request.node) or ()) > 1
+
+
+def _check_configuration(
+    brokers: BrokerPool, broker: Broker, config: Mapping[str, str], as_version: str | None
+) -> None:
+    """Fail the test if the broker is one of the plugin with another configuration."""
+    difference = brokers.find_difference(broker, config, as_version)
+    if difference is not None:
+        pytest.fail(
+            f"fauxka_broker is a session fixture, which pytest executes once; {difference}. Request the fixture "
+            "`fauxka`, which has a broker for each configuration, or override `fauxka_broker` beside `fauxka_config`.",
+            pytrace=False,
+        )
+
+
+def _observe(item: pytest.Item, broker: Broker, since: int) -> None:
+    """Record the rules of the test from now on, and keep its broker for the report."""
+    broker.faults.watch()
+    broker.files.watch()
+    item.stash[observed_key] = Observed(broker, since)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_setup(item: pytest.Item) -> Generator[None, object, object]:
+    """Observe the broker of a test that uses fauxka_broker without fauxka, and check its configuration."""
+    result = yield
+    fixtures: Mapping[str, object] = getattr(item, "funcargs", {})
+    if "fauxka_broker" in fixtures:
+        _observe_session_broker(item, fixtures)
+    return result
+
+
+def _observe_session_broker(item: pytest.Item, fixtures: Mapping[str, Any]) -> None:
+    """fixtures: the values of all fixtures of the test. A project may override fauxka_broker by anything."""
+    from .testing import Broker
+
+    broker = fixtures["fauxka_broker"]
+    if "_fauxka_brokers" in fixtures and "fauxka_config" in fixtures and "fauxka_as_version" in fixtures:
+        brokers: BrokerPool = fixtures["_fauxka_brokers"]
+        _check_configuration(brokers, broker, fixtures["fauxka_config"], fixtures["fauxka_as_version"])
+    if isinstance(broker, Broker) and observed_key not in item.stash:
+        _observe(item, broker, since=broker.journal.last_id)
 
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_call(item: pytest.Item) -> Generator[None, object, object]:
     """Fail a passed test if one of its fault rules never fired."""
     result = yield
-    broker = item.stash.get(armed_key, None)
+    observed = item.stash.get(observed_key, None)
     allowed = [mark.args for mark in item.iter_markers(ALLOW_UNFIRED)]
-    if broker is not None and () not in allowed:
+    if observed is not None and () not in allowed:
         names = {name for names in allowed for name in names}
-        unfired = [*broker.faults.unfired(names), *broker.files.unfired(names)]
+        unfired = [*observed.broker.faults.unfired(names), *observed.broker.files.unfired(names)]
         if unfired:
+            item.stash[unfired_key] = True
             pytest.fail("\n".join([*unfired, HINT]), pytrace=False)
     return result
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(
+    item: pytest.Item, call: pytest.CallInfo[None]
+) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """Hide the frames of this package in an error, and add what happened on the broker to the report of a failure."""
+    error = call.excinfo if "fauxka.testing" in sys.modules and not item.config.getoption("fulltrace") else None
+    has_frames = error is None or _hide_internal_frames(error)
+    report = yield
+    if error is not None and not has_frames and report.failed:
+        report.longrepr = error.getrepr(style="value")
+    if report.failed and observed_key in item.stash and reported_key not in item.stash:
+        item.stash[reported_key] = True
+        report.sections.append((REPORT_HEADING, _failure_report(item)))
+    return report
+
+
+def _hide_internal_frames(excinfo: pytest.ExceptionInfo[BaseException]) -> bool:
+    """Return whether frames are left; if not, as in a failure to start the broker, the traceback stays as it is."""
+    from .testing.tracebacks import hide_in_causes, without_internal_frames
+
+    if isinstance(excinfo.value, pytest.fail.Exception):
+        # pytest shows no traceback of the failures that this plugin reports.
+        return True
+    visible = without_internal_frames(excinfo.tb)
+    hide_in_causes(excinfo.value)
+    if visible is not None:
+        excinfo.traceback = type(excinfo.traceback)(visible)
+    return visible is not None
+
+
+def _failure_report(item: pytest.Item) -> str:
+    """Return what happened, or one line with the error: the test's own failure must be seen in any case."""
+    from .scenarios.report.failure_report import FailedTest, describe_error, failure_report
+
+    observed = item.stash[observed_key]
+    test = FailedTest(observed.broker, observed.since, has_listed_unfired=unfired_key in item.stash)
+    try:
+        return failure_report(test)
+    except Exception as error:
+        return describe_error(error)

@@ -86,6 +86,9 @@ class Broker(Node):
     def _wait(self, coroutine: Coroutine[object, object, Result]) -> Result:
         """Run coroutine on the broker's event loop, and return its result."""
         assert self._loop is not None, "the broker was not started"
+        if self._thread is None:
+            coroutine.close()
+            raise RuntimeError("the broker was stopped")
         return asyncio.run_coroutine_threadsafe(coroutine, self._loop).result(CALL_TIMEOUT_SECONDS)
 
     def _perform(self, operation: Callable[[Control], Coroutine[object, object, Result]]) -> Result:

@@ -119,12 +119,17 @@ class Rules(ABC, Generic[AnyRule, Data]):
         self._call(self._plan.clear)
 
     def watch(self) -> None:
-        """Start recording the armed rules for unfired."""
+        """Start recording the armed rules for watched and unfired."""
         self._watched = []
+
+    @property
+    def watched(self) -> list[AnyRule]:
+        """The rules armed since watch, removed ones included."""
+        return list(self._watched or ())
 
     def unfired(self, allowed: Collection[str] = ()) -> list[str]:
         """Return descriptions of the rules armed since watch without a hit; allowed: names of rules to leave out."""
-        rules = [rule for rule in self._watched or () if rule.hits == 0 and rule.name not in allowed]
+        rules = [rule for rule in self.watched if rule.hits == 0 and rule.name not in allowed]
         return [line for rule in rules for line in rule.describe()]
 
     def _read(self, rule: Data | Mapping[str, object] | None, fields: Mapping[str, object]) -> Data:

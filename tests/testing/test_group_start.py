@@ -1,7 +1,7 @@
 """The first member of a group starts at once in tests, unless the user sets group.initial.rebalance.delay.ms."""
 
 import time
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 
 import pytest
@@ -18,7 +18,7 @@ POLL_SECONDS = 0.05
 
 
 @contextmanager
-def reading(broker: Broker) -> Iterator[Consumer]:
+def reading(broker: Broker) -> Generator[Consumer, None, None]:
     consumer = Consumer(
         {"bootstrap.servers": broker.bootstrap_servers, "group.id": "readers", "auto.offset.reset": "earliest"}
     )

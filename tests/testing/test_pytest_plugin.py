@@ -5,33 +5,14 @@ from pathlib import Path
 
 import pytest
 
+from .child_pytest import SEND, prepare, run_tests
+
 pytest_plugins = ["pytester"]
-
-SEND = """
-import pytest
-from confluent_kafka import Producer
-
-def send(bootstrap, topic="orders", partition=0):
-    producer = Producer({"bootstrap.servers": bootstrap, "enable.idempotence": True, "retry.backoff.ms": 10})
-    producer.produce(topic, value="one coffee", partition=partition)
-    assert producer.flush(30) == 0
-"""
 
 
 @pytest.fixture
 def run(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> pytest.Pytester:
-    """A folder for tests, without the options of this run."""
-    monkeypatch.delenv("PYTEST_ADDOPTS", raising=False)
-    # Other plugins take seconds to load; only the required ones are listed.
-    monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
-    pytester.makeini("[pytest]\naddopts = --strict-markers\nasyncio_default_fixture_loop_scope = function\n")
-    return pytester
-
-
-def run_tests(run: pytest.Pytester, *arguments: str) -> pytest.RunResult:
-    # A separate process, because tests check what the plugin imports.
-    plugins = ("-p", "fauxka.pytest_plugin", "-p", "pytest_asyncio.plugin", "-p", "xdist", "-p", "no:cacheprovider")
-    return run.runpytest_subprocess(*plugins, *arguments, timeout=120)
+    return prepare(pytester, monkeypatch)
 
 
 def test_the_plugin_is_loaded_wherever_the_package_is_installed() -> None:
@@ -110,7 +91,7 @@ def test_a_fault_that_never_fired_fails_the_test_and_reports_its_near_misses(run
     )
 
 
-def test_a_fault_that_never_fired_is_not_reported_for_a_test_that_failed_anyway(run: pytest.Pytester) -> None:
+def test_a_test_that_failed_anyway_reports_its_own_failure(run: pytest.Pytester) -> None:
     run.makepyfile("""
 def test_wrong(faults):
     faults.lost_ack()
@@ -120,7 +101,8 @@ def test_wrong(faults):
     result = run_tests(run)
 
     result.assert_outcomes(failed=1)
-    result.stdout.no_fnmatch_line("*0 hits*")
+    result.stdout.fnmatch_lines(["E * assert 1 == 2"])
+    result.stdout.no_fnmatch_line("*fauxka_allow_unfired*")
 
 
 @pytest.mark.parametrize("arguments", ["", "('lost ack')"])
@@ -149,8 +131,9 @@ def test_no_request(faults):
     result = run_tests(run)
 
     result.assert_outcomes(failed=1)
-    result.stdout.fnmatch_lines(["*'hang': 0 hits*"])
-    result.stdout.no_fnmatch_line("*'lost ack'*")
+    result.stdout.fnmatch_lines(
+        ["*_ test_no_request _*", "rule 2 'hang': 0 hits*", "*fauxka_allow_unfired*"], consecutive=True
+    )
 
 
 def test_an_unfired_fault_fails_an_asyncio_test_too(run: pytest.Pytester) -> None:
@@ -167,7 +150,7 @@ async def test_no_request(faults):
 
 def test_an_unfired_file_rule_fails_the_test_too(run: pytest.Pytester) -> None:
     run.makepyfile("""
-def test_no_write(fauxka, faults):
+def test_no_write(fauxka):
     fauxka.files.add(action="disk_full", name="full")
 """)
 
@@ -175,6 +158,51 @@ def test_no_write(fauxka, faults):
 
     result.assert_outcomes(failed=1)
     result.stdout.fnmatch_lines(["*'full': 0 hits*"])
+
+
+@pytest.mark.parametrize("broker", ["fauxka", "fauxka_broker"])
+def test_an_unfired_fault_fails_a_test_without_the_fixture_faults(run: pytest.Pytester, broker: str) -> None:
+    run.makepyfile(f"""
+def test_no_request({broker}):
+    {broker}.faults.lost_ack()
+""")
+
+    result = run_tests(run)
+
+    result.assert_outcomes(failed=1)
+    result.stdout.fnmatch_lines(["*'lost ack': 0 hits*"])
+
+
+def test_an_unfired_fault_of_a_fixture_fails_the_test(run: pytest.Pytester) -> None:
+    run.makepyfile("""
+import pytest
+
+@pytest.fixture
+def lossy(fauxka):
+    with fauxka.faults.lost_ack():
+        yield
+
+def test_no_request(lossy):
+    pass
+""")
+
+    run_tests(run).assert_outcomes(failed=1)
+
+
+def test_a_rule_that_a_wider_fixture_keeps_in_force_need_not_fire_in_each_test(run: pytest.Pytester) -> None:
+    run.makepyfile("""
+import pytest
+
+@pytest.fixture(scope="module")
+def lossy(fauxka_broker):
+    with fauxka_broker.faults.lost_ack():
+        yield
+
+def test_no_request(lossy, fauxka_broker):
+    assert len(fauxka_broker.faults.rules) == 1
+""")
+
+    run_tests(run).assert_outcomes(passed=1)
 
 
 def test_faults_of_a_test_are_removed_before_the_next_one(run: pytest.Pytester) -> None:
