@@ -130,7 +130,7 @@ def fauxka_bootstrap(fauxka: Broker) -> str:
 
 @pytest.fixture
 def faults(fauxka: Broker) -> Faults:
-    """The fault rules of the broker, fauxka.faults."""
+    """The fault rules of the broker, fauxka.faults. A test fails if a rule never fired (fauxka_allow_unfired)."""
     return fauxka.faults
 
 
@@ -232,12 +232,11 @@ def _hide_internal_frames(excinfo: pytest.ExceptionInfo[BaseException]) -> bool:
 
 
 def _failure_report(item: pytest.Item) -> str:
-    """Return what happened, or one line with the error: the test's own failure must be seen in any case."""
-    from .scenarios.report.failure_report import FailedTest, describe_error, failure_report
-
-    observed = item.stash[observed_key]
-    test = FailedTest(observed.broker, observed.since, has_listed_unfired=unfired_key in item.stash)
+    """Return what happened, or one line with the error: a report must not hide the failure of the test."""
     try:
-        return failure_report(test)
+        from .scenarios.report.failure_report import FailedTest, failure_report
+
+        observed = item.stash[observed_key]
+        return failure_report(FailedTest(observed.broker, observed.since, has_listed_unfired=unfired_key in item.stash))
     except Exception as error:
-        return describe_error(error)
+        return f"not available, {type(error).__name__}: {' '.join(str(error).split())}"

@@ -97,16 +97,11 @@ def _part_lines(part: Part, test: FailedTest) -> list[str]:
     try:
         lines = list(islice(part.lines_of(test), part.lines_max + 1))
     except Exception as error:
-        lines = [f"{_INDENT}{describe_error(error)}"]
+        text = f"not available, {type(error).__name__}: {error}"
+        lines = [_INDENT + shorten(text, WIDTH - len(_INDENT), placeholder="...")]
     if len(lines) > part.lines_max:
         lines[-1] = f"{_INDENT}..."
     return [part.heading, *lines] if lines and part.heading else lines
-
-
-def describe_error(error: Exception) -> str:
-    """Return one line in place of what could not be reported."""
-    text = f"not available, {type(error).__name__}: {' '.join(str(error).split())}"
-    return shorten(text, WIDTH - len(_INDENT), placeholder="...")
 
 
 def diagram_lines(test: FailedTest) -> list[str]:

@@ -221,7 +221,7 @@ class _Builder:
         name = self._names.name_of(batch)
         words = f"{name}: " if name else ""
         if batch.producer_id < 0:
-            words += f"{batch.records} records without a producer id"
+            words += f"{batch.records} record{'' if batch.records == 1 else 's'} without a producer id"
         else:
             sequences = f"sequences {batch.base_sequence}..{batch.last_sequence}"
             words += f"producer {batch.producer_id} epoch {batch.producer_epoch} {sequences}"
