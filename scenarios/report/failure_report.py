@@ -21,7 +21,7 @@ from .timeline import Moment, NamedRule, build_timeline
 
 if TYPE_CHECKING:
     from ...faults.journal.journal_entries import JournalEntry
-    from ...faults.verdict.verdict import TopicVerdict
+    from ...faults.verdict.topic_verdict import TopicVerdict
     from ...testing import Broker
     from ...testing.rule import Rule
 

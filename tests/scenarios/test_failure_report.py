@@ -7,7 +7,7 @@ from typing import Any, cast
 import pytest
 
 from fauxka.faults.journal.journal_entries import JournalBatch, JournalEntry, JournalFault
-from fauxka.faults.verdict.verdict import BatchVerdict, RecordVerdict, TopicVerdict
+from fauxka.faults.verdict.topic_verdict import BatchVerdict, RecordVerdict, TopicVerdict
 from fauxka.faults.verdict.verdict_findings import Finding
 from fauxka.scenarios.report import failure_report as report
 from fauxka.scenarios.report.diagram import WIDTH

@@ -36,7 +36,7 @@ def test_wrong(fauxka, faults):
     result.stdout.fnmatch_lines(
         [
             HEADING,
-            "client * broker",
+            "rdkafka * broker",
             "* Produce orders: producer 0 epoch 0 sequences 0..0 *",
             "* sequences 0..0 appended at offsets 0..0 *",
             "* lost: close at applied: rule 1 'lost ack' X - - - offset 0 *",
