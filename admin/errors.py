@@ -6,6 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from .. import FauxkaError
+from ..faults.rules.near_misses import NearMiss
+
 if TYPE_CHECKING:
     from ..faults.rule_error import RuleError
 
@@ -29,13 +32,17 @@ class ErrorBody(msgspec.Struct, kw_only=True):
 
 
 class WaitTimedOut(msgspec.Struct, kw_only=True):
-    """The body of a 408 response: fewer hits than expected within the timeout."""
+    """The body of a 408 response: fewer hits than expected within the timeout.
+
+    near_misses: why other requests did not match, the nearest first.
+    """
 
     error: ErrorDetail
     hits: int
+    near_misses: list[NearMiss]
 
 
-class CallError(Exception):
+class CallError(FauxkaError):
     """An error response: the HTTP status and its body."""
 
     def __init__(
@@ -51,17 +58,18 @@ class CallError(Exception):
         return ErrorBody(error=self.detail)
 
 
-class WaitTimeoutError(CallError):
-    """Fewer hits than expected within the timeout: 408 with the hits so far."""
+class WaitTimeoutError(CallError, TimeoutError):
+    """Fewer hits than expected within the timeout: 408 with the hits so far and the near misses of the rule."""
 
-    def __init__(self, message: str, hits: int) -> None:
+    def __init__(self, message: str, hits: int, near_misses: list[NearMiss]) -> None:
         """Create the error. hits: the hits so far."""
         super().__init__(408, message)
         self.hits = hits
+        self.near_misses = near_misses
 
     def body(self) -> msgspec.Struct:
         """Return the body of the response."""
-        return WaitTimedOut(error=self.detail, hits=self.hits)
+        return WaitTimedOut(error=self.detail, hits=self.hits, near_misses=self.near_misses)
 
 
 def unknown(kind: str, value: object, *, field: str = "id") -> CallError:

@@ -58,6 +58,21 @@ class FieldType:
             names.update((field.encode_name, None) for field in each.fields)
         return list(names)
 
+    def required_names(self) -> list[str]:
+        """Return the names of the fields that the object here must have."""
+        return [field.encode_name for each in self._structs(None) for field in each.fields if field.required]
+
+    @property
+    def literals(self) -> list[str]:
+        """The texts that are allowed here, if only certain ones are."""
+        texts: list[object] = [*self.kinds]
+        for each in self.types:
+            if isinstance(each, inspect.LiteralType):
+                texts += each.values
+            elif isinstance(each, inspect.EnumType):
+                texts += [cast("object", member.value) for member in each.cls]
+        return [text for text in texts if isinstance(text, str)]
+
     def _structs(self, value: object) -> list[inspect.StructType]:
         """Return the object types allowed here, or only the one that the tag of the value names."""
         structs = [each for each in self.types if isinstance(each, inspect.StructType)]

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from .. import FauxkaError
+
 # The value of an error is cut to this length: a body may be large.
 _SHOWN_CHARACTERS_MAX = 200
 
 JsonObject = dict[str, object]
 
 
-class RuleError(Exception):
+class RuleError(FauxkaError, ValueError):
     """An invalid value.
 
     field: its path, such as "match.partition" or "match.topic[1].regex"; "" for the whole document.

@@ -1,4 +1,7 @@
-"""Strict conversion between JSON and models. An unknown field or an invalid value is a RuleError."""
+"""Strict conversion between JSON and models. An unknown field or an invalid value is a RuleError.
+
+In a document of Python, bytes stand for `{"base64": "..."}` (json_bytes).
+"""
 
 from __future__ import annotations
 
@@ -8,7 +11,10 @@ from typing import TypeVar, cast
 
 import msgspec
 
+from ..protocol.similar_names import suggestion
 from .expected_types import FieldType, describe_type
+from .json_bytes import as_json
+from .json_syntax import describe_syntax_error
 from .rule_error import RuleError
 
 T = TypeVar("T")
@@ -31,6 +37,8 @@ def decode(data: bytes, model: type[T], ignored: Collection[str] = ()) -> T:
 
     ignored: top-level fields to skip, because responses have them in addition to the model.
     """
+    if not data.strip():
+        raise _missing_body(model)
     document = parse(data)
     if isinstance(document, dict):
         fields = cast("dict[str, object]", document)
@@ -44,15 +52,26 @@ def parse(data: bytes) -> object:
         return cast("object", msgspec.json.decode(data))
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
         shown = data.decode("utf-8", "replace")
-        raise RuleError("", shown, "JSON in UTF-8", f"the body is not JSON: {error}") from None
+        message = f"the body is not JSON: {describe_syntax_error(data, str(error))}"
+        raise RuleError("", shown, "JSON in UTF-8", message) from None
 
 
 def convert(value: object, model: type[T]) -> T:
-    """Return a value of JSON's types as the model. Raises RuleError."""
+    """Return a value of JSON's types, and Python's bytes, as the model. Raises RuleError."""
+    value = as_json(value)
     try:
         return msgspec.convert(value, model)
     except msgspec.ValidationError as error:
         raise _rule_error(str(error), value, FieldType.of(model)) from None
+
+
+def check(instance: msgspec.Struct) -> None:
+    """Raise RuleError if a model that was created in Python, and so not converted, has an invalid value."""
+    try:
+        document: object = msgspec.to_builtins(instance)
+    except (TypeError, ValueError) as error:
+        raise RuleError("", ascii(instance), "values of JSON's types, and bytes", f"invalid rule: {error}") from None
+    convert(document, type(instance))
 
 
 def decode_query(parameters: Mapping[str, str], model: type[T]) -> T:
@@ -61,6 +80,16 @@ def decode_query(parameters: Mapping[str, str], model: type[T]) -> T:
         return msgspec.convert(dict(parameters), model, strict=False)
     except msgspec.ValidationError as error:
         raise _rule_error(str(error), dict(parameters), FieldType.of(model)) from None
+
+
+def _missing_body(model: type) -> RuleError:
+    """Return the error for an empty body: the first required field is missing, or else the first field."""
+    field_type = FieldType.of(model)
+    names = field_type.field_names(None)
+    field = next(iter(field_type.required_names() or names))
+    allowed = describe_type(field_type.child(field, None))
+    message = f'"{field}" is missing: the request has no body; allowed: an object with {", ".join(names)}'
+    return RuleError(field, None, allowed, message)
 
 
 def _rule_error(text: str, document: object, model: FieldType) -> RuleError:
@@ -75,13 +104,13 @@ def _rule_error(text: str, document: object, model: FieldType) -> RuleError:
     if missing is not None:
         field = _shown([*path, missing[1]])
         allowed = describe_type(field_type.child(missing[1], value))
-        return RuleError(field, None, allowed, f"{field} is missing; allowed: {allowed}")
+        return RuleError(field, None, allowed, f'"{field}" is missing; allowed: {allowed}')
     field = _shown(path)
     allowed = describe_type(field_type)
     reason = f" ({what})" if what.startswith("Invalid base64") else ""
-    return RuleError(
-        field, value, allowed, f"{field or 'the body'} cannot be {_quoted(value)}{reason}; allowed: {allowed}"
-    )
+    hint = suggestion(value, field_type.literals)
+    message = f"{field or 'the body'} cannot be {_quoted(value)}{reason}; allowed: {allowed}{hint}"
+    return RuleError(field, value, allowed, message)
 
 
 def _unknown_field(path: Path, name: str, value: object, model: FieldType) -> RuleError:
@@ -89,7 +118,8 @@ def _unknown_field(path: Path, name: str, value: object, model: FieldType) -> Ru
     names = model.field_names(value)
     allowed = f"the fields {', '.join(names)}" if names else "no field"
     given = cast("Mapping[str, object]", value).get(name) if isinstance(value, dict) else None
-    return RuleError(field, given, allowed, f"{field} is not a known field; allowed: {allowed}")
+    message = f"{field} is not a known field; allowed: {allowed}{suggestion(name, names)}"
+    return RuleError(field, given, allowed, message)
 
 
 def _path_of(text: str) -> Path:
@@ -123,5 +153,9 @@ def _shown(path: Path) -> str:
 
 
 def _quoted(value: object) -> str:
-    shown = encode(value).decode()
+    # A document of Python may hold anything.
+    try:
+        shown = ascii(value) if isinstance(value, bytearray) else msgspec.json.encode(value, enc_hook=repr).decode()
+    except (TypeError, ValueError, msgspec.MsgspecError, RecursionError):
+        shown = ascii(value)
     return shown if len(shown) <= 80 else shown[:77] + "..."

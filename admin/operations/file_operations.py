@@ -9,12 +9,13 @@ from ...faults.files.armed_file_rule import ArmedFileRule
 from ...faults.files.file_rules import AnyFileKind, AnyOperation, FileActionName, FileBytes, FileCrash, FileRule
 from ...faults.rules.fault_rules import When
 from ...faults.rules.match import AnyText
+from ...faults.rules.near_misses import NearMiss
 from ...faults.rules.rule_checks import ANSWER_FIELDS
 from ..control import Control
 from ..operation import Caller, Operation
 from ..paging import NumberPage, page_of
 from .rule_addresses import addressed_rule
-from .rule_models import AwaitQuery, Hits, NearMissInfo, RuleAddress, RuleChange, near_misses_info
+from .rule_models import AwaitQuery, Hits, RuleAddress, RuleChange
 from .rule_operations import ADDRESS_ERRORS
 from .waiting import wait_for_hits
 
@@ -40,7 +41,7 @@ class FileRuleInfo(Struct, kw_only=True):
     matched: int
     remaining: int | None
     last_hit_ms: int | None
-    near_misses: list[NearMissInfo]
+    near_misses: list[NearMiss]
 
 
 class FileRulePage(Struct, kw_only=True):
@@ -114,7 +115,7 @@ def file_rule_info(armed: ArmedFileRule) -> FileRuleInfo:
         matched=armed.matched,
         remaining=armed.remaining,
         last_hit_ms=armed.last_hit_ms,
-        near_misses=near_misses_info(armed.near_misses),
+        near_misses=armed.near_misses,
     )
 
 

@@ -117,7 +117,8 @@ def check_journal_match(match: Match) -> None:
     try:
         check_apis(match)
     except RuleError as error:
-        raise RuleError(error.field.removeprefix("match."), error.value, error.allowed, error.message) from error
+        field, message = (text.removeprefix("match.") for text in (error.field, error.message))
+        raise RuleError(field, error.value, error.allowed, message) from error
 
 
 OPERATIONS = (

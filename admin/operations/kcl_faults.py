@@ -22,9 +22,11 @@ from ...faults.rule_error import RuleError
 from ...faults.rules.armed_rule import ArmedRule
 from ...faults.rules.fault_rules import FaultRule, When
 from ...faults.rules.match import ANY_OF_MAX, TEXT_CHARACTERS_MAX, Match, Natural
+from ...faults.rules.near_misses import NearMiss
 from ...protocol.api_keys import APIS
 from ...protocol.error_codes import ErrorCode
 from ...protocol.kafka_uuid import parse_uuid
+from ...protocol.similar_names import suggestion
 
 if TYPE_CHECKING:
     from ...broker.cluster import Cluster
@@ -85,6 +87,16 @@ class KclFault:
         """The remaining hits of all rules; -1 if one of them has no limit."""
         remaining = [armed.remaining for armed in self.armed]
         return sum(left for left in remaining if left is not None) if None not in remaining else UNTIL_REMOVED
+
+    @property
+    def near_misses(self) -> list[NearMiss]:
+        """Why requests did not match the rules, rule by rule."""
+        return [miss for armed in self.armed for miss in armed.near_misses]
+
+    @property
+    def matched_noun(self) -> str:
+        """What the rules match: "request"."""
+        return "request"
 
     def when_hits(self, count: int, reached: Callable[[], None]) -> Callable[[], None]:
         """Call reached when the rules have count hits together; return a function that cancels this."""
@@ -185,7 +197,8 @@ def _api_name(path: str, key: str) -> str:
     for api in APIS.values():
         if key.lower() == api.name.lower() or key == str(int(api.key)):
             return api.name
-    raise RuleError(path, key, "an API name or key", f"there is no API {key!r}")
+    hint = suggestion(key, (api.name for api in APIS.values()))
+    raise RuleError(path, key, "an API name or key", f"there is no API {key!r}{hint}")
 
 
 def _topic_id(path: str, text: str) -> bytes:
@@ -205,7 +218,8 @@ def _error_code(path: str, name: str) -> int:
     for code in ErrorCode:
         if upper in (code.name, str(int(code))):
             return int(code)
-    raise RuleError(path, name, "the name or code of a Kafka error", f"there is no error {name!r}")
+    hint = suggestion(name, ErrorCode.__members__)
+    raise RuleError(path, name, "the name or code of a Kafka error", f"there is no error {name!r}{hint}")
 
 
 # The format of Go's time.ParseDuration.

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Annotated, Any
+from typing import Annotated
 
 from msgspec import Meta, Struct
 
@@ -48,15 +47,6 @@ class AwaitQuery(Struct, kw_only=True, forbid_unknown_fields=True):
     timeout_ms: AwaitTimeout = AWAIT_TIMEOUT_MS_DEFAULT
 
 
-class NearMissInfo(Struct, kw_only=True):
-    """Requests that did not match a rule. field: the first condition that did not hold."""
-
-    field: str
-    wanted: Any
-    got: Any
-    count: int
-
-
 class RuleInfo(Struct, kw_only=True):
     """A rule in force.
 
@@ -75,7 +65,7 @@ class RuleInfo(Struct, kw_only=True):
     matched: int
     remaining: int | None
     last_hit_ms: int | None
-    near_misses: list[NearMissInfo]
+    near_misses: list[NearMiss]
 
 
 class RulePage(Struct, kw_only=True):
@@ -107,10 +97,5 @@ def rule_info(armed: ArmedRule) -> RuleInfo:
         matched=armed.matched,
         remaining=armed.remaining,
         last_hit_ms=armed.last_hit_ms,
-        near_misses=near_misses_info(armed.near_misses),
+        near_misses=armed.near_misses,
     )
-
-
-def near_misses_info(misses: Iterable[NearMiss]) -> list[NearMissInfo]:
-    """Return the models of near misses."""
-    return [NearMissInfo(field=miss.field, wanted=miss.wanted, got=miss.got, count=miss.count) for miss in misses]

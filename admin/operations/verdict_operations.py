@@ -9,7 +9,9 @@ from msgspec import Meta, Struct
 from ...faults.rule_error import RuleError
 from ...faults.verdict.topic_verdict import TopicVerdict
 from ...faults.verdict.verdict import judge
+from ...protocol.similar_names import suggestion
 from ..control import Control
+from ..errors import CallError
 from ..operation import Operation
 from .topic_logs import ClusterLogs
 
@@ -17,6 +19,7 @@ TAG = "truth"
 
 KEY = "key"
 HEADER_PREFIX = "header:"
+EVENT_IDS = "key or header:NAME"
 # Kafka's limit of a topic name.
 TOPIC_CHARACTERS_MAX = 249
 EVENT_ID_CHARACTERS_MAX = 1000
@@ -41,9 +44,10 @@ class VerdictQuery(Struct, kw_only=True, forbid_unknown_fields=True):
 def read_verdict(control: Control, query: VerdictQuery) -> TopicVerdict:
     """Return the counts and findings of a topic: batches stored once or twice, refused, lost or unacknowledged.
 
-    Reads the whole log wherever a copy may be.
+    Reads the whole log wherever a copy may be. A deleted topic has a verdict as long as its batches are counted.
     """
     check_event_id(query.event_id)
+    _check_topic(control, query.topic)
     return judge(control.journal, ClusterLogs(control.cluster), query.topic, event_id=query.event_id)
 
 
@@ -51,7 +55,19 @@ def check_event_id(event_id: str | None) -> None:
     """Raise RuleError unless the event id is the key or a header."""
     if event_id in (None, KEY) or (event_id.startswith(HEADER_PREFIX) and event_id != HEADER_PREFIX):
         return
-    raise RuleError("event_id", event_id, "key or header:NAME", f"event_id cannot be {event_id!r}")
+    hint = suggestion(event_id.partition(":")[0], (KEY, "header:NAME"))
+    message = f"event_id cannot be {event_id!r}; allowed: {EVENT_IDS}{hint}"
+    raise RuleError("event_id", event_id, EVENT_IDS, message)
 
 
-OPERATIONS = (Operation(method="GET", path="/v1/verdict", perform=read_verdict, tag=TAG),)
+def _check_topic(control: Control, topic: str) -> None:
+    """Raise CallError 404 for a topic that does not exist and has no counts. A node that is down has no topics."""
+    topics = control.cluster.image.topics
+    if topic in topics or topic in control.journal.deliveries.counts.topics or not control.is_running:
+        return
+    hint = suggestion(topic, topics)
+    allowed = "a topic that exists, or that had records before its deletion"
+    raise CallError(404, f"there is no topic {topic!r}{hint}", field="topic", value=topic, allowed=allowed)
+
+
+OPERATIONS = (Operation(method="GET", path="/v1/verdict", perform=read_verdict, tag=TAG, errors=(404,)),)

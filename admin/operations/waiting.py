@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Callable
 from typing import Protocol
 
+from ...faults.rules.near_misses import NearMiss, describe_misses
 from ..errors import CallError, WaitTimeoutError
 from ..operation import Caller
 
@@ -18,6 +19,16 @@ class CountsHits(Protocol):
         """The hits so far."""
         ...
 
+    @property
+    def near_misses(self) -> list[NearMiss]:
+        """Why others did not match, the nearest first."""
+        ...
+
+    @property
+    def matched_noun(self) -> str:
+        """What the rule matches, such as "request"."""
+        ...
+
     def when_hits(self, count: int, reached: Callable[[], None], /) -> Callable[[], None]:
         """Call reached when there are count hits, at once if there are; return a function that cancels this."""
         ...
@@ -26,7 +37,7 @@ class CountsHits(Protocol):
 async def wait_for_hits(rule: CountsHits, count: int, timeout_ms: int, caller: Caller) -> int:
     """Return the hits when there are at least count.
 
-    Raises CallError: 408 with the hits so far after the timeout, 503 if the broker stops.
+    Raises CallError: 408 with the hits so far and the near misses after the timeout, 503 if the broker stops.
     """
     reached = asyncio.Event()
     cancel = rule.when_hits(count, reached.set)
@@ -42,4 +53,7 @@ async def wait_for_hits(rule: CountsHits, count: int, timeout_ms: int, caller: C
         return rule.hits
     if disconnected.done():
         raise CallError(503, "the broker is stopping")
-    raise WaitTimeoutError(f"{rule.hits} of {count} hits within {timeout_ms} ms", rule.hits)
+    misses = rule.near_misses
+    reasons = describe_misses(misses, rule.matched_noun)
+    message = "; ".join([f"{rule.hits} of {count} hits within {timeout_ms} ms", *reasons])
+    raise WaitTimeoutError(message, rule.hits, misses)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from difflib import get_close_matches
 from typing import NamedTuple
 
+from ...protocol.similar_names import find_similar
 from ...storage.checkpoints.properties_file import PROPERTIES_BYTES_MAX, PropertiesError, parse_properties
 from ...storage.file_systems.path_problems import find_path_problem
 from .broker_config import BrokerConfig, keys_with_effect
@@ -119,11 +119,11 @@ def refuse_unknown(name: str) -> None:
     if name in BROKER_KEYS:
         return
     hint = find_similar_key(name)
-    raise UnknownConfigKey(f"unknown configuration key {name}" + (f" (is {hint} meant?)" if hint else ""))
+    raise UnknownConfigKey(f"unknown configuration key {name}" + (f"; did you mean {hint}?" if hint else ""))
 
 
 def find_similar_key(name: str) -> str | None:
     """Return the broker key that the user may have meant, or None."""
     if name in TOPIC_KEYS and TOPIC_KEYS[name].synonyms:
         return TOPIC_KEYS[name].synonyms[0].name
-    return next(iter(get_close_matches(name, BROKER_KEYS, n=1)), None)
+    return find_similar(name, BROKER_KEYS)

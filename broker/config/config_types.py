@@ -6,6 +6,8 @@ import math
 import re
 from enum import IntEnum
 
+from ... import FauxkaError
+
 ConfigValue = bool | int | float | str | list[str] | None
 
 # The re module compiles and caches these patterns at their first use.
@@ -14,7 +16,7 @@ INTEGER = r"[+-]?\d+"
 FLOAT = r"[+-]?(NaN|Infinity|(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?)[fFdD]?"
 
 
-class ConfigError(ValueError):
+class ConfigError(FauxkaError, ValueError):
     """A config that Kafka would refuse; the message is Kafka's."""
 
 

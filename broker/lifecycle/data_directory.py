@@ -14,6 +14,7 @@ import logging
 import os
 from dataclasses import dataclass
 
+from ... import FauxkaError
 from ...protocol.kafka_uuid import new_uuid, uuid_text
 from ...storage.checkpoints.checkpoint_files import (
     LOCK,
@@ -41,7 +42,7 @@ _NAMES_IN_EMPTY = {LOCK, META_PROPERTIES + TEMPORARY_SUFFIX, "lost+found", EXPOR
 META_PROPERTIES_BYTES_MAX = 64 * 1024
 
 
-class DataDirectoryError(Exception):
+class DataDirectoryError(FauxkaError):
     """The folder cannot be used. The message is one line for the user."""
 
 

@@ -64,6 +64,11 @@ class ArmedFileRule(RuleCounts):
         """Why operations did not match, nearest first."""
         return self._near_misses.nearest()
 
+    @property
+    def matched_noun(self) -> str:
+        """What the rule matches: "file operation"."""
+        return "file operation"
+
     def evaluate(self, kind: OperationKind, path: str) -> FileAction | None:
         """Count the operation and return the action if it is hit. The caller then calls notify_waiters."""
         operation = _OPERATIONS.get(kind)

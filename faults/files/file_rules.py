@@ -14,13 +14,13 @@ from typing import Annotated, Literal, assert_never
 
 from msgspec import Meta, Struct, to_builtins
 
+from .. import strict_json
 from ..actions import INT64_MAX, Milliseconds
 from ..rule_error import RuleError
 from ..rules.fault_rules import NAME_CHARACTERS_MAX, When
 from ..rules.match import ANY_OF_MAX, AnyText
 from ..rules.rule_checks import check_window
 from ..rules.value_tests import check_match_value
-from ..strict_json import convert
 from .file_actions import Corrupt, Crash, Fail, FileAction, Lose, Slow, Tear
 from .file_kinds import file_kind_of, folder_of
 
@@ -105,8 +105,7 @@ FILE_MATCH_FIELDS = ("operation", "file_kind", "folder", "path")
 
 def check_file_rule(rule: FileRule) -> None:
     """Raise RuleError for an invalid rule."""
-    # A rule created in Python has not been validated against its model yet.
-    convert(to_builtins(rule), FileRule)
+    strict_json.check(rule)
     possible = ACTION_OPERATIONS[rule.action]
     for operation in rule.operations:
         if operation not in possible:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from difflib import get_close_matches
 from functools import lru_cache
 from typing import cast, get_args, get_type_hints
 
@@ -11,6 +10,7 @@ import msgspec
 from ...protocol.api_keys import APIS, Api, ApiKey
 from ...protocol.message import Message
 from ...protocol.message_types import request_type
+from ...protocol.similar_names import suggestion
 from ...protocol.topic_lists import request_lists
 from ..rule_error import RuleError
 from .match import Match
@@ -58,8 +58,7 @@ def check_apis(match: Match) -> None:
 
 
 def _unknown_api(field: str, name: str) -> RuleError:
-    nearest = get_close_matches(name, _APIS_BY_NAME, 1)
-    hint = f"; perhaps {nearest[0]}" if nearest else ""
+    hint = suggestion(name, _APIS_BY_NAME)
     return RuleError(field, name, ", ".join(sorted(_APIS_BY_NAME)), f"{field}: there is no API {name!r}{hint}")
 
 

@@ -57,6 +57,11 @@ class ArmedRule(RuleCounts):
         """Why requests did not match, nearest first."""
         return self._near_misses.nearest()
 
+    @property
+    def matched_noun(self) -> str:
+        """What the rule matches: "connection" or "request"."""
+        return "connection" if self.rule.point == "accepted" else "request"
+
     def evaluate_connection(self, connection: ConnectionView) -> Fault | None:
         """Count the connection and return the fault if it is hit."""
         return self._decide(self.matcher.match_connection(connection), "")

@@ -8,20 +8,19 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, cast
 
-from msgspec import Meta, Struct, field
+from msgspec import Meta, Struct, field, structs
 
 from ..actions import INT64_MAX
+from ..json_bytes import TEXT_CHARACTERS_MAX as TEXT_CHARACTERS_MAX
+from ..json_bytes import OneBytes, Text, with_bytes_value
 
-# The longest string of Kafka's protocol.
-TEXT_CHARACTERS_MAX = 32767
 # A regex runs on the event loop's thread.
 REGEX_CHARACTERS_MAX = 1000
 # Entries of a list. For more, a regex or a range does the same.
 ANY_OF_MAX = 1000
 
-Text = Annotated[str, Meta(max_length=TEXT_CHARACTERS_MAX)]
 Natural = Annotated[int, Meta(ge=0, le=INT64_MAX)]
 # Kafka writes -1 for no producer and no sequence.
 NaturalOrNone = Annotated[int, Meta(ge=-1, le=INT64_MAX)]
@@ -40,17 +39,15 @@ class IntegerRange(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
     last: NaturalOrNone | None = field(default=None, name="to")
 
 
-class TextBytes(Struct, frozen=True, forbid_unknown_fields=True):
-    """Bytes given as UTF-8 text."""
-
-    text: Text
-
-
 class HeaderMatch(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
-    """A record header with this name. value: base64 or {"text": ...}; None for any value, null included."""
+    """A record header with this name. value: as json_bytes describes; None for any value, null included."""
 
     name: Text
-    value: bytes | TextBytes | None = None
+    value: OneBytes | None = None
+
+    def __post_init__(self) -> None:
+        """Replace bytes, which JSON does not have."""
+        structs.force_setattr(self, "value", with_bytes_value(self.value))
 
 
 AnyText = Text | Pattern | Annotated[list[Text | Pattern], Meta(min_length=1, max_length=ANY_OF_MAX)]
@@ -61,7 +58,7 @@ AnyInteger = (
     | IntegerRange
     | Annotated[list[NaturalOrNone | IntegerRange], Meta(min_length=1, max_length=ANY_OF_MAX)]
 )
-AnyBytes = bytes | TextBytes | Annotated[list[bytes | TextBytes], Meta(min_length=1, max_length=ANY_OF_MAX)]
+AnyBytes = OneBytes | Annotated[list[OneBytes], Meta(min_length=1, max_length=ANY_OF_MAX)]
 AnyHeader = HeaderMatch | Annotated[list[HeaderMatch], Meta(min_length=1, max_length=ANY_OF_MAX)]
 
 
@@ -71,7 +68,7 @@ class Match(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_
     api: Kafka's name, such as "Produce". node, listener, connection: where the request was received.
     producer_id, producer_epoch: of a batch, or of a request with a producer id of its own; -1 is a batch without one.
     base_sequence, record_count: from the header of a batch.
-    key: of any record of the batch: base64, or {"text": "order-1"}. A null key never matches.
+    key: of any record of the batch: a text, or bytes as json_bytes describes. A null key never matches.
     header: of any record: {"name": ..., "value": ...}, the value written like a key.
     Only key and header decode records. A batch that does not decode does not match them.
     """
@@ -92,6 +89,13 @@ class Match(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_
     record_count: AnyNatural | None = None
     key: AnyBytes | None = None
     header: AnyHeader | None = None
+
+    def __post_init__(self) -> None:
+        """Replace bytes, which JSON does not have."""
+        key: object = self.key
+        is_list = isinstance(key, list)
+        replaced = [*map(with_bytes_value, cast("list[object]", key))] if is_list else with_bytes_value(key)
+        structs.force_setattr(self, "key", replaced)
 
 
 # In matching order: the cheapest fields first, those of a batch last.

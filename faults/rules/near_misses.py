@@ -1,15 +1,51 @@
-"""Counts why requests did not match a rule: the explanation of a rule that never hit."""
+"""Counts why requests did not match a rule: the explanation of a rule that never hit.
+
+A rule compares its fields in matching order and stops at the first that differs. A near miss names that field, and says
+nothing about the later ones. The nearest near miss is the one that differed at the latest field.
+"""
 
 from __future__ import annotations
 
+import json
+import re
+from collections.abc import Iterable
 from dataclasses import dataclass
+from itertools import islice
+from typing import Any, cast
+
+from msgspec import Struct, to_builtins
+
+from ..json_bytes import BytesValue
 
 # Distinct (field, got) counted for one rule.
 NEAR_MISSES_MAX = 16
+# Near misses in a message. The nearest come first, more do not help.
+NEAR_MISSES_SHOWN = 3
 # A longer text is cut.
 _GOT_CHARACTERS_MAX = 200
 
-Got = int | str | tuple[str, ...] | None
+# The characters of a value that describe shows.
+_SHOWN_CHARACTERS_MAX = 200
+# Texts that describe shows without quotes: no number, and not a word of JSON.
+_PLAIN_TEXT = re.compile(r"(?!(?:null|true|false)\Z)[A-Za-z_][\w./-]*")
+
+
+class StartOfValue(Struct, frozen=True):
+    """A key or header value that is too long to report. starts_with: its first bytes. size: its bytes."""
+
+    starts_with: str | BytesValue
+    size: int
+
+
+class MoreValues(Struct, frozen=True, omit_defaults=True):
+    """The number of values that are not reported. at_least: there may be more of them."""
+
+    more: int
+    at_least: bool = False
+
+
+GotBytes = str | BytesValue | StartOfValue | MoreValues
+Got = int | str | tuple[GotBytes, ...] | None
 
 
 @dataclass(slots=True)
@@ -24,18 +60,27 @@ class Mismatch:
     depth: int
 
 
-@dataclass(slots=True)
-class NearMiss:
-    """Requests that failed on the same field with the same value.
+class NearMiss(Struct):
+    """Requests that did not match a rule, because of the same field and the same value.
 
-    field: the first field that did not hold. wanted: the rule's value, in JSON's types.
-    got: the requests' value; None if they have none.
+    field: the first condition that did not hold; later ones were not compared. wanted: the rule's value.
+    got: the requests' value; null if they have none.
+    message: the same as text, such as "first differed at api: ApiVersions, not Produce".
     """
 
     field: str
-    wanted: object
-    got: object
+    wanted: Any
+    got: Any
     count: int
+    message: str
+
+
+def describe_misses(misses: Iterable[NearMiss], noun: str) -> list[str]:
+    """Return a text for each of the nearest misses. noun: what did not match, such as "request"."""
+    return [
+        f"{miss.count} {noun if miss.count == 1 else f'{noun}s'} {miss.message}"
+        for miss in islice(misses, NEAR_MISSES_SHOWN)
+    ]
 
 
 @dataclass(slots=True)
@@ -74,16 +119,25 @@ class NearMisses:
 
     def nearest(self) -> list[NearMiss]:
         """Return the near misses: the latest field first, then the most frequent."""
-        # Lazy: RuleCounts and plans are imported without msgspec.
-        from msgspec import to_builtins
-
         nearest = sorted(self._counts.items(), key=lambda item: (-item[1].depth, -item[1].count))
-        return [
-            NearMiss(
-                field,
-                to_builtins(getattr(self._match, field)),
-                list(got) if isinstance(got, tuple) else got,
-                counted.count,
-            )
-            for (field, got), counted in nearest
-        ]
+        return [self._near_miss(field, got, counted.count) for (field, got), counted in nearest]
+
+    def _near_miss(self, field: str, got: Got, count: int) -> NearMiss:
+        wanted: object = to_builtins(getattr(self._match, field))
+        values: object = to_builtins(list(got)) if isinstance(got, tuple) else got
+        shown = f"no {field}" if values in (None, []) else _shown(values, ", ")
+        message = f"first differed at {field}: {shown}, not {_shown(wanted, ' or ')}"
+        return NearMiss(field, wanted, values, count, message)
+
+
+def _shown(value: object, separator: str) -> str:
+    """Return a value of JSON's types as short text; a list with its items separated by separator."""
+    if isinstance(value, list):
+        return _cut(separator.join(_shown(item, separator) for item in cast("list[object]", value)))
+    if isinstance(value, str) and _PLAIN_TEXT.fullmatch(value):
+        return _cut(value)
+    return _cut(json.dumps(value, ensure_ascii=False))
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= _SHOWN_CHARACTERS_MAX else text[:_SHOWN_CHARACTERS_MAX] + "..."

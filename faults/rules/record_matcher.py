@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from base64 import b64encode
+from codecs import getincrementaldecoder
 from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import islice
 
 from ...protocol.batches import records as record_codec
 from ...protocol.batches.record_batch import HEADER_SIZE, is_whole, parse_header
 from ...protocol.batches.records import Record
-from .match import AnyBytes, AnyHeader, HeaderMatch, TextBytes
+from ..json_bytes import bytes_of, bytes_value_of
+from .match import AnyBytes, AnyHeader, HeaderMatch
+from .near_misses import GotBytes, MoreValues, StartOfValue
 
 # Keys or header values that a mismatch reports, those that it counts, and the bytes of each.
 _REPORTED_MAX = 3
@@ -22,10 +25,10 @@ _DOES_NOT_DECODE = "a batch that does not decode"
 
 @dataclass(frozen=True, slots=True)
 class RecordMismatch:
-    """The field that no record had, and what the records had: base64, or a text if they do not decode."""
+    """The field that no record had, and the values that the records had; a text if the batch does not decode."""
 
     field: str
-    got: tuple[str, ...] | str | None
+    got: tuple[GotBytes, ...] | str | None
 
 
 class RecordMatcher:
@@ -33,7 +36,7 @@ class RecordMatcher:
 
     def __init__(self, key: AnyBytes | None, header: AnyHeader | None) -> None:
         """Prepare the wanted values. None matches every record."""
-        self._keys = None if key is None else frozenset(map(_bytes_of, key if isinstance(key, list) else [key]))
+        self._keys = None if key is None else frozenset(map(bytes_of, key if isinstance(key, list) else [key]))
         self._headers: list[tuple[str, bytes | None]] | None = None
         if header is not None:
             self._headers = [_header_of(each) for each in (header if isinstance(header, list) else [header])]
@@ -70,9 +73,9 @@ class RecordMatcher:
         if is_found:
             return None
         return (
-            RecordMismatch("header", other_values.texts())
-            if is_key_found
-            else RecordMismatch("key", other_keys.texts())
+            RecordMismatch("header", other_values.values())
+            if is_key_found or keys is None
+            else RecordMismatch("key", other_keys.values())
         )
 
     def _has_header(self, record: Record) -> bool:
@@ -85,11 +88,7 @@ class RecordMatcher:
 
 
 def _header_of(wanted: HeaderMatch) -> tuple[str, bytes | None]:
-    return wanted.name, None if wanted.value is None else _bytes_of(wanted.value)
-
-
-def _bytes_of(wanted: bytes | TextBytes) -> bytes:
-    return wanted.text.encode() if isinstance(wanted, TextBytes) else wanted
+    return wanted.name, None if wanted.value is None else bytes_of(wanted.value)
 
 
 class _Reported:
@@ -102,12 +101,20 @@ class _Reported:
         if value is not None and len(self._distinct) < _COUNTED_MAX:
             self._distinct[value] = None
 
-    def texts(self) -> tuple[str, ...]:
-        """Return the first values as base64, and a text that counts the others."""
-        first = islice(self._distinct, _REPORTED_MAX)
-        texts = [b64encode(value[:_REPORTED_BYTES_MAX]).decode() for value in first]
+    def values(self) -> tuple[GotBytes, ...]:
+        """Return the first values, and the number of the others."""
+        first = tuple(map(_reported_value, islice(self._distinct, _REPORTED_MAX)))
         count = len(self._distinct)
-        if count > _REPORTED_MAX:
-            least = "at least " if count == _COUNTED_MAX else ""
-            texts.append(f"and {least}{count - _REPORTED_MAX} more")
-        return tuple(texts)
+        if count <= _REPORTED_MAX:
+            return first
+        return (*first, MoreValues(more=count - _REPORTED_MAX, at_least=count == _COUNTED_MAX))
+
+
+def _reported_value(value: bytes) -> GotBytes:
+    start = value[:_REPORTED_BYTES_MAX]
+    if len(start) == len(value):
+        return bytes_value_of(value)
+    with suppress(UnicodeDecodeError):
+        # Leaves out a character of which only the first bytes are in the start.
+        return StartOfValue(starts_with=getincrementaldecoder("utf-8")().decode(start), size=len(value))
+    return StartOfValue(starts_with=bytes_value_of(start), size=len(value))

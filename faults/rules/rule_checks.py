@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from difflib import get_close_matches
 from typing import get_args
 
 import msgspec
@@ -11,9 +10,10 @@ from ...protocol.api_keys import Api
 from ...protocol.error_codes import ErrorCode
 from ...protocol.errors.partial_errors import can_report_error
 from ...protocol.errors.response_frames import has_throttle_time
+from ...protocol.similar_names import suggestion
+from .. import strict_json
 from ..actions import Action, Delay, Error, Hang, Scope, Throttle, kind_of
 from ..rule_error import RuleError
-from ..strict_json import convert
 from .api_checks import apis_of, check_apis
 from .fault_rules import FaultRule, When
 from .match import CONNECTION_FIELDS
@@ -49,8 +49,7 @@ ANSWER_FIELDS = frozenset({"id", "hits", "matched", "remaining", "last_hit_ms", 
 
 def check_rule(rule: FaultRule) -> None:
     """Raise RuleError for an invalid rule."""
-    # A rule created in Python has not been validated against its model yet.
-    convert(msgspec.to_builtins(rule), FaultRule)
+    strict_json.check(rule)
     for name in rule.match.__struct_fields__:
         check_match_value(f"match.{name}", getattr(rule.match, name))
     check_window(rule.when)
@@ -112,7 +111,6 @@ def _check_action(action: Action, apis: list[Api]) -> None:
 
 
 def _unknown_error(name: str) -> RuleError:
-    nearest = get_close_matches(name, ErrorCode.__members__, 1)
-    hint = f"; perhaps {nearest[0]}" if nearest else ""
+    hint = suggestion(name, ErrorCode.__members__)
     allowed = "the name of a Kafka error, such as NOT_LEADER_OR_FOLLOWER, or its code"
     return RuleError("action.error", name, allowed, f"action.error: Kafka has no error {name!r}{hint}")

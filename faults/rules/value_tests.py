@@ -8,8 +8,9 @@ from typing import cast
 from msgspec import to_builtins
 
 from ...protocol.linear_regex import RegexError, compile_regex
+from ..json_bytes import check_bytes
 from ..rule_error import RuleError
-from .match import IntegerRange, Pattern
+from .match import HeaderMatch, IntegerRange, Pattern
 
 Value = int | str | None
 Test = Callable[[Value], bool]
@@ -38,7 +39,7 @@ def compile_test(match: object, field: str) -> Test:
 
 
 def check_match_value(field: str, wanted: object) -> None:
-    """Raise RuleError for a regex that does not compile and an empty range. field: the path of wanted."""
+    """Raise RuleError for an invalid regex, an empty range, and ambiguous bytes. field: the path of wanted."""
     entries = _entries_of(wanted)
     for index, entry in enumerate(entries):
         path = f"{field}[{index}]" if isinstance(wanted, list) else field
@@ -46,6 +47,11 @@ def check_match_value(field: str, wanted: object) -> None:
             _check_pattern(f"{path}.regex", entry.regex)
         elif isinstance(entry, IntegerRange):
             _check_range(path, entry)
+        elif isinstance(entry, HeaderMatch):
+            check_bytes(f"{path}.name", entry.name)
+            check_bytes(f"{path}.value", entry.value)
+        else:
+            check_bytes(path, entry)
 
 
 def _entries_of(wanted: object) -> list[object]:

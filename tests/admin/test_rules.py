@@ -114,6 +114,35 @@ def test_rule_that_never_hit_has_near_misses(admin: AdminClient, broker: Serving
 
     (miss,) = admin.get(f"/v1/rules/{rule_id}")["near_misses"]
     assert (miss["field"], miss["wanted"], miss["count"]) == ("partition", 7, 1)
+    assert miss["message"] == "first differed at partition: 0, not 7"
+
+
+def test_timeout_has_the_near_misses_with_the_furthest_first(admin: AdminClient, broker: Serving) -> None:
+    rule_id = admin.post("/v1/rules", {**LOST_ACK, "match": {"api": "Produce", "topic": "payments"}})["id"]
+    with RawClient(broker.bootstrap) as client:
+        client.list_offset(-1)
+        client.list_offset(-1)
+        client.produce(0)
+
+    answer = admin.call("GET", f"/v1/rules/{rule_id}/await", timeout_ms=1)
+
+    assert answer.status == 408
+    assert [(miss["field"], miss["count"]) for miss in answer.json["near_misses"]] == [("topic", 1), ("api", 2)]
+    assert answer.error["message"].split("; ") == [
+        "0 of 1 hits within 1 ms",
+        f"1 request first differed at topic: {TOPIC}, not payments",
+        "2 requests first differed at api: ListOffsets, not Produce",
+    ]
+
+
+@pytest.mark.parametrize("value", ["order-1", {"text": "order-1"}, {"base64": "/wA="}])
+def test_bytes_of_a_rule_response_read_back_to_the_same_rule(admin: AdminClient, value: object) -> None:
+    match = {"api": "Produce", "key": ["a", value], "header": {"name": "id", "value": value}}
+    first = admin.post("/v1/rules", {**LOST_ACK, "match": match})
+
+    again = admin.post("/v1/rules", first)
+
+    assert (first["match"], again["match"]) == (match, match)
 
 
 def test_wait_for_earlier_hits_ends_at_once(admin: AdminClient, broker: Serving) -> None:

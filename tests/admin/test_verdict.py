@@ -44,10 +44,18 @@ def test_recognised_retry_is_appended_once(admin: AdminClient, broker: Serving) 
     assert (batches["duplicates_recognised"], batches["stored_unacknowledged"]) == (1, 0)
 
 
-def test_unknown_topic_has_an_empty_verdict(admin: AdminClient) -> None:
-    verdict = admin.get("/v1/verdict", topic="never-heard-of")
+def test_topic_without_records_has_a_verdict_of_zeros(admin: AdminClient) -> None:
+    verdict = admin.get("/v1/verdict", topic=TOPIC)
 
-    assert (verdict["topic"], verdict["findings"]) == ("never-heard-of", [])
+    assert set(verdict["batches"].values()) == {0}
+    assert verdict["records"] == {"in_log": 0, "distinct": 0, "duplicates": 0}
+
+
+def test_verdict_on_a_topic_that_does_not_exist_is_404_with_a_similar_name(admin: AdminClient) -> None:
+    answer = admin.call("GET", "/v1/verdict", topic=TOPIC[:-1])
+
+    assert (answer.status, answer.error["field"], answer.error["value"]) == (404, "topic", TOPIC[:-1])
+    assert answer.error["message"] == f"there is no topic {TOPIC[:-1]!r}; did you mean {TOPIC}?"
 
 
 @pytest.mark.parametrize("event_id", ["key", "header:id"])

@@ -7,6 +7,7 @@ import pytest
 
 from fauxka.admin.errors import CallError, WaitTimeoutError
 from fauxka.admin.operations.waiting import wait_for_hits
+from fauxka.faults.rules.near_misses import NearMiss
 
 
 class Rule:
@@ -19,6 +20,14 @@ class Rule:
     def when_hits(self, count: int, reached: Callable[[], None], /) -> Callable[[], None]:
         self.waiting.append(reached)
         return lambda: self.waiting.remove(reached)
+
+    @property
+    def near_misses(self) -> list[NearMiss]:
+        return [NearMiss("api", "Produce", "Fetch", 2, "first differed at api: Fetch, not Produce")]
+
+    @property
+    def matched_noun(self) -> str:
+        return "request"
 
     def hit(self) -> None:
         self.hits += 1
@@ -69,6 +78,7 @@ async def test_wait_with_timeout_0_returns_at_once() -> None:
         await wait_for_hits(rule, 1, 0, Caller())
 
     assert (error.value.status, error.value.hits) == (408, 0)
+    assert str(error.value) == "0 of 1 hits within 0 ms; 2 requests first differed at api: Fetch, not Produce"
     assert rule.waiting == []
 
 

@@ -308,9 +308,9 @@ def test_near_misses_explain_a_rule_that_never_hit() -> None:
     for _ in range(5):
         plan.received(naming("Metadata", RequestFacts()))
     assert plan.rules[0].near_misses == [
-        NearMiss("partition", 1, 0, 2),
-        NearMiss("partition", 1, 2, 1),
-        NearMiss("api", "Produce", "Metadata", 5),
+        NearMiss("partition", 1, 0, 2, "first differed at partition: 0, not 1"),
+        NearMiss("partition", 1, 2, 1, "first differed at partition: 2, not 1"),
+        NearMiss("api", "Produce", "Metadata", 5, "first differed at api: Metadata, not Produce"),
     ]
 
 

@@ -143,9 +143,9 @@ def test_near_misses_have_the_first_mismatch() -> None:
     files.faults.plan.decide(SYNC, "orders-1/00000000000000000000.log")
 
     assert armed.near_misses == [
-        NearMiss("folder", "orders-0", "orders-1", 1),
-        NearMiss("file_kind", "log", "snapshot", 1),
-        NearMiss("operation", "fsync", "write", 2),
+        NearMiss("folder", "orders-0", "orders-1", 1, "first differed at folder: orders-1, not orders-0"),
+        NearMiss("file_kind", "log", "snapshot", 1, "first differed at file_kind: snapshot, not log"),
+        NearMiss("operation", "fsync", "write", 2, "first differed at operation: write, not fsync"),
     ]
 
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from fauxka.faults.rules.match import HeaderMatch, IntegerRange, Match, Pattern, TextBytes
-from fauxka.faults.rules.near_misses import Mismatch
+from fauxka.faults.json_bytes import BytesValue
+from fauxka.faults.rules.match import HeaderMatch, IntegerRange, Match, Pattern
+from fauxka.faults.rules.near_misses import GotBytes, Mismatch, MoreValues, StartOfValue
 from fauxka.faults.rules.request_matcher import Matched, RequestMatcher
 from fauxka.protocol.batches.record_batch import HEADER_SIZE, Compression
 from fauxka.protocol.batches.records import Record
@@ -145,11 +146,11 @@ def test_keys_and_headers_are_found_in_batches_of_every_codec(codec: Compression
     request = produce(batch_facts("orders", 0, records=records, compression=codec), batch_facts("orders", 1))
     for match in (
         Match(key=b"b"),
-        Match(key=[b"x", TextBytes("a")]),
+        Match(key=[b"x", BytesValue("a")]),
         Match(header=HeaderMatch(name="id")),
         Match(header=HeaderMatch(name="empty")),
         Match(header=HeaderMatch(name="id", value=b"\xff")),
-        Match(header=[HeaderMatch(name="x"), HeaderMatch(name="id", value=TextBytes("2"))]),
+        Match(header=[HeaderMatch(name="x"), HeaderMatch(name="id", value=BytesValue("2"))]),
         Match(key=b"b", header=HeaderMatch(name="id", value=b"2")),
     ):
         assert partitions_of(match, request) == {("orders", 0)}, match
@@ -167,10 +168,25 @@ def test_keys_and_headers_are_found_in_batches_of_every_codec(codec: Compression
 def test_mismatch_reports_the_keys_and_header_values() -> None:
     records = [Record(key=key, headers=(("id", b"v" + key),)) for key in (b"a", b"b", b"c", b"d")]
     request = produce(batch_facts(records=records))
-    assert mismatch(Match(key=b"x"), request).got == ("YQ==", "Yg==", "Yw==", "and 1 more")
+    assert mismatch(Match(key=b"x"), request).got == ("a", "b", "c", MoreValues(more=1))
     found = mismatch(Match(key=b"a", header=HeaderMatch(name="id", value=b"x")), request)
-    assert (found.field, found.got) == ("header", ("dmE=",))
+    assert (found.field, found.got) == ("header", ("va",))
     assert mismatch(Match(header=HeaderMatch(name="id")), GROUP).got is None
+
+
+@pytest.mark.parametrize(
+    ("key", "reported"),
+    [
+        (b"\xff\x00", BytesValue(base64=b"\xff\x00")),
+        ("é".encode() * 31, StartOfValue(starts_with="é" * 30, size=62)),
+        (b"a" + "é".encode() * 31, StartOfValue(starts_with="a" + "é" * 29, size=63)),
+        (b"\xff" * 61, StartOfValue(starts_with=BytesValue(base64=b"\xff" * 60), size=61)),
+    ],
+)
+def test_mismatch_reports_text_where_bytes_are_text_and_the_start_of_long_values(
+    key: bytes, reported: GotBytes
+) -> None:
+    assert mismatch(Match(key=b"x"), produce(batch_facts(records=[Record(key=key)]))).got == (reported,)
 
 
 @pytest.mark.parametrize("codec", list(Compression))

@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec import Struct
 
+from fauxka.admin.operations.reset_operations import Reset
 from fauxka.faults.rule_error import RuleError
 from fauxka.faults.strict_json import decode, decode_query, encode
 
@@ -37,7 +38,6 @@ def test_a_body_becomes_its_model() -> None:
 @pytest.mark.parametrize(
     "data",
     [
-        b"",
         b"{",
         b"nul",
         b"\xff",
@@ -52,6 +52,56 @@ def test_invalid_json_is_rejected(data: bytes) -> None:
     error = refused(data)
     assert (error.field, error.allowed) == ("", "JSON in UTF-8")
     assert len(str(error.value)) < 300
+
+
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [
+        (b'{"node": one}', 'expected a value at line 1, column 10, got "one}"'),
+        (b'{\n  "node": 1,\n}', 'expected a field name in double quotes at line 3, column 1, got "}"'),
+        (b'{"node": 1', "expected a comma or the closing bracket at line 1, column 11, got the end of the body"),
+        (b'{"node" 1}', 'expected a colon at line 1, column 9, got "1}"'),
+        (b"{} {}", 'expected the end of the body at line 1, column 4, got "{}"'),
+        (b'{"node": "1}', "expected a closing quote for the text that starts here at line 1, column 10, "),
+        (b'{"mode": "\xff"}', "byte 0xff at position 10 is not UTF-8"),
+        (b'{"node": NaN}', "NaN is not a number of JSON"),
+        (b'{"mode": "\\ud800"}', "a text has half of a surrogate pair"),
+        (b"[" * 100_000, "it is nested too deeply"),
+    ],
+)
+def test_invalid_json_is_described_in_a_sentence_with_the_position(data: bytes, message: str) -> None:
+    # Python 3.13 and newer say so of a comma before a bracket.
+    newer = "expected no comma before the closing bracket at line 2, column 12"
+    described = refused(data).message.removeprefix("the body is not JSON: ")
+
+    assert described.startswith(message) or described.startswith(newer)
+
+
+@pytest.mark.parametrize("data", [b"", b" \n"])
+def test_missing_body_is_answered_with_the_field_that_is_needed(data: bytes) -> None:
+    error = refused(data)
+
+    assert (error.field, error.value, error.allowed) == ("node", None, "integer")
+    assert error.message.startswith('"node" is missing: the request has no body')
+
+
+def test_missing_body_without_a_required_field_is_answered_with_its_first_field() -> None:
+    with pytest.raises(RuleError, match=r'^"scope" is missing: the request has no body') as caught:
+        decode(b"", Reset)
+
+    assert (caught.value.field, caught.value.allowed) == ("scope", "all, data, faults or journal")
+
+
+@pytest.mark.parametrize(
+    ("body", "suggested"),
+    [(b'{"nod": 1}', "node"), (b'{"node": 1, "mode": "Clean"}', "clean"), (b'{"node": 1, "is-last": true}', "is_last")],
+)
+def test_similar_field_or_value_is_suggested(body: bytes, suggested: str) -> None:
+    assert refused(body).message.endswith(f"; did you mean {suggested}?")
+
+
+def test_nothing_is_suggested_if_nothing_is_similar() -> None:
+    assert "did you mean" not in refused(b'{"node": 1, "zzz": 1}').message
 
 
 def test_too_large_numbers_are_rejected() -> None:
