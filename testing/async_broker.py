@@ -8,8 +8,8 @@ from functools import cached_property
 from types import TracebackType
 from typing import TYPE_CHECKING, Self, TypeVar, Unpack
 
-from ..broker.lifecycle.crash_restart import SnapshotFault
-from .node import Node
+from .errors import ends_in_caller
+from .node import Node, Phase
 from .rule import AsyncRule
 
 if TYPE_CHECKING:
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 Result = TypeVar("Result")
 
 
+@ends_in_caller
 class AsyncBroker(Node):
     """A broker on the running event loop, on a free port of 127.0.0.1.
 
@@ -37,23 +38,30 @@ class AsyncBroker(Node):
     """
 
     async def start(self) -> Self:
-        """Start the broker; clients can connect when this returns. Raises OSError if a port cannot be bound."""
+        """Start the broker; clients can connect when this returns.
+
+        Raises OSError if a port cannot be bound, BrokerStateError for a second start.
+        """
+        self._begin_start()
         try:
             await self._server.start()
         except OSError:
+            self._phase = Phase.STOPPED
             self.cluster.close()
             raise
         return self
 
     async def stop(self) -> None:
         """Stop the broker and close its files."""
+        self._phase = Phase.STOPPED
         try:
             await self._server.stop()
         finally:
             self.cluster.close()
 
     def call(self, function: Callable[[], Result]) -> Result:
-        """Run function on the broker's event loop, and return its result."""
+        """Run function on the broker's event loop, and return its result. Raises as Broker.call."""
+        self._check_started()
         return function()
 
     async def _perform(self, operation: Callable[[Control], Coroutine[object, object, Result]]) -> Result:
@@ -72,11 +80,16 @@ class AsyncBroker(Node):
 
     async def reset(self, scope: Scope = "all") -> None:
         """Reset the broker to its state after the start; scope: as in Broker.reset."""
+        self._check_started()
         await self._reset(scope)
 
     async def restart(self, snapshots: SnapshotsOption = "keep") -> None:
-        """Restart a crashed broker on the same port with the content of its files; snapshots: as in crash."""
-        await self._server.restart(SnapshotFault(snapshots))
+        """Restart a crashed broker on the same port with the content of its files; snapshots: as in crash.
+
+        Raises CallError if the broker is running.
+        """
+        self._check_started()
+        await self._restart(snapshots)
 
     @cached_property
     def faults(self) -> AsyncFaults:

@@ -12,10 +12,10 @@ from functools import cached_property
 from types import TracebackType
 from typing import TYPE_CHECKING, Self, TypeVar, Unpack
 
-from ..broker.lifecycle.crash_restart import SnapshotFault
 from ..broker.runtime import event_loop_bridge
 from ..broker.runtime.event_loop import new_event_loop
-from .node import Node
+from .errors import BrokerStateError, ends_in_caller
+from .node import Node, Phase
 from .rule import Rule
 
 # Modules that every start needs, imported here so that the first broker of a process starts without delay.
@@ -42,10 +42,11 @@ CALL_TIMEOUT_SECONDS = 60.0
 Result = TypeVar("Result")
 
 
+@ends_in_caller
 class Broker(Node):
     """A broker on its own event loop in its own thread, on a free port of 127.0.0.1.
 
-    with Broker({"num.partitions": "3"}) as broker:
+    with Broker({"num.partitions": 3}) as broker:
         producer = Producer({"bootstrap.servers": broker.bootstrap_servers})
     """
 
@@ -55,26 +56,36 @@ class Broker(Node):
     _failure: BaseException | None = None
 
     def start(self) -> Self:
-        """Start the broker; clients can connect when this returns. Raises OSError if a port cannot be bound."""
+        """Start the broker; clients can connect when this returns.
+
+        Raises OSError if a port cannot be bound, BrokerStateError for a second start.
+        """
+        self._begin_start()
         started = threading.Event()
         self._thread = threading.Thread(target=self._run, args=(started,), name="fauxka", daemon=True)
         self._thread.start()
         if not started.wait(START_TIMEOUT_SECONDS):
             raise TimeoutError(f"the broker did not start within {START_TIMEOUT_SECONDS} s")
         if self._failure is not None:
+            self._phase = Phase.STOPPED
             raise self._failure
         return self
 
     def stop(self) -> None:
         """Stop the broker and wait for its thread; does nothing if it is not running."""
         if self._loop is not None and self._stopping is not None and self._thread is not None:
+            self._phase = Phase.STOPPED
             if self._thread.is_alive():
                 self._loop.call_soon_threadsafe(self._stopping.set)
             self._thread.join()
             self._thread = None
 
     def call(self, function: Callable[[], Result]) -> Result:
-        """Run function on the broker's thread, where its state may be accessed, and return its result."""
+        """Run function on the broker's thread, where its state may be accessed, and return its result.
+
+        Raises what function raises, and BrokerStateError before the start and after the stop.
+        """
+        self._check_started()
         if threading.current_thread() is self._thread:
             return function()
 
@@ -85,10 +96,12 @@ class Broker(Node):
 
     def _wait(self, coroutine: Coroutine[object, object, Result]) -> Result:
         """Run coroutine on the broker's event loop, and return its result."""
-        assert self._loop is not None, "the broker was not started"
-        if self._thread is None:
+        try:
+            self._check_started()
+        except BrokerStateError:
             coroutine.close()
-            raise RuntimeError("the broker was stopped")
+            raise
+        assert self._loop is not None, "a started broker has an event loop"
         return asyncio.run_coroutine_threadsafe(coroutine, self._loop).result(CALL_TIMEOUT_SECONDS)
 
     def _perform(self, operation: Callable[[Control], Coroutine[object, object, Result]]) -> Result:
@@ -138,8 +151,11 @@ class Broker(Node):
         self._wait(self._reset(scope))
 
     def restart(self, snapshots: SnapshotsOption = "keep") -> None:
-        """Restart a crashed broker on the same port with the content of its files; snapshots: as in crash."""
-        self._wait(self._server.restart(SnapshotFault(snapshots)))
+        """Restart a crashed broker on the same port with the content of its files; snapshots: as in crash.
+
+        Raises CallError if the broker is running.
+        """
+        self._wait(self._restart(snapshots))
 
     @cached_property
     def faults(self) -> Faults:

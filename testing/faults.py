@@ -11,6 +11,7 @@ from ..faults.files.file_rules import FileRule
 from ..faults.rules import recipes
 from ..faults.rules.fault_rules import FaultRule
 from .calls import Call
+from .errors import RuleError, ends_in_caller, hide_frames
 from .rule import ArmedHandle, ArmedList, AsyncRule, Rule
 
 if TYPE_CHECKING:
@@ -58,9 +59,10 @@ class ArmedRecipe(Generic[Parameters]):
         def arm(*arguments: Parameters.args, **keywords: Parameters.kwargs) -> AnyRule:
             return faults.add(self._recipe(*arguments, **keywords))
 
-        return arm
+        return hide_frames(arm)
 
 
+@ends_in_caller
 class Rules(ABC, Generic[AnyRule, Data]):
     """The armed rules of one kind; Data is FaultRule or FileRule."""
 
@@ -135,6 +137,9 @@ class Rules(ABC, Generic[AnyRule, Data]):
     def _read(self, rule: Data | Mapping[str, object] | None, fields: Mapping[str, object]) -> Data:
         if isinstance(rule, self._data_type):
             return rule
+        if not isinstance(rule, Mapping | None):
+            allowed = f"a {self._data_type.__name__}, a dict as in the admin API, or fields as arguments"
+            raise RuleError("", ascii(rule), allowed, f"cannot add {rule!a}; allowed: {allowed}")
         given = {**cast("Mapping[str, object]", rule or {}), **fields}
         return strict_json.convert(given, self._data_type)
 

@@ -4,17 +4,27 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Unpack
 
+from msgspec import Struct
+
 from ..admin.operations.journal_operations import JournalCount, check_journal_match, clear_journal
 from ..faults.journal.journal_entries import JournalEntry, count_entries, read_entries
+from ..faults.rules.match import Match, Natural
 from ..faults.rules.recipes import match_of
+from ..faults.strict_json import convert
 from .calls import ControlCall
+from .errors import ends_in_caller
 from .journal_text import failure_text
 
 if TYPE_CHECKING:
-    from ..faults.rules.match import Match
     from ..faults.rules.recipes import MatchFields
 
 
+class _Span(Struct):
+    since: Natural = 0
+    limit: Natural | None = None
+
+
+@ends_in_caller
 class BrokerJournal:
     """The last fauxka.journal.requests.max requests, without records; filters are the fields of a rule's match.
 
@@ -27,13 +37,13 @@ class BrokerJournal:
 
     def entries(self, *, since: int = 0, limit: int | None = None, **fields: Unpack[MatchFields]) -> list[JournalEntry]:
         """Return the matching requests, oldest first; since: only requests with a greater id."""
-        match = _match_of(fields)
-        return self._call(lambda control: read_entries(control.journal, match, since=since, limit=limit))
+        match, span = _match_of(fields), convert({"since": since, "limit": limit}, _Span)
+        return self._call(lambda control: read_entries(control.journal, match, since=span.since, limit=span.limit))
 
     def count(self, *, since: int = 0, **fields: Unpack[MatchFields]) -> int:
         """Return the number of matching requests."""
-        match = _match_of(fields)
-        return self._call(lambda control: count_entries(control.journal, match, since=since))
+        match, span = _match_of(fields), convert({"since": since}, _Span)
+        return self._call(lambda control: count_entries(control.journal, match, since=span.since))
 
     def assert_requests(
         self, *, count: int | None = None, since: int = 0, **fields: Unpack[MatchFields]
@@ -69,6 +79,7 @@ class BrokerJournal:
 
 
 def _match_of(fields: MatchFields) -> Match:
+    """Return the match. Raises RuleError as the admin API does."""
     match = match_of(**fields)
     check_journal_match(match)
     return match

@@ -5,18 +5,20 @@ from __future__ import annotations
 import os
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
+from enum import Enum
 from functools import cached_property
 from typing import TYPE_CHECKING, TypeVar
 
 from ..admin.fault_injection import FaultInjection
 from ..broker.cluster import Cluster
 from ..broker.config.broker_config import BrokerConfig
-from ..broker.lifecycle.crash_restart import SnapshotFault
 from ..broker.network.listeners import ListenerConfig
 from ..broker.runtime.clock import AdjustableClock
 from ..faults.files.file_fault_injector import FileFaultInjector
 from ..storage.file_systems.file_system import FileSystem
 from ..storage.producers.emulated_version import EmulatedVersion
+from .config_entries import ConfigEntry, config_entries
+from .errors import BrokerStateError, ConfigError, ends_in_caller
 
 if TYPE_CHECKING:
     from ..admin.control import Control
@@ -40,12 +42,21 @@ CONFIG_DEFAULTS = {
 }
 
 
+class Phase(Enum):
+    """The life of a broker object. A crash and a restart happen within STARTED."""
+
+    NEW = "new"
+    STARTED = "started"
+    STOPPED = "stopped"
+
+
+@ends_in_caller
 class Node(ABC):
     """A broker without an event loop; the constructor binds no port and starts no thread."""
 
     def __init__(
         self,
-        config: Mapping[str, str] | None = None,
+        config: Mapping[str, ConfigEntry] | None = None,
         *,
         as_version: str | None = None,
         clock: AdjustableClock | None = None,
@@ -56,7 +67,7 @@ class Node(ABC):
     ) -> None:
         """Prepare a broker; `start` or `with` starts it.
 
-        config: Kafka's configuration keys, such as {"num.partitions": "3"}. group.initial.rebalance.delay.ms is 0
+        config: Kafka's configuration keys, such as {"num.partitions": 3}. group.initial.rebalance.delay.ms is 0
         without it.
         as_version: the Kafka version of the producer rules, such as "2.4"; 4.3 by default.
         clock: for timeouts and expiries; the system clock by default.
@@ -66,8 +77,8 @@ class Node(ABC):
         data_dir and import_logs take precedence over file_system.
         Raises ConfigError for an unknown key or an invalid value, DataDirectoryError if a folder cannot be used.
         """
-        version = EmulatedVersion.parse(as_version) if as_version else None
-        settings = BrokerConfig.from_entries({**CONFIG_DEFAULTS, **(config or {})})
+        version = _version_of(as_version)
+        settings = BrokerConfig.from_entries({**CONFIG_DEFAULTS, **config_entries(config)})
         if data_dir is None and import_logs is None:
             self.cluster = Cluster(
                 settings,
@@ -84,6 +95,7 @@ class Node(ABC):
             self.cluster = load_cluster(
                 settings, storage, clock=clock, emulated_version=version, file_faults=FileFaultInjector
             )
+        self._phase = Phase.NEW
         self._fault_injection = FaultInjection(self.cluster)
         self._server = self._fault_injection.make_server(self.cluster, listeners)
 
@@ -103,6 +115,23 @@ class Node(ABC):
         """Run function with the broker's Control on the broker's thread, and return its result."""
         return self.call(lambda: function(self.control))
 
+    def _begin_start(self) -> None:
+        """Raise BrokerStateError unless this is the first start."""
+        if self._phase is Phase.STARTED:
+            raise BrokerStateError("the broker is already started")
+        self._check_not_stopped()
+        self._phase = Phase.STARTED
+
+    def _check_started(self) -> None:
+        """Raise BrokerStateError before the start and after the stop."""
+        if self._phase is Phase.NEW:
+            raise BrokerStateError("the broker is not started: call start(), or use it in a `with` block")
+        self._check_not_stopped()
+
+    def _check_not_stopped(self) -> None:
+        if self._phase is Phase.STOPPED:
+            raise BrokerStateError("the broker is stopped and cannot be used again: create a new one")
+
     # The packages admin and faults are imported by the first property that needs them. Most of the time that importing
     # them takes is saved by a test that only needs a broker.
 
@@ -115,7 +144,8 @@ class Node(ABC):
 
     @property
     def bootstrap_servers(self) -> str:
-        """The address for a client's bootstrap.servers, "host:port"."""
+        """The address for a client's bootstrap.servers, "host:port". Raises BrokerStateError unless it is started."""
+        self._check_started()
         return self._server.bootstrap_servers
 
     def get_bootstrap_server(self) -> str:
@@ -133,10 +163,12 @@ class Node(ABC):
         """Return the delivery counts and findings of a topic.
 
         event_id: "key" or "header:NAME"; records with the same value there count as the same event.
+        Raises CallError for a topic that does not exist, RuleError for another event_id.
         """
         from ..admin.operations.verdict_operations import VerdictQuery, read_verdict
+        from ..faults.strict_json import convert
 
-        query = VerdictQuery(topic=topic, event_id=event_id)
+        query = convert({"topic": topic, "event_id": event_id}, VerdictQuery)
         return self.ask(lambda control: read_verdict(control, query))
 
     def version(self) -> Version:
@@ -153,8 +185,15 @@ class Node(ABC):
 
     async def _reset(self, scope: Scope) -> None:
         from ..admin.operations.reset_operations import Reset, reset
+        from ..faults.strict_json import convert
 
-        await reset(self.control, Reset(scope=scope))
+        await reset(self.control, convert({"scope": scope}, Reset))
+
+    async def _restart(self, snapshots: SnapshotsOption) -> None:
+        from ..admin.operations.crash_operations import NodeRestart, restart_node
+        from ..faults.strict_json import convert
+
+        await restart_node(self.control, convert({"snapshots": snapshots}, NodeRestart))
 
     def snapshot(self) -> int:
         """Copy logs, producers, topics, configs and committed offsets, and return the id of the copy for restore.
@@ -168,8 +207,10 @@ class Node(ABC):
     def restore(self, snapshot_id: int) -> None:
         """Restore a snapshot, any number of times; closes the connections and resets the verdict."""
         from ..admin.operations.snapshot_operations import SnapshotId, restore
+        from ..faults.strict_json import convert
 
-        self.ask(lambda control: restore(control, SnapshotId(id=snapshot_id)))
+        chosen = convert({"id": snapshot_id}, SnapshotId)
+        self.ask(lambda control: restore(control, chosen))
 
     @property
     def is_running(self) -> bool:
@@ -181,8 +222,13 @@ class Node(ABC):
 
         restart_after_ms: restart after this time on the broker's clock; None waits for restart().
         snapshots: "keep", "drop" or "corrupt" the producer snapshots.
+        Raises CallError if the broker is already down.
         """
-        self.ask(lambda control: control.server.crash(restart_after_ms, SnapshotFault(snapshots)))
+        from ..admin.operations.crash_operations import NodeCrash, crash_node
+        from ..faults.strict_json import convert
+
+        crash = convert({"restart_after_ms": restart_after_ms, "snapshots": snapshots}, NodeCrash)
+        self.ask(lambda control: crash_node(control, crash))
 
     @cached_property
     def clock(self) -> Clock:
@@ -218,6 +264,18 @@ class Node(ABC):
         from .state import Held
 
         return Held(self.ask)
+
+
+def _version_of(as_version: object) -> EmulatedVersion | None:
+    """Return the producer rules of a version. Raises ConfigError."""
+    if as_version is None or as_version == "":
+        return None
+    if not isinstance(as_version, str):
+        raise ConfigError(f"as_version: expected a text such as '2.4', got {as_version!r}")
+    try:
+        return EmulatedVersion.parse(as_version)
+    except ValueError as error:
+        raise ConfigError(f"as_version: {error}") from error
 
 
 def _path_of(path: str | os.PathLike[str] | None) -> str | None:

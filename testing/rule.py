@@ -5,13 +5,16 @@ from __future__ import annotations
 import asyncio
 import json
 import threading
+from contextlib import suppress
 from types import TracebackType
 from typing import TYPE_CHECKING, Protocol, Self, cast
 
 from msgspec import to_builtins
 
 from ..faults.actions import kind_of
+from ..faults.rules.near_misses import describe_misses
 from .calls import AWAIT_TIMEOUT_MS, Call
+from .errors import BrokerStateError, WaitTimeoutError, ends_in_caller
 
 if TYPE_CHECKING:
     from ..faults.files.armed_file_rule import ArmedFileRule
@@ -21,9 +24,6 @@ if TYPE_CHECKING:
     from ..faults.rules.near_misses import NearMiss
 
     Armed = ArmedRule | ArmedFileRule
-
-# The near misses in a message: the nearest come first, more do not help.
-NEAR_MISSES_SHOWN = 3
 
 
 class ArmedList(Protocol):
@@ -46,6 +46,7 @@ class ArmedList(Protocol):
         ...
 
 
+@ends_in_caller
 class ArmedHandle:
     """The handle of an armed rule; its counts stay readable after the removal.
 
@@ -132,8 +133,9 @@ class ArmedHandle:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """Remove the rule."""
-        self.remove()
+        """Remove the rule. A stopped broker has none."""
+        with suppress(BrokerStateError):
+            self.remove()
 
     def __repr__(self) -> str:
         """Return id, name, action, state and counts in one line."""
@@ -147,21 +149,22 @@ class ArmedHandle:
         given = json.dumps(_without_defaults(to_builtins(self.rule)))
         return [
             f"rule {self.id} {self.name!r}: {self.hits} hits, {self.matched} matched: {given}",
-            *(f"    {describe_near_miss(miss)}" for miss in self.near_misses[:NEAR_MISSES_SHOWN]),
+            *(f"    {line}" for line in describe_misses(self.near_misses, self._armed.matched_noun)),
         ]
 
     told = describe
 
-    def _timeout_error(self, count: int, timeout_ms: int) -> TimeoutError:
+    def _timeout_error(self, count: int, timeout_ms: int) -> WaitTimeoutError:
         lines = [f"{self.hits} of {count} hits after {timeout_ms} ms", *self.describe()]
-        return TimeoutError("\n".join(lines))
+        return WaitTimeoutError("\n".join(lines), self.hits, self.near_misses)
 
 
+@ends_in_caller
 class Rule(ArmedHandle):
     """The handle of a rule of Broker."""
 
     def await_hits(self, count: int = 1, timeout_ms: int = AWAIT_TIMEOUT_MS) -> int:
-        """Wait for at least count hits and return their number; raises TimeoutError with the near misses.
+        """Wait for at least count hits and return their number; raises WaitTimeoutError with the near misses.
 
         timeout_ms: in real time, even with a manual clock.
         """
@@ -173,11 +176,12 @@ class Rule(ArmedHandle):
         return self.hits
 
 
+@ends_in_caller
 class AsyncRule(ArmedHandle):
     """The handle of a rule of AsyncBroker."""
 
     async def await_hits(self, count: int = 1, timeout_ms: int = AWAIT_TIMEOUT_MS) -> int:
-        """Wait for at least count hits and return their number; raises TimeoutError with the near misses."""
+        """Wait for at least count hits and return their number; raises WaitTimeoutError with the near misses."""
         reached = asyncio.Event()
         cancel = self._armed.when_hits(count, reached.set)
         try:
@@ -196,12 +200,6 @@ def action_text(rule: FaultRule | FileRule) -> str:
         return rule.action
     point = getattr(rule, "point", "")
     return f"{kind_of(rule.action)} at {point}"
-
-
-def describe_near_miss(miss: NearMiss) -> str:
-    """Return a line with the field that did not match, its value, and the value that the rule requires."""
-    wanted, got = json.dumps(miss.wanted), json.dumps(miss.got)
-    return f"{miss.count} matched all but {miss.field}: {got}, not {wanted}"
 
 
 def _without_defaults(rule: object) -> dict[str, object]:

@@ -9,7 +9,9 @@ from ..admin.operations.clock_operations import ClockChange, ClockInfo
 from ..admin.operations.held_operations import HeldRequestInfo, Release, held_request_info
 from ..admin.operations.producer_operations import ProducerChoice, ProducerInfo, producer_info
 from ..broker.replica.producer_faults import known_producers
+from ..faults.strict_json import convert
 from .calls import ControlCall
+from .errors import ends_in_caller
 
 if TYPE_CHECKING:
     from ..admin.control import Control
@@ -18,6 +20,7 @@ if TYPE_CHECKING:
 ProducersBefore = list[ProducerInfo]
 
 
+@ends_in_caller
 class Clock:
     """The clock of all timeouts and expiries of the broker."""
 
@@ -37,16 +40,17 @@ class Clock:
 
     def set_mode(self, mode: Literal["real", "manual"]) -> None:
         """Stop the clock ("manual"), or let it run from its current time ("real")."""
-        self._change(ClockChange(mode=mode))
+        self._change(convert({"mode": mode}, ClockChange))
 
     def advance(self, by_ms: int) -> int:
         """Advance the clock, in either mode; run the expired timers in order, then return the time."""
-        return self._change(ClockChange(advance_ms=by_ms)).now_ms
+        return self._change(convert({"advance_ms": by_ms}, ClockChange)).now_ms
 
     def _change(self, change: ClockChange) -> ClockInfo:
         return self._call(lambda control: clock_operations.change_clock(control, change))
 
 
+@ends_in_caller
 class Producers:
     """The state of idempotent producers in the partitions.
 
@@ -73,25 +77,30 @@ class Producers:
 
     def forget(self, producer_id: int, topic: str | None = None, partition: int | None = None) -> ProducersBefore:
         """Remove the producer."""
-        choice = ProducerChoice(producer_id=producer_id, topic=topic, partition=partition)
+        choice = _choice(producer_id, topic, partition)
         return self._call(lambda control: producer_operations.forget_producer(control, choice)).items
 
     def expire(self, producer_id: int, topic: str | None = None, partition: int | None = None) -> ProducersBefore:
         """Expire the producer, as after producer.id.expiration.ms."""
-        choice = ProducerChoice(producer_id=producer_id, topic=topic, partition=partition)
+        choice = _choice(producer_id, topic, partition)
         return self._call(lambda control: producer_operations.expire_producer(control, choice)).items
 
     def bump_epoch(self, producer_id: int, topic: str | None = None, partition: int | None = None) -> ProducersBefore:
         """Raise the epoch of the producer, so that its requests are fenced."""
-        choice = ProducerChoice(producer_id=producer_id, topic=topic, partition=partition)
+        choice = _choice(producer_id, topic, partition)
         return self._call(lambda control: producer_operations.bump_producer_epoch(control, choice)).items
 
     def evict_cache(self, producer_id: int, topic: str | None = None, partition: int | None = None) -> ProducersBefore:
         """Drop the cached batches of the producer, so that retries are not recognised; the next sequence stays."""
-        choice = ProducerChoice(producer_id=producer_id, topic=topic, partition=partition)
+        choice = _choice(producer_id, topic, partition)
         return self._call(lambda control: producer_operations.evict_producer_cache(control, choice)).items
 
 
+def _choice(producer_id: int, topic: str | None, partition: int | None) -> ProducerChoice:
+    return convert({"producer_id": producer_id, "topic": topic, "partition": partition}, ProducerChoice)
+
+
+@ends_in_caller
 class Held:
     """The requests that a fault rule holds, such as faults.held(); faults.held().await_hits(2) waits for two."""
 
@@ -108,11 +117,11 @@ class Held:
 
         Raises CallError if one is not held; then none is released.
         """
-        ids = [request if isinstance(request, int) else request.id for request in requests]
+        ids = [request.id if isinstance(request, HeldRequestInfo) else request for request in requests]
 
         def release(control: Control) -> None:
             released = ids or [held.held_id for held in control.held.items()]
             if released:
-                held_operations.release_held_in_order(control, Release(ids=released))
+                held_operations.release_held_in_order(control, convert({"ids": released}, Release))
 
         self._call(release)

@@ -85,7 +85,7 @@ def test_a_fault_that_never_fired_fails_the_test_and_reports_its_near_misses(run
     result.stdout.fnmatch_lines(
         [
             "*rule 1 'lost ack': 0 hits, 0 matched: *",
-            "*1 matched all but partition: *0*, not 7",
+            "*1 request first differed at partition: 0, not 7",
             "*fauxka_allow_unfired*",
         ]
     )
