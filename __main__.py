@@ -195,7 +195,7 @@ def serve(
 
     log_output.set_up_logging(log_output.level_of(log_level))
     parse_options = partial(parse_admin_options, admin_host, admin_port, admin_token, allowed_hosts=admin_allowed_hosts)
-    serve_options = serve_command.ServeOptions(environment=os.environ, **options)
+    serve_options = serve_command.ServeOptions(environment=os.environ, variables=option_variables(), **options)
     run_broker(serve_options, parse_options, export_dir, read_rules(rule_file))
 
 
@@ -210,6 +210,16 @@ def read_rules(path: str | None) -> list[FaultRule]:
         return read_rule_file(path)
     except RuleFileError as error:
         raise click.ClickException(f"--rules: {error}") from error
+
+
+def option_variables() -> dict[str, str | None]:
+    """Return the environment variable of each option of every command of this module, None without one."""
+    parameters = [parameter for command in commands.commands.values() for parameter in command.params]
+    return {
+        parameter.opts[-1]: str(parameter.envvar) if parameter.envvar else None
+        for parameter in sorted(parameters, key=lambda parameter: parameter.envvar is not None)
+        if isinstance(parameter, click.Option)
+    }
 
 
 def run_broker(

@@ -33,13 +33,14 @@ def _key(name: object) -> str:
 
 
 def _text(name: object, value: object) -> str:
+    shown = _shown(value)
     items = cast("list[object]", value) if isinstance(value, list) else []
     texts = [item for item in items if isinstance(item, str)]
     if isinstance(value, list) and len(texts) == len(items):
         return ",".join(texts)
     if not isinstance(value, str | bool | int | float):
         allowed = "a text, a number, a boolean or a list of texts"
-        raise ConfigError(f"Invalid value {_shown(cast('object', value))} for configuration {name}: expected {allowed}")
+        raise ConfigError(f"Invalid value {shown} for configuration {name}: expected {allowed}")
     text = text_of(value)
     assert text is not None, "only None has no text"
     return text

@@ -159,7 +159,22 @@ def test_unknown_variable_of_the_environment_is_one_line_of_the_log(tmp_path: Pa
     with serving(tmp_path, variables={"KAFKA_NO_SUCH_KEY": "1", "KAFKA_PROCESS_ROLES": "broker"}) as broker:
         ended = stop(broker, signal.SIGTERM)
 
-    assert [line for line in ended.log.splitlines() if "KAFKA_NO_SUCH_KEY" in line] != []
+    assert len([line for line in ended.log.splitlines() if "KAFKA_NO_SUCH_KEY" in line]) == 1
+
+
+def test_misspelled_variable_is_one_warning_with_the_probable_meaning(tmp_path: Path) -> None:
+    variables = {"FAUXKA_DATADIR": "secret", "FAUXKA_PORT": "1", "KAFKA_NUM_PARTITION": "3", "FAUXKA_HOST": "127.0.0.1"}
+    with serving(tmp_path, variables=variables) as broker:
+        ended = stop(broker, signal.SIGTERM)
+
+    lines = [json.loads(line) for line in ended.log.splitlines()]
+    warnings = {line["message"].split()[0]: line["message"] for line in lines if line["level"] == "warning"}
+    assert {variable: message.partition("; ")[2] for variable, message in warnings.items()} == {
+        "FAUXKA_DATADIR": "did you mean FAUXKA_DATA_DIR?",
+        "FAUXKA_PORT": "did you mean --port?",
+        "KAFKA_NUM_PARTITION": "did you mean KAFKA_NUM_PARTITIONS?",
+    }
+    assert "secret" not in ended.log
     assert [line for line in ended.log.splitlines() if "without effect here: process.roles" in line] != []
 
 
@@ -180,6 +195,8 @@ def test_unknown_variable_of_the_environment_is_one_line_of_the_log(tmp_path: Pa
         (["--as-version", "9.0"], "9.0"),
         (["--seed-topic", "a/b:1"], "'a/b'"),
         (["--seed-topic", "a:0"], "partitions"),
+        (["--seed-topic", "a:3", "--seed-topic", "a:5"], "seed topic a has two numbers of partitions: 'a:3' and 'a:5'"),
+        (["--seed-topic", "a", "--seed-topic", "a:5"], "seed topic a has two numbers of partitions: 'a' and 'a:5'"),
         (["--log-level", "loud"], "loud"),
         (["--port", "0", "--ready-file", "/no/such/folder/ready"], "--ready-file: there is no folder /no/such/folder"),
         (["--port", "0", "--rules", "no-such-file"], "--rules: no-such-file: No such file or directory"),

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from enum import Enum
 from typing import NamedTuple
 
+from ...protocol.similar_names import find_similar
 from . import config_table
 from .config_types import ConfigType, ConfigValue, UnknownConfigKey, parse_value
 from .config_validators import check_value
@@ -117,6 +118,13 @@ def broker_key_of(name: str) -> ConfigKey:
     if key is None:
         raise UnknownConfigKey(f"Unknown configuration {name}")
     return key
+
+
+def find_similar_key(name: str) -> str | None:
+    """Return the broker key that the user may have meant, or None; for a topic key, the one with its default."""
+    if name in TOPIC_KEYS and TOPIC_KEYS[name].synonyms:
+        return TOPIC_KEYS[name].synonyms[0].name
+    return find_similar(name, BROKER_KEYS)
 
 
 def topic_key_of(name: str) -> ConfigKey:

@@ -6,14 +6,13 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from ...protocol.similar_names import find_similar
 from ...storage.checkpoints.properties_file import PROPERTIES_BYTES_MAX, PropertiesError, parse_properties
 from ...storage.file_systems.path_problems import find_path_problem
 from .broker_config import BrokerConfig, keys_with_effect
-from .config_keys import BROKER_KEYS, TOPIC_KEYS
+from .config_keys import BROKER_KEYS, find_similar_key
 from .config_types import ConfigError, UnknownConfigKey
+from .environment_variables import KAFKA_PREFIX, is_service_link, unknown_key_warning
 
-ENVIRONMENT_PREFIX = "KAFKA_"
 # Variables for the scripts and the JVM of the Kafka image. They are not broker configs.
 # Source: KafkaDockerWrapper.ExcludeServerPropsEnv and the image's scripts, Kafka 4.3.0.
 IMAGE_VARIABLES = frozenset({
@@ -28,10 +27,11 @@ SEPARATORS = {1: ".", 2: "_", 3: "-"}
 
 
 class GatheredConfig(NamedTuple):
-    """The configs, and notes for the log on keys that are ignored or have no effect."""
+    """The configs, and lines for the log: notes on keys without an effect, warnings on variables that set nothing."""
 
     config: BrokerConfig
     notes: list[str]
+    warnings: list[str]
 
 
 def gather_config(
@@ -41,11 +41,12 @@ def gather_config(
 
     assignments: "key=value" each, from the command line.
     Raises ConfigError, in one line, for an unknown key of the file or the command line, and for any value that Kafka
-    refuses. An unknown key of the environment is a note, because images and orchestrators set many.
+    refuses. An unknown key of the environment is a warning, because images and orchestrators set many.
     """
     notes: list[str] = []
+    warnings: list[str] = []
     from_file = without_free_keys(file_entries, notes)
-    from_environment = known_entries(environment_entries(environment), notes)
+    from_environment = known_entries(environment_entries(environment), notes, warnings)
     from_command_line = without_free_keys(dict(assignment_of(text) for text in assignments), notes)
     for name in (*from_file, *from_command_line):
         refuse_unknown(name)
@@ -53,7 +54,7 @@ def gather_config(
     idle = sorted(config.entries.keys() - keys_with_effect())
     if idle:
         notes.append(f"accepted, and without effect here: {', '.join(idle)}")
-    return GatheredConfig(config, notes)
+    return GatheredConfig(config, notes, warnings)
 
 
 def read_properties_file(path: str) -> dict[str, str]:
@@ -84,7 +85,7 @@ def environment_entries(environment: Mapping[str, str]) -> dict[str, tuple[str, 
     """Return the variable's name and value of each key that the environment sets."""
     entries: dict[str, tuple[str, str]] = {}
     for variable, value in environment.items():
-        if variable.startswith(ENVIRONMENT_PREFIX) and variable not in IMAGE_VARIABLES:
+        if variable.startswith(KAFKA_PREFIX) and variable not in IMAGE_VARIABLES:
             entries[key_of_variable(variable)] = (variable, value)
     return entries
 
@@ -94,15 +95,21 @@ def key_of_variable(variable: str) -> str:
 
     Two underscores are one underscore in the key, three are a dash.
     """
-    name = variable.removeprefix(ENVIRONMENT_PREFIX).lower()
+    name = variable.removeprefix(KAFKA_PREFIX).lower()
     return re.sub(r"_+", lambda run: SEPARATORS.get(len(run.group()), run.group()), name)
 
 
-def known_entries(entries: Mapping[str, tuple[str, str]], notes: list[str]) -> dict[str, str]:
-    """Return the entries with known keys. Add a note for each of the others."""
-    for name, (variable, _) in entries.items():
-        if name not in BROKER_KEYS:
+def known_entries(entries: Mapping[str, tuple[str, str]], notes: list[str], warnings: list[str]) -> dict[str, str]:
+    """Return the entries with known keys. Add a warning for each of the others, a note for those of Kubernetes."""
+    for name, (variable, value) in entries.items():
+        if name in BROKER_KEYS:
+            continue
+        if name.startswith(FREE_PREFIXES):
+            notes.append(f"accepted, and without effect here: {name}")
+        elif is_service_link(variable, value):
             notes.append(f"ignored {variable} of the environment: Kafka has no key {name}")
+        else:
+            warnings.append(unknown_key_warning(variable, name))
     return {name: value for name, (_, value) in entries.items() if name in BROKER_KEYS}
 
 
@@ -120,10 +127,3 @@ def refuse_unknown(name: str) -> None:
         return
     hint = find_similar_key(name)
     raise UnknownConfigKey(f"unknown configuration key {name}" + (f"; did you mean {hint}?" if hint else ""))
-
-
-def find_similar_key(name: str) -> str | None:
-    """Return the broker key that the user may have meant, or None."""
-    if name in TOPIC_KEYS and TOPIC_KEYS[name].synonyms:
-        return TOPIC_KEYS[name].synonyms[0].name
-    return find_similar(name, BROKER_KEYS)

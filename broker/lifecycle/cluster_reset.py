@@ -41,6 +41,23 @@ def parse_seed_topic(text: str) -> SeedTopic:
     return SeedTopic(name, int(count))
 
 
+def parse_seed_topics(texts: Sequence[str], num_partitions: int) -> list[SeedTopic]:
+    """Return the seed topics, each name once.
+
+    num_partitions: the partitions of a topic without a number.
+    Raises ConfigError for an invalid topic, and for a name with several numbers of partitions.
+    """
+    first: dict[str, str] = {}
+    topics: dict[str, SeedTopic] = {}
+    for text in texts:
+        topic = parse_seed_topic(text)
+        same = topics.setdefault(topic.name, topic)
+        earlier = first.setdefault(topic.name, text)
+        if (same.partition_count or num_partitions) != (topic.partition_count or num_partitions):
+            raise ConfigError(f"seed topic {topic.name} has two numbers of partitions: {earlier!r} and {text!r}")
+    return list(topics.values())
+
+
 def create_seed_topics(controller: Controller, seed_topics: Sequence[SeedTopic]) -> None:
     """Create the topics. The first of several with the same name counts. Raises KafkaError KAFKA_STORAGE_ERROR."""
     for seed in seed_topics:

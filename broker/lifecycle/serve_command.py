@@ -9,6 +9,7 @@ import os
 import signal
 import sys
 from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
 
 from ...protocol.compiled_modules import is_compiled
@@ -17,9 +18,10 @@ from ..cluster import Cluster
 from ..config.broker_config import BrokerConfig
 from ..config.config_sources import gather_config, read_properties_file
 from ..config.config_types import ConfigError
+from ..config.environment_variables import own_variable_warnings
 from ..network.listeners import DEFAULT_HOST, ListenerConfig
 from ..runtime.event_loop import new_event_loop
-from .cluster_reset import SeedTopic, create_seed_topics, parse_seed_topic
+from .cluster_reset import SeedTopic, create_seed_topics, parse_seed_topics
 from .listener_options import check_listeners, select_listeners
 from .ready_file import ReadyFile, find_ready_file_problem, register_broker
 from .server import Server
@@ -53,6 +55,7 @@ class ServeOptions(NamedTuple):
 
     port: None if not given; then the config keys of the listeners apply.
     log_kafka_started: whether the log has Kafka's own line at the end of the start-up.
+    variables: the environment variable of each option of the command line, None for an option without one.
     """
 
     environment: Mapping[str, str]
@@ -69,10 +72,11 @@ class ServeOptions(NamedTuple):
     import_logs: str | None = None
     fsync: str | None = None
     log_kafka_started: bool = False
+    variables: Mapping[str, str | None] = MappingProxyType({})
 
 
 class PreparedBroker(NamedTuple):
-    """A cluster that is ready to start, and notes on its configs for the log.
+    """A cluster that is ready to start, and lines for the log on its configs and its environment.
 
     log_kafka_started: see ServeOptions.
     """
@@ -81,12 +85,15 @@ class PreparedBroker(NamedTuple):
     listeners: list[ListenerConfig]
     seed_topics: list[SeedTopic]
     notes: list[str]
+    warnings: list[str]
     log_kafka_started: bool
 
 
 def serve(options: ServeOptions, hooks: ServeHooks) -> None:
     """Serve until SIGTERM or SIGINT. Raises StartupError."""
     prepared = prepare(options, hooks.make_file_faults)
+    for warning in prepared.warnings:
+        logger.warning("%s", warning)
     for note in prepared.notes:
         logger.info("%s", note)
     if not is_compiled():
@@ -115,7 +122,7 @@ def prepare(options: ServeOptions, make_file_faults: MakeFileFaults | None) -> P
         gathered = gather_config(file_entries, options.environment, options.assignments)
         listeners = select_listeners(gathered.config, options.listeners, options.host, options.port)
         check_listeners(listeners, gathered.config)
-        seed_topics = [parse_seed_topic(text) for text in options.seed_topics]
+        seed_topics = parse_seed_topics(options.seed_topics, gathered.config.num_partitions)
         emulated_version = _parse_version(options.as_version)
         config = _with_fsync(gathered.config, options)
     except ConfigError as error:
@@ -126,7 +133,8 @@ def prepare(options: ServeOptions, make_file_faults: MakeFileFaults | None) -> P
         cluster.image.cluster_id = options.cluster_id or cluster.image.cluster_id
     else:
         cluster = _load_cluster(config, options, emulated_version, make_file_faults)
-    return PreparedBroker(cluster, listeners, seed_topics, notes, options.log_kafka_started)
+    warnings = [*gathered.warnings, *own_variable_warnings(options.environment, options.variables)]
+    return PreparedBroker(cluster, listeners, seed_topics, notes, warnings, options.log_kafka_started)
 
 
 def _parse_version(text: str | None) -> EmulatedVersion | None:

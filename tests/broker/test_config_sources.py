@@ -46,16 +46,29 @@ def test_topic_key_is_refused_with_the_corresponding_broker_key() -> None:
         gather_config({}, {}, ["retention.ms=1"])
 
 
-def test_unknown_key_of_the_environment_is_a_note() -> None:
+def test_unknown_key_of_the_environment_is_a_warning_with_the_similar_variable() -> None:
+    gathered = gather_config({}, {"KAFKA_NUM_PARTITION": "3", "KAFKA_RETENTION_MS": "1", "PATH": "/bin"}, [])
+
+    assert gathered.notes == []
+    assert gathered.warnings == [
+        "KAFKA_NUM_PARTITION in the environment has no effect: Kafka has no key num.partition; "
+        "did you mean KAFKA_NUM_PARTITIONS?",
+        "KAFKA_RETENTION_MS in the environment has no effect: Kafka has no key retention.ms; "
+        "did you mean KAFKA_LOG_RETENTION_MS?",
+    ]
+
+
+def test_variable_that_kubernetes_sets_for_a_service_is_a_note() -> None:
     gathered = gather_config({}, {"KAFKA_PORT_9092_TCP": "tcp://10.0.0.1:9092", "PATH": "/bin"}, [])
 
     assert gathered.notes == ["ignored KAFKA_PORT_9092_TCP of the environment: Kafka has no key port.9092.tcp"]
+    assert gathered.warnings == []
 
 
 def test_variables_for_the_scripts_of_the_image_are_ignored_without_a_note() -> None:
     gathered = gather_config({}, {"KAFKA_OPTS": "-Dx=y", "KAFKA_HEAP_OPTS": "-Xmx1g"}, [])
 
-    assert gathered.notes == []
+    assert (gathered.notes, gathered.warnings) == ([], [])
 
 
 def test_keys_without_effect_are_accepted_with_one_note() -> None:
@@ -75,6 +88,13 @@ def test_key_of_one_listener_is_accepted_with_a_note() -> None:
     gathered = gather_config({"listener.name.external.ssl.keystore.location": "x"}, {}, [])
 
     assert gathered.notes == ["accepted, and without effect here: listener.name.external.ssl.keystore.location"]
+
+
+def test_key_of_one_listener_in_the_environment_is_accepted_with_a_note() -> None:
+    gathered = gather_config({}, {"KAFKA_LISTENER_NAME_EXTERNAL_SSL_KEYSTORE_TYPE": "x"}, [])
+
+    assert gathered.notes == ["accepted, and without effect here: listener.name.external.ssl.keystore.type"]
+    assert gathered.warnings == []
 
 
 def test_wrong_value_of_the_environment_is_refused() -> None:
