@@ -25,8 +25,8 @@ from ..faults.rule_error import RuleError
 from ..faults.strict_json import decode, decode_query
 from .browser_guard import BrowserGuard
 from .control import Control
-from .errors import CallError, of_rule_error
-from .operation import JSON, Operation
+from .errors import CallError, missing_token, of_rule_error, too_large
+from .operation import JSON, NoParameters, Operation
 from .responses import error_response, json_response
 
 logger = logging.getLogger(__name__)
@@ -68,10 +68,6 @@ def make_application(
     return application
 
 
-class _NoParameters(msgspec.Struct, forbid_unknown_fields=True):
-    """The model of a call without parameters."""
-
-
 class _Endpoints:
     """Creates the endpoint of each path."""
 
@@ -101,7 +97,7 @@ class _Endpoints:
         if operation.path_type is not None:
             parts = {name: str(value) for name, value in request.path_params.items()}
             arguments["path"] = read_parameters(operation.path_type, parts.items())
-        query = read_parameters(operation.query_type or _NoParameters, request.query_params.multi_items())
+        query = read_parameters(operation.query_type or NoParameters, request.query_params.multi_items())
         if operation.query_type is not None:
             arguments["query"] = query
         body = await _read_body(request)
@@ -122,7 +118,7 @@ class _Endpoints:
             return
         given = request.headers.get(AUTHORIZATION, "").encode("latin-1")
         if not hmac.compare_digest(given, self._credentials):
-            raise CallError(401, "expected the token: Authorization: Bearer TOKEN", field="Authorization")
+            raise missing_token()
 
 
 class _HttpCaller:
@@ -160,27 +156,18 @@ async def _read_body(request: Request) -> bytes:
     """Return the body. Raises CallError 413 before more than BODY_BYTES_MAX is stored."""
     announced = request.headers.get("content-length", "0")
     if announced.isdecimal() and int(announced) > BODY_BYTES_MAX:
-        raise _too_large(int(announced))
+        raise too_large(int(announced), BODY_BYTES_MAX)
     pieces: list[bytes] = []
     size = 0
     try:
         async for piece in request.stream():
             size += len(piece)
             if size > BODY_BYTES_MAX:
-                raise _too_large(size)
+                raise too_large(size, BODY_BYTES_MAX)
             pieces.append(piece)
     except ClientDisconnect as error:
         raise CallError(400, "the client disconnected before the end of its body") from error
     return b"".join(pieces)
-
-
-def _too_large(size: int) -> CallError:
-    return CallError(
-        413,
-        f"the body has {size} bytes; at most {BODY_BYTES_MAX} are allowed",
-        value=size,
-        allowed=f"up to {BODY_BYTES_MAX} bytes",
-    )
 
 
 def _response(operation: Operation, result: object) -> Response:

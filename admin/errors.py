@@ -82,6 +82,27 @@ def conflict(message: str, *, field: str | None = None, value: object = None) ->
     return CallError(409, message, field=field, value=value)
 
 
+def missing_token() -> CallError:
+    """Return the 401 for a call without the token."""
+    return CallError(401, "expected the token: Authorization: Bearer TOKEN", field="Authorization")
+
+
+def too_large(size: int, size_max: int) -> CallError:
+    """Return the 413 for a body of more than size_max bytes."""
+    message = f"the body has {size} bytes; at most {size_max} are allowed"
+    return CallError(413, message, value=size, allowed=f"up to {size_max} bytes")
+
+
+def unfinished_request(seconds: float) -> CallError:
+    """Return the 408 for a request that is not complete after this time."""
+    return CallError(408, f"the request was not complete after {seconds:.0f} s")
+
+
+def too_many_connections(connections_max: int) -> CallError:
+    """Return the 503 for a connection beyond the limit."""
+    return CallError(503, f"the admin API has {connections_max} connections and accepts no more")
+
+
 def of_rule_error(error: RuleError) -> CallError:
     """Return the 400 for an invalid value."""
     return CallError(400, error.message, field=error.field, value=error.value, allowed=error.allowed)

@@ -27,7 +27,7 @@ from uvicorn import Config
 from uvicorn.protocols.http.h11_impl import H11Protocol
 from uvicorn.server import ServerState
 
-from .errors import CallError
+from .errors import CallError, too_many_connections, unfinished_request
 from .operation import JSON
 
 # Time for the largest body at 52 KB/s. Half requests end within 30 s, also on a busy machine.
@@ -68,7 +68,7 @@ class ConnectionTable(ServerState):
         """Close a connection if there are too many: one that is closable, else newest."""
         if len(self.connections) <= self._connections_max:
             return
-        error = CallError(503, f"the admin API has {self._connections_max} connections and accepts no more")
+        error = too_many_connections(self._connections_max)
         for connections in self._closable.values():
             oldest = next((connection for connection in connections if connection is not newest), None)
             if oldest is not None:
@@ -190,7 +190,7 @@ class HttpConnection(H11Protocol):
         self._request_timer = self.loop.call_later(LAST_BYTES_SECONDS, self._end_request)
 
     def _end_request(self) -> None:
-        self.close(CallError(408, f"the request was not complete after {REQUEST_SECONDS_MAX:.0f} s"))
+        self.close(unfinished_request(REQUEST_SECONDS_MAX))
 
     def _watch_writes(self) -> None:
         self._unwritten = self.transport.get_write_buffer_size()

@@ -10,6 +10,7 @@ import msgspec
 
 from .. import __version__
 from .errors import ErrorBody, WaitTimedOut
+from .openapi_examples import body_example, error_examples
 from .operation import JSON, Operation
 
 Json = dict[str, object]
@@ -73,7 +74,11 @@ def _operation(operation: Operation, models: _Models) -> Json:
     if operation.description:
         described["description"] = operation.description
     if operation.body_type is not None:
-        content = {JSON: {"schema": models.schema_of(operation.body_type)}}
+        media: Json = {"schema": models.schema_of(operation.body_type)}
+        example = body_example(operation)
+        if example is not None:
+            media["example"] = example
+        content = {JSON: media}
         described["requestBody"] = {"required": True, "content": content}
     return described
 
@@ -99,7 +104,8 @@ def _responses(operation: Operation, models: _Models) -> Json:
         schema = models.schema_of(ErrorBody)
         if status == HTTPStatus.REQUEST_TIMEOUT and status in operation.errors:
             schema = {"anyOf": [models.schema_of(WaitTimedOut), schema]}
-        content = {JSON: {"schema": schema}}
+        examples = {name: {"value": value} for name, value in error_examples(operation, status).items()}
+        content = {JSON: {"schema": schema, "examples": examples}}
         responses[str(status)] = {"description": HTTPStatus(status).phrase, "content": content}
     return responses
 

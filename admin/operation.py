@@ -16,6 +16,10 @@ JSON = "application/json"
 ERRORS_OF_ANY_CALL = (403, 408, 431, 503)
 
 
+class NoParameters(Struct, forbid_unknown_fields=True):
+    """The model of a query without parameters."""
+
+
 class Caller(Protocol):
     """The client of a call."""
 

@@ -4,7 +4,7 @@ import asyncio
 import json
 import re
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 from unittest.mock import Mock
 
 import pytest
@@ -12,8 +12,14 @@ import schemathesis
 from starlette.routing import Route
 
 from fauxka.admin.application import make_application
+from fauxka.admin.errors import ErrorBody, WaitTimedOut
 from fauxka.admin.openapi import describe
+from fauxka.admin.openapi_examples import BODIES
 from fauxka.admin.operations.all_operations import OPERATIONS
+from fauxka.faults.files.file_rules import FileRule, check_file_rule
+from fauxka.faults.rules.fault_rules import FaultRule
+from fauxka.faults.rules.rule_checks import check_rule
+from fauxka.faults.strict_json import convert
 
 from ..serving_process import serving
 from .admin_client import AdminClient
@@ -83,6 +89,68 @@ def test_served_path_is_described(description: dict[str, Any]) -> None:
     application = make_application(Mock(), OPERATIONS, token=None, stopping=asyncio.Event())
 
     assert {route.path for route in application.routes if isinstance(route, Route)} == set(description["paths"])
+
+
+def operations_of(description: dict[str, Any]) -> list[tuple[str, dict[str, Any]]]:
+    return [
+        (f"{method.upper()} {path}", operation)
+        for path, methods in description["paths"].items()
+        for method, operation in methods.items()
+    ]
+
+
+def test_every_body_has_an_example_that_its_model_accepts(description: dict[str, Any]) -> None:
+    models = {f"{operation.method} {operation.path}": operation.body_type for operation in OPERATIONS}
+    bodies = {
+        name: operation["requestBody"]["content"]["application/json"]
+        for name, operation in operations_of(description)
+        if "requestBody" in operation
+    }
+
+    assert {name for name, model in models.items() if model is not None} == bodies.keys()
+    assert {name for name, body in bodies.items() if "example" not in body} == set()
+    for name, body in bodies.items():
+        convert(body["example"], cast("type[object]", models[name]))
+
+
+def test_example_of_a_rule_is_a_valid_rule() -> None:
+    check_rule(convert(BODIES["POST /v1/rules"], FaultRule))
+    check_file_rule(convert(BODIES["POST /v1/files"], FileRule))
+
+
+def test_every_error_has_examples_that_its_model_accepts(description: dict[str, Any]) -> None:
+    errors = [
+        (name, status, response["content"]["application/json"])
+        for name, operation in operations_of(description)
+        for status, response in operation["responses"].items()
+        if int(status) >= 400
+    ]
+
+    assert [(name, status) for name, status, content in errors if not content["examples"]] == []
+    for _, status, content in errors:
+        for example in content["examples"].values():
+            is_wait = status == "408" and "hits" in example["value"]
+            assert convert(example["value"], WaitTimedOut if is_wait else ErrorBody).error.message
+
+
+def test_example_of_a_400_is_the_error_for_a_misspelled_name(description: dict[str, Any]) -> None:
+    responses = description["paths"]["/v1/reset"]["post"]["responses"]
+
+    error = responses["400"]["content"]["application/json"]["examples"]["invalid"]["value"]["error"]
+    assert error["message"] == "scop is not a known field; allowed: the fields scope; did you mean scope?"
+
+
+def test_examples_of_a_404_name_what_is_unknown(description: dict[str, Any]) -> None:
+    messages = {
+        name: operation["responses"]["404"]["content"]["application/json"]["examples"]["error"]["value"]["error"][
+            "message"
+        ]
+        for name, operation in operations_of(description)
+        if "404" in operation["responses"]
+    }
+
+    assert messages["GET /v1/rules/{id}"] == "there is no rule 7"
+    assert messages["POST /v1/crash"] == "there is no node 7"
 
 
 def test_wait_and_unfinished_request_have_their_own_408(description: dict[str, Any]) -> None:
