@@ -8,6 +8,7 @@ from msgspec import Meta, Struct
 
 from ...broker.metadata.metadata_image import TopicImage
 from ...broker.replica.partition import Partition
+from ...faults.json_bytes import BytesValue
 from ...protocol.kafka_uuid import uuid_text
 from ..control import Control
 from ..errors import CallError
@@ -69,15 +70,15 @@ class TopicPath(Struct, kw_only=True, forbid_unknown_fields=True):
 class MemberInfo(Struct, kw_only=True):
     """A member of a group.
 
-    assignment: of a classic group, in its own encoding. epoch, partitions: of the other groups, the member epoch and
-    the current assignment by topic. target: of a consumer group, the target assignment.
+    assignment: of a classic group, in its own encoding, as base64. epoch, partitions: of the other groups, the member
+    epoch and the current assignment by topic. target: of a consumer group, the target assignment.
     """
 
     member_id: str
     group_instance_id: str | None
     client_id: str
     client_host: str
-    assignment: bytes = b""
+    assignment: BytesValue | None = None
     epoch: int | None = None
     partitions: dict[str, list[int]] | None = None
     target: dict[str, list[int]] | None = None
@@ -287,7 +288,7 @@ def _members_info(group: DescribedGroup) -> list[MemberInfo]:
             group_instance_id=member.group_instance_id,
             client_id=member.client_id,
             client_host=member.client_host.removeprefix("/"),
-            assignment=member.member_assignment,
+            assignment=BytesValue(base64=member.member_assignment),
         )
         for member in group.members
     ]

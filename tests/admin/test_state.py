@@ -12,7 +12,9 @@ from fauxka.protocol.messages.alter_share_group_offsets import (
     AlterShareGroupOffsetsRequestTopic,
 )
 from fauxka.protocol.messages.consumer_group_heartbeat import ConsumerGroupHeartbeatRequest
+from fauxka.protocol.messages.join_group import JoinGroupRequest, JoinGroupRequestProtocol, JoinGroupResponse
 from fauxka.protocol.messages.share_group_heartbeat import ShareGroupHeartbeatRequest
+from fauxka.protocol.messages.sync_group import SyncGroupRequest, SyncGroupRequestAssignment
 
 from ..broker.raw_client import TOPIC, RawClient
 from ..golden.capture_connection import Connection
@@ -73,6 +75,26 @@ def test_consumer_group_is_listed_with_its_assignments(admin: AdminClient, broke
     )
     assert (member["member_id"], member["epoch"]) == ("one", 2)
     assert member["partitions"] == member["target"] == {TOPIC: [0]}
+
+
+def test_assignment_of_a_classic_group_is_listed_as_base64(admin: AdminClient, broker: Serving) -> None:
+    join = JoinGroupRequest(
+        group_id="classic",
+        session_timeout_ms=10_000,
+        rebalance_timeout_ms=10_000,
+        protocol_type="consumer",
+        protocols=[JoinGroupRequestProtocol(name="range", metadata=b"")],
+    )
+    with closing(Connection(broker.bootstrap)) as connection:
+        joined = connection.call(join, 3)
+        assert isinstance(joined, JoinGroupResponse)
+        assigned = SyncGroupRequestAssignment(member_id=joined.member_id, assignment=b"\0\xff")
+        sync = SyncGroupRequest(group_id="classic", generation_id=1, member_id=joined.member_id, assignments=[assigned])
+        connection.call(sync, 2)
+        groups = admin.get("/v1/groups")["items"]
+
+    (group,) = [each for each in groups if each["group_id"] == "classic"]
+    assert [member["assignment"] for member in group["members"]] == [{"base64": "AP8="}]
 
 
 def test_share_group_is_listed_with_its_members_and_progress(admin: AdminClient, broker: Serving) -> None:
