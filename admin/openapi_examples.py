@@ -40,9 +40,15 @@ PRODUCER: Json = {"producer_id": 0, "topic": "orders", "partition": 0}
 BODIES: dict[str, Json] = {
     "POST /v1/rules": LOST_ACK,
     "PUT /v1/rules/{id}": LOST_ACK,
+    "PATCH /v1/rules/{id}": {"enabled": False},
     "POST /v1/held/release": {"ids": [2, 1]},
     "POST /v1/files": TORN_WRITE,
     "PUT /v1/files/{id}": TORN_WRITE,
+    "PATCH /v1/files/{id}": {"enabled": False},
+    "POST /v1/topics": {"name": "orders", "partitions": 3, "configs": {"retention.ms": "-1"}},
+    "POST /v1/topics/{topic}/records": {
+        "records": [{"key": "order-1", "value": "one coffee", "headers": [{"name": "event-id", "value": "e1"}]}]
+    },
     "POST /v1/producers/forget": PRODUCER,
     "POST /v1/producers/expire": PRODUCER,
     "POST /v1/producers/bump_epoch": PRODUCER,

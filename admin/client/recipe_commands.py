@@ -9,7 +9,6 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from difflib import get_close_matches
 from functools import cached_property
 from typing import Annotated, Any, Literal, cast, get_args, get_origin, get_type_hints
 
@@ -19,6 +18,7 @@ from ...faults import strict_json
 from ...faults.rule_error import RuleError
 from ...faults.rules import recipes
 from ...faults.rules.fault_rules import FaultRule
+from ...protocol.similar_names import suggestion
 from .admin_client import AdminClient, BadCall
 from .broker_options import JSON_OPTION, calls_broker, print_response
 from .rule_text import rule_line
@@ -46,9 +46,7 @@ def find_recipe(name: str) -> Recipe | None:
 def unknown_recipe(name: str) -> str:
     """Return the message for an unknown recipe, with the nearest name."""
     names = recipe_names()
-    nearest = get_close_matches(name.replace("-", "_"), names, 1)
-    hint = f"; perhaps {nearest[0]}" if nearest else ""
-    return f"unknown recipe {name!r}{hint}; known are {', '.join(names)}"
+    return f"unknown recipe {name!r}{suggestion(name, names)}; known are {', '.join(names)}"
 
 
 def _recipes() -> dict[str, Recipe]:
@@ -58,7 +56,7 @@ def _recipes() -> dict[str, Recipe]:
         for name, function in functions
         if not name.startswith("_") and inspect.signature(function).return_annotation == FaultRule.__name__
     }
-    return dict(sorted(found.items(), key=lambda each: each[1].__code__.co_firstlineno))
+    return dict(sorted(found.items(), key=lambda each: inspect.unwrap(each[1]).__code__.co_firstlineno))
 
 
 def recipe_command(recipe: Recipe) -> click.Command:

@@ -130,7 +130,8 @@ def test_every_error_has_examples_that_its_model_accepts(description: dict[str, 
     for _, status, content in errors:
         for example in content["examples"].values():
             is_wait = status == "408" and "hits" in example["value"]
-            assert convert(example["value"], WaitTimedOut if is_wait else ErrorBody).error.message
+            model: type[WaitTimedOut | ErrorBody] = WaitTimedOut if is_wait else ErrorBody
+            assert convert(example["value"], model).error.message
 
 
 def test_example_of_a_400_is_the_error_for_a_misspelled_name(description: dict[str, Any]) -> None:

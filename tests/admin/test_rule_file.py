@@ -34,7 +34,7 @@ REFUSED = [
         "rule 2: truncate",
     ),
     ("rules.json", '{"rules": [{"point": "soon", "action": {"kind": "close"}}]}', "rule 1: point cannot be "),
-    ("rules.toml", '[[rules]]\npoint = "applied"', "rule 1: action is missing"),
+    ("rules.toml", '[[rules]]\npoint = "applied"', 'rule 1: "action" is missing'),
     (
         "rules.toml",
         '[[rules]]\npoint = "applied"\naction = {kind="close"}\nmatch = {partition = "x"}',

@@ -92,7 +92,7 @@ def test_failure_says_how_many_requests_are_no_longer_kept() -> None:
     assert lines[-1] == "older requests that are no longer kept (fauxka.journal.requests.max): 1"
 
 
-@pytest.mark.parametrize(("fields", "message"), [({"api": "Prodduce"}, "perhaps Produce"), ({"key": "a"}, "key")])
+@pytest.mark.parametrize(("fields", "message"), [({"api": "Prodduce"}, "did you mean Produce"), ({"key": "a"}, "key")])
 def test_filter_that_no_request_can_fulfil_is_an_error(broker: Broker, fields: dict[str, Any], message: str) -> None:
     with pytest.raises(RuleError, match=message):
         broker.journal.assert_requests(count=0, **fields)
