@@ -140,8 +140,10 @@ def _overrides_broker(request: pytest.FixtureRequest) -> bool:
     pytest has no public function for that. To request fauxka_broker instead would start a broker that the test may not
     need, and would fail for a fauxka_config of a narrower scope.
     """
-    manager = request.session._fixturemanager  # pyright: ignore[reportPrivateUsage]
-    return len(manager.getfixturedefs("fauxka_broker", request.node) or ()) > 1
+    manager: Any = request.session._fixturemanager  # pyright: ignore[reportPrivateUsage]
+    # Before pytest 8.1 it takes the id of the node.
+    node = request.node if pytest.version_tuple >= (8, 1) else request.node.nodeid
+    return len(manager.getfixturedefs("fauxka_broker", node) or ()) > 1
 
 
 def _check_configuration(
