@@ -108,7 +108,7 @@ def fauxka(
     fauxka_as_version: str | None,
     _fauxka_brokers: BrokerPool,
 ) -> Iterator[Broker]:
-    """The broker of the test's configuration after a reset: no topics, no rules, an empty journal, real time."""
+    """The broker of the test's configuration, reset: no connections, topics or rules, an empty journal, real time."""
     broker: Broker
     if _overrides_broker(request):
         broker = request.getfixturevalue("fauxka_broker")

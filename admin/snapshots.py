@@ -23,9 +23,10 @@ class SnapshotInfo(Struct, kw_only=True):
 
 @dataclass(frozen=True, slots=True)
 class KeptSnapshot:
-    """A snapshot with its description."""
+    """A snapshot with its description. first_producer_id: of the journal when it was taken."""
 
     snapshot: ClusterSnapshot
+    first_producer_id: int
     info: SnapshotInfo
 
 
@@ -37,11 +38,11 @@ class Snapshots:
         self.kept: dict[int, KeptSnapshot] = {}
         self._last_id = 0
 
-    def keep(self, snapshot: ClusterSnapshot, at_ms: int) -> SnapshotInfo:
+    def keep(self, snapshot: ClusterSnapshot, at_ms: int, first_producer_id: int) -> SnapshotInfo:
         """Keep a snapshot under a new id; delete the oldest beyond SNAPSHOTS_MAX."""
         self._last_id += 1
         info = SnapshotInfo(id=self._last_id, at_ms=at_ms, topics=len(snapshot.metadata.topics))
-        self.kept[self._last_id] = KeptSnapshot(snapshot, info)
+        self.kept[self._last_id] = KeptSnapshot(snapshot, first_producer_id, info)
         while len(self.kept) > SNAPSHOTS_MAX:
             del self.kept[next(iter(self.kept))]
         return info

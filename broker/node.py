@@ -143,6 +143,12 @@ class Node:
         self._coordinators = self._fetch_sessions = None
         return taken
 
+    def enforce_retention(self) -> None:
+        """Delete the segments that are past retention.ms or retention.bytes, and report them to the journal."""
+        self.replicas.enforce_retention()
+        for partition in self.replicas.partitions():
+            self.report_deleted(partition)
+
     def drop_memory(self) -> None:
         """Drop everything that is in memory, because the node died. The files are left as they are."""
         self.take_coordinators()
@@ -164,6 +170,13 @@ class Node:
 
     # -- journal
 
+    def report_deleted(self, partition: Partition) -> None:
+        """Report to the journal what was deleted from the partition's log since the last call."""
+        log = partition.find_log()
+        for deleted in [] if log is None else log.take_deleted_records():
+            if self.observer is not None:
+                self.observer.records_deleted(partition.topic_name, partition.index, deleted)
+
     def report_applied_later(self, context: RequestContext, size: int) -> None:
         """Report the decisions on the batches of a long Produce to the journal. size: bytes of the frame."""
         if self.observer is not None:
@@ -173,6 +186,7 @@ class Node:
 
     def report_unflushed(self, request_id: int, partition: Partition) -> None:
         """Report to the journal that a batch is in the log, although its request failed with KAFKA_STORAGE_ERROR."""
-        if self.observer is not None:
+        # A partition of an earlier state is none of the topic that now has its name.
+        if self.observer is not None and not partition.is_deleted:
             named = frozenset([(partition.topic_name, partition.index)])
             self.observer.response_replaced(request_id, named, ErrorCode.KAFKA_STORAGE_ERROR)

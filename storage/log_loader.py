@@ -52,18 +52,21 @@ class LogLocation:
 
 @dataclass(frozen=True, slots=True)
 class LoadState:
-    """The checkpoints of a log before its folder is read.
+    """The checkpoints of a log before its folder is read, and what its files do not have.
 
     is_clean: whether the clean-shutdown mark existed.
     recovery_point: everything before this offset was on disk.
     log_start_offset: the log may start later, never earlier.
     is_recovery_point_known: whether it was checkpointed; then no segment after it was ever compacted.
+    ahead_ms: the most that the broker's clock was ahead of the clients' when the batches were appended, see
+        moved_timestamps.
     """
 
     is_clean: bool = False
     recovery_point: int = 0
     log_start_offset: int = 0
     is_recovery_point_known: bool = False
+    ahead_ms: int = 0
 
 
 # The state of a log that was never written to.
@@ -115,6 +118,7 @@ class LogLoader:
 
         Source: LogLoader.load, Kafka 4.3.0.
         """
+        self._producers.assume_ahead(state.ahead_ms)
         stored_epochs, stored_snapshot = self._leader_epochs.entries(), self._snapshots.latest_offset
         first = self._first_to_recover(state)
         is_unchanged = not self._is_new and first == len(self._segments)
@@ -135,6 +139,9 @@ class LogLoader:
             self._rebuild_producers(self._segments, log_start_offset, log_end_offset)
             self._snapshots.write(log_end_offset, self._producers.active_producers(), log_start_offset=log_start_offset)
         self._segments[-1].create_index_files()
+        if state.ahead_ms:
+            for segment in self._segments:
+                segment.assume_ahead(state.ahead_ms)
         self._leader_epochs.truncate_from_end(log_end_offset)
         self._leader_epochs.truncate_from_start(log_start_offset)
         is_unchanged = is_unchanged and stored_snapshot == self._snapshots.latest_offset
@@ -250,7 +257,7 @@ class LogLoader:
         segments: all segments before end_offset. Snapshots outside the two offsets are deleted.
         Source: UnifiedLog.rebuildProducerState and ProducerStateManager.truncateAndReload, Kafka 4.3.0.
         """
-        self._producers = ProducerStateManager(self._config.producer_id_expiration_ms)
+        self._producers = self._producers.new_for_replay()
         self._snapshots.remove(lambda offset: offset > end_offset or offset <= log_start_offset)
         snapshot = self._snapshots.load_newest(end_offset)
         start_offset = log_start_offset

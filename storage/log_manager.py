@@ -154,8 +154,13 @@ class LogManager:
         self._logs[name] = log
         return log
 
-    def load(self, topic_name: str, partition: int, config: LogConfig, *, now_ms: int) -> PartitionLog:
-        """Load the log of a partition from its folder, and recover it if necessary. Raises OSError."""
+    def load(
+        self, topic_name: str, partition: int, config: LogConfig, *, now_ms: int, ahead_ms: int = 0
+    ) -> PartitionLog:
+        """Load the log of a partition from its folder, and recover it if necessary. Raises OSError.
+
+        now_ms: as for PartitionLog. ahead_ms: as in LoadState.
+        """
         name = PartitionName(topic_name, partition)
         assert name not in self._logs, f"{name} already has a log"
         state = LoadState(
@@ -163,6 +168,7 @@ class LogManager:
             recovery_point=self._recovery_points.get(name, 0),
             log_start_offset=self._log_start_offsets.get(name, 0),
             is_recovery_point_known=name in self._recovery_points,
+            ahead_ms=ahead_ms,
         )
         log = PartitionLog(self._location(name), config, now_ms=now_ms, state=state)
         if log.truncated_bytes:

@@ -29,6 +29,7 @@ from .append_refused import AppendRefused
 from .append_result import AppendResult, append_result
 from .coordinator_batch import CoordinatorBatch, first_offset_of
 from .deleted_files import DeletedFiles
+from .deleted_records import DeletedRecords, DeletionCause
 from .leader_epoch_cache import EpochEndOffset
 from .log_config import LogConfig
 from .log_files import partition_folder
@@ -87,6 +88,7 @@ class PartitionLog:
         self._loaded_end_offset = loaded.log_end_offset
         self.deleted_files = DeletedFiles(location.file_system, loaded.snapshots, self.flushes)
         self.is_being_cleaned = False
+        self._deleted_records: list[DeletedRecords] = []
         self.flushes.apply_config(config, loaded.log_end_offset)
 
     @property
@@ -118,23 +120,33 @@ class PartitionLog:
         """The bytes of all segments, including batches before the log start in the first one."""
         return self.segments.size_bytes
 
-    def validate_in_thread(self, records: memoryview, now_ms: int, pause: Callable[[], None]) -> ValidatedBatch:
+    def validate_in_thread(
+        self, records: memoryview, now_ms: int, pause: Callable[[], None], *, ahead_ms: int = 0
+    ) -> ValidatedBatch:
         """Return a validated batch for `append`, which has raised LongValidation for it. Raises AppendRefused.
 
+        now_ms, ahead_ms: as for append.
         It is the one method that a thread may call: it depends on the configs of the log, and on nothing that changes.
         pause: lets other threads run.
         """
         validator = LogValidator(self.topic_partition, self._config, pause)
-        return validator.validate(records, now_ms, self.log_start_offset)
+        timestamps_ahead_ms = 0 if self._is_append_time else ahead_ms
+        return validator.validate(records, now_ms - timestamps_ahead_ms, self.log_start_offset)
 
     def append(
-        self, records: memoryview, *, now_ms: int, leader_epoch: int, validated: ValidatedBatch | None = None
+        self,
+        records: memoryview,
+        *,
+        now_ms: int,
+        leader_epoch: int,
+        ahead_ms: int = 0,
+        validated: ValidatedBatch | None = None,
     ) -> AppendResult:
         """Append one v2 record batch and return its offsets.
 
         records: exactly one batch, as received; never written to.
         now_ms: milliseconds since the epoch, for LogAppendTime, the timestamp bounds and the age of the segment.
-        validated: from validate_in_thread.
+        ahead_ms: now_ms minus the time of the client's clock, see moved_timestamps. validated: from validate_in_thread.
         A duplicate of one of the producer's last five batches is not written; the original's offsets are returned.
         Raises AppendRefused; KAFKA_STORAGE_ERROR if a write fails, after which the batch may be sent again. Raises
         LongValidation for a batch that must be validated in a thread first.
@@ -143,25 +155,20 @@ class PartitionLog:
         if self.flushes.has_failed:
             raise AppendRefused(ErrorCode.KAFKA_STORAGE_ERROR, f"the last flush of {self.topic_partition} failed")
         log_start_offset = self.log_start_offset
-        validated = validated or self._validator.validate(records, now_ms, log_start_offset)
+        ahead_ms = 0 if self._is_append_time else ahead_ms
+        validated = validated or self._validator.validate(records, now_ms - ahead_ms, log_start_offset)
         header, batch, max_timestamp, _ = validated
         _, _, _, _, _, _, last_offset_delta, _, _, producer_id, _, base_sequence, _ = header
-        config = self._config
-        size = len(batch)
+        config, size = self._config, len(batch)
         if size > config.segment_bytes:
-            limit = config.segment_bytes
-            raise AppendRefused(ErrorCode.RECORD_LIST_TOO_LARGE, f"a batch of {size} bytes, segment.bytes is {limit}")
+            raise self._refusal_of_size(size)
         base_offset = self.log_end_offset
         last_offset = base_offset + last_offset_delta
-        segments = self.segments
-        if segments.active.should_roll(size, last_offset, max_timestamp, config, now_ms):
-            try:
-                self._roll(now_ms)
-            except OSError as error:
-                raise self._storage_error(error) from error
+        if self.segments.active.should_roll(size, last_offset, max_timestamp + ahead_ms, config, now_ms):
+            self._roll_for_append(now_ms)
         cached: tuple[CachedBatch, ...] = ()
         if producer_id < 0:
-            self._write(validated, last_offset, now_ms, leader_epoch)
+            self._write(validated, last_offset, now_ms, leader_epoch, ahead_ms)
         else:
             last_sequence = (base_sequence + last_offset_delta) & MAX_SEQUENCE
             producers = self.producers
@@ -170,12 +177,16 @@ class PartitionLog:
                 duplicate = self._check_producer(entry, header, last_sequence)
                 if duplicate is not None:
                     return duplicate_result(header, duplicate, entry, log_start_offset)
-            self._write(validated, last_offset, now_ms, leader_epoch)
+            self._write(validated, last_offset, now_ms, leader_epoch, ahead_ms)
             written = cached_batch((base_sequence, last_sequence, base_offset, last_offset, max_timestamp))
-            producers.commit(entry_after(entry, header, written, self._batches_retained))
+            producers.commit(entry_after(entry, header, written, self._batches_retained), ahead_ms)
             cached = entry.batches if entry is not None else ()
         log_append_time_ms = now_ms if self._is_append_time else _NO_LOG_APPEND_TIME
         return append_result((base_offset, last_offset, log_append_time_ms, log_start_offset, False, header, cached))
+
+    def _refusal_of_size(self, size: int) -> AppendRefused:
+        limit = self._config.segment_bytes
+        return AppendRefused(ErrorCode.RECORD_LIST_TOO_LARGE, f"a batch of {size} bytes, segment.bytes is {limit}")
 
     def append_coordinated(self, coordinated: CoordinatorBatch, *, now_ms: int, leader_epoch: int) -> AppendResult:
         """Append a coordinator's batch, such as a transaction marker, and return its offsets.
@@ -203,7 +214,8 @@ class PartitionLog:
             index.remove_unwritten(base_offset)
             raise
         after = coordinated.entry_after(entry, header, self._batches_retained)
-        producers.commit(after)
+        # A coordinator sets the timestamps by the broker's clock.
+        producers.commit(after, ahead_ms=0)
         if header.is_control:
             producers.unverified.discard_ended(header)
         first_offset = first_offset_of(entry)
@@ -211,6 +223,13 @@ class PartitionLog:
             producers.delay_stable_offset(first_offset, last_offset)
         log_append_time_ms = now_ms if self._is_append_time else _NO_LOG_APPEND_TIME
         return AppendResult(base_offset, last_offset, log_append_time_ms, self.log_start_offset, False, header, ())
+
+    def _roll_for_append(self, now_ms: int) -> None:
+        """Start a new active segment. Raises AppendRefused KAFKA_STORAGE_ERROR."""
+        try:
+            self._roll(now_ms)
+        except OSError as error:
+            raise self._storage_error(error) from error
 
     def _roll(self, now_ms: int) -> None:
         """Start a new active segment at the log end, and write the producer snapshot of that offset."""
@@ -235,7 +254,9 @@ class PartitionLog:
             refused.log_start_offset = self.log_start_offset
             raise
 
-    def _write(self, validated: ValidatedBatch, last_offset: int, now_ms: int, leader_epoch: int) -> None:
+    def _write(
+        self, validated: ValidatedBatch, last_offset: int, now_ms: int, leader_epoch: int, ahead_ms: int = 0
+    ) -> None:
         """Write the batch to the active segment with its base offset and leader epoch set."""
         header, batch, max_timestamp, is_rewritten = validated
         base_offset = self.log_end_offset
@@ -256,7 +277,7 @@ class PartitionLog:
         try:
             if leader_epoch != self.leader_epochs.latest_epoch or not self._is_latest_epoch_stored:
                 self.assign_leader_epoch(leader_epoch)
-            segment.append(head, body, last_offset, max_timestamp)
+            segment.append(head, body, last_offset, max_timestamp, ahead_ms)
         except OSError as error:
             raise self._storage_error(error) from error
         segment.modified_ms = now_ms
@@ -282,9 +303,11 @@ class PartitionLog:
             return FetchedRecords([], 0)
         return self.segments.read(offset, max_bytes, upper_offset=upper_offset, min_one_batch=min_one_batch)
 
-    def offset_for_timestamp(self, timestamp_ms: int) -> TimestampOffset | None:
-        """Return the first record with a timestamp of at least timestamp_ms."""
-        return self.segments.find_by_timestamp(timestamp_ms, self.log_start_offset)
+    def offset_for_timestamp(self, timestamp_ms: int, *, is_on_brokers_clock: bool = False) -> TimestampOffset | None:
+        """Return the first record with a timestamp of at least timestamp_ms. See LogSegments.find_by_timestamp."""
+        return self.segments.find_by_timestamp(
+            timestamp_ms, self.log_start_offset, is_on_brokers_clock=is_on_brokers_clock
+        )
 
     def offset_of_max_timestamp(self) -> TimestampOffset | None:
         """Return the first record that has the greatest timestamp of the log."""
@@ -313,15 +336,22 @@ class PartitionLog:
         Raises KafkaError: POLICY_VIOLATION on a topic without cleanup.policy=delete, OFFSET_OUT_OF_RANGE.
         Source: Partition.deleteRecordsOnLeader, Kafka 4.3.0.
         """
-        self._advance_log_start(requested_log_start(offset, self.high_watermark, self._config, self.topic_partition))
+        requested = requested_log_start(offset, self.high_watermark, self._config, self.topic_partition)
+        self._advance_log_start(requested, DeletionCause.DELETE_RECORDS, requested)
         return self.log_start_offset
 
-    def _advance_log_start(self, offset: int) -> None:
+    def _advance_log_start(self, offset: int, cause: DeletionCause, limit: int) -> None:
         if offset > self.log_start_offset:
+            self._deleted_records.append(DeletedRecords(self.log_start_offset, offset, cause, limit))
             self.log_start_offset = offset
             # Not stored here, to save a sync: loading drops the same epochs again.
             if self.leader_epochs.truncate_from_start(offset):
                 self._are_epochs_stored = False
+
+    def take_deleted_records(self) -> list[DeletedRecords]:
+        """Return what was deleted since the last call."""
+        deleted, self._deleted_records = self._deleted_records, []
+        return deleted
 
     def enforce_retention(self, now_ms: int) -> int:
         """Delete the oldest segments by log start, retention.bytes and retention.ms, and return their number.
@@ -331,20 +361,25 @@ class PartitionLog:
         """
         if self.is_being_cleaned:
             return 0
-        deleted = self._delete_oldest(count_before_log_start(self.segments, self.log_start_offset), now_ms)
-        if self._config.is_deleting:
-            deleted += self._delete_oldest(count_over_size(self.segments, self._config), now_ms)
-            deleted += self._delete_oldest(count_expired(self.segments, self._config, now_ms), now_ms)
+        config, log_start_offset = self._config, self.log_start_offset
+        # Their records were deleted before.
+        count = count_before_log_start(self.segments, log_start_offset)
+        deleted = self._delete_oldest(count, now_ms, DeletionCause.DELETE_RECORDS, log_start_offset)
+        if config.is_deleting:
+            count = count_over_size(self.segments, config)
+            deleted += self._delete_oldest(count, now_ms, DeletionCause.RETENTION_BYTES, config.retention_bytes)
+            count = count_expired(self.segments, config, now_ms)
+            deleted += self._delete_oldest(count, now_ms, DeletionCause.RETENTION_MS, config.retention_ms)
         return deleted
 
-    def _delete_oldest(self, count: int, now_ms: int) -> int:
+    def _delete_oldest(self, count: int, now_ms: int, cause: DeletionCause, limit: int) -> int:
         if count == len(self.segments):
             # A log always has an active segment.
             self._roll(now_ms)
         if count:
             *oldest, kept = self.segments.oldest(count + 1)
             # Before the deletion, so that no reader gets the segments even if the deletion fails.
-            self._advance_log_start(kept.base_offset)
+            self._advance_log_start(kept.base_offset, cause, limit)
             for segment in oldest:
                 self.delete_segment(segment, now_ms)
                 self.segments.remove_oldest()

@@ -146,7 +146,8 @@ class Broker(Node):
         """Reset the broker to its state after the start, at the same address.
 
         scope: "faults" removes the rules and closes the connections whose requests they hold. "journal" deletes the
-        journal. "data" deletes topics, groups and producers, starts a node that is down, and sets the clock to real.
+        journal. "data" closes all connections, deletes topics, groups and producers, starts a node that is down, and
+        sets the clock to real. No request received before is applied after it.
         """
         self._wait(self._reset(scope))
 

@@ -129,7 +129,8 @@ def clear_faults(client: AdminClient, rules: tuple[str, ...], *, as_json: bool) 
 def verdict(client: AdminClient, topic: str, event_id: str | None, *, as_json: bool) -> None:
     """Show what happened to the batches of TOPIC: lost, duplicated and reordered ones.
 
-    Exit code 0 if the topic is clean, 1 if there are findings, 2 without a verdict.
+    Exit code 0 if the topic is clean, 1 if there are findings, 2 without a verdict. Records that retention or
+    DeleteRecords deleted are listed, and the topic is clean.
     """
     from .text_width import terminal_width
     from .verdict_text import finding_count, verdict_lines

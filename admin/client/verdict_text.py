@@ -8,6 +8,8 @@ from typing import Any
 
 # More findings have the same few causes.
 FINDINGS_MAX = 10
+# Records that retention or DeleteRecords deleted are no fault. They are the last findings of a verdict.
+HARMLESS_KINDS = frozenset({"deleted"})
 _INDENT = "  "
 
 
@@ -19,14 +21,17 @@ def verdict_lines(verdict: Mapping[str, Any], width: int) -> Iterator[str]:
     findings: list[Mapping[str, Any]] = verdict.get("findings", [])
     for finding in findings[:FINDINGS_MAX]:
         yield from indented(f"{finding['kind']}: {finding['why']}", width)
-    left_out = finding_count(verdict) - FINDINGS_MAX
+    left_out = len(findings) + int(verdict.get("findings_left_out", 0)) - FINDINGS_MAX
     if left_out > 0:
         yield from indented(f"and {left_out} more findings", width)
 
 
 def finding_count(verdict: Mapping[str, Any]) -> int:
-    """Return the number of findings, with those that the broker left out."""
-    return len(verdict.get("findings", [])) + int(verdict.get("findings_left_out", 0))
+    """Return the number of findings without the harmless ones, with those that the broker left out."""
+    kinds = [finding["kind"] for finding in verdict.get("findings", [])]
+    are_all_listed = bool(kinds) and kinds[-1] in HARMLESS_KINDS
+    left_out = 0 if are_all_listed else int(verdict.get("findings_left_out", 0))
+    return sum(kind not in HARMLESS_KINDS for kind in kinds) + left_out
 
 
 def indented(text: str, width: int) -> Iterator[str]:

@@ -24,8 +24,8 @@ class Reset(Struct, kw_only=True, forbid_unknown_fields=True):
     faults: removes all rules but those of the start, whose counts start at 0; connections with held, delayed or hanging
     requests are closed.
     journal: deletes all requests and resets the verdict.
-    data: deletes topics, groups, sessions and configs, recreates the seed topics and resets the clock;
-    other connections stay open.
+    data: closes all connections, deletes topics, groups, sessions and configs, recreates the seed topics and resets the
+    clock. No request received before the reset is applied after it, and producer ids continue.
     """
 
     scope: Scope = "all"
@@ -53,14 +53,13 @@ def reset_faults(control: Control) -> None:
 
 
 def reset_data(control: Control) -> None:
-    """Delete all data of clients, and reset the verdict on their topics."""
-    topics = list(control.cluster.image.topics)
+    """Close all connections, delete all data of clients, and reset the verdict."""
+    control.server.drop_connections()
     try:
         reset_cluster(control.cluster, control.seed_topics)
     except KafkaError as error:
         raise conflict(error.message, field="scope") from error
-    for topic in topics:
-        control.journal.forget_topic(topic)
+    control.journal.data_reset(control.cluster.controller.producer_ids.next_producer_id)
 
 
 OPERATIONS = (Operation(method="POST", path="/v1/reset", perform=reset, tag=TAG, errors=(409,)),)

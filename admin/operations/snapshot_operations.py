@@ -33,25 +33,23 @@ def snapshot(control: Control) -> SnapshotInfo:
     """Take a snapshot: logs, producers, topics, configs and committed offsets; only of a cluster in memory."""
     control.check_running()
     try:
-        return control.snapshots.keep(take_snapshot(control.cluster), control.clock.now_ms())
+        taken = take_snapshot(control.cluster)
     except SnapshotError as error:
         raise conflict(str(error)) from error
+    return control.snapshots.keep(taken, control.clock.now_ms(), control.journal.first_producer_id)
 
 
 def restore(control: Control, body: SnapshotId) -> SnapshotInfo:
     """Restore a snapshot; connections are closed and the verdict is reset. A snapshot stays usable."""
     kept = control.snapshots.get(body.id)
     control.check_running()
-    topics = set(control.cluster.image.topics)
-    # Pending requests must not be answered from the restored state.
-    control.server.lift_faults()
-    control.server.abort_connections()
+    control.server.drop_connections()
     try:
         restore_snapshot(control.cluster, kept.snapshot)
     except SnapshotError as error:
         raise conflict(str(error)) from error
-    for topic in topics | set(control.cluster.image.topics):
-        control.journal.forget_topic(topic)
+    # The producers that the snapshot contains are those of its own run.
+    control.journal.data_reset(kept.first_producer_id)
     return kept.info
 
 

@@ -110,6 +110,13 @@ class Dispatcher:
         for connection in list(self._connections):
             connection.abort()
 
+    def drop_connections(self) -> None:
+        """Close every connection at once, and give up the requests received so far."""
+        # All are closed first: giving up one request may complete that of another connection.
+        self.abort_connections()
+        for connection in list(self._connections):
+            connection.drop()
+
     async def wait_closed(self) -> None:
         """Return when no connection is open."""
         if self._connections:

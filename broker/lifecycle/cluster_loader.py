@@ -29,8 +29,7 @@ from ..cluster import Cluster
 from ..config.broker_config import BrokerConfig
 from ..config.config_types import ConfigError
 from ..metadata.cluster_metadata import INT64_MAX, ClusterMetadata, TopicMetadata
-from ..metadata.metadata_image import TopicImage
-from ..metadata.producer_id_manager import ProducerIdManager
+from ..metadata.metadata_image import TopicImage, is_internal_topic
 from ..metadata.topic_config import log_config_of, validate_topic_configs
 from ..replica.disk_fault_injector import MakeFileFaults
 from ..runtime.clock import AdjustableClock
@@ -116,7 +115,7 @@ def _load_imported(cluster: Cluster, imported: ImportedLogs, cluster_id: str | N
     )
     logger.info("serving the logs in %s, where nothing is written: %s", imported.folder, describe_topics(topics))
     TopicLoader(cluster).load(topics)
-    cluster.controller.producer_ids = ProducerIdManager(_highest_producer_id(cluster, topics) + 1)
+    cluster.controller.restart_producer_ids(_highest_producer_id(cluster, topics) + 1)
 
 
 def _load_directory(cluster: Cluster, directory: DataDirectory, imported: ImportedLogs | None) -> None:
@@ -146,7 +145,7 @@ def _load_directory(cluster: Cluster, directory: DataDirectory, imported: Import
     restore_settings(cluster, metadata)
     TopicLoader(cluster).load([*metadata.topics, *found])
     first_producer_id = max(metadata.next_producer_id, _highest_producer_id(cluster, found) + 1)
-    cluster.controller.producer_ids = ProducerIdManager(first_producer_id, is_persistent=True)
+    cluster.controller.restart_producer_ids(first_producer_id, is_persistent=True)
     cluster.controller.store = store = MetadataFileStore(cluster, directory)
     if directory.is_metadata_from_copy or metadata_of(cluster.controller) != directory.metadata:
         store.write_now()
@@ -182,7 +181,7 @@ def recover_cluster(cluster: Cluster, metadata: ClusterMetadata, directory: Data
     """
     if directory is None:
         TopicLoader(cluster).load(metadata.topics)
-        cluster.controller.producer_ids = ProducerIdManager(cluster.controller.producer_ids.first_id_after_crash)
+        cluster.controller.restart_producer_ids(cluster.controller.producer_ids.first_id_after_crash)
     else:
         directory.reload()
         cluster.image.configs.reset()
@@ -198,6 +197,8 @@ class TopicLoader:
         self._replicas = cluster.node.replicas
         self._controller = cluster.controller
         self._now_ms = cluster.clock.now_ms()
+        # The files do not tell how far the clock was ahead at each append. The most makes no record older than it is.
+        self._ahead_ms = cluster.clock.most_ahead_ms
         self._is_clean = cluster.node.replicas.logs.prepare_loading()
         self._log_configs: dict[tuple[tuple[str, str], ...], LogConfig] = {}
 
@@ -279,7 +280,9 @@ class TopicLoader:
             self._replicas.file_system.replace(
                 f"{folder}/{PARTITION_METADATA}", encode_partition_metadata(topic.topic_id)
             )
-        return logs.load(topic.name, index, log_config, now_ms=now_ms)
+        # Coordinators set the timestamps of their records by the broker's clock.
+        ahead_ms = 0 if is_internal_topic(topic.name) else self._ahead_ms
+        return logs.load(topic.name, index, log_config, now_ms=now_ms, ahead_ms=ahead_ms)
 
 
 def restore_settings(cluster: Cluster, metadata: ClusterMetadata) -> None:

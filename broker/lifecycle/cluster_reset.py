@@ -1,8 +1,8 @@
 """The initial state of a cluster: its seed topics (--seed-topic name:partitions), and the reset to them.
 
-A reset deletes everything that clients wrote and keeps their connections. Afterwards topics have new ids, members and
-sessions are unknown, and in memory producer ids start from 0 again. On disk all topics are deleted, also those from
-before the start-up.
+A reset deletes everything that clients wrote. Afterwards topics have new ids, and members, sessions and producers are
+unknown. Producer ids continue: a producer that outlives the reset must not have the id of a later one. On disk all
+topics are deleted, also those from before the start-up.
 """
 
 from __future__ import annotations
@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from ..config.config_types import ConfigError
 from ..metadata.controller import Controller
-from ..metadata.producer_id_manager import ProducerIdManager
 from ..metadata.topic_validation import find_topic_name_error
 
 if TYPE_CHECKING:
@@ -68,16 +67,13 @@ def create_seed_topics(controller: Controller, seed_topics: Sequence[SeedTopic])
 def reset_cluster(cluster: Cluster, seed_topics: Sequence[SeedTopic] = ()) -> None:
     """Delete topics, groups, sessions, dynamic configs and feature levels. Create the seed topics, and reset the clock.
 
-    Pending requests are completed at the end, so that the next request of a client finds the new state.
+    The caller closes the connections before (Server.drop_connections), so that no request received so far is applied.
     Raises KafkaError KAFKA_STORAGE_ERROR if the files of a seed topic cannot be created.
     """
     coordinators = cluster.node.take_coordinators()
     cluster.image.configs.reset()
     cluster.image.features.updated = {}
     cluster.controller.remove_topics(list(cluster.image.topics.values()))
-    if not cluster.node.replicas.is_on_disk:
-        # With a data folder no id is allocated twice, even if the node crashes before the metadata is saved.
-        cluster.controller.producer_ids = ProducerIdManager()
     if cluster.load_imported is not None:
         cluster.load_imported()
     cluster.clock.reset()

@@ -1,8 +1,8 @@
 """Takes and restores snapshots of a cluster in memory.
 
-A snapshot has the logs, the producer state with its last batches, topics, configs, features and the next producer id.
-The topics of the coordinators have the groups; the sessions of their members start again. Fetch sessions and
-connections are not in a snapshot.
+A snapshot has the logs, the producer state with its last batches, topics, configs and features. The topics of the
+coordinators have the groups; the sessions of their members start again. Fetch sessions and connections are not in a
+snapshot. Neither is the next producer id: a producer that got its id after the snapshot must not share it with another.
 """
 
 from __future__ import annotations
@@ -16,7 +16,6 @@ from ...storage.checkpoints.checkpoint_files import LOG_START_OFFSET_CHECKPOINT
 from ...storage.file_systems.memory_file_system import MemoryFileSystem
 from ..config.broker_config import BrokerConfig
 from ..metadata.cluster_metadata import ClusterMetadata
-from ..metadata.producer_id_manager import ProducerIdManager
 from .metadata_store import metadata_of
 
 if TYPE_CHECKING:
@@ -42,7 +41,6 @@ class ClusterSnapshot:
     config: BrokerConfig
     files: MemoryFileSystem
     producers: Mapping[PartitionKey, list[ProducerStateEntry]]
-    next_producer_id: int
 
 
 def take_snapshot(cluster: Cluster) -> ClusterSnapshot:
@@ -60,7 +58,6 @@ def take_snapshot(cluster: Cluster) -> ClusterSnapshot:
         cluster.image.configs.current,
         files,
         producers,
-        cluster.controller.producer_ids.next_producer_id,
     )
 
 
@@ -103,7 +100,6 @@ def restore_snapshot(cluster: Cluster, snapshot: ClusterSnapshot) -> None:
         if entries is not None:
             # The log alone is not enough: evicted batches and removed producers leave no record.
             partition.log.producers.replace_all(entries)
-    cluster.controller.producer_ids = ProducerIdManager(snapshot.next_producer_id)
     node.load_coordinators()
 
 

@@ -104,9 +104,15 @@ class Server:
         """Close the connections of all requests that fault rules hold back."""
         self._dispatcher.lift_faults()
 
-    def abort_connections(self) -> None:
-        """Close all connections at once, without pending responses, because the cluster's state was replaced."""
-        self._dispatcher.abort_connections()
+    def drop_connections(self) -> None:
+        """Close all connections at once, because the cluster's state is replaced.
+
+        No request received so far is applied later. The caller replaces the state before it returns to the event loop.
+        """
+        self._socket_server.drop_unattached()
+        self._dispatcher.drop_connections()
+        # Their connections have ended, so nothing continues.
+        self._dispatcher.lift_faults()
 
     async def start(self) -> None:
         """Load the coordinators and listen on every listener.
@@ -130,7 +136,7 @@ class Server:
 
     def _schedule_periodic_work(self) -> None:
         settings, replicas = self.node.config, self.node.replicas
-        self._every(settings.log_retention_check_interval_ms, replicas.enforce_retention)
+        self._every(settings.log_retention_check_interval_ms, self.node.enforce_retention)
         self._every(settings.producer_id_expiration_check_interval_ms, replicas.expire_producers)
         if settings.log_cleaner_enable:
             self._cleaner_thread = CleanerThread(replicas)

@@ -196,6 +196,14 @@ class Controller:
 
     # -- producer ids
 
+    def restart_producer_ids(self, first_producer_id: int, *, is_persistent: bool = False) -> None:
+        """Allocate from first_producer_id on, or from the next id if that is greater: no id is allocated twice.
+
+        is_persistent: whether blocks of ids must be saved; see ProducerIdManager.
+        """
+        first = max(first_producer_id, self.producer_ids.next_producer_id)
+        self.producer_ids = ProducerIdManager(first, is_persistent=is_persistent)
+
     def claim_producer_ids(self) -> None:
         """Claim the next block of producer ids. They are allocated once the block is saved; see `when_saved`."""
         if self.producer_ids.claim_block():

@@ -65,6 +65,17 @@ class Acceptor:
             for listening in self.sockets:
                 self._loop.add_reader(listening.fileno(), self._accept, listening)
 
+    def drop_waiting(self, connections_max: int) -> None:
+        """Close the connections that wait to be accepted, at most connections_max at each listening socket."""
+        for listening in self.sockets:
+            for _ in range(connections_max):
+                try:
+                    accepted, _ = listening.accept()
+                except OSError:
+                    # None is left, or the process has no file descriptor for it.
+                    break
+                accepted.close()
+
     def close(self) -> None:
         """Accept no more, and close the listening sockets."""
         self._pause()

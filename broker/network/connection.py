@@ -88,6 +88,7 @@ class Connection(asyncio.BufferedProtocol):
         self._is_writing_paused = False
         self._is_reading_paused = False
         self._is_hanging = False
+        self._is_dropped = False
 
     # -- asyncio.BufferedProtocol
 
@@ -95,6 +96,9 @@ class Connection(asyncio.BufferedProtocol):
         """Store the transport of the accepted socket and apply the fault rules for new connections."""
         # A cast, because uvloop's transports do not derive from asyncio.Transport.
         self._transport = cast(asyncio.Transport, transport)
+        if self._is_dropped:
+            self._transport.abort()
+            return
         self._transport.set_write_buffer_limits(high=RESPONSE_BYTES_WAITING_MAX)
         peer = transport.get_extra_info("peername")
         info = self._context.connection
@@ -142,10 +146,16 @@ class Connection(asyncio.BufferedProtocol):
             self._slow_writer.stop()
         self._dispatcher.connection_closed(self)
         self._closed(self)
+        self._end_requests()
+
+    def _end_requests(self) -> None:
+        """Abandon the pending responses, and report the end of the connection. Later calls have no effect."""
         self._pending.abandon()
-        self._context.connection.is_closed = True
-        if self._context.connection.on_closed is not None:
-            self._context.connection.on_closed()
+        info = self._context.connection
+        info.is_closed = True
+        on_closed, info.on_closed = info.on_closed, None
+        if on_closed is not None:
+            on_closed()
 
     def pause_writing(self) -> None:
         """Handle no further request, because the client does not read."""
@@ -167,6 +177,13 @@ class Connection(asyncio.BufferedProtocol):
         """Close at once."""
         if self._transport is not None:
             self._transport.abort()
+
+    def drop(self) -> None:
+        """Close at once, and give up the requests received so far, also before the connection is established."""
+        self._is_dropped = True
+        # No frame is handled from now on, because the transport is closing.
+        self.abort()
+        self._end_requests()
 
     def reset(self) -> None:
         """Close at once with a RST."""

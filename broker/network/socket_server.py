@@ -32,7 +32,7 @@ class SocketServer:
         self._connection_ids = itertools.count(1)
         self._acceptors: list[Acceptor] = []
         # Accepted sockets that have no transport yet.
-        self._attaching: set[asyncio.Task[None]] = set()
+        self._attaching: dict[asyncio.Task[None], Connection] = {}
 
     async def listen(self, config: ListenerConfig) -> Listener:
         """Bind a listener, accept connections and return it. Raises OSError."""
@@ -73,6 +73,14 @@ class SocketServer:
         self._quotas.stop()
         return addresses
 
+    def drop_unattached(self) -> None:
+        """Close the accepted connections that have no transport yet, and the connections in the backlogs."""
+        for connection in self._attaching.values():
+            connection.drop()
+        for acceptor in self._acceptors:
+            # The system keeps one more than the backlog.
+            acceptor.drop_waiting(self._node.config.socket_listen_backlog_size + 1)
+
     def configs_changed(self) -> None:
         """Apply changed maximums of connections."""
         self._quotas.close_excess()
@@ -98,8 +106,11 @@ class SocketServer:
         connection = Connection(self._shared, context, frame_bytes_max=self._node.config.socket_request_max_bytes)
         self._quotas.opened(connection, listener.name, address)
         task = asyncio.get_running_loop().create_task(self._attach(connection, accepted))
-        self._attaching.add(task)
-        task.add_done_callback(self._attaching.discard)
+        self._attaching[task] = connection
+        task.add_done_callback(self._attached)
+
+    def _attached(self, task: asyncio.Task[None]) -> None:
+        del self._attaching[task]
 
     async def _attach(self, connection: Connection, accepted: socket.socket) -> None:
         """Give the connection a transport on the accepted socket."""

@@ -80,11 +80,15 @@ class Partition:
         """Return the log, or None if it is not created yet, because it was never used."""
         return self._log
 
-    def append(self, records: memoryview, now_ms: int, validated: ValidatedBatch | None = None) -> AppendResult:
-        """Append one batch and wake the waiting requests. Raises what PartitionLog.append raises."""
+    def append(
+        self, records: memoryview, now_ms: int, validated: ValidatedBatch | None = None, ahead_ms: int = 0
+    ) -> AppendResult:
+        """Append one batch and wake the waiting requests. Arguments and exceptions are those of PartitionLog.append."""
         try:
             log = self._log or self._create_log()
-            result = log.append(records, now_ms=now_ms, leader_epoch=self.leader_epoch, validated=validated)
+            result = log.append(
+                records, now_ms=now_ms, leader_epoch=self.leader_epoch, ahead_ms=ahead_ms, validated=validated
+            )
         except KafkaError as error:
             self._append_failed(error)
             raise

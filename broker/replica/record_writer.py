@@ -4,6 +4,7 @@ Rules:
 - The records of a partition are appended in order, in batches of at most BATCH_BYTES_MAX, or of one record.
 - Every batch is validated, in a thread, before the first one is appended: a refused record leaves all logs unchanged.
 - After that only the storage can fail. Then the batches before it stay appended.
+- Timestamps are on the broker's clock, also if a test has moved it.
 - The result is complete when the batches are flushed, if the topic's flush.messages asks for it.
 """
 

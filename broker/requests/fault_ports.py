@@ -15,6 +15,7 @@ from ..runtime.deferred import Buffers, Deferred
 if TYPE_CHECKING:
     from ...faults.fault import Fault
     from ...faults.request_view import ConnectionView, ReceivedRequest
+    from ...storage.deleted_records import DeletedRecords
     from .request_context import RequestContext
 
 # The response of a handled request: written next, pending, or none (acks=0).
@@ -96,6 +97,10 @@ class RequestObserver(Protocol):
 
     def fault_acted(self, request_id: int, rule_id: int, point: str, kind: str) -> None:
         """Record that a fault acted on the request."""
+        ...
+
+    def records_deleted(self, topic: str, partition: int, deleted: DeletedRecords) -> None:
+        """Record that retention or DeleteRecords has deleted records."""
         ...
 
     def topic_created(self, topic: str) -> None:

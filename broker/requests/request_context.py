@@ -130,6 +130,10 @@ class NodeServices(Protocol):
         """Report the decisions on the batches of a long Produce to the journal. size: bytes of the frame."""
         ...
 
+    def report_deleted(self, partition: Partition) -> None:
+        """Report to the journal what was deleted from the partition's log since the last call."""
+        ...
+
     def report_unflushed(self, request_id: int, partition: Partition) -> None:
         """Report to the journal that a batch is in the log, although its request failed with KAFKA_STORAGE_ERROR."""
         ...

@@ -16,6 +16,10 @@ class ResponseWriter(Protocol):
         """Close at once, without writing what is buffered."""
         ...
 
+    def drop(self) -> None:
+        """Close at once, and give up the requests received so far, also before the connection is established."""
+        ...
+
     def reset(self) -> None:
         """Close at once with a RST."""
         ...

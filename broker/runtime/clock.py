@@ -7,6 +7,8 @@ Rules:
   changes `now_ms` and no timeout.
 - A callback that raises is logged and stops no other: an advance may run those of many clients.
 - A manual clock moves only by `advance`. In a callback that `advance` runs, `now_ms` is the callback's due time.
+- Clients have the machine's clock. `ahead_ms` is how far this clock is ahead of it: 0 in a real clock that was never
+  moved, negative while a manual clock stands. The clients of a clock that was created standing stand with it.
 """
 
 from __future__ import annotations
@@ -103,6 +105,7 @@ class AdjustableClock:
         "_timers",
         "_wake",
         "_wake_due_ns",
+        "most_ahead_ms",
     )
 
     def __init__(self, standing_at_ms: int | None = None) -> None:
@@ -121,11 +124,22 @@ class AdjustableClock:
         # Wakes the event loop for the first timer of a real clock.
         self._wake: asyncio.TimerHandle | None = None
         self._wake_due_ns = 0
+        # The greatest ahead_ms since the start or the last reset.
+        self.most_ahead_ms = 0
 
     def now_ms(self) -> int:
         """Return the time in ms since 1970-01-01T00:00:00Z."""
         stands_at_ms = self._stands_at_ms
         return time_ns() // _NS_PER_MS + self._ahead_ms if stands_at_ms is None else stands_at_ms
+
+    @property
+    def ahead_ms(self) -> int:
+        """This clock's time minus that of the clients' clocks, in ms."""
+        stands_at_ms = self._stands_at_ms
+        if stands_at_ms is None:
+            return self._ahead_ms
+        started_ms = self._started_standing_at_ms
+        return stands_at_ms - (time_ns() // _NS_PER_MS if started_ms is None else started_ms)
 
     @property
     def mode(self) -> ClockMode:
@@ -256,6 +270,7 @@ class AdjustableClock:
             self._advance_standing(by_ms)
         finally:
             self._is_advancing = False
+            self.most_ahead_ms = max(self.most_ahead_ms, self.ahead_ms)
             self.set_mode(mode)
 
     def _advance_standing(self, by_ms: int) -> None:
@@ -289,6 +304,9 @@ class AdjustableClock:
         if self._started_standing_at_ms is None:
             self._stands_at_ms = time_ns() // _NS_PER_MS
             self.set_mode(ClockMode.REAL)
+            # Not the fraction of a millisecond that has passed since.
+            self._ahead_ms = 0
+        self.most_ahead_ms = 0
 
 
 def _call(callback: Callable[[], None]) -> None:

@@ -30,7 +30,10 @@ ProducerKey = tuple[str, int, int]
 
 @dataclass(slots=True)
 class ProducerCounts:
-    """The batches of one producer in one partition. appended: includes each stored copy of a batch."""
+    """The batches of one producer in one partition.
+
+    appended: includes each stored copy of a batch. first_offset: the oldest base offset that is kept; -1 without one.
+    """
 
     topic: str
     partition: int
@@ -38,6 +41,7 @@ class ProducerCounts:
     appended: int = 0
     refused: int = 0
     duplicates_recognised: int = 0
+    first_offset: int = -1
 
 
 class BatchCounts:
@@ -141,11 +145,13 @@ class BatchCounts:
         keys = dict.fromkeys([*self.appended, *self._appended_before, *self._duplicates, *self._refused])
         for key in keys:
             if key[0] == topic:
+                offsets = self.appended.get(key)
                 yield ProducerCounts(
                     *key,
-                    appended=len(self.appended.get(key, ())) + self._appended_before.get(key, 0),
+                    appended=len(offsets or ()) + self._appended_before.get(key, 0),
                     refused=self._refused.get(key, 0),
                     duplicates_recognised=self._duplicates.get(key, 0),
+                    first_offset=offsets[0] if offsets else -1,
                 )
 
     def _add_up_oldest(self) -> None:

@@ -34,6 +34,7 @@ from .request_outcomes import OUTCOMES_MIN, RequestOutcomes
 if TYPE_CHECKING:
     from array import array
 
+    from ...storage.deleted_records import DeletedRecords
     from ..fault import Fault
     from ..request_view import ReceivedRequest, RequestView
     from ..verdict.delivery_counts import DeliveryCounts
@@ -82,6 +83,9 @@ class Journal:
         self._withheld: WithheldBatches | _NothingWithheld = _NothingWithheld()
         self._pending: dict[int, RawRecord] = {}
         self._cleared_id = 0
+        # The newest request before the last reset of the data, and the first producer id allocated after it.
+        self._reset_id = 0
+        self.first_producer_id = 0
         self._trim_id = _TRIMMED_EVERY
 
     @cached_property
@@ -259,6 +263,19 @@ class Journal:
         """Reset the counts of a topic."""
         self.deliveries.forget_topic(topic)
 
+    def records_deleted(self, topic: str, partition: int, deleted: DeletedRecords) -> None:
+        """Record that retention or DeleteRecords has deleted records."""
+        self.deliveries.deleted.add(topic, partition, deleted)
+
+    def data_reset(self, first_producer_id: int) -> None:
+        """Reset the counts, because all topics were deleted or replaced; requests are kept.
+
+        first_producer_id: the ids below it belong to producers from before the reset.
+        """
+        self._reset_id = self.last_id
+        self.first_producer_id = first_producer_id
+        self.deliveries.clear()
+
     def clear(self) -> None:
         """Delete all requests, outcomes and counts; ids continue."""
         self._cleared_id = self.last_id
@@ -297,6 +314,14 @@ class Journal:
                 return None
             raw = self._requests[position]
         return journal_record_of(raw)
+
+    def is_from_before_reset(self, producer_id: int) -> bool:
+        """Return whether the producer id was allocated before the last reset of the data."""
+        return 0 <= producer_id < self.first_producer_id
+
+    def is_after_reset(self, request_id: int) -> bool:
+        """Return whether the request was recorded after the last reset of the data."""
+        return request_id > self._reset_id
 
     def is_pending(self, request_id: int) -> bool:
         """Return whether the response of a request is pending."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
@@ -19,7 +19,7 @@ from ...storage.append_decision import describe_decision
 from ...storage.append_refused import AppendRefused
 from ...storage.append_result import AppendResult
 from ..rules.request_matcher import Matched, RequestMatcher
-from .journal_record import NO_RESPONSE, PENDING, RESPONDED, JournalRecord, NotApplied
+from .journal_record import NO_RESPONSE, PENDING, RESPONDED, Decision, JournalRecord, NotApplied
 from .request_outcomes import AppliedFault, RequestOutcomes
 
 if TYPE_CHECKING:
@@ -48,12 +48,14 @@ class JournalBatch(BatchInfo, frozen=True, kw_only=True):
 
     decision: "appended", "duplicate", "refused" or "not_applied". error: Kafka's name, None without an error.
     base_offset: of the original for a duplicate; -1 if the batch is not in the log. why: the reason as a sentence.
+    producer_before_reset: whether the producer got its id before the last reset, and sent the batch after it.
     """
 
     decision: str
     error: str | None
     base_offset: int
     why: str
+    producer_before_reset: bool = False
 
 
 class JournalFault(Struct, frozen=True, kw_only=True):
@@ -221,7 +223,13 @@ def _entry_of(journal: Journal, request_id: int, request: JournalRecord) -> Jour
     """Return the entry of a request."""
     outcomes = journal.outcomes
     faults = outcomes.faults_on(request_id)
-    batches = [_journal_batch(*batch, faults) for batch in request.batches or ()]
+    is_after_reset = journal.is_after_reset(request_id)
+    batches = [
+        _journal_batch(
+            batch, faults, is_before_reset=lambda producer: is_after_reset and journal.is_from_before_reset(producer)
+        )
+        for batch in request.batches or ()
+    ]
     answer = _response_state(journal, request_id, request)
     connection = request.connection
     facts = JournalRecordView(journal, request).facts
@@ -280,8 +288,9 @@ def _rule_of(faults: list[AppliedFault], request: JournalRecord) -> int | None:
 
 
 def _journal_batch(
-    topic: str, partition: int, decision: AppendResult | KafkaError | NotApplied, faults: list[AppliedFault]
+    batch: Decision, faults: list[AppliedFault], *, is_before_reset: Callable[[int], bool]
 ) -> JournalBatch:
+    topic, partition, decision = batch
     numbers = _numbers_of(decision)
     decided, error, base_offset, why = "refused", None, _NONE, ""
     if isinstance(decision, AppendResult):
@@ -307,6 +316,7 @@ def _journal_batch(
         error=error,
         base_offset=base_offset,
         why=why or (error or ""),
+        producer_before_reset=is_before_reset(numbers.producer_id),
     )
 
 

@@ -29,6 +29,7 @@ from ..journal.journal_record import (
     release_traceback,
 )
 from ..journal.request_outcomes import ReplacedResponse
+from .deleted_ranges import DeletedRanges
 from .unacknowledged_batches import NO_RESPONSE_SENT, BatchPlace, UnacknowledgedBatch, UnacknowledgedBatches
 from .withheld_batches import WithheldBatches
 
@@ -79,11 +80,12 @@ class KnownRequests(Protocol):
 class DeliveryCounts:
     """Counts and special batches of all topics of a broker."""
 
-    __slots__ = ("counts", "lost", "lost_beyond_max", "unacknowledged", "withheld")
+    __slots__ = ("counts", "deleted", "lost", "lost_beyond_max", "unacknowledged", "withheld")
 
     def __init__(self) -> None:
         """Start empty."""
         self.counts = BatchCounts()
+        self.deleted = DeletedRanges()
         self.unacknowledged = UnacknowledgedBatches()
         self.withheld = WithheldBatches()
         self.lost: list[LostBatch] = []
@@ -221,6 +223,7 @@ class DeliveryCounts:
 
     def forget_topic(self, topic: str) -> None:
         """Delete the data of a topic."""
+        self.deleted.forget_topic(topic)
         if topic not in self.counts.topics:
             return
         self.counts.forget_topic(topic)
@@ -232,6 +235,7 @@ class DeliveryCounts:
     def clear(self) -> None:
         """Delete all data."""
         self.counts.clear()
+        self.deleted.clear()
         self.unacknowledged.clear()
         self.withheld.clear()
         self.lost.clear()

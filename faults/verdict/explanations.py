@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from typing import assert_never
+
+from ...storage.deleted_records import DeletionCause
 from ..journal.journal import Journal
 from ..journal.journal_entries import error_name_of
 from ..journal.request_outcomes import AppliedFault
+from .deleted_ranges import DeletedRange
 from .delivery_counts import LostBatch
+from .earlier_producers import EarlierProducer
 from .stored_batches import StoredBatch
 from .stored_copies import CopiedRecords
 from .unacknowledged_batches import UnacknowledgedBatch
@@ -81,6 +86,42 @@ def explain_reordering(journal: Journal, withheld: WithheldBatch, offset: int) -
         f"{batch} was received first and was not appended then{by}; the next one of its connection was appended at "
         f"offset {withheld.follower_offset}, and this one later, at offset {offset}"
     )
+
+
+def explain_deletion(deleted: DeletedRange) -> str:
+    """Return why records were deleted."""
+    cause, limit = deleted.records.cause, deleted.records.limit
+    match cause:
+        case DeletionCause.RETENTION_MS:
+            return f"retention.ms is {limit}, and on the broker's clock every record of the segment was older"
+        case DeletionCause.RETENTION_BYTES:
+            return f"retention.bytes is {limit}, and the later segments have as many bytes"
+        case DeletionCause.DELETE_RECORDS:
+            return f"a client deleted the records before offset {limit} (DeleteRecords)"
+        case _:
+            assert_never(cause)
+
+
+def explain_earlier_producer(producer: EarlierProducer) -> str:
+    """Return what a producer from before the last reset has sent since."""
+    counts = producer.counts
+    sent = [
+        f"{_counted(number, 'batch', 'batches')} {decision}"
+        for number, decision in (
+            (counts.appended, "appended"),
+            (counts.duplicates_recognised, "recognised as a duplicate"),
+            (counts.refused, "refused"),
+        )
+        if number
+    ]
+    return (
+        f"producer {counts.producer_id} got its id before the last reset, which deleted its state; "
+        f"it has sent batches since: {', '.join(sent)}"
+    )
+
+
+def _counted(number: int, one: str, many: str) -> str:
+    return f"{number} {one if number == 1 else many}"
 
 
 def _describe_batch(producer_id: int, producer_epoch: int, base_sequence: int, last_sequence: int) -> str:

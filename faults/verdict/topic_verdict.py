@@ -6,12 +6,19 @@ from collections.abc import Collection, Sequence
 
 from msgspec import Struct
 
-from .verdict_findings import ACKNOWLEDGED_LOST, APPENDED_TWICE, STORED_UNACKNOWLEDGED, Finding
+from .verdict_findings import (
+    ACKNOWLEDGED_LOST,
+    APPENDED_TWICE,
+    DELETED,
+    PRODUCER_BEFORE_RESET,
+    STORED_UNACKNOWLEDGED,
+    Finding,
+)
 
 # The findings in the text of a failed assertion: the first ones show the cause, and the verdict has the others.
 FINDINGS_SHOWN = 5
-# The kinds whose two offsets are the first and the last one of a batch.
-OFFSET_RANGES = (ACKNOWLEDGED_LOST, STORED_UNACKNOWLEDGED)
+# The kinds whose two offsets are the first and the last one.
+OFFSET_RANGES = (ACKNOWLEDGED_LOST, STORED_UNACKNOWLEDGED, DELETED, PRODUCER_BEFORE_RESET)
 
 
 class BatchVerdict(Struct, kw_only=True):
@@ -40,11 +47,16 @@ class BatchVerdict(Struct, kw_only=True):
 
 
 class RecordVerdict(Struct, kw_only=True):
-    """Records in the log. duplicates: copies of others. distinct: records without copies."""
+    """Records in the log. duplicates: copies of others. distinct: records without copies.
+
+    deleted: the offsets that retention or DeleteRecords deleted, each named by a finding. The counts of batches include
+    their batches.
+    """
 
     in_log: int = 0
     distinct: int = 0
     duplicates: int = 0
+    deleted: int = 0
 
 
 class ProducerVerdict(Struct, kw_only=True):
@@ -72,22 +84,23 @@ class TopicVerdict(Struct, kw_only=True):
     def __repr__(self) -> str:
         """Return the counts in one line."""
         records = self.records
+        deleted = f", deleted: {records.deleted}" if records.deleted else ""
         return (
             f"<verdict on {self.topic!r}: {self.batches}; records in the log: {records.in_log}, "
-            f"duplicates: {records.duplicates}>"
+            f"duplicates: {records.duplicates}{deleted}>"
         )
 
     def assert_exactly_once(self) -> None:
         """Assert that every acknowledged record is in the log, and that no record is in it twice.
 
-        A record that is in the log and was never acknowledged is no failure. Raises AssertionError with the first
-        findings, and for a topic to which nothing was produced.
+        A record that is in the log and was never acknowledged is no failure, nor is one that retention or DeleteRecords
+        deleted. Raises AssertionError with the first findings, and for a topic to which nothing was produced.
         """
         __tracebackhide__ = True
         self._check("exactly once", (ACKNOWLEDGED_LOST, APPENDED_TWICE))
 
     def assert_nothing_lost(self) -> None:
-        """Assert that every acknowledged record is in the log. Raises as assert_exactly_once."""
+        """Assert that every acknowledged record is in the log, or was deleted. Raises as assert_exactly_once."""
         __tracebackhide__ = True
         self._check("nothing lost", (ACKNOWLEDGED_LOST,))
 
@@ -102,7 +115,7 @@ class TopicVerdict(Struct, kw_only=True):
     def _check(self, wanted: str, kinds: Sequence[str]) -> None:
         """Raise AssertionError if a batch of these kinds was counted. wanted: what was expected."""
         __tracebackhide__ = True
-        if self.batches == BatchVerdict() and not self.records.in_log:
+        if self.batches == BatchVerdict() and not (self.records.in_log or self.records.deleted):
             raise AssertionError(f"nothing was produced to {self.topic!r}, so there is nothing to judge")
         counts = {
             ACKNOWLEDGED_LOST: (self.batches.acknowledged_lost, "acknowledged batch lost", "acknowledged batches lost"),

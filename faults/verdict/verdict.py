@@ -1,5 +1,7 @@
 """The verdict on a topic: counts of its batches, and a finding for each batch that is not stored exactly once.
 
+Records that retention or DeleteRecords deleted, and batches of producers from before the last reset, are findings too.
+
 The counts are those of the journal; copies and reordered batches are found by reading the log for each verdict.
 A batch that was sent twice and appended once counts once. A copy is found by the content of its records if the first
 batch was not acknowledged, or by an event id that the test names. The terms follow Jepsen's checkers.
@@ -11,13 +13,23 @@ from dataclasses import dataclass, field
 
 from ..journal.batch_counts import ProducerCounts
 from ..journal.journal import Journal
+from .deleted_ranges import DeletedRange
 from .delivery_counts import LostBatch
+from .earlier_producers import EarlierProducer, find_earlier_producers
 from .reordered_batches import find_reordered
 from .stored_batches import StoredBatch, TopicLogs, headers_in
 from .stored_copies import CopiedRecords, FoundCopies, find_copies_of_events, find_copies_of_unacknowledged
 from .topic_verdict import BatchVerdict, ProducerVerdict, RecordVerdict, TopicVerdict
 from .unacknowledged_batches import UnacknowledgedBatch
-from .verdict_findings import Finding, lost_finding, reordered_finding, twice_finding, unacknowledged_finding
+from .verdict_findings import (
+    Finding,
+    deleted_finding,
+    earlier_producer_finding,
+    lost_finding,
+    reordered_finding,
+    twice_finding,
+    unacknowledged_finding,
+)
 from .withheld_batches import WithheldBatch
 
 # Findings in a verdict; the rest is a number.
@@ -33,6 +45,8 @@ class _Analysis:
     unacknowledged: list[UnacknowledgedBatch]
     lost: list[LostBatch]
     reordered: list[tuple[WithheldBatch, int]]
+    earlier_producers: list[EarlierProducer]
+    deleted: list[DeletedRange]
     # The offsets of copied records, by their batch.
     copied: dict[StoredBatch, set[int]] = field(default_factory=dict[StoredBatch, set[int]])
     twice: set[StoredBatch] = field(default_factory=set[StoredBatch])
@@ -48,7 +62,10 @@ def judge(journal: Journal, logs: TopicLogs, topic: str, *, event_id: str | None
     found = find_copies_of_unacknowledged(logs, deliveries.searched_in(topic, unacknowledged))
     reordered = find_reordered(logs, topic, list(deliveries.withheld.of_topic(topic)))
     lost = [each for each in deliveries.lost if each.topic == topic]
-    analysis = _Analysis(journal, found, unacknowledged, lost, reordered)
+    counts = list(deliveries.counts.of_topic(topic))
+    earlier_producers = find_earlier_producers(journal, logs, topic, counts)
+    deleted = deliveries.deleted.of_topic(topic)
+    analysis = _Analysis(journal, found, unacknowledged, lost, reordered, earlier_producers, deleted)
     _add_copies(analysis, found.copies)
     if event_id is not None:
         known = {(batch.partition, offset) for batch, offsets in analysis.copied.items() for offset in offsets}
@@ -57,14 +74,19 @@ def judge(journal: Journal, logs: TopicLogs, topic: str, *, event_id: str | None
         found.copies += of_events
     in_log = sum(header.records_count for index in logs.partitions(topic) for header in headers_in(logs, topic, index))
     duplicates = sum(map(len, analysis.copied.values()))
-    producers = _count_by_producer(analysis, list(deliveries.counts.of_topic(topic)))
+    producers = _count_by_producer(analysis, counts)
     batches = _summed(producers)
     batches.acknowledged_lost += deliveries.lost_beyond_max.get(topic, 0)
     findings = _findings(analysis)
     return TopicVerdict(
         topic=topic,
         batches=batches,
-        records=RecordVerdict(in_log=in_log, distinct=in_log - duplicates, duplicates=duplicates),
+        records=RecordVerdict(
+            in_log=in_log,
+            distinct=in_log - duplicates,
+            duplicates=duplicates,
+            deleted=deliveries.deleted.count_of_topic(topic),
+        ),
         findings=findings[:FINDINGS_MAX],
         producers=[ProducerVerdict(producer_id=each, batches=producers[each]) for each in sorted(producers)],
         findings_left_out=max(0, len(findings) - FINDINGS_MAX),
@@ -126,4 +148,6 @@ def _findings(analysis: _Analysis) -> list[Finding]:
     findings += [lost_finding(analysis.journal, lost) for lost in analysis.lost]
     findings += [reordered_finding(analysis.journal, withheld, offset) for withheld, offset in analysis.reordered]
     findings += [unacknowledged_finding(analysis.journal, batch) for batch in _unacknowledged(analysis)]
+    findings += [earlier_producer_finding(producer) for producer in analysis.earlier_producers]
+    findings += [deleted_finding(deleted) for deleted in analysis.deleted]
     return findings

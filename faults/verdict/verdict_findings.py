@@ -5,8 +5,17 @@ from __future__ import annotations
 from msgspec import Struct
 
 from ..journal.journal import Journal
+from .deleted_ranges import DeletedRange
 from .delivery_counts import LostBatch
-from .explanations import explain_copies, explain_loss, explain_reordering, explain_unacknowledged
+from .earlier_producers import EarlierProducer
+from .explanations import (
+    explain_copies,
+    explain_deletion,
+    explain_earlier_producer,
+    explain_loss,
+    explain_reordering,
+    explain_unacknowledged,
+)
 from .stored_batches import StoredBatch
 from .stored_copies import CopiedRecords
 from .unacknowledged_batches import UnacknowledgedBatch
@@ -16,6 +25,8 @@ APPENDED_TWICE = "appended_twice"
 ACKNOWLEDGED_LOST = "acknowledged_lost"
 STORED_UNACKNOWLEDGED = "stored_unacknowledged"
 REORDERED = "reordered"
+DELETED = "deleted"
+PRODUCER_BEFORE_RESET = "producer_before_reset"
 
 
 class StoredCopy(Struct, frozen=True, kw_only=True):
@@ -30,14 +41,15 @@ class StoredCopy(Struct, frozen=True, kw_only=True):
 
 
 class Finding(Struct, frozen=True, kw_only=True):
-    """A batch that is not stored exactly once.
+    """A batch that is not stored exactly once, deleted records, or a producer from before the last reset.
 
-    kind: "appended_twice", "acknowledged_lost", "stored_unacknowledged" or "reordered".
+    kind: "appended_twice", "acknowledged_lost", "stored_unacknowledged", "reordered", "deleted" (by retention or
+    DeleteRecords) or "producer_before_reset" (its batches since then).
     offsets: appended_twice: the two offsets of the first copied record. reordered: the offset of the batch and of its
-    follower. Otherwise the base and last offset; empty if the batch never was in the log.
+    follower. Otherwise the first and last offset; empty if no batch was or is in the log.
     partition, producer_id, producer_epoch, base_sequence: of the first batch; -1 for missing numbers.
-    records: the number of records. copies: both places of copied records. rule: of the fault that caused it.
-    why: the reason as a sentence.
+    records: the number of records; deleted: of offsets. copies: both places of copied records.
+    rule: of the fault that caused it. why: the reason as a sentence.
     """
 
     kind: str
@@ -126,6 +138,35 @@ def reordered_finding(journal: Journal, withheld: WithheldBatch, offset: int) ->
         why=explain_reordering(journal, withheld, offset),
         records=decision.records_count,
         rule=decision.rule_id,
+    )
+
+
+def deleted_finding(deleted: DeletedRange) -> Finding:
+    """Return the finding for deleted records."""
+    records = deleted.records
+    return Finding(
+        kind=DELETED,
+        partition=deleted.partition,
+        offsets=[records.first_offset, deleted.last_offset],
+        producer_id=-1,
+        producer_epoch=-1,
+        base_sequence=-1,
+        why=explain_deletion(deleted),
+        records=records.end_offset - records.first_offset,
+    )
+
+
+def earlier_producer_finding(producer: EarlierProducer) -> Finding:
+    """Return the finding for the batches of a producer from before the last reset."""
+    return Finding(
+        kind=PRODUCER_BEFORE_RESET,
+        partition=producer.counts.partition,
+        offsets=[producer.base_offset, producer.last_offset] if producer.records else [],
+        producer_id=producer.counts.producer_id,
+        producer_epoch=producer.producer_epoch,
+        base_sequence=producer.base_sequence,
+        why=explain_earlier_producer(producer),
+        records=producer.records,
     )
 
 

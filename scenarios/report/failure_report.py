@@ -43,6 +43,8 @@ CHATTER = frozenset({"ApiVersions", "Metadata"})
 # The action of rules that only count.
 OBSERVE = "observe"
 WRITTEN, WAITING, NO_RESPONSE = "written", "waiting", "not_owed"
+# The decision on a batch that is in the log.
+APPENDED = "appended"
 _INDENT = "  "
 
 
@@ -129,6 +131,21 @@ def state_lines(test: FailedTest) -> Iterator[str]:
         yield "The broker is down: clients cannot connect."
 
 
+def earlier_producer_lines(test: FailedTest) -> Iterator[str]:
+    """Yield a line for each partition that a producer from before the test has sent batches to."""
+    written: dict[tuple[int, str, int], int] = {}
+    for request in test.requests:
+        for batch in request.batches:
+            if batch.producer_before_reset:
+                key = (batch.producer_id, batch.topic, batch.partition)
+                written[key] = written.get(key, 0) + (batch.records if batch.decision == APPENDED else 0)
+    for (producer_id, topic, partition), records in written.items():
+        count = f"{records} record{'' if records == 1 else 's'}"
+        yield from _indented(
+            f"a producer made before this test wrote {count} to {topic}-{partition} (producer {producer_id})"
+        )
+
+
 def verdict_lines(test: FailedTest) -> Iterator[str]:
     """Yield the counts of each topic of the requests, and its findings with their reasons."""
     topics = list(dict.fromkeys(topic for request in test.requests if _matters(request) for topic in request.topics))
@@ -158,6 +175,7 @@ def rule_lines(test: FailedTest) -> Iterator[str]:
 PARTS = (
     Part(diagram_lines, lines_max=DIAGRAM_LINES_MAX),
     Part(state_lines),
+    Part(earlier_producer_lines, heading="Earlier producers"),
     Part(verdict_lines, heading="Verdict"),
     Part(rule_lines, heading="Fault rules"),
 )

@@ -91,8 +91,7 @@ class SegmentSwap:
             self._old_left.popleft()
         self._rename_all(SWAP_SUFFIX, "")
         new = LogSegment(self._file_system, log.topic_partition, base_offset, log.config, self._old[0].created_ms)
-        new.last_offset = self._old[-1].last_offset
-        new.modified_ms = self._old[-1].modified_ms
+        new.continue_times_of(self._old)
         log.segments.replace(self._old, [new])
 
     def _rename_all(self, old_suffix: str, new_suffix: str) -> None:

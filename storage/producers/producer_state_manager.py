@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence, ValuesView
 
 from ...protocol.batches.record_batch import NO_PRODUCER_ID
+from ..segments.moved_timestamps import on_brokers_clock
 from .producer_state_entry import ProducerStateEntry
 from .unverified_producers import UnverifiedProducers
 
@@ -19,6 +20,12 @@ class ProducerStateManager:
     def __init__(self, expiration_ms: int) -> None:
         """expiration_ms: producer.id.expiration.ms; may be changed at any time."""
         self.expiration_ms = expiration_ms
+        # How far the broker's clock may have been ahead of the timestamps of stored batches.
+        self._stored_ahead_ms = 0
+        # Whether there may be batches whose timestamps are not on the broker's clock (moved_timestamps).
+        self._is_ahead = False
+        # From then on: the time of the newest appended batch on the broker's clock, by producer id.
+        self._active_at_ms: dict[int, int] = {}
         self._entries: dict[int, ProducerStateEntry] = {}
         # Finds the entry of a producer id. The dictionary's own method, because every batch calls it.
         self.find: Callable[[int], ProducerStateEntry | None] = self._entries.get
@@ -28,9 +35,25 @@ class ProducerStateManager:
         # (first offset, marker offset) of ended transactions whose marker may be above the high watermark.
         self._invisible_ends: list[tuple[int, int]] = []
 
-    def commit(self, entry: ProducerStateEntry) -> None:
-        """Replace the producer's entry, after its batch was written."""
+    def assume_ahead(self, ahead_ms: int) -> None:
+        """Note that stored batches may have been appended while the broker's clock was ahead_ms ahead of theirs."""
+        self._stored_ahead_ms = ahead_ms
+        self._is_ahead = ahead_ms != 0
+
+    def new_for_replay(self) -> ProducerStateManager:
+        """Return the producers of the same log without entries, to replay its stored batches."""
+        new = ProducerStateManager(self.expiration_ms)
+        new.assume_ahead(self._stored_ahead_ms)
+        return new
+
+    def commit(self, entry: ProducerStateEntry, ahead_ms: int | None = None) -> None:
+        """Replace the producer's entry, after its batch was written.
+
+        ahead_ms: how far the broker's clock is ahead of the batch's timestamp, for the expiry; None for a stored batch.
+        """
         self._entries[entry.producer_id] = entry
+        if ahead_ms or self._is_ahead:
+            self._note_ahead(entry, ahead_ms)
         if entry.current_txn_first_offset is not None:
             self._open_transactions.setdefault(entry.producer_id, entry.current_txn_first_offset)
             if self.unverified.is_any:
@@ -38,9 +61,15 @@ class ProducerStateManager:
         elif self._open_transactions:
             self._open_transactions.pop(entry.producer_id, None)
 
+    def _note_ahead(self, entry: ProducerStateEntry, ahead_ms: int | None) -> None:
+        if ahead_ms is not None:
+            self._is_ahead = True
+            self._active_at_ms[entry.producer_id] = on_brokers_clock(entry.last_timestamp, ahead_ms)
+
     def remove(self, producer_id: int) -> None:
         """Remove the producer and its open transaction, which then no longer limits the last stable offset."""
         self._entries.pop(producer_id, None)
+        self._active_at_ms.pop(producer_id, None)
         self.unverified.discard(producer_id)
         self._open_transactions.pop(producer_id, None)
 
@@ -96,14 +125,23 @@ class ProducerStateManager:
     def remove_expired(self, now_ms: int) -> int:
         """Remove the producers whose newest batch is expiration_ms old, by its timestamp, and return their number.
 
+        The timestamp counts on the broker's clock.
+
         A producer with an open transaction stays.
         Source: ProducerStateManager.isProducerExpired, Kafka 4.3.0.
         """
         expired = [producer_id for producer_id, entry in self._entries.items() if self._is_expired(entry, now_ms)]
         for producer_id in expired:
             del self._entries[producer_id]
+            self._active_at_ms.pop(producer_id, None)
         self.unverified.remove_expired(now_ms, self.expiration_ms)
         return len(expired)
 
     def _is_expired(self, entry: ProducerStateEntry, now_ms: int) -> bool:
-        return entry.current_txn_first_offset is None and now_ms - entry.last_timestamp >= self.expiration_ms
+        if entry.current_txn_first_offset is not None:
+            return False
+        active_at_ms = entry.last_timestamp
+        if self._is_ahead:
+            stored_ms = on_brokers_clock(entry.last_timestamp, self._stored_ahead_ms)
+            active_at_ms = self._active_at_ms.get(entry.producer_id, stored_ms)
+        return now_ms - active_at_ms >= self.expiration_ms

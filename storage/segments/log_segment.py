@@ -8,6 +8,8 @@
 * The index files of an active segment exist as in Kafka. A new or loaded log has both. A roll creates the time index,
   and the first batch the offset index (in Kafka the second batch).
 * Finishing a segment, at a roll, at recovery or at close, adds a last time index entry and truncates the indexes.
+* `first_batch_timestamp` and `largest_timestamp` are on the broker's clock, because they are compared with it
+  (moved_timestamps). `max_timestamp` is as stored.
 * Batches before `_trusted_from` were written by an earlier process and not read at loading: header_checks checks them
   when they are read.
 Source: LogSegment, Kafka 4.3.0.
@@ -16,7 +18,7 @@ Source: LogSegment, Kafka 4.3.0.
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from struct import Struct
@@ -27,6 +29,7 @@ from ...protocol.batches.record_batch import (
     MAGIC_V2,
     NO_TIMESTAMP,
     BatchHeader,
+    TimestampType,
     parse_header,
 )
 from ..corrupt_file import CorruptFileError
@@ -43,6 +46,7 @@ from ..log_files import (
 )
 from .batch_scan import ScannedBatch, scan_batches
 from .header_checks import Damage, HeaderChecks, next_begins_within
+from .moved_timestamps import MovedTimestamps, on_brokers_clock
 from .offset_index import IndexedBatch, OffsetIndex
 from .time_index import TimeIndex
 from .transaction_index import TransactionIndex
@@ -92,6 +96,7 @@ class LogSegment:
         "_is_gap_reported",
         "_is_index_full",
         "_last_found",
+        "_moved_timestamps",
         "_offset_index",
         "_time_index",
         "_trusted_from",
@@ -132,6 +137,8 @@ class LogSegment:
         self.first_batch_timestamp = parse_header(self._file.read(0, HEADER_SIZE)).max_timestamp if has_batch else -1
         self._is_index_full = self._offset_index.is_full or self._time_index.is_full
         self.max_timestamp, self.offset_of_max_timestamp = self._time_index.last_entry or (NO_TIMESTAMP, base_offset)
+        # None until a batch is appended whose timestamps are not on the broker's clock.
+        self._moved_timestamps: MovedTimestamps | None = None
         # The base offset and position of the batch found last, where the next sequential read starts its search.
         self._last_found = (base_offset, 0)
         # More than the size of an empty file: a segment before the last one is never empty.
@@ -143,13 +150,19 @@ class LogSegment:
     def _path(self, suffix: str) -> str:
         return segment_path(self._folder, self.base_offset, suffix)
 
-    def append(self, head: bytes, body: memoryview | bytes, last_offset: int, max_timestamp: int) -> None:
+    def append(
+        self, head: bytes, body: memoryview | bytes, last_offset: int, max_timestamp: int, ahead_ms: int = 0
+    ) -> None:
         """Append the batch head + body, then its index entries if they are due.
 
+        ahead_ms: added to max_timestamp on the broker's clock.
         Source: LogSegment.append, Kafka 4.3.0.
         """
         position = self._file.append(head, body)
         size = len(head) + len(body)
+        if ahead_ms or self._moved_timestamps is not None:
+            moved = self._moved_timestamps or MovedTimestamps(0 if position else ahead_ms, self.max_timestamp)
+            self._moved_timestamps = moved.after(max_timestamp, ahead_ms)
         if max_timestamp > self.max_timestamp:
             self.max_timestamp = max_timestamp
             self.offset_of_max_timestamp = last_offset
@@ -159,11 +172,33 @@ class LogSegment:
         else:
             self._bytes_since_index_entry += size
         if not position:
-            self.first_batch_timestamp = max_timestamp
+            self.first_batch_timestamp = on_brokers_clock(max_timestamp, ahead_ms)
             self.create_index_files()
             self._trusted_from = 0
         self.size = position + size
         self.last_offset = last_offset
+
+    def assume_ahead(self, ahead_ms: int) -> None:
+        """Note that the batches may have been appended with ahead_ms; for a loaded segment, which does not have it.
+
+        Batches with LogAppendTime are on the broker's clock.
+        """
+        if self.size < HEADER_SIZE:
+            return
+        if parse_header(self._file.read(0, HEADER_SIZE)).timestamp_type is TimestampType.LOG_APPEND_TIME:
+            return
+        self._moved_timestamps = MovedTimestamps(ahead_ms, on_brokers_clock(self.max_timestamp, ahead_ms))
+        self.first_batch_timestamp = on_brokers_clock(self.first_batch_timestamp, ahead_ms)
+        # The time of loading. That of the file is on the machine's clock.
+        self.modified_ms = self.created_ms
+
+    def continue_times_of(self, replaced: Sequence[LogSegment]) -> None:
+        """Take over from the segments that this one replaces what the files do not have. replaced: in order."""
+        self.last_offset, self.modified_ms = replaced[-1].last_offset, replaced[-1].modified_ms
+        if any(segment._moved_timestamps is not None for segment in replaced):
+            largest_timestamp = max(segment.largest_timestamp for segment in replaced)
+            self._moved_timestamps = MovedTimestamps(max(each.ahead_ms for each in replaced), largest_timestamp)
+            self.first_batch_timestamp = replaced[0].first_batch_timestamp
 
     def _has_index_entries(self, last_offset: int, position: int) -> bool:
         """Append the index entries of a batch. Returns False after an OSError; the next batch then gets the entries."""
@@ -191,8 +226,15 @@ class LogSegment:
 
     @property
     def largest_timestamp(self) -> int:
-        """The greatest timestamp of the records; the time of the last write if they have none."""
-        return self.max_timestamp if self.max_timestamp >= 0 else self.modified_ms
+        """The greatest timestamp of the records on the broker's clock; the time of the last write if they have none."""
+        moved = self._moved_timestamps
+        largest = self.max_timestamp if moved is None else moved.largest_timestamp
+        return largest if largest >= 0 else self.modified_ms
+
+    @property
+    def ahead_ms(self) -> int:
+        """The greatest ahead_ms of the batches."""
+        return 0 if self._moved_timestamps is None else self._moved_timestamps.ahead_ms
 
     @property
     def offset_index_bytes(self) -> int:
@@ -207,6 +249,7 @@ class LogSegment:
     def should_roll(self, size: int, last_offset: int, max_timestamp: int, config: LogConfig, now_ms: int) -> bool:
         """Whether a batch of size bytes up to last_offset must go to a new segment.
 
+        max_timestamp: of the batch, on the broker's clock.
         Source: LogSegment.shouldRoll, Kafka 4.3.0.
         """
         segment_size = self.size

@@ -9,6 +9,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import islice
 
 from ...protocol.batches import records
@@ -135,18 +136,21 @@ class LogSegments:
             return damage.position
         return segment.size if bound is None else bound.position
 
-    def find_by_timestamp(self, timestamp: int, start_offset: int) -> TimestampOffset | None:
+    def find_by_timestamp(
+        self, timestamp: int, start_offset: int, *, is_on_brokers_clock: bool = False
+    ) -> TimestampOffset | None:
         """Return the first record from start_offset on whose timestamp is timestamp or later.
 
+        is_on_brokers_clock: whether timestamp is on the broker's clock. If that was moved between two batches of one
+        segment, the earlier ones count as if they were written after that too.
         Source: UnifiedLog.searchOffsetInLocalLog, Kafka 4.3.0.
         """
         for segment in self._segments:
-            if segment.max_timestamp < timestamp:
+            wanted = timestamp - segment.ahead_ms if is_on_brokers_clock else timestamp
+            if segment.max_timestamp < wanted:
                 continue
-            for batch in segment.batches_by_timestamp(timestamp, start_offset):
-                found = _first_record(
-                    batch, lambda record: record.timestamp >= timestamp and record.offset >= start_offset
-                )
+            for batch in segment.batches_by_timestamp(wanted, start_offset):
+                found = _first_record(batch, partial(_is_at_or_after, wanted, start_offset))
                 if found is not None:
                     return found
             return None
@@ -194,6 +198,10 @@ class LogSegments:
         """Close the files of all segments."""
         for segment in self._segments:
             segment.close()
+
+
+def _is_at_or_after(timestamp: int, offset: int, record: records.RecordFields) -> bool:
+    return record.timestamp >= timestamp and record.offset >= offset
 
 
 def _first_record(batch: ScannedBatch, is_wanted: Callable[[records.RecordFields], bool]) -> TimestampOffset | None:

@@ -269,7 +269,7 @@ def test_verdict_of_a_clean_topic_is_exit_code_0(broker: Serving, commands: Comm
 
     assert lines[0] == "events: clean"
     assert lines[1].startswith("  batches: appended once 1, appended twice 0, ")
-    assert lines[-1] == "  records: in log 1, distinct 1, duplicates 0"
+    assert lines[-1] == "  records: in log 1, distinct 1, duplicates 0, deleted 0"
 
 
 def test_verdict_with_findings_is_exit_code_1_and_shows_them(broker: Serving, commands: Commands) -> None:
@@ -280,6 +280,17 @@ def test_verdict_with_findings_is_exit_code_1_and_shows_them(broker: Serving, co
     assert (ended.exit_code, ended.log) == (1, "")
     assert ended.output.startswith("events: 1 finding\n")
     assert "  stored_unacknowledged: " in ended.output
+
+
+def test_verdict_lists_deleted_records_and_is_clean(broker: Serving, commands: Commands) -> None:
+    with RawClient(broker.bootstrap) as client:
+        client.produce(0)
+        client.delete_records(1)
+
+    lines = commands.lines("verdict", TOPIC)
+
+    assert lines[0] == "events: clean"
+    assert "  deleted: a client deleted the records before offset 1 (DeleteRecords)" in lines
 
 
 def test_verdict_as_json_has_the_same_exit_code(broker: Serving, commands: Commands, admin: AdminClient) -> None:

@@ -26,7 +26,7 @@ def test_batch_with_a_lost_acknowledgement_is_stored_unacknowledged(admin: Admin
     verdict = admin.get("/v1/verdict", topic=TOPIC)
 
     assert (verdict["batches"]["appended_once"], verdict["batches"]["stored_unacknowledged"]) == (1, 1)
-    assert verdict["records"] == {"in_log": 1, "distinct": 1, "duplicates": 0}
+    assert verdict["records"] == {"in_log": 1, "distinct": 1, "duplicates": 0, "deleted": 0}
     (finding,) = verdict["findings"]
     assert (finding["partition"], finding["producer_id"], finding["base_sequence"]) == (0, 1, 0)
 
@@ -74,3 +74,26 @@ def test_verdict_needs_a_topic(admin: AdminClient) -> None:
     answer = admin.call("GET", "/v1/verdict")
 
     assert (answer.status, answer.error["field"]) == (400, "topic")
+
+
+def test_records_that_a_client_deletes_are_a_finding(admin: AdminClient, broker: Serving) -> None:
+    with RawClient(broker.bootstrap) as client:
+        client.produce(0)
+        client.produce(1)
+        client.delete_records(1)
+
+    verdict = admin.get("/v1/verdict", topic=TOPIC)
+
+    assert verdict["records"] == {"in_log": 1, "distinct": 1, "duplicates": 0, "deleted": 1}
+    assert [(each["kind"], each["offsets"]) for each in verdict["findings"]] == [("deleted", [0, 0])]
+
+
+def test_records_that_retention_deletes_are_a_finding(admin: AdminClient, broker: Serving) -> None:
+    with RawClient(broker.bootstrap) as client:
+        client.produce(0)
+
+    # Kafka checks every five minutes. The records of this client are from 1970.
+    admin.post("/v1/clock", {"advance_ms": 600_000})
+
+    (finding,) = admin.get("/v1/verdict", topic=TOPIC)["findings"]
+    assert (finding["kind"], finding["offsets"], finding["records"]) == ("deleted", [0, 0], 1)

@@ -88,7 +88,11 @@ class RawClient:
 
     def is_closed(self) -> bool:
         """Wait for the next byte or the end. Return whether the broker closed the connection."""
-        return self._connection.receive_until_closed() == b""
+        return self.receive_until_closed() == b""
+
+    def receive_until_closed(self) -> bytes:
+        """Return all bytes until the broker closes the connection."""
+        return self._connection.receive_until_closed()
 
     def produce(self, sequence: int) -> PartitionProduceResponse:
         """Send one batch to partition 0 and return its response."""

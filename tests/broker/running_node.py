@@ -104,7 +104,12 @@ class Node:
 
     def reset(self, seed_topics: Sequence[SeedTopic] = ()) -> None:
         self.restart()
-        self.call(lambda: reset_cluster(self.cluster, seed_topics))
+
+        def reset() -> None:
+            self.server.drop_connections()
+            reset_cluster(self.cluster, seed_topics)
+
+        self.call(reset)
 
     def take_snapshot(self) -> ClusterSnapshot:
         return self.call(lambda: take_snapshot(self.cluster))
@@ -113,8 +118,7 @@ class Node:
         self.restart()
 
         def restore() -> None:
-            self.server.lift_faults()
-            self.server.abort_connections()
+            self.server.drop_connections()
             restore_snapshot(self.cluster, snapshot)
 
         self.call(restore)

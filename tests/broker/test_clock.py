@@ -263,3 +263,45 @@ def test_a_clock_goes_back_to_how_it_began() -> None:
     manual.advance(8)
     manual.reset()
     assert (manual.mode, manual.now_ms()) == (ClockMode.MANUAL, 7)
+
+
+def test_a_real_clock_is_ahead_by_its_advances() -> None:
+    clock = AdjustableClock()
+    assert clock.ahead_ms == 0
+
+    clock.advance(8 * DAY_MS)
+
+    # The advance itself took some time of the clients' clocks.
+    assert 0 <= 8 * DAY_MS - clock.ahead_ms < 1000 * SECONDS_MAX
+    assert clock.most_ahead_ms >= clock.ahead_ms
+
+
+def test_a_clock_that_stands_falls_behind_the_clients() -> None:
+    clock = AdjustableClock()
+    clock.set_mode(ClockMode.MANUAL)
+    stands_at_ms = clock.now_ms()
+
+    before = time.time_ns() // 1_000_000
+    ahead_ms = clock.ahead_ms
+    after = time.time_ns() // 1_000_000
+
+    assert stands_at_ms - after <= ahead_ms <= stands_at_ms - before
+    assert clock.most_ahead_ms == 0
+
+
+def test_the_clients_of_a_clock_that_was_created_standing_stand_with_it() -> None:
+    clock = ManualClock(1000)
+    assert clock.ahead_ms == 0
+
+    clock.advance(5)
+
+    assert (clock.ahead_ms, clock.most_ahead_ms) == (5, 5)
+
+
+def test_a_reset_clock_is_not_ahead() -> None:
+    clock = AdjustableClock()
+    clock.advance(8 * DAY_MS)
+
+    clock.reset()
+
+    assert (clock.ahead_ms, clock.most_ahead_ms) == (0, 0)

@@ -10,9 +10,8 @@ import pytest
 
 from fauxka.broker.lifecycle.cluster_reset import SeedTopic
 from fauxka.broker.runtime.clock import ClockMode
-from fauxka.protocol.error_codes import ErrorCode
-from fauxka.protocol.messages.join_group import JoinGroupRequest, JoinGroupRequestProtocol, JoinGroupResponse
-from fauxka.protocol.primitives import Reader, Writer
+from fauxka.protocol.messages.join_group import JoinGroupRequest, JoinGroupRequestProtocol
+from fauxka.protocol.primitives import Writer
 
 from .blocking_client import BROKER, batch
 from .raw_client import RawClient
@@ -40,8 +39,9 @@ def test_seed_topics_are_empty_with_new_ids_and_the_others_are_deleted(node: Nod
         client.produce("events", batch(b"1", producer_id=5, sequence=0))
         before = client.topic_ids()
 
-        reset(node)
+    reset(node)
 
+    with node.client() as client:
         assert client.partition_counts() == {"events": 2, "seeded": 1}
         assert not set(client.topic_ids().values()) & set(before.values())
         assert client.fetch("events").high_watermark == 0
@@ -54,23 +54,61 @@ def test_configs_are_those_of_the_start(node: Node) -> None:
         client.set_config(BROKER, "1", "message.max.bytes", "7654321")
         set_before = client.config(BROKER, "1", "message.max.bytes")
 
-        reset(node)
+    reset(node)
 
+    with node.client() as client:
         assert set_before == "7654321"
         assert client.config(BROKER, "1", "message.max.bytes") != "7654321"
         assert node.cluster.node.config.value_of("log.retention.ms") != 1234567
 
 
-def test_producer_ids_start_from_0_in_memory_and_none_is_allocated_twice_with_a_data_folder(node: Node) -> None:
+def test_no_producer_id_is_allocated_twice_by_resets_restarts_and_restored_snapshots(node: Node) -> None:
+    allocated: list[int] = []
+
+    def allocate() -> None:
+        with node.client() as client:
+            allocated.extend(client.producer_id() for _ in range(3))
+
+    allocate()
+    snapshot = None if node.cluster.node.replicas.is_on_disk else node.take_snapshot()
+    allocate()
+    reset(node)
+    allocate()
+    node.crash()
+    node.restart()
+    allocate()
+    if snapshot is not None:
+        node.restore(snapshot)
+    allocate()
+
+    assert allocated == sorted(set(allocated))
+
+
+def test_producer_ids_continue_after_a_reset(node: Node) -> None:
     with node.client() as client:
         first = client.producer_id()
 
-        reset(node)
+    reset(node)
 
-        assert client.producer_id() == (first + 1 if node.cluster.node.replicas.is_on_disk else 0)
+    with node.client() as client:
+        assert client.producer_id() == first + 1
 
 
-def test_reset_completes_a_pending_fetch(node: Node) -> None:
+def test_producer_ids_continue_after_a_reset_to_imported_logs(tmp_path: Path) -> None:
+    with Node(tmp_path / "data") as node, node.client() as client:
+        client.create_topic("events", 1)
+        client.produce("events", batch(b"1", producer_id=7, sequence=0))
+    with Node(import_logs=tmp_path / "data") as node:
+        with node.client() as client:
+            first = [client.producer_id(), client.producer_id()]
+
+        node.reset()
+
+        with node.client() as client:
+            assert [*first, client.producer_id()] == [8, 9, 10]
+
+
+def test_reset_closes_the_connection_of_a_waiting_fetch(node: Node) -> None:
     reset(node)
     with RawClient(node.address) as client:
         client.send_fetch(max_wait_ms=60_000)
@@ -78,21 +116,20 @@ def test_reset_completes_a_pending_fetch(node: Node) -> None:
 
         reset(node)
 
-        assert client.receive_fetched().error_code == ErrorCode.NONE
+        assert client.is_closed()
 
 
-def test_reset_completes_a_pending_join_with_not_coordinator_and_ends_the_session(node: Node) -> None:
+def test_reset_closes_the_connection_of_a_waiting_join_and_deletes_its_group(node: Node) -> None:
     with WireConnection(node.address) as connection:
         connection.send(join_request())
         wait_until(lambda: node.call(lambda: len(node.cluster.node.coordinators.groups.list_groups((), ())) == 1))
 
         reset(node)
 
-        reader = Reader(connection.receive_frame())
-        reader.int32()
-        assert JoinGroupResponse.read(reader, JOIN_VERSION).error_code == ErrorCode.NOT_COORDINATOR
+        assert connection.receive_until_closed() == b""
         assert node.call(lambda: node.cluster.node.coordinators.groups.list_groups((), ())) == []
         node.call(lambda: node.cluster.clock.advance(3_600_000))
+        assert node.call(lambda: node.cluster.node.coordinators.groups.list_groups((), ())) == []
 
 
 def test_reset_sets_the_clock_back_to_the_machines(node: Node) -> None:
@@ -137,7 +174,8 @@ def test_imported_records_are_restored_by_a_reset(tmp_path: Path) -> None:
 
         node.reset()
 
-        assert client.fetch("events").high_watermark == 1
+        with node.client() as later:
+            assert later.fetch("events").high_watermark == 1
 
 
 def test_a_hundred_partitions_are_reset_faster_than_they_were_written() -> None:

@@ -97,14 +97,14 @@ def test_injected_changes_of_producer_state_are_in_the_snapshot(node: Node) -> N
     assert node.call(lambda: known_producers(node.cluster.node.replicas)) == []
 
 
-def test_topics_configs_and_producer_ids_are_unchanged(node: Node) -> None:
+def test_topics_and_configs_are_restored_and_producer_ids_continue(node: Node) -> None:
     with node.client() as client:
-        ids, first = client.topic_ids(), client.producer_id()
+        ids = client.topic_ids()
         client.set_config(BROKER, "1", "message.max.bytes", "7654321")
         snapshot = node.take_snapshot()
         client.delete_topic("events")
         client.create_topic("others", 3)
-        client.producer_id()
+        latest = client.producer_id()
         client.set_config(BROKER, "1", "message.max.bytes", "8654321")
 
     node.restore(snapshot)
@@ -113,7 +113,7 @@ def test_topics_configs_and_producer_ids_are_unchanged(node: Node) -> None:
         assert (client.topic_ids(), client.partition_counts()) == (ids, {"events": 2})
         assert client.config(TOPIC, "events", "retention.ms") == "1234567"
         assert client.config(BROKER, "1", "message.max.bytes") == "7654321"
-        assert client.producer_id() == first + 1
+        assert client.producer_id() == latest + 1
 
 
 def test_committed_offsets_are_unchanged_and_their_groups_are_empty(node: Node) -> None:

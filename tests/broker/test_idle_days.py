@@ -22,7 +22,8 @@ from fauxka.protocol.messages.offset_commit import (
 from .blocking_client import batch
 from .running_node import Node, wait_until
 
-DAY_MS = 24 * 3600 * 1000
+HOUR_MS = 3600 * 1000
+DAY_MS = 24 * HOUR_MS
 
 
 @pytest.fixture(params=["in memory", "on disk"])
@@ -81,6 +82,56 @@ def test_records_and_offsets_expire_within_eight_days(node: Node) -> None:
     assert node.cluster.node.coordinators.groups.offsets.find("committers", "events", 0) is None
     with node.client() as client:
         assert client.fetch("events", 1).high_watermark == 1
+
+
+def test_a_record_and_a_producer_of_after_eight_days_are_kept(node: Node) -> None:
+    advance(node, 8 * DAY_MS)
+    with node.client() as client:
+        written = client.produce("events", batch(b"2", producer_id=5, sequence=1))
+
+    advance(node, HOUR_MS)
+
+    log = node.cluster.node.replicas.partition_of("events", 0).log
+    assert (written.error_code, written.base_offset) == (0, 1)
+    assert (log.log_start_offset, log.log_end_offset) == (1, 2)
+    assert [known.entry.last_sequence for known in known_producers(node.cluster.node.replicas)] == [1]
+
+    advance(node, 8 * DAY_MS)
+    assert log.log_start_offset == 2
+    assert known_producers(node.cluster.node.replicas) == []
+
+
+def test_a_record_of_after_eight_days_is_kept_by_a_crash_and_a_restored_snapshot(node: Node) -> None:
+    advance(node, 8 * DAY_MS)
+    with node.client() as client:
+        client.produce("events", batch(b"2", producer_id=5, sequence=1))
+    snapshot = None if node.cluster.node.replicas.is_on_disk else node.take_snapshot()
+    node.crash()
+    node.restart()
+
+    advance(node, HOUR_MS)
+    after_crash = kept(node)
+    if snapshot is not None:
+        node.restore(snapshot)
+    advance(node, HOUR_MS)
+
+    assert after_crash == kept(node) == ([5], 1, 2)
+
+
+def kept(node: Node) -> tuple[list[int], int, int]:
+    """Return the producer ids and the bounds of the log."""
+    log = node.cluster.node.replicas.partition_of("events", 0).log
+    producers = [known.entry.producer_id for known in known_producers(node.cluster.node.replicas)]
+    return producers, log.log_start_offset, log.log_end_offset
+
+
+def test_a_record_with_bounded_timestamps_is_accepted_after_eight_days(node: Node) -> None:
+    with node.client() as client:
+        client.create_topic("bounded", 1, {"message.timestamp.before.max.ms": str(HOUR_MS)})
+    advance(node, 8 * DAY_MS)
+
+    with node.client() as client:
+        assert client.produce("bounded", batch(b"1")).error_code == 0
 
 
 def test_files_of_deleted_segments_are_deleted_within_the_same_advance(tmp_path: Path) -> None:

@@ -9,18 +9,25 @@ import pytest
 
 from fauxka.broker.cluster import Cluster
 from fauxka.broker.config.broker_config import BrokerConfig
+from fauxka.broker.handlers.transactions import init_producer_id
 from fauxka.broker.lifecycle.cluster_loader import StorageOptions, load_cluster
+from fauxka.broker.lifecycle.cluster_reset import reset_cluster
 from fauxka.broker.lifecycle.metadata_store import MetadataFileStore
 from fauxka.broker.metadata.cluster_metadata import METADATA_FILE, ClusterMetadata, decode_metadata
+from fauxka.broker.metadata.metadata_image import TRANSACTION_STATE_TOPIC
+from fauxka.broker.network.listeners import Listener
+from fauxka.broker.requests.request_context import ConnectionInfo, RequestContext
 from fauxka.broker.runtime.deferred import Deferred
 from fauxka.broker.runtime.disk_executor import Step, StepDone
 from fauxka.protocol.error_codes import ErrorCode, KafkaError
+from fauxka.protocol.messages.init_producer_id import InitProducerIdRequest
 from fauxka.storage.file_systems.os_file_system import OsFileSystem
 from fauxka.storage.partition_log import PartitionLog
 
 from ..manual_clock import ManualClock
 
 FLUSHED = {"log.flush.interval.messages": "1"}
+LISTENER = Listener("PLAINTEXT", "127.0.0.1", 9092, "127.0.0.1", 9092)
 
 
 class StepsOnDemand:
@@ -302,3 +309,23 @@ def test_shutdown_with_a_log_that_cannot_be_closed_closes_the_others_and_is_uncl
     assert not (tmp_path / ".kafka_cleanshutdown").exists()
     assert closed == {f"events-{index}" for index in range(1, 20)}
     assert "Input/output error" in caplog.text
+
+
+def test_a_transactional_id_that_waits_for_a_producer_id_is_not_created_after_a_reset(tmp_path: Path) -> None:
+    scene = Scene(tmp_path, FLUSHED)
+    cluster, request = scene.cluster, InitProducerIdRequest(transactional_id="transfers", transaction_timeout_ms=1000)
+    cluster.controller.create_topic(TRANSACTION_STATE_TOPIC, 1)
+    context = RequestContext(cluster.node, ConnectionInfo(1, LISTENER))
+    context.api_version = 4
+    response = init_producer_id.handle(context, request)
+    assert isinstance(response, Deferred)
+
+    reset_cluster(cluster)
+    cluster.controller.create_topic(TRANSACTION_STATE_TOPIC, 1)
+    while len(scene.steps):
+        scene.steps.run_next()
+
+    assert cluster.node.coordinators.transactions.list_all() == []
+    answer = response.response()
+    assert answer is not None
+    assert answer.error_code == ErrorCode.NOT_COORDINATOR

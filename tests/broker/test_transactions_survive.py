@@ -101,17 +101,19 @@ def test_transactions_survive_a_clean_shutdown(tmp_path: Path) -> None:
         assert (ended.error_code, client.state().transaction_state) == (0, "CompleteAbort")
 
 
-def test_a_reset_deletes_transactions_and_the_next_ids_are_the_first_ones() -> None:
-    with Node() as node, connected(node) as client:
-        client.create_topic("events")
-        client.begin()
+def test_a_reset_deletes_transactions_and_the_next_producer_id_is_a_new_one() -> None:
+    with Node() as node:
+        with connected(node) as client:
+            client.create_topic("events")
+            producer_id, _ = client.begin()
 
         node.reset()
 
-        forgotten, refused = client.state().error_code, client.init().error_code
-        assert client.find_coordinator() == 0
-        assert (forgotten, refused, client.state().error_code) == (NOT_COORDINATOR, NOT_COORDINATOR, NOT_FOUND)
-        assert client.init().producer_id == 0
+        with connected(node) as client:
+            forgotten, refused = client.state().error_code, client.init().error_code
+            assert client.find_coordinator() == 0
+            assert (forgotten, refused, client.state().error_code) == (NOT_COORDINATOR, NOT_COORDINATOR, NOT_FOUND)
+            assert client.init().producer_id == producer_id + 1
 
 
 def test_restoring_a_snapshot_reverts_a_transaction() -> None:

@@ -188,6 +188,20 @@ class JournalScene:
             self.logs[partition].append(sent, now_ms=self.now_ms, leader_epoch=0)
         self.journal.truncated(TOPIC, partition, log.log_end_offset, self.logs[partition].log_end_offset)
 
+    def delete_records(self, partition: int, offset: int) -> None:
+        """Delete the records before the offset, as a client does."""
+        self.logs[partition].delete_records_before(offset)
+        self._report_deleted(partition)
+
+    def enforce_retention(self, partition: int, now_ms: int) -> None:
+        """Delete the records that are older than retention.ms."""
+        self.logs[partition].enforce_retention(now_ms)
+        self._report_deleted(partition)
+
+    def _report_deleted(self, partition: int) -> None:
+        for deleted in self.logs[partition].take_deleted_records():
+            self.journal.records_deleted(TOPIC, partition, deleted)
+
     def verdict(self, event_id: str | None = None) -> TopicVerdict:
         return judge(self.journal, self, TOPIC, event_id=event_id)
 

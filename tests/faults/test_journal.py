@@ -307,3 +307,16 @@ def test_same_calls_give_the_same_journal() -> None:
         return read_entries(scene.journal)
 
     assert journal() == journal()
+
+
+def test_only_later_batches_of_a_producer_from_before_the_reset_are_marked() -> None:
+    scene = JournalScene()
+    scene.send(numbered(0, 4))
+    scene.journal.data_reset(first_producer_id=PRODUCER + 1)
+
+    scene.send(numbered(5, 9))
+    scene.send(numbered(0, 4, producer_id=PRODUCER + 1))
+    scene.send(numbered(0, 4, producer_id=-1, base_sequence=-1))
+
+    marked = [entry.batches[0].producer_before_reset for entry in read_entries(scene.journal)]
+    assert marked == [False, True, False, False]

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from fauxka.faults.journal.journal_record import NO_RESPONSE, PENDING
+from fauxka.faults.verdict.deleted_ranges import RANGES_MAX, DeletedRanges
 from fauxka.faults.verdict.topic_verdict import TopicVerdict
 from fauxka.protocol.error_codes import ErrorCode
+from fauxka.storage.deleted_records import DeletedRecords, DeletionCause
+from fauxka.storage.log_config import LogConfig
 
 from .journal_scene import NOW_MS, PRODUCER, TOPIC, Batch, JournalScene, events, numbered
 
+DAY_MS = 86_400_000
 A, B, C, D, E, F = (
     numbered(*ends) for ends in ((114, 120), (121, 124), (125, 132), (133, 142), (143, 150), (151, 155))
 )
@@ -568,3 +572,90 @@ def test_unknown_topic_has_an_empty_verdict() -> None:
     scene = JournalScene()
 
     assert found(scene.verdict_of("nowhere")) == {}
+
+
+def test_deleted_records_are_counted_with_their_offsets_and_the_request() -> None:
+    scene = JournalScene()
+    for batch in (A, B, C):
+        scene.send(batch)
+
+    scene.delete_records(0, 7)
+    scene.delete_records(0, 9)
+
+    verdict = scene.verdict()
+    assert (verdict.records.deleted, verdict.batches.appended_once) == (9, 3)
+    assert [(each.kind, each.partition, each.offsets, each.records, each.why) for each in verdict.findings] == [
+        ("deleted", 0, [0, 6], 7, "a client deleted the records before offset 7 (DeleteRecords)"),
+        ("deleted", 0, [7, 8], 2, "a client deleted the records before offset 9 (DeleteRecords)"),
+    ]
+
+
+def test_records_past_the_retention_time_are_counted_with_their_offsets_and_the_config() -> None:
+    scene = JournalScene()
+    for number in range(2):
+        scene.send(Batch(number, ("v",), timestamp=NOW_MS + number))
+        scene.enforce_retention(0, NOW_MS + 8 * DAY_MS)
+
+    verdict = scene.verdict()
+    assert (verdict.records.deleted, verdict.records.in_log) == (2, 0)
+    (finding,) = verdict.findings
+    assert (finding.kind, finding.offsets, finding.records) == ("deleted", [0, 1], 2)
+    assert finding.why == "retention.ms is 604800000, and on the broker's clock every record of the segment was older"
+
+
+def test_records_past_the_retention_size_are_counted_with_their_offsets_and_the_config() -> None:
+    scene = JournalScene()
+    scene.logs[1].config = LogConfig(segment_bytes=100, retention_bytes=50)
+    for number in range(3):
+        scene.send(Batch(number, ("v",), partition=1))
+
+    scene.enforce_retention(1, NOW_MS)
+
+    (finding,) = scene.verdict().findings
+    assert (finding.kind, finding.partition, finding.offsets) == ("deleted", 1, [0, 1])
+    assert finding.why == "retention.bytes is 50, and the later segments have as many bytes"
+
+
+def test_deletions_are_forgotten_with_their_topic_and_with_the_journal() -> None:
+    scene = JournalScene()
+    scene.send(A)
+    scene.delete_records(0, 3)
+
+    scene.journal.topic_created(TOPIC)
+    after_topic = scene.verdict().records.deleted
+    scene.delete_records(0, 5)
+    scene.journal.clear()
+
+    assert (after_topic, scene.verdict().records.deleted) == (0, 0)
+
+
+def test_more_deletions_than_are_kept_are_still_counted() -> None:
+    deleted = DeletedRanges()
+    for offset in range(RANGES_MAX + 5):
+        # No two have the same cause, so none are joined.
+        deleted.add(TOPIC, 0, DeletedRecords(offset, offset + 1, DeletionCause.DELETE_RECORDS, offset + 1))
+
+    assert (deleted.count_of_topic(TOPIC), len(deleted.of_topic(TOPIC))) == (RANGES_MAX + 5, RANGES_MAX)
+
+
+def test_batches_of_a_producer_from_before_the_reset_are_a_finding() -> None:
+    scene = JournalScene()
+    scene.journal.data_reset(first_producer_id=PRODUCER + 1)
+
+    scene.send(numbered(5, 9))
+    scene.send(numbered(10, 10, producer_id=PRODUCER + 1))
+    scene.send(numbered(11, 12))
+    scene.send(numbered(10, 10))
+
+    (finding,) = scene.verdict().findings
+    assert (finding.kind, finding.partition, finding.offsets, finding.records) == (
+        "producer_before_reset",
+        0,
+        [0, 6],
+        6,
+    )
+    assert (finding.producer_id, finding.producer_epoch, finding.base_sequence) == (PRODUCER, 0, 5)
+    assert finding.why == (
+        "producer 4000 got its id before the last reset, which deleted its state; it has sent batches since: "
+        "2 batches appended, 1 batch refused"
+    )

@@ -118,3 +118,22 @@ def test_topic_without_records_and_batches_fails(name: str) -> None:
 def test_repr_is_one_line_with_the_counts_that_are_not_0() -> None:
     assert repr(duplicated()) == "<verdict on 'orders': 1 appended twice; records in the log: 2, duplicates: 1>"
     assert repr(JournalScene().verdict()) == "<verdict on 'orders': no batches; records in the log: 0, duplicates: 0>"
+
+
+def test_deleted_records_are_exactly_once_and_in_the_repr() -> None:
+    scene = JournalScene()
+    scene.send(A)
+    scene.delete_records(0, 7)
+
+    verdict = scene.verdict()
+
+    verdict.assert_exactly_once()
+    assert repr(verdict) == ("<verdict on 'orders': 1 appended once; records in the log: 0, duplicates: 0, deleted: 7>")
+
+
+def test_a_producer_from_before_the_reset_is_no_failure_of_exactly_once() -> None:
+    scene = JournalScene()
+    scene.journal.data_reset(first_producer_id=numbered(0, 0).producer_id + 1)
+    scene.send(A)
+
+    scene.verdict().assert_exactly_once()

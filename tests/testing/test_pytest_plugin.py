@@ -303,3 +303,78 @@ def test_one_record(fauxka, faults, fauxka_bootstrap, worker_id, number):
 
     addresses = [file.read_text() for file in tmp_path.iterdir()]
     assert len(addresses) == len(set(addresses)) >= 1
+
+
+KEPT_PRODUCER = """
+import pytest
+from confluent_kafka import Producer
+
+@pytest.fixture(scope="session")
+def producer(fauxka_broker):
+    return Producer({"bootstrap.servers": fauxka_broker.bootstrap_servers, "enable.idempotence": True, "log_level": 0})
+
+def send(producer):
+    producer.produce("orders", value="one coffee")
+    assert producer.flush(30) == 0
+
+def test_first(fauxka, producer):
+    send(producer)
+    assert fauxka.verdict("orders").findings == []
+
+def test_second(fauxka, producer):
+    send(producer)
+    assert {assertion}
+"""
+
+
+def test_a_failed_test_reports_the_records_of_a_producer_made_before_it(run: pytest.Pytester) -> None:
+    run.makepyfile(KEPT_PRODUCER.replace("{assertion}", "False"))
+
+    result = run_tests(run)
+
+    result.assert_outcomes(passed=1, failed=1)
+    result.stdout.fnmatch_lines(
+        ["Earlier producers", "  a producer made before this test wrote 1 record to orders-0 (producer 0)"]
+    )
+
+
+def test_a_passed_test_reports_nothing_of_a_producer_made_before_it(run: pytest.Pytester) -> None:
+    run.makepyfile(KEPT_PRODUCER.replace("{assertion}", "True"))
+
+    result = run_tests(run, "-rA")
+
+    result.assert_outcomes(passed=2)
+    result.stdout.no_fnmatch_line("*made before this test*")
+
+
+def test_a_failed_test_without_such_a_producer_has_no_such_section(run: pytest.Pytester) -> None:
+    run.makepyfile(
+        SEND
+        + """
+def test_wrong(fauxka_bootstrap):
+    send(fauxka_bootstrap)
+    assert False
+"""
+    )
+
+    result = run_tests(run)
+
+    result.assert_outcomes(failed=1)
+    result.stdout.no_fnmatch_line("*made before this test*")
+
+
+def test_connections_of_a_test_are_closed_before_the_next_one(run: pytest.Pytester) -> None:
+    run.makepyfile("""
+import socket
+
+connections = []
+
+def test_first(fauxka):
+    host, port = fauxka.bootstrap_servers.split(":")
+    connections.append(socket.create_connection((host, int(port)), 10))
+
+def test_second(fauxka):
+    assert connections[0].recv(1) == b""
+""")
+
+    run_tests(run).assert_outcomes(passed=2)

@@ -310,7 +310,8 @@ def _initial_offset(log: PartitionLog, reset: str, now_ms: int) -> int:
     if reset == EARLIEST:
         return log.log_start_offset
     if reset.startswith(BY_DURATION):
-        found = log.offset_for_timestamp(now_ms - _duration_ms(reset.removeprefix(BY_DURATION)))
+        begin_ms = now_ms - _duration_ms(reset.removeprefix(BY_DURATION))
+        found = log.offset_for_timestamp(begin_ms, is_on_brokers_clock=True)
         if found is not None:
             return found.offset
     return log.high_watermark

@@ -183,7 +183,7 @@ def _append_routed(context: RequestContext, route: ProduceRoute, records: memory
     """Append the one batch of a request that has a route, and respond, now or when the batch is flushed."""
     partition, correlation_id = route.partition, context.correlation_id
     try:
-        result = partition.append(records, context.now_ms)
+        result = partition.append(records, context.now_ms, None, context.node.clock.ahead_ms)
     except AppendRefused as error:
         error.header = parse_header(records)
         response = PartitionResponse(partition.index)
@@ -325,15 +325,17 @@ def _append_one(
     if request.is_owned:
         yield None
     try:
-        return partition.append(records, context.now_ms)
+        return partition.append(records, context.now_ms, None, context.node.clock.ahead_ms)
     except LongValidation:
         if not request.is_owned:
             records = memoryview(bytes(records))
             _own(request, accepted)
-    validated = yield from in_thread(partial(partition.log.validate_in_thread, records, context.now_ms, let_others_run))
+    ahead_ms = context.node.clock.ahead_ms
+    validate = partial(partition.log.validate_in_thread, records, context.now_ms, let_others_run, ahead_ms=ahead_ms)
+    validated = yield from in_thread(validate)
     if partition.is_deleted:
         raise AppendRefused(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, "its topic was deleted meanwhile")
-    return partition.append(records, context.now_ms, validated)
+    return partition.append(records, context.now_ms, validated, ahead_ms)
 
 
 def _own(request: ProduceRequest, accepted: list[Accepted]) -> None:

@@ -10,6 +10,7 @@ Source: KafkaApis.handleInitProducerIdRequest and TransactionCoordinator.handleI
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 from ....protocol.error_codes import ErrorCode, KafkaError
 from ....protocol.messages.init_producer_id import InitProducerIdRequest, InitProducerIdResponse
@@ -17,6 +18,9 @@ from ....protocol.produced_records import TransactionalProducer
 from ...coordinators.transaction.transaction_check import error_code_for_version
 from ...requests.request_context import ApiHandler, NodeServices, RequestContext
 from ...runtime.deferred import Deferred
+
+if TYPE_CHECKING:
+    from ...coordinators.transaction.transaction_coordinator import TransactionCoordinator
 
 NO_PRODUCER_ID = -1
 NO_PRODUCER_EPOCH = -1
@@ -34,7 +38,9 @@ def handle(context: RequestContext, request: InitProducerIdRequest) -> Response:
     node, api_version = context.node, context.api_version
     if request.transactional_id is None:
         return _respond_with_ids(node, lambda: _allocate(node))
-    return _respond_with_ids(node, lambda: _init_transactional(node, request, api_version))
+    # A request that waits for a block of ids must not reach the coordinator of a later start or reset.
+    transactions = node.coordinators.transactions
+    return _respond_with_ids(node, lambda: _init_transactional(transactions, request, api_version))
 
 
 def _respond_with_ids(node: NodeServices, respond: Callable[[], Response]) -> Response:
@@ -64,9 +70,10 @@ def _allocate(node: NodeServices) -> InitProducerIdResponse:
     return InitProducerIdResponse(producer_id=producer_id, producer_epoch=0)
 
 
-def _init_transactional(node: NodeServices, request: InitProducerIdRequest, api_version: int) -> Response:
+def _init_transactional(
+    transactions: TransactionCoordinator, request: InitProducerIdRequest, api_version: int
+) -> Response:
     """Respond to a producer with a transactional id."""
-    transactions = node.coordinators.transactions
     expected = None
     if request.producer_id != NO_PRODUCER_ID:
         expected = TransactionalProducer(request.producer_id, request.producer_epoch)

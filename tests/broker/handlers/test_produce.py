@@ -4,12 +4,12 @@ import logging
 
 import pytest
 
+from fauxka.broker.replica.partition import Partition
 from fauxka.protocol.error_codes import ErrorCode
 from fauxka.protocol.frames import FrameError
 from fauxka.protocol.messages.produce import PartitionProduceData, ProduceRequest, TopicProduceData
 from fauxka.storage.append_result import AppendResult
 from fauxka.storage.log_validator import ValidatedBatch
-from fauxka.storage.partition_log import PartitionLog
 
 from .produce_scene import ProduceScene, batch
 
@@ -58,20 +58,19 @@ def test_a_refused_batch_is_judged_once_however_often_the_same_head_was_accepted
     for sequence in range(4):
         scene.send(batch(5, 0, sequence), version=version)
     judged: list[memoryview] = []
-    append = PartitionLog.append
+    append = Partition.append
 
     def count(
-        log: PartitionLog,
+        partition: Partition,
         records: memoryview,
-        *,
         now_ms: int,
-        leader_epoch: int,
         validated: ValidatedBatch | None = None,
+        ahead_ms: int = 0,
     ) -> AppendResult:
         judged.append(records)
-        return append(log, records, now_ms=now_ms, leader_epoch=leader_epoch, validated=validated)
+        return append(partition, records, now_ms, validated, ahead_ms)
 
-    monkeypatch.setattr(PartitionLog, "append", count)
+    monkeypatch.setattr(Partition, "append", count)
 
     refused = scene.send(batch(5, 0, 9), version=version)
 
