@@ -12,16 +12,19 @@ the same names and objects. Wrong calls and values raise a FauxkaError; errors.p
 from .async_broker import AsyncBroker
 from .broker import Broker
 from .errors import (
+    AmbiguousRuleError,
     BrokerStateError,
     CallError,
     ConfigError,
     FauxkaError,
     RuleError,
     UnknownConfigKey,
+    UnknownRuleError,
     WaitTimeoutError,
 )
 
 __all__ = [
+    "AmbiguousRuleError",
     "AsyncBroker",
     "Broker",
     "BrokerStateError",
@@ -30,5 +33,6 @@ __all__ = [
     "FauxkaError",
     "RuleError",
     "UnknownConfigKey",
+    "UnknownRuleError",
     "WaitTimeoutError",
 ]

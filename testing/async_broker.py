@@ -8,7 +8,6 @@ from functools import cached_property
 from types import TracebackType
 from typing import TYPE_CHECKING, Self, TypeVar, Unpack
 
-from .errors import ends_in_caller
 from .node import Node, Phase
 from .rule import AsyncRule
 
@@ -26,7 +25,6 @@ if TYPE_CHECKING:
 Result = TypeVar("Result")
 
 
-@ends_in_caller
 class AsyncBroker(Node):
     """A broker on the running event loop, on a free port of 127.0.0.1.
 

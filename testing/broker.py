@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Self, TypeVar, Unpack
 
 from ..broker.runtime import event_loop_bridge
 from ..broker.runtime.event_loop import new_event_loop
-from .errors import BrokerStateError, ends_in_caller
+from .errors import BrokerStateError
 from .node import Node, Phase
 from .rule import Rule
 
@@ -42,7 +42,6 @@ CALL_TIMEOUT_SECONDS = 60.0
 Result = TypeVar("Result")
 
 
-@ends_in_caller
 class Broker(Node):
     """A broker on its own event loop in its own thread, on a free port of 127.0.0.1.
 

@@ -6,6 +6,7 @@ from ..admin.operations import topic_operations, transaction_operations
 from ..admin.operations.topic_operations import GroupInfo, GroupPath
 from ..admin.operations.transaction_operations import TransactionInfo, TransactionPath, TransactionQuery
 from ..admin.paging import LIMIT_MAX, NamePage
+from ..faults.strict_json import convert
 from .calls import AsyncPerform, ControlCall, Perform, all_items
 
 
@@ -40,7 +41,7 @@ class _Transactions:
         return all_items(
             lambda since: self._call(
                 lambda control: transaction_operations.list_transactions(
-                    control, TransactionQuery(state=state, since=since, limit=LIMIT_MAX)
+                    control, convert({"state": state, "since": since, "limit": LIMIT_MAX}, TransactionQuery)
                 )
             )
         )

@@ -11,7 +11,7 @@ from ..faults.files.file_rules import FileRule
 from ..faults.rules import recipes
 from ..faults.rules.fault_rules import FaultRule
 from .calls import Call
-from .errors import RuleError, ends_in_caller, hide_frames
+from .errors import RuleError
 from .rule import ArmedHandle, ArmedList, AsyncRule, Rule
 
 if TYPE_CHECKING:
@@ -59,10 +59,9 @@ class ArmedRecipe(Generic[Parameters]):
         def arm(*arguments: Parameters.args, **keywords: Parameters.kwargs) -> AnyRule:
             return faults.add(self._recipe(*arguments, **keywords))
 
-        return hide_frames(arm)
+        return arm
 
 
-@ends_in_caller
 class Rules(ABC, Generic[AnyRule, Data]):
     """The armed rules of one kind; Data is FaultRule or FileRule."""
 

@@ -12,7 +12,6 @@ from ..faults.rules.match import Match, Natural
 from ..faults.rules.recipes import match_of
 from ..faults.strict_json import convert
 from .calls import ControlCall
-from .errors import ends_in_caller
 from .journal_text import failure_text
 
 if TYPE_CHECKING:
@@ -24,7 +23,6 @@ class _Span(Struct):
     limit: Natural | None = None
 
 
-@ends_in_caller
 class BrokerJournal:
     """The last fauxka.journal.requests.max requests, without records; filters are the fields of a rule's match.
 

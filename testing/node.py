@@ -18,7 +18,7 @@ from ..faults.files.file_fault_injector import FileFaultInjector
 from ..storage.file_systems.file_system import FileSystem
 from ..storage.producers.emulated_version import EmulatedVersion
 from .config_entries import ConfigEntry, config_entries
-from .errors import BrokerStateError, ConfigError, ends_in_caller
+from .errors import BrokerStateError, ConfigError
 
 if TYPE_CHECKING:
     from ..admin.control import Control
@@ -50,7 +50,6 @@ class Phase(Enum):
     STOPPED = "stopped"
 
 
-@ends_in_caller
 class Node(ABC):
     """A broker without an event loop; the constructor binds no port and starts no thread."""
 

@@ -14,7 +14,7 @@ from msgspec import to_builtins
 from ..faults.actions import kind_of
 from ..faults.rules.near_misses import describe_misses
 from .calls import AWAIT_TIMEOUT_MS, Call
-from .errors import BrokerStateError, WaitTimeoutError, ends_in_caller
+from .errors import BrokerStateError, WaitTimeoutError
 
 if TYPE_CHECKING:
     from ..faults.files.armed_file_rule import ArmedFileRule
@@ -46,7 +46,6 @@ class ArmedList(Protocol):
         ...
 
 
-@ends_in_caller
 class ArmedHandle:
     """The handle of an armed rule; its counts stay readable after the removal.
 
@@ -159,7 +158,6 @@ class ArmedHandle:
         return WaitTimeoutError("\n".join(lines), self.hits, self.near_misses)
 
 
-@ends_in_caller
 class Rule(ArmedHandle):
     """The handle of a rule of Broker."""
 
@@ -176,7 +174,6 @@ class Rule(ArmedHandle):
         return self.hits
 
 
-@ends_in_caller
 class AsyncRule(ArmedHandle):
     """The handle of a rule of AsyncBroker."""
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from ..admin.operations import snapshot_operations
 from ..admin.operations.snapshot_operations import SnapshotId
 from ..admin.snapshots import SnapshotInfo
+from ..faults.strict_json import convert
 from .calls import ControlCall
 
 
@@ -21,4 +22,5 @@ class BrokerSnapshots:
 
     def delete(self, snapshot_id: int) -> SnapshotInfo:
         """Delete a snapshot and return it. Raises CallError for an unknown id."""
-        return self._call(lambda control: snapshot_operations.remove_snapshot(control, SnapshotId(id=snapshot_id)))
+        chosen = convert({"id": snapshot_id}, SnapshotId)
+        return self._call(lambda control: snapshot_operations.remove_snapshot(control, chosen))

@@ -11,7 +11,6 @@ from ..admin.operations.producer_operations import ProducerChoice, ProducerInfo,
 from ..broker.replica.producer_faults import known_producers
 from ..faults.strict_json import convert
 from .calls import ControlCall
-from .errors import ends_in_caller
 
 if TYPE_CHECKING:
     from ..admin.control import Control
@@ -20,7 +19,6 @@ if TYPE_CHECKING:
 ProducersBefore = list[ProducerInfo]
 
 
-@ends_in_caller
 class Clock:
     """The clock of all timeouts and expiries of the broker."""
 
@@ -50,7 +48,6 @@ class Clock:
         return self._call(lambda control: clock_operations.change_clock(control, change))
 
 
-@ends_in_caller
 class Producers:
     """The state of idempotent producers in the partitions.
 
@@ -100,7 +97,6 @@ def _choice(producer_id: int, topic: str | None, partition: int | None) -> Produ
     return convert({"producer_id": producer_id, "topic": topic, "partition": partition}, ProducerChoice)
 
 
-@ends_in_caller
 class Held:
     """The requests that a fault rule holds, such as faults.held(); faults.held().await_hits(2) waits for two."""
 

@@ -10,6 +10,7 @@ from ...broker.metadata.metadata_image import TopicImage
 from ...broker.replica.partition import Partition
 from ...faults.json_bytes import BytesValue
 from ...protocol.kafka_uuid import uuid_text
+from ...protocol.similar_names import suggestion
 from ..control import Control
 from ..errors import CallError
 from ..operation import Operation
@@ -142,10 +143,14 @@ def topic_of(control: Control, path: TopicPath) -> TopicImage:
     control.check_running()
     topic = control.cluster.image.find_topic(path.topic)
     if topic is None:
-        raise CallError(
-            404, f"there is no topic {path.topic!r}", field="topic", value=path.topic, allowed="the name of a topic"
-        )
+        raise unknown_topic(control, path.topic)
     return topic
+
+
+def unknown_topic(control: Control, topic: str) -> CallError:
+    """Return the 404 for a topic that does not exist, with the most similar name."""
+    message = f"there is no topic {topic!r}{suggestion(topic, control.cluster.image.topics)}"
+    return CallError(404, message, field="topic", value=topic, allowed="the name of a topic")
 
 
 def list_groups(control: Control, query: NamePage) -> GroupPage:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from contextlib import suppress
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from msgspec import Meta, Struct
 
@@ -53,10 +53,13 @@ class TransactionPage(Struct, kw_only=True):
     next: str | None
 
 
+StateName = Literal["Empty", "Ongoing", "PrepareCommit", "PrepareAbort", "CompleteCommit", "CompleteAbort"]
+
+
 class TransactionQuery(Struct, kw_only=True, forbid_unknown_fields=True):
     """The transactional ids to list."""
 
-    state: str | None = None
+    state: StateName | None = None
     since: Annotated[str, Meta(max_length=40_000, description="Only ids after this one.")] = ""
     limit: Limit = LIMIT_DEFAULT
 

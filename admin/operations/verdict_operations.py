@@ -11,9 +11,9 @@ from ...faults.verdict.topic_verdict import TopicVerdict
 from ...faults.verdict.verdict import judge
 from ...protocol.similar_names import suggestion
 from ..control import Control
-from ..errors import CallError
 from ..operation import Operation
 from .topic_logs import ClusterLogs
+from .topic_operations import unknown_topic
 
 TAG = "truth"
 
@@ -62,12 +62,9 @@ def check_event_id(event_id: str | None) -> None:
 
 def _check_topic(control: Control, topic: str) -> None:
     """Raise CallError 404 for a topic that does not exist and has no counts. A node that is down has no topics."""
-    topics = control.cluster.image.topics
-    if topic in topics or topic in control.journal.deliveries.counts.topics or not control.is_running:
-        return
-    hint = suggestion(topic, topics)
-    allowed = "a topic that exists, or that had records before its deletion"
-    raise CallError(404, f"there is no topic {topic!r}{hint}", field="topic", value=topic, allowed=allowed)
+    is_known = topic in control.cluster.image.topics or topic in control.journal.deliveries.counts.topics
+    if not is_known and control.is_running:
+        raise unknown_topic(control, topic)
 
 
 OPERATIONS = (Operation(method="GET", path="/v1/verdict", perform=read_verdict, tag=TAG, errors=(404,)),)

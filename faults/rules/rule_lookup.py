@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from ... import FauxkaError
 
-class UnknownRuleError(LookupError):
+
+class UnknownRuleError(FauxkaError, LookupError):
     """No rule in force has this id or name."""
 
 
-class AmbiguousRuleError(LookupError):
+class AmbiguousRuleError(FauxkaError, LookupError):
     """Several rules in force have this name. The message lists their ids."""

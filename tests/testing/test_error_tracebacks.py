@@ -4,6 +4,8 @@ import re
 
 import pytest
 
+from .child_pytest import prepare, run_tests
+
 pytest_plugins = ["pytester"]
 
 # Each line is the body of a test, and its error.
@@ -27,6 +29,14 @@ WRONG_CALLS = {
     "broker.held.release(7)": "CallError",
     "broker.producers.forget(7)": "CallError",
     "broker.restore(7)": "CallError",
+    "broker.snapshots.delete(7)": "CallError",
+    'broker.topics.get("ordres")': "CallError",
+    "broker.topics.create(5)": "RuleError",
+    'broker.topics.seed("ordres", [{"value": "a"}])': "CallError",
+    'broker.records("ordres")': "CallError",
+    'broker.records("orders", limit=-1)': "RuleError",
+    'broker.transactions.list("ongoing")': "RuleError",
+    'broker.faults["lost ack"]': "UnknownRuleError",
     "broker.faults.lost_ack().await_hits(timeout_ms=1)": "WaitTimeoutError",
 }
 ASYNC_CALLS = {
@@ -54,14 +64,11 @@ async def test_{number}():
 def test_report_of_a_wrong_call_ends_in_the_line_of_the_test(
     pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.delenv("PYTEST_ADDOPTS", raising=False)
-    monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
-    pytester.makeini("[pytest]\nasyncio_default_fixture_loop_scope = function\n")
     tests = [f"\ndef test_{number}(broker):\n    {call}\n" for number, call in enumerate(WRONG_CALLS)]
     tests += [ASYNC_TEST.format(number=number, call=call) for number, call in enumerate(ASYNC_CALLS, len(WRONG_CALLS))]
-    path = pytester.makepyfile(TESTS + "".join(tests))
+    path = prepare(pytester, monkeypatch).makepyfile(TESTS + "".join(tests))
 
-    result = pytester.runpytest_subprocess("-p", "pytest_asyncio.plugin", "-p", "no:cacheprovider", timeout=120)
+    result = run_tests(pytester)
 
     calls = {**WRONG_CALLS, **ASYNC_CALLS}
     result.assert_outcomes(failed=len(calls))
