@@ -147,7 +147,7 @@ def test_a_missing_client_package_is_one_line(client: str, package: str, monkeyp
     )
 
 
-@pytest.mark.parametrize("name", ["zombie", "lost-ack", "cache-missed"])
+@pytest.mark.parametrize("name", ["zombie", "whole-batch", "sequence-wrap"])
 def test_a_report_fits_into_80_columns(name: str) -> None:
     ended = run("scenario", "run", name, variables={"COLUMNS": "80"})
 

@@ -257,7 +257,8 @@ def test_folder_that_a_broker_uses_is_refused(tmp_path: Path) -> None:
         (("--data-dir", "d", "--from", "127.0.0.1:1"), "either --data-dir or --from"),
         (("--from", "nowhere"), "must be host:port"),
         (("--from", "127.0.0.1:1"), "refused"),
-        (("--data-dir", "/nonexistent"), "not a data folder of fauxka"),
+        (("--data-dir", "/nonexistent"), "there is no folder /nonexistent"),
+        (("--data-dir", "/"), "not a data folder of fauxka"),
     ],
 )
 def test_mistake_is_one_line_and_exit_code_2(tmp_path: Path, options: tuple[str, ...], reason: str) -> None:
