@@ -133,7 +133,7 @@ class Rules(ABC, Generic[AnyRule, Data]):
         rules = [rule for rule in self.watched if rule.hits == 0 and rule.name not in allowed]
         return [line for rule in rules for line in rule.describe()]
 
-    def _read(self, rule: Data | Mapping[str, object] | None, fields: Mapping[str, object]) -> Data:
+    def _read(self, rule: object, fields: Mapping[str, object]) -> Data:
         if isinstance(rule, self._data_type):
             return rule
         if not isinstance(rule, Mapping | None):
