@@ -23,6 +23,7 @@ import pytest
 if TYPE_CHECKING:
     from .testing import Broker
     from .testing.broker_pool import BrokerPool
+    from .testing.config_entries import ConfigEntry
     from .testing.faults import Faults
 
 ALLOW_UNFIRED = "fauxka_allow_unfired"
@@ -95,7 +96,7 @@ def _fauxka_brokers() -> Iterator[BrokerPool]:
 
 @pytest.fixture(scope="session")
 def fauxka_broker(
-    fauxka_config: Mapping[str, str], fauxka_as_version: str | None, _fauxka_brokers: BrokerPool
+    fauxka_config: Mapping[str, ConfigEntry], fauxka_as_version: str | None, _fauxka_brokers: BrokerPool
 ) -> Broker:
     """The broker of the session, in a thread of this process; it keeps its state between tests."""
     return _fauxka_brokers.broker_of(fauxka_config, fauxka_as_version)
@@ -104,7 +105,7 @@ def fauxka_broker(
 @pytest.fixture
 def fauxka(
     request: pytest.FixtureRequest,
-    fauxka_config: Mapping[str, str],
+    fauxka_config: Mapping[str, ConfigEntry],
     fauxka_as_version: str | None,
     _fauxka_brokers: BrokerPool,
 ) -> Iterator[Broker]:
@@ -147,7 +148,7 @@ def _overrides_broker(request: pytest.FixtureRequest) -> bool:
 
 
 def _check_configuration(
-    brokers: BrokerPool, broker: Broker, config: Mapping[str, str], as_version: str | None
+    brokers: BrokerPool, broker: Broker, config: Mapping[str, ConfigEntry], as_version: str | None
 ) -> None:
     """Fail the test if the broker is one of the plugin with another configuration."""
     difference = brokers.find_difference(broker, config, as_version)

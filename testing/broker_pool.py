@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from .broker import Broker
+from .config_entries import ConfigEntry, config_entries
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,9 +21,12 @@ class Configuration:
     as_version: str | None
 
     @classmethod
-    def of(cls, config: Mapping[str, str], as_version: str | None) -> Configuration:
-        """Return the configuration; the order of the keys makes no difference."""
-        return cls(tuple(sorted(config.items())), as_version)
+    def of(cls, config: Mapping[str, ConfigEntry], as_version: str | None) -> Configuration:
+        """Return the configuration; the order of the keys makes no difference, and 3 is "3".
+
+        Raises ConfigError and UnknownConfigKey as Broker does.
+        """
+        return cls(tuple(sorted(config_entries(config).items())), as_version)
 
     def __str__(self) -> str:
         """Return the keys as in a properties file, and the version."""
@@ -39,7 +43,7 @@ class BrokerPool:
         """Start without brokers."""
         self._brokers: dict[Configuration, Broker] = {}
 
-    def broker_of(self, config: Mapping[str, str], as_version: str | None) -> Broker:
+    def broker_of(self, config: Mapping[str, ConfigEntry], as_version: str | None) -> Broker:
         """Return the broker with this configuration; the first call starts it.
 
         config, as_version: as for Broker, with its errors.
@@ -50,7 +54,7 @@ class BrokerPool:
             broker = self._brokers[configuration] = Broker(config, as_version=as_version).start()
         return broker
 
-    def find_difference(self, broker: Broker, config: Mapping[str, str], as_version: str | None) -> str | None:
+    def find_difference(self, broker: Broker, config: Mapping[str, ConfigEntry], as_version: str | None) -> str | None:
         """Return a sentence if the broker is one of the pool and has another configuration; otherwise None."""
         wanted = Configuration.of(config, as_version)
         for configuration, running in self._brokers.items():

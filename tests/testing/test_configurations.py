@@ -236,6 +236,48 @@ def test_a_refused_configuration_fails_only_its_own_tests_with_one_line(run: pyt
     )
 
 
+def test_numbers_and_texts_are_the_same_configuration_and_booleans_are_another(run: pytest.Pytester) -> None:
+    run.makepyfile("""
+import pytest
+
+addresses = []
+
+@pytest.fixture(params=[3, "3"])
+def partitions(request):
+    return {"num.partitions": request.param}
+
+class TestNumber:
+    @pytest.fixture
+    def fauxka_config(self, partitions):
+        return partitions
+
+    def test_address(self, fauxka):
+        addresses.append(fauxka.bootstrap_servers)
+        assert len(set(addresses)) == 1
+
+class TestBoolean:
+    @pytest.fixture
+    def fauxka_config(self):
+        return {"auto.create.topics.enable": True}
+
+    def test_boolean(self, fauxka):
+        assert fauxka.cluster.node.config.auto_create_topics_enable
+
+class TestOne:
+    @pytest.fixture
+    def fauxka_config(self):
+        return {"auto.create.topics.enable": 1}
+
+    def test_one(self, fauxka):
+        pass
+""")
+
+    result = run_tests(run)
+
+    result.assert_outcomes(passed=3, errors=1)
+    result.stdout.fnmatch_lines(["Invalid value 1 for configuration auto.create.topics.enable: *"])
+
+
 def test_each_worker_of_xdist_has_its_own_broker_for_each_configuration(run: pytest.Pytester, tmp_path: Path) -> None:
     write = f"""
 def test_address(fauxka, worker_id):
