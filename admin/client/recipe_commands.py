@@ -216,11 +216,9 @@ def _field_value(name: str, value: Any) -> Any:
 
 
 def _match_value(name: str, value: Any) -> Any:
-    if name == KEY:
-        return {"text": value}
     if name == HEADER:
         header, separator, text = str(value).partition("=")
-        return {"name": header, "value": {"text": text}} if separator else {"name": header}
+        return {"name": header, "value": text} if separator else {"name": header}
     return value
 
 

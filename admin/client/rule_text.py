@@ -6,8 +6,8 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-# The nearest come first, and more do not help.
-NEAR_MISSES_SHOWN = 3
+from ...faults import strict_json
+from ...faults.rules.near_misses import NearMiss, describe_misses
 
 
 def rule_lines(rule: Mapping[str, Any]) -> Iterator[str]:
@@ -15,9 +15,9 @@ def rule_lines(rule: Mapping[str, Any]) -> Iterator[str]:
     yield rule_line(rule)
     if rule["hits"]:
         return
-    for miss in rule["near_misses"][:NEAR_MISSES_SHOWN]:
-        got, wanted = json.dumps(miss["got"]), json.dumps(miss["wanted"])
-        yield f"    {miss['count']} matched all but {miss['field']}: {got}, not {wanted}"
+    noun = "connection" if rule["point"] == "accepted" else "request"
+    misses = strict_json.convert(rule["near_misses"], list[NearMiss])
+    yield from (f"    {line}" for line in describe_misses(misses, noun))
 
 
 def rule_line(rule: Mapping[str, Any]) -> str:

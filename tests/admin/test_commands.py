@@ -89,8 +89,8 @@ def test_recipe_takes_every_form_of_option(commands: Commands, admin: AdminClien
     assert rule["match"] == {
         "topic": ["a", "b"],
         "partition": 1,
-        "key": {"text": "order-1"},
-        "header": [{"name": "h", "value": {"text": "1"}}, {"name": "g"}],
+        "key": "order-1",
+        "header": [{"name": "h", "value": "1"}, {"name": "g"}],
     }
     assert rule["action"] == {"kind": "error", "error": 6, "scope": "partition"}
     assert rule["when"]["times"] is None
@@ -175,7 +175,7 @@ def test_list_shows_hits_and_why_others_did_not_match(broker: Serving, commands:
     lines = commands.lines("fault", "list")
 
     assert lines[0].endswith("api Produce, topic other; 0 of 1 hits")
-    assert lines[1] == '    1 matched all but topic: "events", not "other"'
+    assert lines[1] == "    1 request first differed at topic: events, not other"
     assert lines[2].endswith("api Produce, topic events; 1 of 1 hits")
     assert len(lines) == 3
 
