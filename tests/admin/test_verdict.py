@@ -48,7 +48,7 @@ def test_topic_without_records_has_a_verdict_of_zeros(admin: AdminClient) -> Non
     verdict = admin.get("/v1/verdict", topic=TOPIC)
 
     assert set(verdict["batches"].values()) == {0}
-    assert verdict["records"] == {"in_log": 0, "distinct": 0, "duplicates": 0}
+    assert verdict["records"] == {"in_log": 0, "distinct": 0, "duplicates": 0, "deleted": 0}
 
 
 def test_verdict_on_a_topic_that_does_not_exist_is_404_with_a_similar_name(admin: AdminClient) -> None:

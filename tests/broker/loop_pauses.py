@@ -1,6 +1,7 @@
 """How long the callbacks of an event loop take, in processor time: that of a loaded machine is the same."""
 
 import asyncio
+import gc
 import threading
 import time
 from collections.abc import Callable, Generator
@@ -9,6 +10,8 @@ from dataclasses import dataclass
 from typing import cast
 
 import pytest
+
+from fauxka.broker.lifecycle.serve_command import GC_THRESHOLD
 
 
 @dataclass
@@ -22,6 +25,7 @@ class LoopPauses:
 def measured_loop(monkeypatch: pytest.MonkeyPatch) -> Generator[tuple[asyncio.AbstractEventLoop, LoopPauses]]:
     """Yield a loop of asyncio, in which each callback is timed, and what was measured.
 
+    The garbage collector is as `fauxka serve` sets it: it does not scan what the test process had before.
     Callbacks of other loops are not timed. A pause that is none of a callback, such as that of a thread which holds the
     interpreter lock, is not seen.
     """
@@ -36,6 +40,19 @@ def measured_loop(monkeypatch: pytest.MonkeyPatch) -> Generator[tuple[asyncio.Ab
         run(handle)
         pauses.longest = max(pauses.longest, time.thread_time() - started)
 
-    with monkeypatch.context() as patch:
+    with monkeypatch.context() as patch, collector_of_serve():
         patch.setattr(asyncio.Handle, "_run", timed)
         yield loop, pauses
+
+
+@contextmanager
+def collector_of_serve() -> Generator[None]:
+    before = gc.get_threshold()
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(GC_THRESHOLD)
+    try:
+        yield
+    finally:
+        gc.set_threshold(*before)
+        gc.unfreeze()

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import gc
 from collections.abc import Generator, Iterator
 from contextlib import contextmanager
 
 import pytest
 
-from fauxka.broker.lifecycle.serve_command import GC_THRESHOLD
 from fauxka.faults.actions import Drop
 from fauxka.faults.rules.fault_plan import FaultPlan
 from fauxka.faults.rules.fault_rules import FaultRule
@@ -40,25 +38,13 @@ OTHER_LONG_REQUESTS = [request for request in LONG_REQUESTS if "10 M empty recor
 
 
 @pytest.fixture(scope="module")
-def collector_of_serve() -> Iterator[None]:
-    """The garbage collector as `fauxka serve` sets it: it does not scan what was there before the first request."""
-    before = gc.get_threshold()
-    gc.collect()
-    gc.freeze()
-    gc.set_threshold(GC_THRESHOLD)
-    yield
-    gc.set_threshold(*before)
-    gc.unfreeze()
-
-
-@pytest.fixture(scope="module")
-def measured(collector_of_serve: None) -> Iterator[tuple[Node, LoopPauses]]:
+def measured() -> Iterator[tuple[Node, LoopPauses]]:
     with measured_node() as measured:
         yield measured
 
 
 @pytest.fixture(scope="module")
-def measured_with_rules(collector_of_serve: None) -> Iterator[tuple[Node, LoopPauses]]:
+def measured_with_rules() -> Iterator[tuple[Node, LoopPauses]]:
     """The same with rules for which each body is decoded, and all records. None of them matches."""
     plan = FaultPlan(lambda: 0)
     for match in (Match(topic="none", partition=1), Match(group_id="none"), Match(key=b"none")):
