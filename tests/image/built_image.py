@@ -96,6 +96,8 @@ def build_image(folder: Path) -> BuiltImage:
     step(*buildah, "build", *options, *base, "--file", str(ROOT / "Dockerfile"), str(ROOT))
     step(*buildah, "from", "--name", "under-test", IMAGE)
     file_system = Path(step(*buildah, "mount", "under-test").strip())
+    # Container engines write it; without it `localhost` has no address.
+    (file_system / "etc/hosts").write_text("127.0.0.1 localhost\n")
     inspected = json.loads(step(*buildah, "inspect", "--type", "image", IMAGE))
     return BuiltImage(cast(ImageConfig, inspected["Docker"]["config"]), file_system)
 
