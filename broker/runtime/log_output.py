@@ -44,6 +44,9 @@ class PipeHandler(logging.Handler):
         """descriptor: of the pipe. It is not closed."""
         super().__init__()
         self._descriptor = descriptor
+        # Not select.select, which takes no descriptor above 1023.
+        self._room = select.poll()
+        self._room.register(descriptor, select.POLLOUT)
         self._left_out = 0
 
     def emit(self, record: logging.LogRecord) -> None:
@@ -60,7 +63,7 @@ class PipeHandler(logging.Handler):
 
     def _has_room(self) -> bool:
         """Whether PIPE_BUF bytes can be written without blocking."""
-        return bool(select.select([], [self._descriptor], [], 0)[1])
+        return bool(self._room.poll(0))
 
     def _write(self, record: logging.LogRecord) -> None:
         try:

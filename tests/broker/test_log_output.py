@@ -1,9 +1,11 @@
 """Log lines of the command."""
 
+import fcntl
 import io
 import json
 import logging
 import os
+import resource
 from collections.abc import Iterator
 
 import pytest
@@ -108,3 +110,16 @@ def test_line_longer_than_a_pipe_takes_at_once_is_whole() -> None:
         logging.getLogger("fauxka.x").info("x" * 20_000)
 
         assert json.loads(pipe.read(1 << 20))["message"] == "x" * 20_000
+
+
+@pytest.mark.skipif(resource.getrlimit(resource.RLIMIT_NOFILE)[0] <= 1024, reason="at most 1,024 file descriptors")
+def test_pipe_may_have_a_descriptor_that_select_does_not_take() -> None:
+    reader, writer = os.pipe()
+    high = fcntl.fcntl(writer, fcntl.F_DUPFD, 1024)
+    os.close(writer)
+    with open(high, "w", encoding="utf-8") as stream, open(reader, "rb", buffering=0) as pipe:
+        set_up_logging(logging.INFO, stream)
+
+        logging.getLogger("fauxka.x").info("written")
+
+        assert json.loads(pipe.read(1 << 20))["message"] == "written"
