@@ -5,6 +5,7 @@ An error is created by the code that responds with it where that takes no broker
 
 from __future__ import annotations
 
+from copy import deepcopy
 from typing import cast
 
 from msgspec import Struct, structs, to_builtins
@@ -117,8 +118,8 @@ _OF_ANY = {
 
 
 def body_example(operation: Operation) -> Json | None:
-    """Return the example of the request body, None without one."""
-    return BODIES.get(f"{operation.method} {operation.path}")
+    """Return the example of the request body, None without one. Callers may change it."""
+    return deepcopy(BODIES.get(f"{operation.method} {operation.path}"))
 
 
 def error_examples(operation: Operation, status: int) -> dict[str, Json]:
@@ -132,7 +133,7 @@ def error_examples(operation: Operation, status: int) -> dict[str, Json]:
 
 
 def _json(error: CallError) -> Json:
-    return cast("Json", to_builtins(error.body()))
+    return cast("Json", deepcopy(to_builtins(error.body())))
 
 
 def _invalid_call(operation: Operation) -> CallError:

@@ -41,6 +41,14 @@ def test_description_is_served(admin: AdminClient, description: dict[str, Any]) 
     assert admin.get("/openapi.json") == description
 
 
+def test_description_is_not_changed_by_those_who_got_it(description: dict[str, Any]) -> None:
+    body = description["paths"]["/v1/rules"]["post"]["requestBody"]["content"]["application/json"]
+
+    body["example"]["match"].clear()
+
+    assert describe(OPERATIONS)["paths"] != description["paths"]
+
+
 def test_description_is_openapi_3_1(description: dict[str, Any]) -> None:
     assert description["openapi"] == "3.1.0"
 
