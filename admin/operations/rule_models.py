@@ -8,8 +8,9 @@ from msgspec import Meta, Struct
 
 from ...faults.actions import Action
 from ...faults.rules.armed_rule import ArmedRule
-from ...faults.rules.fault_rules import NAME_CHARACTERS_MAX, Point, When
+from ...faults.rules.fault_rules import Point, When
 from ...faults.rules.match import Match
+from ...faults.rules.named_rule import NAME_CHARACTERS_MAX
 from ...faults.rules.near_misses import NearMiss
 from ..paging import INT64_MAX
 

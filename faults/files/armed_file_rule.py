@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from msgspec import structs
-
-from ..rules.near_misses import Mismatch, NearMiss, NearMisses
-from ..rules.rule_counts import RuleCounts
+from ..rules.near_misses import Mismatch, NearMisses
+from ..rules.rule_in_force import RuleInForce
 from ..rules.value_tests import compile_test
 from .file_actions import FileAction
 from .file_kinds import file_kind_of, folder_of
@@ -28,14 +26,12 @@ _KINDS_OF_STATES = {
 }
 
 
-class ArmedFileRule(RuleCounts):
+class ArmedFileRule(RuleInForce[FileRule]):
     """A file fault rule with its id and counts."""
 
     def __init__(self, rule_id: int, rule: FileRule, now_ms: Callable[[], int]) -> None:
         """Arm a valid rule. Its after_ms and until_ms count from now."""
-        super().__init__(rule.effective_when, now_ms, times=rule.times)
-        self.id = rule_id
-        self.rule = rule
+        super().__init__(rule_id, rule, rule.effective_when, now_ms, times=rule.times)
         self._near_misses = NearMisses(rule)
         self._kinds = frozenset[OperationKind]().union(
             *(_KINDS_OF_STATES.get((rule.action, operation), _KINDS[operation]) for operation in rule.operations)
@@ -44,25 +40,6 @@ class ArmedFileRule(RuleCounts):
             (name, compile_test(rule, name)) for name in FILE_MATCH_FIELDS if getattr(rule, name) is not None
         ]
         self._action = action_of(rule)
-
-    @property
-    def name(self) -> str:
-        """The name of the rule; "" without one."""
-        return self.rule.name
-
-    @property
-    def is_enabled(self) -> bool:
-        """Whether the rule is evaluated."""
-        return self.rule.enabled
-
-    def set_enabled(self, is_enabled: bool) -> None:
-        """Enable or disable the rule. Called by its list only, which then evaluates it or not."""
-        self.rule = structs.replace(self.rule, enabled=is_enabled)
-
-    @property
-    def near_misses(self) -> list[NearMiss]:
-        """Why operations did not match, nearest first."""
-        return self._near_misses.nearest()
 
     @property
     def matched_noun(self) -> str:

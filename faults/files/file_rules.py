@@ -17,8 +17,9 @@ from msgspec import Meta, Struct, to_builtins
 from .. import strict_json
 from ..actions import INT64_MAX, Milliseconds
 from ..rule_error import RuleError
-from ..rules.fault_rules import NAME_CHARACTERS_MAX, When
+from ..rules.fault_rules import When
 from ..rules.match import ANY_OF_MAX, AnyText
+from ..rules.named_rule import NamedRule
 from ..rules.rule_checks import check_window
 from ..rules.value_tests import check_match_value
 from .file_actions import Corrupt, Crash, Fail, FileAction, Lose, Slow, Tear
@@ -54,7 +55,7 @@ class FileCrash(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     restart_after_ms: Milliseconds | None = None
 
 
-class FileRule(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class FileRule(NamedRule, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """One file fault rule. A match field that is None matches everything.
 
     operation: None is every operation that the action can apply to.
@@ -65,11 +66,8 @@ class FileRule(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     (ENOSPC) and `read_only` every change (EROFS), until the rule is removed.
     when: None is the first operation; for disk_full and read_only None, or `times` 1, is no limit.
     crash: with tear only: the written bytes stay and the node crashes.
-    enabled: false adds the rule disabled; it matches and counts nothing until it is enabled.
     """
 
-    name: Annotated[str, Meta(max_length=NAME_CHARACTERS_MAX)] = ""
-    enabled: bool = True
     operation: AnyOperation | None = None
     path: AnyText | None = None
     folder: AnyText | None = None

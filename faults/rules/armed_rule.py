@@ -5,17 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, cast
 
-from msgspec import structs
-
 from ...protocol.api_keys import APIS
 from ...protocol.errors.partial_errors import can_report_error
 from ..actions import Error, Observe, Scope
 from ..fault import Fault
 from .fault_rules import FaultRule
 from .match import BATCH_FIELDS
-from .near_misses import Mismatch, NearMiss, NearMisses
+from .near_misses import Mismatch, NearMisses
 from .request_matcher import Matched, RequestMatcher
-from .rule_counts import RuleCounts
+from .rule_in_force import RuleInForce
 
 if TYPE_CHECKING:
     from ..request_view import ConnectionView, EvaluatedRequest
@@ -23,39 +21,18 @@ if TYPE_CHECKING:
 _APIS_BY_NAME = {api.name: api for api in APIS.values()}
 
 
-class ArmedRule(RuleCounts):
+class ArmedRule(RuleInForce[FaultRule]):
     """A fault rule with its id and counts."""
 
     def __init__(self, rule_id: int, rule: FaultRule, now_ms: Callable[[], int]) -> None:
         """Arm a valid rule. Its after_ms and until_ms count from now."""
-        super().__init__(rule.when, now_ms, times=rule.when.times)
-        self.id = rule_id
-        self.rule = rule
-        self.is_observer = isinstance(rule.action, Observe)
+        super().__init__(rule_id, rule, rule.when, now_ms, times=rule.when.times)
         self._near_misses = NearMisses(rule.match)
+        self.is_observer = isinstance(rule.action, Observe)
         self.matcher = RequestMatcher(rule.match)
         self._matches_partitions = any(
             getattr(rule.match, name) is not None for name in BATCH_FIELDS if name != "topic"
         )
-
-    @property
-    def name(self) -> str:
-        """The name of the rule; "" without one."""
-        return self.rule.name
-
-    @property
-    def is_enabled(self) -> bool:
-        """Whether the rule is evaluated."""
-        return self.rule.enabled
-
-    def set_enabled(self, is_enabled: bool) -> None:
-        """Enable or disable the rule. Called by its list only, which then evaluates it or not."""
-        self.rule = structs.replace(self.rule, enabled=is_enabled)
-
-    @property
-    def near_misses(self) -> list[NearMiss]:
-        """Why requests did not match, nearest first."""
-        return self._near_misses.nearest()
 
     @property
     def matched_noun(self) -> str:

@@ -12,8 +12,7 @@ from msgspec import Meta, Struct, field
 
 from ..actions import INT64_MAX, Action, Milliseconds, SomeMilliseconds
 from .match import Match, Natural
-
-NAME_CHARACTERS_MAX = 1000
+from .named_rule import NamedRule
 
 Count = Annotated[int, Meta(ge=1, le=INT64_MAX)]
 Point = Literal["accepted", "received", "applied", "answering"]
@@ -38,14 +37,9 @@ class When(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     until_ms: SomeMilliseconds | None = None
 
 
-class FaultRule(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """One fault rule: at `point`, apply `action` to the requests that `match` and `when` choose.
+class FaultRule(NamedRule, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """One fault rule: at `point`, apply `action` to the requests that `match` and `when` choose."""
 
-    enabled: false adds the rule disabled; it matches and counts nothing until it is enabled.
-    """
-
-    name: Annotated[str, Meta(max_length=NAME_CHARACTERS_MAX)] = ""
-    enabled: bool = True
     match: Match = field(default_factory=Match)
     when: When = field(default_factory=When)
     point: Point
