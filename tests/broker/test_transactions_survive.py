@@ -6,6 +6,7 @@ import time
 from collections.abc import Generator, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
@@ -183,36 +184,42 @@ def test_another_request_while_the_markers_are_flushed_finds_the_transaction_end
 
 
 def test_a_marker_that_cannot_be_flushed_is_written_again_before_the_completion(tmp_path: Path) -> None:
-    clock = ManualClock()
-    with Broker(FLUSHED, clock=clock, data_dir=tmp_path) as broker:
-        with TransactionalClient(broker.bootstrap_servers) as client:
-            client.create_topic("events")
-            producer = client.begin()
-            broker.files.add(action="fail", operation="fsync", folder="events-0", when={"times": 1})
+    failed = end_with_failed_flush(tmp_path, folder="events-0")
 
-            failed = client.end(producer, is_commit=True)
-            before = states_of(broker)
-            client.wait_until_complete(lambda: broker.clock.advance(RETRY_MS))
-
-        assert failed.error_code == NOT_COORDINATOR
-        assert before == ["EMPTY", "ONGOING", "PREPARE_COMMIT"]
-        assert states_of(broker) == ["EMPTY", "ONGOING", "PREPARE_COMMIT", "COMPLETE_COMMIT"]
+    assert failed.error_code == NOT_COORDINATOR
+    assert failed.states == ["EMPTY", "ONGOING", "PREPARE_COMMIT"]
+    assert failed.states_after_retry == ["EMPTY", "ONGOING", "PREPARE_COMMIT", "COMPLETE_COMMIT"]
 
 
 def test_an_outcome_that_cannot_be_flushed_is_written_again_before_its_markers(tmp_path: Path) -> None:
-    clock = ManualClock()
-    with Broker(FLUSHED, clock=clock, data_dir=tmp_path) as broker:
+    failed = end_with_failed_flush(tmp_path, folder="__transaction_state-0")
+
+    assert (failed.error_code, failed.end_offset) == (NOT_COORDINATOR, 0)
+    assert failed.states_after_retry == ["EMPTY", "ONGOING", "PREPARE_COMMIT", "PREPARE_COMMIT", "COMPLETE_COMMIT"]
+
+
+@dataclass(frozen=True)
+class FailedEnd:
+    """states, end_offset: of the coordinator and of the partition, before the end is tried again."""
+
+    error_code: int
+    states: list[str]
+    end_offset: int
+    states_after_retry: list[str]
+
+
+def end_with_failed_flush(data_dir: Path, folder: str) -> FailedEnd:
+    """Commit a transaction while the first flush of the folder fails, and wait until the retry has completed it."""
+    with Broker(FLUSHED, clock=ManualClock(), data_dir=data_dir) as broker:
         with TransactionalClient(broker.bootstrap_servers) as client:
             client.create_topic("events")
             producer = client.begin()
-            broker.files.add(action="fail", operation="fsync", folder="__transaction_state-0", when={"times": 1})
+            broker.files.add(action="fail", operation="fsync", folder=folder, when={"times": 1})
 
-            failed = client.end(producer, is_commit=True)
-            before = end_offset_of(broker)
+            error_code = client.end(producer, is_commit=True).error_code
+            states, end_offset = states_of(broker), end_offset_of(broker)
             client.wait_until_complete(lambda: broker.clock.advance(RETRY_MS))
-
-        assert (failed.error_code, before) == (NOT_COORDINATOR, 0)
-        assert states_of(broker) == ["EMPTY", "ONGOING", "PREPARE_COMMIT", "PREPARE_COMMIT", "COMPLETE_COMMIT"]
+        return FailedEnd(error_code, states, end_offset, states_of(broker))
 
 
 @contextmanager

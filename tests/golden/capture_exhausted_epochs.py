@@ -27,8 +27,8 @@ from .capture_batches import FIRST_TIMESTAMP
 from .capture_recorder import POLL_SECONDS, SETTLE_SECONDS_MAX, Recorder, main
 
 LAST_EPOCH = 32_766
-# A producer id that no producer has.
-NOBODY = 1_000_000
+# No producer has it.
+UNKNOWN_PRODUCER_ID = 1_000_000
 # The requests that are under way at a time while epochs are used up.
 PIPELINED = 500
 INIT_VERSION = 5
@@ -162,7 +162,7 @@ class Story:
 
         def is_ready() -> bool:
             self.recorder.call(FindCoordinatorRequest(key_type=0, coordinator_keys=["group"]), 6)
-            response = self.recorder.call(self._offset_commit((NOBODY, 0)), 5)
+            response = self.recorder.call(self._offset_commit((UNKNOWN_PRODUCER_ID, 0)), 5)
             assert isinstance(response, TxnOffsetCommitResponse)
             return response.topics[0].partitions[0].error_code not in NOT_READY
 

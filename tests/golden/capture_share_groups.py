@@ -305,8 +305,8 @@ def _refused_heartbeats(recorder: Recorder) -> None:
     refused("joins without topics", subscribed_topic_names=None)
     refused("joins with an empty list", subscribed_topic_names=[])
     refused("epoch -2", member_epoch=-2)
-    refused("an unknown group", member_epoch=3, group_id="nobody")
-    refused("leaves an unknown group", member_epoch=-1, group_id="nobody")
+    refused("an unknown group", member_epoch=3, group_id="unknown")
+    refused("leaves an unknown group", member_epoch=-1, group_id="unknown")
     refused("an unknown member", member_epoch=3)
     refused("member id that is no uuid", member_id="me")
     refused("it leaves", member_id="me", member_epoch=-1)
@@ -554,7 +554,7 @@ def _offsets(recorder: Recorder) -> None:
         "offsets: of an unknown group",
         1,
         DescribeShareGroupOffsetsRequest(
-            groups=[DescribeShareGroupOffsetsRequestGroup(group_id="nobody", topics=None)]
+            groups=[DescribeShareGroupOffsetsRequestGroup(group_id="unknown", topics=None)]
         ),
     )
     story.join()
@@ -580,10 +580,10 @@ def _offsets(recorder: Recorder) -> None:
     story.offsets("after it", {story.topic: [0]})
     altered("altered for an unknown topic", unknown, 0, 3)
     altered("altered for an unknown partition", story.topic, 9, 3)
-    altered("altered for an unknown group", story.topic, 0, 3, group_id="nobody")
+    altered("altered for an unknown group", story.topic, 0, 3, group_id="unknown")
     altered("altered for no group", story.topic, 0, 3, group_id="")
     deleted("deleted for an unknown topic", unknown)
-    deleted("deleted for an unknown group", story.topic, group_id="nobody")
+    deleted("deleted for an unknown group", story.topic, group_id="unknown")
     deleted("deleted", story.topic)
     story.offsets("after they were deleted", {story.topic: [0]})
 

@@ -11,7 +11,6 @@ from fauxka.protocol.error_codes import ErrorCode
 from fauxka.storage.append_refused import AppendRefused
 from fauxka.storage.append_result import AppendResult
 from fauxka.storage.coordinator_batch import TransactionMarker
-from fauxka.storage.file_systems.file_system import FileSystem
 from fauxka.storage.file_systems.memory_file_system import MemoryFileSystem
 from fauxka.storage.log_config import LogConfig
 from fauxka.storage.log_loader import LoadState, LogLocation
@@ -38,8 +37,12 @@ def append_ahead(
     return log.append(content, now_ms=real_ms + ahead_ms, leader_epoch=0, ahead_ms=ahead_ms)
 
 
-def loaded(files: FileSystem, config: LogConfig) -> PartitionLog:
-    """Load the log while the clock is ahead."""
+def loaded_after_append(config: LogConfig, data: bytes | None = None) -> PartitionLog:
+    """Append a batch while the clock is ahead, close the log, and load it again."""
+    files = MemoryFileSystem()
+    log = new_log(config, file_system=files)
+    append_ahead(log, data)
+    log.close()
     place = LogLocation(files, "topic", 0, EmulatedVersion.parse("4.3"))
     return PartitionLog(place, config, now_ms=AHEAD_NOW_MS, state=LoadState(is_clean=True, ahead_ms=AHEAD_MS))
 
@@ -243,25 +246,14 @@ def test_a_cleaned_segment_is_as_old_as_those_that_it_replaces() -> None:
 
 
 def test_no_record_of_a_loaded_segment_is_older_than_before() -> None:
-    files = MemoryFileSystem()
-    config = LogConfig(retention_ms=DAY_MS)
-    log = new_log(config, file_system=files)
-    append_ahead(log)
-    log.close()
-
-    log = loaded(files, config)
+    log = loaded_after_append(LogConfig(retention_ms=DAY_MS))
 
     assert log.enforce_retention(AHEAD_NOW_MS + DAY_MS) == 0
     assert log.enforce_retention(AHEAD_NOW_MS + DAY_MS + 1) == 1
 
 
 def test_no_producer_expires_by_loading() -> None:
-    files = MemoryFileSystem()
-    log = new_log(file_system=files)
-    append_ahead(log, idempotent(0))
-    log.close()
-
-    log = loaded(files, LogConfig())
+    log = loaded_after_append(LogConfig(), idempotent(0))
 
     assert log.producers.find(7) is not None
     assert log.producers.remove_expired(AHEAD_NOW_MS + DAY_MS - 1) == 0
@@ -269,25 +261,14 @@ def test_no_producer_expires_by_loading() -> None:
 
 
 def test_a_loaded_segment_with_log_append_time_is_on_the_brokers_clock_already() -> None:
-    files = MemoryFileSystem()
-    log = new_log(APPEND_TIME, file_system=files)
-    append_ahead(log)
-    log.close()
-
-    log = loaded(files, APPEND_TIME)
+    log = loaded_after_append(APPEND_TIME)
 
     assert log.enforce_retention(AHEAD_NOW_MS + DAY_MS) == 0
     assert log.enforce_retention(AHEAD_NOW_MS + DAY_MS + 1) == 1
 
 
 def test_records_without_timestamps_in_a_loaded_segment_age_from_its_loading() -> None:
-    files = MemoryFileSystem()
-    config = LogConfig(retention_ms=DAY_MS)
-    log = new_log(config, file_system=files)
-    append_ahead(log, batch(base_timestamp=-1))
-    log.close()
-
-    log = loaded(files, config)
+    log = loaded_after_append(LogConfig(retention_ms=DAY_MS), batch(base_timestamp=-1))
 
     assert log.enforce_retention(AHEAD_NOW_MS + DAY_MS) == 0
     assert log.enforce_retention(AHEAD_NOW_MS + DAY_MS + 1) == 1
