@@ -8,7 +8,7 @@ from functools import cached_property
 from types import TracebackType
 from typing import TYPE_CHECKING, Self, TypeVar, Unpack
 
-from .node import Node, Phase
+from .node import Node, Phase, resetting, restarting
 from .rule import AsyncRule
 
 if TYPE_CHECKING:
@@ -64,6 +64,7 @@ class AsyncBroker(Node):
 
     async def _perform(self, operation: Callable[[Control], Coroutine[object, object, Result]]) -> Result:
         """Perform an operation that waits, and return its result."""
+        self._check_started()
         return await operation(self.control)
 
     async def __aenter__(self) -> Self:
@@ -78,16 +79,14 @@ class AsyncBroker(Node):
 
     async def reset(self, scope: Scope = "all") -> None:
         """Reset the broker to its state after the start; scope: as in Broker.reset."""
-        self._check_started()
-        await self._reset(scope)
+        await self._perform(resetting(scope))
 
     async def restart(self, snapshots: SnapshotsOption = "keep") -> None:
         """Restart a crashed broker on the same port with the content of its files; snapshots: as in crash.
 
         Raises CallError if the broker is running.
         """
-        self._check_started()
-        await self._restart(snapshots)
+        await self._perform(restarting(snapshots))
 
     @cached_property
     def faults(self) -> AsyncFaults:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Self, TypeVar, Unpack
 from ..broker.runtime import event_loop_bridge
 from ..broker.runtime.event_loop import new_event_loop
 from .errors import BrokerStateError
-from .node import Node, Phase
+from .node import Node, Phase, resetting, restarting
 from .rule import Rule
 
 # Modules that every start needs, imported here so that the first broker of a process starts without delay.
@@ -148,14 +148,14 @@ class Broker(Node):
         journal. "data" closes all connections, deletes topics, groups and producers, starts a node that is down, and
         sets the clock to real. No request received before is applied after it.
         """
-        self._wait(self._reset(scope))
+        self._perform(resetting(scope))
 
     def restart(self, snapshots: SnapshotsOption = "keep") -> None:
         """Restart a crashed broker on the same port with the content of its files; snapshots: as in crash.
 
         Raises CallError if the broker is running.
         """
-        self._wait(self._restart(snapshots))
+        self._perform(restarting(snapshots))
 
     @cached_property
     def faults(self) -> Faults:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
+from ..admin.paging import LIMIT_MAX, NamePage
+
 if TYPE_CHECKING:
     from ..admin.control import Control
 
@@ -60,6 +62,11 @@ class Page(Protocol[Item_co]):
     def next(self) -> str | None:
         """The `since` of the next page; None at the end."""
         ...
+
+
+def all_named(call: ControlCall, list_page: Callable[[Control, NamePage], Page[Item]]) -> list[Item]:
+    """Return the items of all pages of an operation that lists by name."""
+    return call(lambda control: all_items(lambda since: list_page(control, NamePage(since=since, limit=LIMIT_MAX))))
 
 
 def all_items(read: Callable[[str], Page[Item]]) -> list[Item]:

@@ -1,13 +1,15 @@
-"""The groups and transactional ids of a broker: what its coordinators know."""
+"""The groups and transactional ids of a broker."""
 
 from __future__ import annotations
+
+from msgspec import structs
 
 from ..admin.operations import topic_operations, transaction_operations
 from ..admin.operations.topic_operations import GroupInfo, GroupPath
 from ..admin.operations.transaction_operations import TransactionInfo, TransactionPath, TransactionQuery
-from ..admin.paging import LIMIT_MAX, NamePage
+from ..admin.paging import LIMIT_MAX
 from ..faults.strict_json import convert
-from .calls import AsyncPerform, ControlCall, Perform, all_items
+from .calls import AsyncPerform, ControlCall, Perform, all_items, all_named
 
 
 class Groups:
@@ -19,11 +21,7 @@ class Groups:
 
     def list(self) -> list[GroupInfo]:
         """Return all groups, sorted by id."""
-        return all_items(
-            lambda since: self._call(
-                lambda control: topic_operations.list_groups(control, NamePage(since=since, limit=LIMIT_MAX))
-            )
-        )
+        return all_named(self._call, topic_operations.list_groups)
 
     def get(self, group_id: str) -> GroupInfo:
         """Return a group. Raises CallError if there is none of this id."""
@@ -38,11 +36,10 @@ class _Transactions:
 
     def list(self, state: str | None = None) -> list[TransactionInfo]:
         """Return the transactional ids, sorted; state: only those in this state, such as "Ongoing"."""
-        return all_items(
-            lambda since: self._call(
-                lambda control: transaction_operations.list_transactions(
-                    control, convert({"state": state, "since": since, "limit": LIMIT_MAX}, TransactionQuery)
-                )
+        query = convert({"state": state, "limit": LIMIT_MAX}, TransactionQuery)
+        return self._call(
+            lambda control: all_items(
+                lambda since: transaction_operations.list_transactions(control, structs.replace(query, since=since))
             )
         )
 

@@ -108,7 +108,8 @@ class Rules(ABC, Generic[AnyRule, Data]):
 
     def __contains__(self, address: object) -> bool:
         """Return whether there is an armed rule with this id or name."""
-        return any(address in (armed.id, armed.name) for armed in self._call(lambda: self._plan.rules))
+        rules = self._call(lambda: self._plan.rules)
+        return bool(address) and any(address in (armed.id, armed.name) for armed in rules)
 
     @property
     def rules(self) -> list[AnyRule]:

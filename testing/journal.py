@@ -15,6 +15,7 @@ from .calls import ControlCall
 from .journal_text import failure_text
 
 if TYPE_CHECKING:
+    from ..admin.control import Control
     from ..faults.rules.recipes import MatchFields
 
 
@@ -52,14 +53,18 @@ class BrokerJournal:
         requests that match, others of the same API, and the number of all requests by API.
         """
         __tracebackhide__ = True
-        match = _match_of(fields)
-        found = self.count(since=since, **fields)
-        if found != count and (count is not None or not found):
-            text = self._call(
-                lambda control: failure_text(control.journal, match, count, since=since, conditions=fields)
-            )
-            raise AssertionError(text)
-        return self.entries(since=since, **fields)
+        match, span = _match_of(fields), convert({"since": since}, _Span)
+
+        def entries_or_text(control: Control) -> list[JournalEntry] | str:
+            entries = read_entries(control.journal, match, since=span.since)
+            if len(entries) == count or (count is None and entries):
+                return entries
+            return failure_text(control.journal, match, entries, count, since=span.since, conditions=fields)
+
+        found = self._call(entries_or_text)
+        if isinstance(found, str):
+            raise AssertionError(found)
+        return found
 
     def clear(self) -> JournalCount:
         """Delete all requests and reset the verdict; return how many requests there were."""

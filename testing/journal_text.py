@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from ..faults.journal.journal import Journal
-from ..faults.journal.journal_entries import JournalBatch, JournalEntry, count_entries, read_entries
+from ..faults.journal.journal_entries import JournalBatch, JournalEntry, read_entries
 from ..faults.rules.match import Match
 from ..protocol.api_keys import api_name_of
 
@@ -17,20 +17,25 @@ WRITTEN = "written"
 
 
 def failure_text(
-    journal: Journal, match: Match, count: int | None, *, since: int, conditions: Mapping[str, object]
+    journal: Journal,
+    match: Match,
+    matching: Sequence[JournalEntry],
+    count: int | None,
+    *,
+    since: int,
+    conditions: Mapping[str, object],
 ) -> str:
     """Return the text for a number of matching requests other than count; None expects at least one.
 
     conditions: the fields of match as the caller gave them. since: only requests with a greater id.
     """
-    found = count_entries(journal, match, since=since)
+    found = len(matching)
     wanted = "at least 1 request" if count is None else "1 request" if count == 1 else f"{count} requests"
     filters = ", ".join(f"{name}={value!r}" for name, value in conditions.items())
     lines = [f"expected {wanted}{filters and f' with {filters}'}, found {found}"]
-    matching = read_entries(journal, match, since=since, limit=REQUESTS_SHOWN)
-    lines += _listed(matching, found - len(matching))
+    lines += _listed(matching)
     if match.api is not None:
-        lines += _others_of_the_api(journal, match, found, since)
+        lines += _others_of_the_api(journal, match, matching, since)
     kinds = Counter(api_name_of(request.api_key) for _, request in journal.records(since))
     lines.append(f"requests by API: {', '.join(f'{kinds[api]} {api}' for api in sorted(kinds)) or 'none'}")
     if journal.dropped:
@@ -38,24 +43,21 @@ def failure_text(
     return "\n".join(lines)
 
 
-def _others_of_the_api(journal: Journal, match: Match, matching: int, since: int) -> list[str]:
+def _others_of_the_api(journal: Journal, match: Match, matching: Sequence[JournalEntry], since: int) -> list[str]:
     """Return lines on the requests of the same API that do not match."""
-    of_api = Match(api=match.api)
-    left = count_entries(journal, of_api, since=since) - matching
-    if not left:
-        return []
-    matched = {entry.id for entry in read_entries(journal, match, since=since)}
-    entries = read_entries(journal, of_api, since=since)
-    others = [entry for entry in entries if entry.id not in matched][:REQUESTS_SHOWN]
-    return ["others of the same API:", *_listed(others, left - len(others))]
+    matched = {entry.id for entry in matching}
+    of_api = read_entries(journal, Match(api=match.api), since=since)
+    others = [entry for entry in of_api if entry.id not in matched]
+    return ["others of the same API:", *_listed(others)] if others else []
 
 
-def _listed(entries: list[JournalEntry], left_out: int) -> list[str]:
-    lines = [f"    {describe_entry(entry)}" for entry in entries]
+def _listed(entries: Sequence[JournalEntry]) -> list[str]:
+    lines = [f"    {_describe_entry(entry)}" for entry in entries[:REQUESTS_SHOWN]]
+    left_out = len(entries) - len(lines)
     return [*lines, f"    and {left_out} more"] if left_out else lines
 
 
-def describe_entry(entry: JournalEntry) -> str:
+def _describe_entry(entry: JournalEntry) -> str:
     """Return a request as one line: its id, API and connection, its batches or topics, its response, its faults."""
     parts = [_describe_batch(batch) for batch in entry.batches] or [
         *entry.topics,

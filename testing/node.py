@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from enum import Enum
 from functools import cached_property
 from typing import TYPE_CHECKING, TypeVar
@@ -182,18 +182,6 @@ class Node(ABC):
 
         return self.ask(metrics).decode()
 
-    async def _reset(self, scope: Scope) -> None:
-        from ..admin.operations.reset_operations import Reset, reset
-        from ..faults.strict_json import convert
-
-        await reset(self.control, convert({"scope": scope}, Reset))
-
-    async def _restart(self, snapshots: SnapshotsOption) -> None:
-        from ..admin.operations.crash_operations import NodeRestart, restart_node
-        from ..faults.strict_json import convert
-
-        await restart_node(self.control, convert({"snapshots": snapshots}, NodeRestart))
-
     def snapshot(self) -> int:
         """Copy logs, producers, topics, configs and committed offsets, and return the id of the copy for restore.
 
@@ -263,6 +251,24 @@ class Node(ABC):
         from .state import Held
 
         return Held(self.ask)
+
+
+def resetting(scope: Scope) -> Callable[[Control], Coroutine[object, object, object]]:
+    """Return the operation that resets a broker. Raises RuleError for an unknown scope."""
+    from ..admin.operations.reset_operations import Reset, reset
+    from ..faults.strict_json import convert
+
+    body = convert({"scope": scope}, Reset)
+    return lambda control: reset(control, body)
+
+
+def restarting(snapshots: SnapshotsOption) -> Callable[[Control], Coroutine[object, object, object]]:
+    """Return the operation that restarts a crashed broker. Raises RuleError for an unknown option."""
+    from ..admin.operations.crash_operations import NodeRestart, restart_node
+    from ..faults.strict_json import convert
+
+    body = convert({"snapshots": snapshots}, NodeRestart)
+    return lambda control: restart_node(control, body)
 
 
 def _version_of(as_version: object) -> EmulatedVersion | None:

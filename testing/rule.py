@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Protocol, Self, cast
 from msgspec import to_builtins
 
 from ..faults.actions import kind_of
+from ..faults.rules.fault_rules import When
 from ..faults.rules.near_misses import describe_misses
 from .calls import AWAIT_TIMEOUT_MS, Call
 from .errors import BrokerStateError, WaitTimeoutError
@@ -151,8 +152,6 @@ class ArmedHandle:
             *(f"    {line}" for line in describe_misses(self.near_misses, self._armed.matched_noun)),
         ]
 
-    told = describe
-
     def _timeout_error(self, count: int, timeout_ms: int) -> WaitTimeoutError:
         lines = [f"{self.hits} of {count} hits after {timeout_ms} ms", *self.describe()]
         return WaitTimeoutError("\n".join(lines), self.hits, self.near_misses)
@@ -205,10 +204,8 @@ def _without_defaults(rule: object) -> dict[str, object]:
     return {
         name: value
         for name, value in fields.items()
-        if value not in (None, "", {}, DEFAULT_TURN) and not (name == "enabled" and value)
+        if value not in (None, "", {}, _DEFAULT_WHEN) and not (name == "enabled" and value)
     }
 
 
-DEFAULT_TURN = {
-    "skip": 0, "times": 1, "every": 1, "probability": 1.0, "seed": 0, "after_ms": 0, "until_ms": None
-}  # fmt: skip
+_DEFAULT_WHEN = to_builtins(When())

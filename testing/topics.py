@@ -9,10 +9,8 @@ from ..admin.operations import seed_operations, topic_changes, topic_operations
 from ..admin.operations.seed_operations import SeededRecord, SeededRecords, SeedRecords
 from ..admin.operations.topic_changes import NewTopic
 from ..admin.operations.topic_operations import TopicInfo, TopicPath
-from ..admin.paging import LIMIT_MAX, NamePage
 from ..faults import strict_json
-from ..faults.json_bytes import as_json
-from .calls import AsyncPerform, ControlCall, Perform, all_items
+from .calls import AsyncPerform, ControlCall, Perform, all_named
 
 if TYPE_CHECKING:
     from ..admin.control import Control
@@ -45,11 +43,7 @@ class _Topics:
 
     def list(self) -> list[TopicInfo]:
         """Return all topics with their partitions, sorted by name."""
-        return all_items(
-            lambda since: self._call(
-                lambda control: topic_operations.list_topics(control, NamePage(since=since, limit=LIMIT_MAX))
-            )
-        )
+        return all_named(self._call, topic_operations.list_topics)
 
     def get(self, name: str) -> TopicInfo:
         """Return a topic with its partitions. Raises CallError if there is none of this name."""
@@ -114,22 +108,24 @@ class AsyncTopics(_Topics):
 
 
 def _new_topic(name: str, partitions: int | None, configs: Mapping[str, ConfigValue] | None) -> NewTopic:
-    fields = {"name": name, "partitions": partitions, "configs": dict(configs or {})}
+    fields = {"name": name, "partitions": partitions, "configs": configs or {}}
     return strict_json.convert(fields, NewTopic)
 
 
 def _seeding(name: str, records: Iterable[SeedFields]) -> Callable[[Control], Coroutine[object, object, SeededRecords]]:
     """Return the operation that appends the records. Raises RuleError for an invalid one."""
     path = TopicPath(topic=name)
-    body = strict_json.convert({"records": [_record_json(record) for record in records]}, SeedRecords)
+    body = strict_json.convert({"records": [_as_seeded(record) for record in records]}, SeedRecords)
     return lambda control: seed_operations.seed_records(control, path, body)
 
 
-def _record_json(record: SeedFields) -> object:
-    """Return the record as the body of the admin API has it."""
-    fields = dict(cast("Mapping[str, object]", record))
-    headers = record.get("headers")
-    if headers is not None:
-        pairs = headers.items() if isinstance(headers, Mapping) else headers
-        fields["headers"] = [{"name": name, "value": value} for name, value in pairs]
-    return as_json(fields)
+def _as_seeded(record: object) -> object:
+    """Return the record with its headers as the admin API has them; anything invalid as it is, for the conversion."""
+    if not isinstance(record, Mapping):
+        return record
+    fields = cast("Mapping[str, object]", record)
+    headers = fields.get("headers")
+    pairs = list(cast("Mapping[str, object]", headers).items()) if isinstance(headers, Mapping) else headers
+    if not isinstance(pairs, Sequence) or not all(isinstance(pair, tuple) and len(pair) == 2 for pair in pairs):
+        return fields
+    return {**fields, "headers": [{"name": name, "value": value} for name, value in pairs]}

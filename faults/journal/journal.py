@@ -319,9 +319,9 @@ class Journal:
         """Return whether the producer id was allocated before the last reset of the data."""
         return 0 <= producer_id < self.first_producer_id
 
-    def is_after_reset(self, request_id: int) -> bool:
-        """Return whether the request was recorded after the last reset of the data."""
-        return request_id > self._reset_id
+    def producers_before_reset(self, request_id: int) -> range:
+        """Return the producer ids that were allocated before the last reset of the data, if the request came after."""
+        return range(self.first_producer_id if request_id > self._reset_id else 0)
 
     def is_pending(self, request_id: int) -> bool:
         """Return whether the response of a request is pending."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
@@ -223,13 +223,8 @@ def _entry_of(journal: Journal, request_id: int, request: JournalRecord) -> Jour
     """Return the entry of a request."""
     outcomes = journal.outcomes
     faults = outcomes.faults_on(request_id)
-    is_after_reset = journal.is_after_reset(request_id)
-    batches = [
-        _journal_batch(
-            batch, faults, is_before_reset=lambda producer: is_after_reset and journal.is_from_before_reset(producer)
-        )
-        for batch in request.batches or ()
-    ]
+    before_reset = journal.producers_before_reset(request_id)
+    batches = [_journal_batch(batch, faults, before_reset) for batch in request.batches or ()]
     answer = _response_state(journal, request_id, request)
     connection = request.connection
     facts = JournalRecordView(journal, request).facts
@@ -287,9 +282,8 @@ def _rule_of(faults: list[AppliedFault], request: JournalRecord) -> int | None:
     return next((decision.rule_id for decision in withheld), None)
 
 
-def _journal_batch(
-    batch: Decision, faults: list[AppliedFault], *, is_before_reset: Callable[[int], bool]
-) -> JournalBatch:
+def _journal_batch(batch: Decision, faults: list[AppliedFault], before_reset: range) -> JournalBatch:
+    """Return the entry of a batch. before_reset: as of producers_before_reset."""
     topic, partition, decision = batch
     numbers = _numbers_of(decision)
     decided, error, base_offset, why = "refused", None, _NONE, ""
@@ -316,7 +310,7 @@ def _journal_batch(
         error=error,
         base_offset=base_offset,
         why=why or (error or ""),
-        producer_before_reset=is_before_reset(numbers.producer_id),
+        producer_before_reset=numbers.producer_id in before_reset,
     )
 
 

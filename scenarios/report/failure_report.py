@@ -13,6 +13,7 @@ from itertools import groupby, islice
 from textwrap import shorten, wrap
 from typing import TYPE_CHECKING
 
+from ...admin.errors import CallError
 from .batch_names import BatchNames
 from .diagram import WIDTH, draw
 from .journal_requests import JournalBatch, journal_requests
@@ -150,7 +151,12 @@ def verdict_lines(test: FailedTest) -> Iterator[str]:
     """Yield the counts of each topic of the requests, and its findings with their reasons."""
     topics = list(dict.fromkeys(topic for request in test.requests if _matters(request) for topic in request.topics))
     for topic in topics[:TOPICS_MAX]:
-        verdict = test.broker.verdict(topic)
+        try:
+            verdict = test.broker.verdict(topic)
+        except CallError as error:
+            # A request may name a topic that does not exist.
+            yield from _indented(f"{topic}: {error}")
+            continue
         yield from _indented(f"{topic}: {_counts(verdict)}")
         for finding in verdict.findings[:FINDINGS_MAX]:
             yield from _indented(f"{finding.kind}: {finding.why}", depth=2)

@@ -6,6 +6,7 @@ from typing import Any, cast
 
 import pytest
 
+from fauxka.admin.errors import CallError
 from fauxka.faults.journal.journal_entries import JournalBatch, JournalEntry, JournalFault
 from fauxka.faults.verdict.topic_verdict import BatchVerdict, RecordVerdict, TopicVerdict
 from fauxka.faults.verdict.verdict_findings import Finding
@@ -104,8 +105,11 @@ class FakeBroker:
         self.faults = FakeRules()
         self.files = FakeRules()
         self.findings: list[Finding] = []
+        self.unknown_topics: set[str] = set()
 
     def verdict(self, topic: str) -> TopicVerdict:
+        if topic in self.unknown_topics:
+            raise CallError(404, f"no topic {topic!r}")
         return TopicVerdict(
             topic=topic,
             batches=BatchVerdict(appended_once=1, duplicates_recognised=2),
@@ -245,6 +249,19 @@ def test_each_topic_has_its_counts_and_findings() -> None:
         "    appended_twice: it was sent again",
         "  payments: appended once 1, duplicates recognised 2, 5 records in the log",
         "    appended_twice: it was sent again",
+    ]
+
+
+def test_a_topic_that_does_not_exist_is_one_line_of_the_verdict() -> None:
+    broker = FakeBroker(request(1, "Produce", batch("payment"), topics=["payment"]), produce(2))
+    broker.unknown_topics = {"payment"}
+
+    lines = failure_report(failed(broker)).splitlines()
+
+    start = lines.index("Verdict")
+    assert lines[start + 1 : start + 3] == [
+        "  payment: no topic 'payment'",
+        "  orders: appended once 1, duplicates recognised 2, 5 records in the log",
     ]
 
 

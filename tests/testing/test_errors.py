@@ -215,6 +215,8 @@ async def test_async_broker_raises_the_same_errors() -> None:
     broker = AsyncBroker()
     with pytest.raises(BrokerStateError):
         broker.faults.lost_ack()
+    with pytest.raises(BrokerStateError):
+        await broker.topics.create("orders")
     async with broker:
         with pytest.raises(BrokerStateError):
             await broker.start()

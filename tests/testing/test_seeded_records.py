@@ -163,6 +163,9 @@ def test_unknown_place_is_an_error(broker: Broker, topic: str, record: SeedField
         ({"timestamp": -1}, r"records\[0\]\.timestamp"),
         ({"value": "\ud800"}, r"records\[0\]\.value"),
         ({"headers": {"\ud800": "x"}}, r"records\[0\]\.headers\[0\]\.name"),
+        ({"headers": 5}, r"records\[0\]\.headers"),
+        ({"headers": ["x"]}, r"records\[0\]\.headers"),
+        ("a", r"records\[0\]"),
     ],
 )
 def test_invalid_record_is_an_error_with_its_field(broker: Broker, record: Any, field: str) -> None:

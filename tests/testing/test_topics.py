@@ -9,7 +9,7 @@ import pytest
 from fauxka.admin.errors import CallError
 from fauxka.faults.rule_error import RuleError
 from fauxka.testing import Broker
-from fauxka.testing import topics as testing_topics
+from fauxka.testing import calls
 
 
 @pytest.fixture
@@ -109,11 +109,18 @@ def test_topics_are_not_changed_while_the_node_is_down(broker: Broker) -> None:
 
 
 def test_lists_have_the_items_of_all_pages(broker: Broker, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(testing_topics, "LIMIT_MAX", 2)
+    monkeypatch.setattr(calls, "LIMIT_MAX", 2)
     for number in range(5):
         broker.topics.create(f"topic-{number}")
 
     assert [topic.name for topic in broker.topics.list()] == [f"topic-{number}" for number in range(5)]
+
+
+def test_configs_that_are_no_mapping_are_an_error_with_their_field(broker: Broker) -> None:
+    not_a_mapping: Any = ["cleanup.policy"]
+
+    with pytest.raises(RuleError, match="configs"):
+        broker.topics.create("orders", configs=not_a_mapping)
 
 
 def test_created_topic_survives_a_restart(tmp_path: Path) -> None:
