@@ -71,8 +71,8 @@ def parse_admin_options(
     """
     if port == OFF:
         return None
-    if token is not None and not (token.isascii() and token.isprintable() and token.strip() == token and token):
-        raise AdminOptionsError("--admin-token: expected printable ASCII characters without space around them")
+    if token is not None:
+        check_token(token)
     if (problem := find_file_in_the_way(export_dir)) is not None:
         raise AdminOptionsError(f"--export-dir: {problem}")
     hosts = frozenset(map(_parse_allowed_host, allowed_hosts))
@@ -82,6 +82,12 @@ def parse_admin_options(
     if not (port.isascii() and port.isdecimal() and int(port) <= PORT_MAX):
         raise AdminOptionsError(f"--admin-port: expected a port from 0 to {PORT_MAX} or {OFF}, got {port!r}")
     return options._replace(port=int(port), is_port_asked=True)
+
+
+def check_token(token: str) -> None:
+    """Raise AdminOptionsError unless the token can be sent in a header."""
+    if not (token.isascii() and token.isprintable() and token.strip() == token and token):
+        raise AdminOptionsError("--admin-token: expected printable ASCII characters without space around them")
 
 
 def _parse_allowed_host(text: str) -> str:

@@ -28,14 +28,16 @@ class ExportFolder:
     def resolve(self, path: str) -> Path:
         """Return the target of an export; a relative path is relative to the folder. Blocks for the file system.
 
-        Raises CallError 400 if the target is outside the folder, and OSError if the folder cannot be created.
+        Raises CallError 400 if the target is the folder itself or outside of it, and OSError if the folder
+        cannot be created.
         """
         folder = self.path
         target = Path(os.path.realpath(folder / path))
-        if not target.is_relative_to(folder):
+        if target == folder or not target.is_relative_to(folder):
+            problem = "is" if target == folder else "is outside of"
             raise CallError(
                 400,
-                f"{path} is outside of {folder}, the folder for exports over HTTP; --export-dir DIR sets another one",
+                f"{path} {problem} {folder}, the folder for exports over HTTP; --export-dir DIR sets another one",
                 field="dir",
                 value=path,
                 allowed=f"a path inside {folder}",

@@ -58,7 +58,10 @@ def _parse_toml(content: bytes, path: str) -> object:
 
     try:
         return _without_infinity(tomllib.loads(content.decode()))
-    except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+    except RecursionError as error:
+        raise RuleFileError(f"{path}: the file is nested too deeply") from error
+    except ValueError as error:
+        # Also for an integer with more digits than Python converts.
         raise RuleFileError(f"{path}: the file is not TOML: {error}") from error
 
 

@@ -53,7 +53,9 @@ def make_parser() -> argparse.ArgumentParser:
     parser.add_argument("--instructions", action="store_true", help="count instructions of a start and a Produce")
     parser.add_argument("--against", type=Path, metavar="CHECKOUT", help="compare this checkout with another one")
     parser.add_argument("--growth", action="store_true", help="measure more connections, partitions and topics")
-    parser.add_argument("--soak", type=int, metavar="SECONDS", help="watch memory under a load with retention")
+    parser.add_argument(
+        "--soak", type=soak.seconds_of_run, metavar="SECONDS", help="watch memory under a load with retention"
+    )
     parser.add_argument("--client", action="store_true", help="measure confluent-kafka with each broker")
     parser.add_argument("--fixture", action="store_true", help="measure start and reset of a broker for tests")
     parser.add_argument("--pipeline", action="store_true", help="measure decoder and data source; names are parts")

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import os
 import time
+from argparse import ArgumentTypeError
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing
 from dataclasses import dataclass
@@ -38,6 +39,8 @@ SETTINGS = (
     f"log.retention.check.interval.ms={RETENTION_INTERVAL_MS}",
 )
 SAMPLE_SECONDS = 1.0
+# A shorter run has no sample in the second half of its settling time.
+SECONDS_MIN = 15
 # A row of the table has the largest of its samples.
 SAMPLES_OF_A_ROW = 15
 # Memory may grow in the first two minutes, or in the first fifth of a shorter run.
@@ -65,6 +68,13 @@ class Sample:
     def beyond_logs_mib(self) -> float:
         """Resident memory without the bytes in the logs."""
         return self.resident_mib - self.logs_mib
+
+
+def seconds_of_run(text: str) -> int:
+    """Return the seconds of an argument. Raises ArgumentTypeError."""
+    if not text.isdecimal() or int(text) < SECONDS_MIN:
+        raise ArgumentTypeError(f"expected at least {SECONDS_MIN} seconds, got {text!r}")
+    return int(text)
 
 
 def main(seconds: int, names: Sequence[str]) -> dict[str, Figures]:

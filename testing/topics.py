@@ -125,7 +125,15 @@ def _as_seeded(record: object) -> object:
         return record
     fields = cast("Mapping[str, object]", record)
     headers = fields.get("headers")
-    pairs = list(cast("Mapping[str, object]", headers).items()) if isinstance(headers, Mapping) else headers
-    if not isinstance(pairs, Sequence) or not all(isinstance(pair, tuple) and len(pair) == 2 for pair in pairs):
+    if isinstance(headers, Mapping):
+        headers = list(cast("Mapping[object, object]", headers).items())
+    if not isinstance(headers, list | tuple):
         return fields
-    return {**fields, "headers": [{"name": name, "value": value} for name, value in pairs]}
+    return {**fields, "headers": [_as_header(header) for header in cast("Sequence[object]", headers)]}
+
+
+def _as_header(header: object) -> object:
+    if not isinstance(header, tuple):
+        return header
+    pair = cast("tuple[object, ...]", header)
+    return {"name": pair[0], "value": pair[1]} if len(pair) == 2 else pair

@@ -9,11 +9,12 @@ from __future__ import annotations
 import http.client
 import json
 from collections.abc import Iterator, Mapping
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple
 from urllib.parse import urlencode, urlsplit
 
 from ...broker.lifecycle.ready_file import ReadyFileError, RunningBroker, read_ready_file, registered_brokers
 from ...storage.file_systems.path_problems import find_path_problem
+from ..admin_options import AdminOptionsError, check_token
 
 # A verdict reads whole logs.
 RESPONSE_SECONDS_MAX = 120.0
@@ -22,8 +23,6 @@ ALLOWED_CHARACTERS_MAX = 200
 # The most that a page of the API has.
 PAGE_ITEMS = 10_000
 
-JsonObject = dict[str, Any]
-
 
 class BadCall(Exception):
     """The broker is not named unambiguously, or it refuses the call. The message is one line for the user."""
@@ -31,6 +30,14 @@ class BadCall(Exception):
 
 class Unreachable(Exception):
     """There is no broker, or it does not respond as one. The message is one line for the user."""
+
+
+class JsonObject(dict[str, Any]):
+    """An object of a response. To read a field that is missing raises Unreachable: another server has responded."""
+
+    def __missing__(self, name: str) -> object:
+        """Raise Unreachable."""
+        raise Unreachable(f"this is not the admin API of fauxka: its response has no field {name!r}")
 
 
 class AdminAddress(NamedTuple):
@@ -104,7 +111,12 @@ class AdminClient:
     """Calls one admin API. Each call has its own connection."""
 
     def __init__(self, address: AdminAddress, token: str | None = None) -> None:
-        """token: the bearer token, if the API needs one."""
+        """token: the bearer token, if the API needs one. Raises BadCall for one that cannot be sent."""
+        if token is not None:
+            try:
+                check_token(token)
+            except AdminOptionsError as error:
+                raise BadCall(str(error)) from error
         self.address = address
         self._headers = {} if token is None else {"Authorization": f"Bearer {token}"}
 
@@ -133,7 +145,8 @@ class AdminClient:
             connection.request(method, target, body, self._headers)
             response = connection.getresponse()
             return _Response(response.status, response.reason, response.read())
-        except (OSError, http.client.HTTPException) as error:
+        except (OSError, http.client.HTTPException, UnicodeError) as error:
+            # A host name with a long label cannot be encoded.
             reason = (error.strerror if isinstance(error, OSError) else None) or str(error) or type(error).__name__
             raise Unreachable(f"no response from the admin API at {self.address.url}: {reason}") from error
         finally:
@@ -141,10 +154,10 @@ class AdminClient:
 
     def _error_of(self, response: _Response, fields: JsonObject | None) -> Exception:
         detail = None if fields is None else fields.get("error")
-        if not isinstance(detail, dict) or "message" not in detail:
+        if not isinstance(detail, JsonObject) or "message" not in detail:
             status = f"{response.status} {response.reason}"
             return Unreachable(f"{self.address.url} is not the admin API of fauxka: it responded with {status}")
-        message = _message_of(cast(JsonObject, detail))
+        message = _message_of(detail)
         if response.status == http.HTTPStatus.UNAUTHORIZED:
             message += "; give it with --admin-token or FAUXKA_ADMIN_TOKEN"
         return Unreachable(message) if response.status >= http.HTTPStatus.INTERNAL_SERVER_ERROR else BadCall(message)
@@ -158,10 +171,10 @@ class _Response(NamedTuple):
 
 def _json_object(content: bytes) -> JsonObject | None:
     try:
-        fields: object = json.loads(content)
-    except ValueError:
+        fields: object = json.loads(content, object_hook=JsonObject)
+    except (ValueError, RecursionError):
         return None
-    return cast(JsonObject, fields) if isinstance(fields, dict) else None
+    return fields if isinstance(fields, JsonObject) else None
 
 
 def _message_of(detail: Mapping[str, Any]) -> str:

@@ -72,7 +72,12 @@ def calls_broker(exit_unreachable: int = EXIT_UNREACHABLE) -> Callable[[Callable
 def print_response(response: object, lines: Callable[[], Iterable[str]], *, as_json: bool) -> None:
     """Print a response as JSON or as lines. lines: returns them."""
     if as_json:
-        click.echo(json.dumps(response, indent=2, ensure_ascii=False))
+        print_json(response)
         return
     for line in lines():
         click.echo(line)
+
+
+def print_json(response: object) -> None:
+    """Print a response as JSON."""
+    click.echo(json.dumps(response, indent=2, ensure_ascii=False))

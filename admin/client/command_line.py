@@ -13,9 +13,10 @@ from typing import Any
 from urllib.parse import quote
 
 import click
+from click.core import ParameterSource
 
 from .admin_client import AdminClient, BadCall
-from .broker_options import JSON_OPTION, broker_options, calls_broker, chosen_broker, print_response
+from .broker_options import JSON_OPTION, broker_options, calls_broker, chosen_broker, print_json, print_response
 from .rule_text import rule_line, rule_lines
 
 EXIT_FINDINGS = 1
@@ -70,7 +71,7 @@ def add_fault(ctx: click.Context, /, rule: str | None, rule_file: str | None, **
     `fauxka fault add RECIPE --help` lists the options of a recipe.
     """
     if ctx.invoked_subcommand is not None:
-        if any(value is not None for value in (rule, rule_file, broker["admin"], broker["ready_file"])):
+        if any(ctx.get_parameter_source(name) is ParameterSource.COMMANDLINE for name in ctx.params):
             raise click.UsageError(f"give the options after the recipe {ctx.invoked_subcommand}, and no other rule")
         return
     if (rule is None) == (rule_file is None):
@@ -79,8 +80,7 @@ def add_fault(ctx: click.Context, /, rule: str | None, rule_file: str | None, **
         )
     with chosen_broker(broker["admin"], broker["ready_file"], broker["admin_token"]) as client:
         if rule is not None:
-            response = client.call("POST", RULES, rule.encode())
-            print_response(response, lambda: [rule_line(response)], as_json=True)
+            print_json(client.call("POST", RULES, rule.encode()))
         elif rule_file is not None:
             for content in _rules_in(rule_file):
                 click.echo(rule_line(client.call("POST", RULES, content)))
@@ -112,9 +112,16 @@ def list_faults(client: AdminClient, *, as_json: bool) -> None:
 @calls_broker()
 @JSON_OPTION
 def clear_faults(client: AdminClient, rules: tuple[str, ...], *, as_json: bool) -> None:
-    """Remove the fault rules with these ids or names, or all of them. Held and hanging requests stay so."""
+    """Remove the fault rules with these ids or names, or all of them. Held and hanging requests stay so.
+
+    If one of them does not exist, none is removed.
+    """
     if rules:
-        removed = [client.call("DELETE", f"{RULES}/{quote(each, safe='')}") for each in rules]
+        found = [client.call("GET", f"{RULES}/{quote(each, safe='')}") for each in rules]
+        # A rule may be given by its id and by its name.
+        removed = [
+            client.call("DELETE", f"{RULES}/{rule_id}") for rule_id in dict.fromkeys(rule["id"] for rule in found)
+        ]
     else:
         removed = client.call("DELETE", RULES)["items"]
     lines = [f"removed {rule_line(rule)}" for rule in removed]

@@ -210,7 +210,7 @@ def _value_of(name: str, value: Any) -> Any:
 def _field_value(name: str, value: Any) -> Any:
     """Return the value of a field of the match, in the form of its JSON; several values are a list."""
     if not isinstance(value, tuple):
-        return None if value == _word_of(name) else value
+        return None if name == TIMES and value == UNLIMITED else value
     values = [_match_value(name, each) for each in cast(Sequence[Any], value)]
     return values[0] if len(values) == 1 else values
 

@@ -16,9 +16,9 @@ _INDENT = "  "
 def verdict_lines(verdict: Mapping[str, Any], width: int) -> Iterator[str]:
     """Yield the counts and the first findings. width: the longest line in columns."""
     for part in ("batches", "records"):
-        counts = ", ".join(f"{name.replace('_', ' ')} {count}" for name, count in verdict.get(part, {}).items())
+        counts = ", ".join(f"{name.replace('_', ' ')} {count}" for name, count in verdict[part].items())
         yield from indented(f"{part}: {counts}", width)
-    findings: list[Mapping[str, Any]] = verdict.get("findings", [])
+    findings: list[Mapping[str, Any]] = verdict["findings"]
     for finding in findings[:FINDINGS_MAX]:
         yield from indented(f"{finding['kind']}: {finding['why']}", width)
     left_out = len(findings) + int(verdict.get("findings_left_out", 0)) - FINDINGS_MAX
@@ -28,7 +28,7 @@ def verdict_lines(verdict: Mapping[str, Any], width: int) -> Iterator[str]:
 
 def finding_count(verdict: Mapping[str, Any]) -> int:
     """Return the number of findings without the harmless ones, with those that the broker left out."""
-    kinds = [finding["kind"] for finding in verdict.get("findings", [])]
+    kinds = [finding["kind"] for finding in verdict["findings"]]
     are_all_listed = bool(kinds) and kinds[-1] in HARMLESS_KINDS
     left_out = 0 if are_all_listed else int(verdict.get("findings_left_out", 0))
     return sum(kind not in HARMLESS_KINDS for kind in kinds) + left_out

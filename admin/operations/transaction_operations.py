@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-import asyncio
 from contextlib import suppress
 from typing import TYPE_CHECKING, Annotated, Literal
 
 from msgspec import Meta, Struct
 
-from ...broker.runtime.deferred import Deferred
+from ...broker.runtime.long_work import Steps, all_complete
 from ...protocol.error_codes import ErrorCode, KafkaError
 from ..control import Control
 from ..errors import conflict, unknown
+from ..long_calls import run_steps
 from ..operation import Operation
 from ..paging import LIMIT_DEFAULT, Limit, page_of
 
 if TYPE_CHECKING:
-    from ...broker.coordinators.transaction.transaction_coordinator import TransactionCoordinator
     from ...broker.coordinators.transaction.transaction_metadata import TransactionMetadata
 
 TAG = "transactions"
@@ -92,28 +91,24 @@ async def forget_transaction(control: Control, path: TransactionPath) -> Transac
     """Delete a transactional id, as after transactional.id.expiration.ms; an open transaction is aborted first.
 
     A client with its producer id gets INVALID_PRODUCER_ID_MAPPING; InitProducerId returns a new producer id. Returns
-    the deleted state.
+    the deleted state. Raises CallError 404, and 409 if it cannot be deleted or the node crashes or is reset meanwhile.
     """
     known = _known(control, path.transactional_id)
     transactions = control.cluster.node.coordinators.transactions
-    try:
-        transactions.abort(path.transactional_id)
-        await _when_ended(transactions)
-        transactions.delete(path.transactional_id)
-    except KafkaError as error:
-        name = ErrorCode(error.code).name
-        message = f"{path.transactional_id} cannot be deleted: {name} {error.message}"
-        raise conflict(message, field="transactional_id", value=path.transactional_id) from error
-    return transaction_info(known)
 
+    def steps() -> Steps[TransactionInfo]:
+        try:
+            transactions.abort(path.transactional_id)
+            # With flush.messages an abort takes a few flushes.
+            yield from all_complete([transactions.when_durable(ErrorCode.NONE, ErrorCode)])
+            transactions.delete(path.transactional_id)
+        except KafkaError as error:
+            name = ErrorCode(error.code).name
+            message = f"{path.transactional_id} cannot be deleted: {name} {error.message}"
+            raise conflict(message, field="transactional_id", value=path.transactional_id) from error
+        return transaction_info(known)
 
-async def _when_ended(transactions: TransactionCoordinator) -> None:
-    """Return when an abort is complete; with flush.messages that takes a few flushes."""
-    ended = transactions.when_durable(True, lambda _: False)
-    if isinstance(ended, Deferred):
-        delivered: asyncio.Future[bool] = asyncio.get_running_loop().create_future()
-        ended.deliver_to(delivered.set_result)
-        await delivered
+    return await run_steps(control, steps())
 
 
 def _known(control: Control, transactional_id: str) -> TransactionMetadata:

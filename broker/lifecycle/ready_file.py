@@ -148,8 +148,7 @@ def _check_owner(folder: str) -> None:
 def _is_running(pid: int) -> bool:
     try:
         os.kill(pid, 0)
-    except ProcessLookupError:
+    except (ProcessLookupError, PermissionError):
+        # A process of another user has got the id since.
         return False
-    except PermissionError:
-        return True
     return True

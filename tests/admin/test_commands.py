@@ -10,6 +10,7 @@ import threading
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -148,6 +149,7 @@ def test_no_rule_of_a_file_is_added_if_one_is_invalid(commands: Commands, tmp_pa
         (["slow_answers"], "Missing argument 'MS'."),
         (["--json", "{"], "the body is not JSON"),
         (["--json", '{"point": "applied"}'], '"action" is missing'),
+        (["--admin-token", "x", "lost_ack"], "give the options after the recipe lost_ack, and no other rule"),
         (["--file", "no-such-file"], "no-such-file: No such file or directory"),
         ([], "give a recipe, --json or --file; recipes are lost_ack, "),
     ],
@@ -223,11 +225,29 @@ def test_clear_removes_the_rule_with_a_name(commands: Commands, admin: AdminClie
     assert [rule["name"] for rule in admin.get("/v1/rules")["items"]] == ["hang"]
 
 
+def test_clear_removes_a_rule_once_that_is_given_by_id_and_by_name(commands: Commands, admin: AdminClient) -> None:
+    commands.lines("fault", "add", "lost_ack", "--name", "of orders")
+    (rule,) = admin.get("/v1/rules")["items"]
+
+    assert len(commands.lines("fault", "clear", "of orders", str(rule["id"]))) == 1
+
+
 @pytest.mark.parametrize("rule", ["4711", "no such name"])
-def test_clear_of_an_unknown_rule_is_refused(commands: Commands, rule: str) -> None:
-    told = commands.refused("fault", "clear", rule)
+def test_clear_with_an_unknown_rule_is_refused_and_removes_none(
+    commands: Commands, admin: AdminClient, rule: str
+) -> None:
+    commands.lines("fault", "add", "lost_ack", "--name", "of orders")
+
+    told = commands.refused("fault", "clear", "of orders", rule)
 
     assert rule in told
+    assert [rule["name"] for rule in admin.get("/v1/rules")["items"]] == ["of orders"]
+
+
+def test_a_rule_may_have_the_name_never(commands: Commands, admin: AdminClient) -> None:
+    commands.lines("fault", "add", "lost_ack", "--name", "never")
+
+    assert [rule["name"] for rule in admin.get("/v1/rules")["items"]] == ["never"]
 
 
 def test_a_rule_is_added_disabled(commands: Commands, admin: AdminClient) -> None:
@@ -328,7 +348,8 @@ def test_no_verdict_is_exit_code_2() -> None:
 def test_many_findings_are_counted() -> None:
     findings = [{"kind": "reordered", "why": str(number)} for number in range(FINDINGS_MAX + 2)]
 
-    lines = list(verdict_lines({"findings": findings, "findings_left_out": 3}, 80))
+    verdict: dict[str, Any] = {"batches": {}, "records": {}, "findings": findings, "findings_left_out": 3}
+    lines = list(verdict_lines(verdict, 80))
 
     assert lines[-2:] == [f"  reordered: {FINDINGS_MAX - 1}", "  and 5 more findings"]
 
@@ -529,6 +550,23 @@ def test_the_token_is_sent_and_its_absence_is_explained(tmp_path: Path) -> None:
     assert without.log.endswith("; give it with --admin-token or FAUXKA_ADMIN_TOKEN\n")
 
 
+@pytest.mark.parametrize("token", ["€", "", " a"])
+def test_a_token_that_no_header_can_have_is_refused(token: str) -> None:
+    ended = run("fault", "list", "--admin", "127.0.0.1:1", "--admin-token", token)
+
+    assert (ended.exit_code, ended.log) == (
+        2,
+        "fauxka: --admin-token: expected printable ASCII characters without space around them\n",
+    )
+
+
+def test_a_host_name_that_cannot_be_encoded_is_exit_code_1() -> None:
+    ended = run("fault", "list", "--admin", f"http://{'a' * 64}.test:9099")
+
+    assert (ended.exit_code, ended.log.count("\n")) == (1, 1)
+    assert ended.log.startswith("fauxka: no response from the admin API at ")
+
+
 class AnotherServer(http.server.BaseHTTPRequestHandler):
     """A server that is no broker."""
 
@@ -548,6 +586,28 @@ def test_another_server_at_the_address_is_exit_code_1() -> None:
 
     assert (ended.exit_code, ended.output) == (1, "")
     assert ended.log == f"fauxka: {url} is not the admin API of fauxka: it responded with 404 Not Found\n"
+
+
+class AnotherApi(AnotherServer):
+    """A server that responds to every call with an empty object."""
+
+    def do_GET(self) -> None:
+        self.send_response(200)
+        self.end_headers()
+        self.wfile.write(b"{}")
+
+
+@pytest.mark.parametrize(
+    ("words", "exit_code"), [(("verdict", "orders"), 2), (("fault", "list"), 1), (("journal",), 1)]
+)
+def test_another_api_at_the_address_is_no_clean_verdict(words: tuple[str, ...], exit_code: int) -> None:
+    with http.server.HTTPServer(("127.0.0.1", 0), AnotherApi) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        ended = run(*words, "--admin", f"127.0.0.1:{server.server_port}")
+        server.shutdown()
+
+    assert (ended.exit_code, ended.output, ended.log.count("\n")) == (exit_code, "", 1)
+    assert ended.log.startswith("fauxka: this is not the admin API of fauxka: its response has no field ")
 
 
 def test_a_server_of_another_protocol_is_exit_code_1(broker: Serving) -> None:

@@ -47,6 +47,8 @@ REFUSED = [
     ("rules.json", "[", "the file is not JSON"),
     ("rules.toml", "[", "the file is not TOML"),
     ("rules.toml", b"\xff", "the file is not TOML"),
+    ("rules.toml", f"a = {'1' * 5000}", "the file is not TOML"),
+    ("rules.toml", f"a = {'[' * 5000}", "the file is nested too deeply"),
 ]
 
 

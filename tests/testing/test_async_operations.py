@@ -17,6 +17,7 @@ from fauxka.testing import AsyncBroker
 from fauxka.testing.topics import SeedFields
 
 from ..broker.loop_pauses import LoopPauses, measured_loop
+from ..broker.transactional_client import SECONDS_MAX, TransactionalClient
 from ..protocol.batch_bytes import batch, records
 from ..protocol.batch_bytes import record as record_bytes
 
@@ -50,6 +51,29 @@ async def test_export_reads_over_the_loop_that_awaits_it(broker: AsyncBroker, tm
     exported = await broker.export(tmp_path / "kafka")
 
     assert exported.dir == str(tmp_path / "kafka")
+
+
+@pytest.mark.asyncio
+async def test_deletion_of_a_transactional_id_ends_with_a_crash(tmp_path: Path) -> None:
+    async with AsyncBroker({"log.flush.interval.messages": "1"}, data_dir=tmp_path) as broker:
+        await broker.topics.create("events", partitions=1)
+        await asyncio.to_thread(open_transaction, broker.bootstrap_servers)
+        broker.files.add(action="slow", ms=500, operation="fsync", file_kind="log")
+
+        deleted = asyncio.create_task(broker.transactions.delete("tx"))
+        # One turn of the loop, in which the abort is appended.
+        await asyncio.sleep(0)
+        broker.crash()
+
+        with pytest.raises(CallError, match="the node has crashed"):
+            await asyncio.wait_for(deleted, SECONDS_MAX)
+
+
+def open_transaction(bootstrap_servers: str) -> None:
+    with TransactionalClient(bootstrap_servers) as client:
+        client.find_coordinator()
+        producer = client.init()
+        client.add((producer.producer_id, producer.producer_epoch))
 
 
 @pytest.mark.asyncio

@@ -8,8 +8,7 @@ import pytest
 
 from fauxka.admin.errors import CallError
 from fauxka.faults.rule_error import RuleError
-from fauxka.testing import Broker
-from fauxka.testing import calls
+from fauxka.testing import Broker, calls
 
 
 @pytest.fixture

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -99,8 +100,8 @@ class KafkaFolder:
             raise ExportError(problem)
         if path.exists() and any(path.iterdir()):
             raise ExportError(f"{path} exists and is not an empty folder")
-        # The outermost folder that this export creates; None if path exists.
-        self._created = next((each for each in [*reversed(path.parents), path] if not each.exists()), None)
+        # The folders that this export creates, innermost first.
+        self._created = [each for each in [path, *path.parents] if not each.exists()]
         path.mkdir(parents=True, exist_ok=True)
         self.path = path.resolve()
         if within is not None and not self.path.is_relative_to(within):
@@ -109,15 +110,18 @@ class KafkaFolder:
             raise ExportError(f"{path} leads out of {within}")
 
     def discard(self) -> None:
-        """Delete everything that the export has created, because it failed."""
-        if self._created is not None:
-            shutil.rmtree(self._created, ignore_errors=True)
-            return
+        """Delete everything that the export has created, because it failed.
+
+        Another export may use a folder around this one that this export has created; that one stays.
+        """
         for entry in self.path.iterdir():
             if entry.is_dir():
                 shutil.rmtree(entry, ignore_errors=True)
             else:
                 entry.unlink(missing_ok=True)
+        with suppress(OSError):
+            for folder in self._created:
+                folder.rmdir()
 
     def create_partition(self, topic_name: str, topic_id: bytes, index: int) -> Path:
         """Create the folder of a partition and return it. Raises OSError."""

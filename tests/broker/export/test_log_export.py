@@ -270,6 +270,16 @@ def test_mistake_is_one_line_and_exit_code_2(tmp_path: Path, options: tuple[str,
     assert list(tmp_path.iterdir()) == []
 
 
+def test_failed_export_leaves_what_others_wrote_into_a_folder_that_it_created(tmp_path: Path) -> None:
+    failed = KafkaFolder(tmp_path / "new" / "folder" / "failed")
+    failed.create_partition("t", bytes(16), 0)
+    other = KafkaFolder(tmp_path / "new" / "other")
+
+    failed.discard()
+
+    assert list((tmp_path / "new").iterdir()) == [other.path]
+
+
 def test_failed_export_leaves_an_empty_folder_empty(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def fail(_folder: KafkaFolder, _cluster: object, _now_ms: int) -> None:
         raise OSError(errno.ENOSPC, "No space left on device")
