@@ -12,7 +12,7 @@ from ..faults.rules.match import Match, Natural
 from ..faults.rules.recipes import match_of
 from ..faults.strict_json import convert
 from .calls import ControlCall
-from .journal_text import failure_text
+from .journal_text import expectation_text, failure_text
 
 if TYPE_CHECKING:
     from ..admin.control import Control
@@ -59,7 +59,7 @@ class BrokerJournal:
             entries = read_entries(control.journal, match, since=span.since)
             if len(entries) == count or (count is None and entries):
                 return entries
-            return failure_text(control.journal, match, entries, count, since=span.since, conditions=fields)
+            return failure_text(control.journal, match, entries, expectation_text(count, fields), since=span.since)
 
         found = self._call(entries_or_text)
         if isinstance(found, str):

@@ -20,20 +20,15 @@ def failure_text(
     journal: Journal,
     match: Match,
     matching: Sequence[JournalEntry],
-    count: int | None,
+    expectation: str,
     *,
     since: int,
-    conditions: Mapping[str, object],
 ) -> str:
-    """Return the text for a number of matching requests other than count; None expects at least one.
+    """Return the text for an unexpected number of matching requests.
 
-    conditions: the fields of match as the caller gave them. since: only requests with a greater id.
+    expectation: as expectation_text returns it. since: only requests with a greater id.
     """
-    found = len(matching)
-    wanted = "at least 1 request" if count is None else "1 request" if count == 1 else f"{count} requests"
-    filters = ", ".join(f"{name}={value!r}" for name, value in conditions.items())
-    lines = [f"expected {wanted}{filters and f' with {filters}'}, found {found}"]
-    lines += _listed(matching)
+    lines = [f"{expectation}, found {len(matching)}", *_listed(matching)]
     if match.api is not None:
         lines += _others_of_the_api(journal, match, matching, since)
     kinds = Counter(api_name_of(request.api_key) for _, request in journal.records(since))
@@ -41,6 +36,13 @@ def failure_text(
     if journal.dropped:
         lines.append(f"older requests that are no longer kept (fauxka.journal.requests.max): {journal.dropped}")
     return "\n".join(lines)
+
+
+def expectation_text(count: int | None, conditions: Mapping[str, object]) -> str:
+    """Return how many requests are expected; None: at least one. conditions: the fields that they have to match."""
+    wanted = "at least 1 request" if count is None else "1 request" if count == 1 else f"{count} requests"
+    filters = ", ".join(f"{name}={value!r}" for name, value in conditions.items())
+    return f"expected {wanted}{filters and f' with {filters}'}"
 
 
 def _others_of_the_api(journal: Journal, match: Match, matching: Sequence[JournalEntry], since: int) -> list[str]:
