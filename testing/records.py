@@ -32,7 +32,7 @@ def reading(
     """Return the operation that reads the records. chosen: a RecordFilter. Raises RuleError for an invalid value."""
     fields = {**chosen, "partition": partition}
     limit = fields.pop("limit", None)
-    if limit is not None and (not isinstance(limit, int) or limit < 1):
+    if limit is not None and (type(limit) is not int or limit < 1):
         raise RuleError("limit", limit, "integer >= 1 or null", f"limit cannot be {limit!r}; allowed: integer >= 1")
     query = strict_json.convert(fields, RecordQuery)
     return lambda control: read_records(control, TopicPath(topic=topic), query, limit)

@@ -9,11 +9,13 @@ from contextlib import suppress
 from types import TracebackType
 from typing import TYPE_CHECKING, Protocol, Self, cast
 
-from msgspec import to_builtins
+from msgspec import Struct, to_builtins
 
 from ..faults.actions import kind_of
 from ..faults.rules.fault_rules import When
+from ..faults.rules.match import Natural
 from ..faults.rules.near_misses import describe_misses
+from ..faults.strict_json import convert
 from .calls import AWAIT_TIMEOUT_MS, Call
 from .errors import BrokerStateError, WaitTimeoutError
 
@@ -157,14 +159,20 @@ class ArmedHandle:
         return WaitTimeoutError("\n".join(lines), self.hits, self.near_misses)
 
 
+class _Wait(Struct):
+    count: Natural
+    timeout_ms: Natural
+
+
 class Rule(ArmedHandle):
     """The handle of a rule of Broker."""
 
     def await_hits(self, count: int = 1, timeout_ms: int = AWAIT_TIMEOUT_MS) -> int:
         """Wait for at least count hits and return their number; raises WaitTimeoutError with the near misses.
 
-        timeout_ms: in real time, even with a manual clock.
+        timeout_ms: in real time, even with a manual clock. Raises RuleError for a negative number.
         """
+        convert({"count": count, "timeout_ms": timeout_ms}, _Wait)
         reached = threading.Event()
         cancel = self._call(lambda: self._armed.when_hits(count, reached.set))
         if not reached.wait(timeout_ms / 1000):
@@ -177,7 +185,11 @@ class AsyncRule(ArmedHandle):
     """The handle of a rule of AsyncBroker."""
 
     async def await_hits(self, count: int = 1, timeout_ms: int = AWAIT_TIMEOUT_MS) -> int:
-        """Wait for at least count hits and return their number; raises WaitTimeoutError with the near misses."""
+        """Wait for at least count hits and return their number; raises WaitTimeoutError with the near misses.
+
+        Raises RuleError for a negative number.
+        """
+        convert({"count": count, "timeout_ms": timeout_ms}, _Wait)
         reached = asyncio.Event()
         cancel = self._armed.when_hits(count, reached.set)
         try:

@@ -94,7 +94,8 @@ class TopicVerdict(Struct, kw_only=True):
         """Assert that every acknowledged record is in the log, and that no record is in it twice.
 
         A record that is in the log and was never acknowledged is no failure, nor is one that retention or DeleteRecords
-        deleted. Raises AssertionError with the first findings, and for a topic to which nothing was produced.
+        deleted. Raises AssertionError with the first findings, for a topic to which nothing was produced, and if copies
+        would not have been found (see forgotten).
         """
         __tracebackhide__ = True
         self._check("exactly once", (ACKNOWLEDGED_LOST, APPENDED_TWICE))
@@ -125,6 +126,11 @@ class TopicVerdict(Struct, kw_only=True):
         if failed:
             summary = ", ".join(f"{count} {one if count == 1 else many}" for count, one, many in failed)
             raise AssertionError("\n".join([f"{self.topic}: expected {wanted}, found {summary}", *self._lines(kinds)]))
+        if self.forgotten and APPENDED_TWICE in kinds:
+            raise AssertionError(
+                f"{self.topic}: found no duplicates, but copies of {self.forgotten} unacknowledged batches, which were "
+                "too many to keep, would not have been found"
+            )
 
     def _lines(self, kinds: Collection[str]) -> list[str]:
         """Return a line for each of the first findings of these kinds, and the number of the others."""

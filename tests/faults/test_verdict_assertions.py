@@ -137,3 +137,14 @@ def test_a_producer_from_before_the_reset_is_no_failure_of_exactly_once() -> Non
     scene.send(A)
 
     scene.verdict().assert_exactly_once()
+
+
+def test_duplicates_are_not_denied_where_they_would_not_have_been_found() -> None:
+    verdict = exactly_once()
+    verdict.forgotten = 3
+
+    verdict.assert_nothing_lost()
+    with pytest.raises(AssertionError, match="copies of 3 unacknowledged batches"):
+        verdict.assert_no_duplicates()
+    with pytest.raises(AssertionError, match="copies of 3 unacknowledged batches"):
+        verdict.assert_exactly_once()

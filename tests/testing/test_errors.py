@@ -263,3 +263,11 @@ def test_timeout_of_hits_is_a_timeout_error_with_the_hits_and_near_misses(broker
 def test_every_error_has_the_common_base_and_that_of_python(error: type[Exception], builtin: type[Exception]) -> None:
     assert issubclass(error, FauxkaError)
     assert issubclass(error, builtin)
+
+
+@pytest.mark.parametrize("wrong", [{"count": "2"}, {"timeout_ms": -1}])
+def test_wait_for_a_wrong_number_of_hits_is_an_error_with_its_name(broker: Broker, wrong: dict[str, Any]) -> None:
+    (name,) = wrong
+
+    with pytest.raises(RuleError, match=f"{name} cannot be"):
+        broker.faults.lost_ack().await_hits(**wrong)

@@ -163,7 +163,9 @@ def test_unknown_topic_and_partition_are_errors(broker: Broker) -> None:
         broker.records(TOPIC, 2)
 
 
-@pytest.mark.parametrize("chosen", [{"limit": 0}, {"from_offset": -1}, {"to_offset": "1"}, {"offset": 1}])
+@pytest.mark.parametrize(
+    "chosen", [{"limit": 0}, {"limit": True}, {"from_offset": -1}, {"to_offset": "1"}, {"offset": 1}]
+)
 def test_invalid_argument_is_an_error_with_its_name(broker: Broker, chosen: dict[str, Any]) -> None:
     (name,) = chosen
 
