@@ -100,7 +100,7 @@ def test_distribution_installs_and_serves(
     with serving(tmp_path, command=command) as broker:
         health = run("health", "--port", str(broker.port), command=command)
         stopped = stop(broker, signal.SIGTERM)
-    scenario = run("scenario", "run", "lost-ack", "--client", "confluent-kafka", command=command)
+    scenario = run("scenario", "run", "lost-ack", "--client", "confluent", command=command)
 
     assert (health.exit_code, stopped.exit_code) == (0, 0), stopped.log
     # Without the extra there is no client.
