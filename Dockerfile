@@ -1,15 +1,19 @@
 # syntax=docker/dockerfile:1
-# The wheel is built in the first stage, with a C compiler, and installed in the second, so that the image holds no sources
-# and no tools.
+# The first stage compiles and installs into a folder, which the second one copies, so that the image holds no sources, no
+# tools and no pip. Every package is locked in requirements/image.txt, which is in the image too.
 ARG PYTHON_IMAGE=python:3.13-slim
 
 FROM ${PYTHON_IMAGE} AS build
-WORKDIR /build
-COPY . .
+# strip removes the debug symbols of compiled modules: 20 MB.
 RUN apt-get update \
- && apt-get install --yes --no-install-recommends gcc libc6-dev \
- && python -m pip install --no-cache-dir build \
- && FAUXKA_COMPILE=1 python -m build --wheel --outdir /dist .
+ && apt-get install --yes --no-install-recommends gcc libc6-dev binutils \
+ && python -m venv --without-pip /opt/fauxka
+WORKDIR /build
+COPY requirements/image.txt /opt/fauxka/
+RUN python -m pip --python /opt/fauxka/bin/python install --no-cache-dir --require-hashes --requirement /opt/fauxka/image.txt
+COPY . .
+RUN FAUXKA_COMPILE=1 python -m pip --python /opt/fauxka/bin/python install --no-cache-dir --no-deps . \
+ && find /opt/fauxka -name '*.so*' -exec strip --strip-unneeded {} +
 
 FROM ${PYTHON_IMAGE}
 ARG VERSION=0.1.0
@@ -17,11 +21,17 @@ LABEL org.opencontainers.image.title="fauxka" \
       org.opencontainers.image.description="A mock broker for Apache Kafka clients: exact on the wire, and it fails on demand" \
       org.opencontainers.image.version="${VERSION}" \
       org.opencontainers.image.licenses="Apache-2.0"
-COPY --from=build /dist /tmp/dist
-RUN python -m pip install --no-cache-dir /tmp/dist/*.whl \
- && rm -rf /tmp/dist \
- && useradd --uid 1000 --no-create-home --shell /usr/sbin/nologin appuser \
- && install --directory --owner appuser --group appuser /var/lib/fauxka
+# Any user of group 0 may write where appuser may: OpenShift runs images under a user of its own.
+RUN useradd --uid 1000 --gid 0 --no-create-home --shell /usr/sbin/nologin appuser \
+ && install --directory --owner appuser --group root --mode 775 /var/lib/fauxka /etc/confluent/docker \
+ && rm -rf /usr/bin/pip* /usr/local/bin/pip* $(python -c 'from importlib.util import find_spec as find; \
+    print(*(f"{place} {place}-*" for name in ("pip", "ensurepip") if (found := find(name)) \
+    for place in found.submodule_search_locations))')
+COPY --from=build /opt/fauxka /opt/fauxka
+COPY image/usr /usr
+COPY image/etc/kafka /etc/kafka
+COPY --chown=1000:0 image/etc/confluent /etc/confluent
+ENV PATH=/opt/fauxka/bin:$PATH
 # Without a data folder, exports over HTTP go to ./exports.
 WORKDIR /var/lib/fauxka
 USER appuser
@@ -36,8 +46,8 @@ ENV FAUXKA_HOST=0.0.0.0 \
 # Kafka's port, and the one of the admin API.
 EXPOSE 9092 9099
 STOPSIGNAL SIGTERM
-HEALTHCHECK --interval=5s --timeout=4s --start-period=10s --retries=3 CMD ["fauxka", "health"]
+HEALTHCHECK --interval=2s --timeout=4s --start-period=10s --retries=3 CMD ["fauxka", "health"]
 # Everything is in memory, unless told otherwise; a volume for it: -v fauxka-data:/var/lib/fauxka -e FAUXKA_DATA_DIR=/var/lib/fauxka
 # Kafka's keys come as in Kafka's image: -e KAFKA_NUM_PARTITIONS=3 -e KAFKA_ADVERTISED_LISTENERS=PLAINTEXT://localhost:9092
-ENTRYPOINT ["fauxka"]
+ENTRYPOINT ["docker-entrypoint"]
 CMD ["serve"]

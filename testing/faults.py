@@ -4,20 +4,19 @@ from __future__ import annotations
 
 from abc import ABC
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Generic, ParamSpec, Protocol, TypeAlias, TypeVar, cast
+from typing import TYPE_CHECKING, Generic, Protocol, TypeAlias, TypeVar, cast
 
 from ..faults import strict_json
 from ..faults.files.file_rules import FileRule
-from ..faults.rules import recipes
 from ..faults.rules.fault_rules import FaultRule
 from .calls import Call
 from .errors import RuleError
+from .recipe_methods import RecipeMethods
 from .rule import ArmedHandle, ArmedList, AsyncRule, Rule
 
 if TYPE_CHECKING:
     from .rule import Armed
 
-Parameters = ParamSpec("Parameters")
 AnyRule = TypeVar("AnyRule", bound=ArmedHandle)
 Data = TypeVar("Data", bound=FaultRule | FileRule)
 Rule_contra = TypeVar("Rule_contra", contravariant=True)
@@ -43,23 +42,6 @@ class Plan(ArmedList, Protocol[Rule_contra]):
     def clear(self) -> None:
         """Remove all rules."""
         ...
-
-
-class ArmedRecipe(Generic[Parameters]):
-    """A descriptor that turns a recipe into a method of ArmedFaults, which arms the rule of the recipe."""
-
-    def __init__(self, recipe: Callable[Parameters, FaultRule]) -> None:
-        """recipe: a function of fauxka.faults.rules.recipes."""
-        self._recipe = recipe
-        self.__doc__ = recipe.__doc__
-
-    def __get__(self, faults: ArmedFaults[AnyRule], owner: object = None) -> Callable[Parameters, AnyRule]:
-        """Return the method of faults."""
-
-        def arm(*arguments: Parameters.args, **keywords: Parameters.kwargs) -> AnyRule:
-            return faults.add(self._recipe(*arguments, **keywords))
-
-        return arm
 
 
 class Rules(ABC, Generic[AnyRule, Data]):
@@ -162,7 +144,7 @@ class ArmedFiles(Rules[AnyRule, FileRule]):
     _data_type = FileRule
 
 
-class ArmedFaults(Rules[AnyRule, FaultRule]):
+class ArmedFaults(Rules[AnyRule, FaultRule], RecipeMethods[AnyRule]):
     """The fault rules for requests and connections, the same that the admin API lists.
 
     faults.lost_ack(topic="orders", times=2) arms a recipe of fauxka.faults.rules.recipes; faults.add arms any rule:
@@ -172,29 +154,6 @@ class ArmedFaults(Rules[AnyRule, FaultRule]):
     """
 
     _data_type = FaultRule
-
-    lost_ack = ArmedRecipe(recipes.lost_ack)
-    lost_request = ArmedRecipe(recipes.lost_request)
-    hang = ArmedRecipe(recipes.hang)
-    slow_answers = ArmedRecipe(recipes.slow_answers)
-    slow_requests = ArmedRecipe(recipes.slow_requests)
-    refuse = ArmedRecipe(recipes.refuse)
-    false_error = ArmedRecipe(recipes.false_error)
-    false_success = ArmedRecipe(recipes.false_success)
-    overtaken = ArmedRecipe(recipes.overtaken)
-    held = ArmedRecipe(recipes.held)
-    delivered_twice = ArmedRecipe(recipes.delivered_twice)
-    throttled = ArmedRecipe(recipes.throttled)
-    cut_answers = ArmedRecipe(recipes.cut_answers)
-    corrupt_answers = ArmedRecipe(recipes.corrupt_answers)
-    dripping_answers = ArmedRecipe(recipes.dripping_answers)
-    closed_connection = ArmedRecipe(recipes.closed_connection)
-    reset_connection = ArmedRecipe(recipes.reset_connection)
-    refused_connections = ArmedRecipe(recipes.refused_connections)
-    hanging_connections = ArmedRecipe(recipes.hanging_connections)
-    crash_after_append = ArmedRecipe(recipes.crash_after_append)
-    crash_before_append = ArmedRecipe(recipes.crash_before_append)
-    observed = ArmedRecipe(recipes.observed)
 
 
 # The types of Broker.faults and .files, and of AsyncBroker.faults and .files.

@@ -27,6 +27,12 @@ PAGE_ITEMS = 10_000
 class BadCall(Exception):
     """The broker is not named unambiguously, or it refuses the call. The message is one line for the user."""
 
+    def __init__(self, message: str, status: int | None = None, body: JsonObject | None = None) -> None:
+        """status, body: of the response that refuses the call; None without one."""
+        super().__init__(message)
+        self.status = status
+        self.body = body
+
 
 class Unreachable(Exception):
     """There is no broker, or it does not respond as one. The message is one line for the user."""
@@ -61,13 +67,14 @@ def find_admin_address(admin: str | None, ready_file: str | None) -> AdminAddres
     if admin is not None and ready_file is not None:
         raise BadCall("--admin and --ready-file exclude each other")
     if admin is not None:
-        return _parse_address(admin)
+        return parse_address(admin)
     if ready_file is not None:
         return _address_of(_read(ready_file), f"the broker of {ready_file}")
     return _address_of(_only_broker(), "the running broker")
 
 
-def _parse_address(text: str) -> AdminAddress:
+def parse_address(text: str) -> AdminAddress:
+    """Parse a URL or "host:port". Raises BadCall."""
     try:
         parts = urlsplit(text if "://" in text else f"http://{text}")
         host, port = parts.hostname, parts.port
@@ -104,7 +111,7 @@ def _only_broker() -> RunningBroker:
 def _address_of(broker: RunningBroker, what: str) -> AdminAddress:
     if broker.admin is None:
         raise BadCall(f"{what} has no admin API: it was started with --admin-port off")
-    return _parse_address(broker.admin)
+    return parse_address(broker.admin)
 
 
 class AdminClient:
@@ -160,7 +167,9 @@ class AdminClient:
         message = _message_of(detail)
         if response.status == http.HTTPStatus.UNAUTHORIZED:
             message += "; give it with --admin-token or FAUXKA_ADMIN_TOKEN"
-        return Unreachable(message) if response.status >= http.HTTPStatus.INTERNAL_SERVER_ERROR else BadCall(message)
+        if response.status >= http.HTTPStatus.INTERNAL_SERVER_ERROR:
+            return Unreachable(message)
+        return BadCall(message, response.status, fields)
 
 
 class _Response(NamedTuple):

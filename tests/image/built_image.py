@@ -26,6 +26,7 @@ CERTIFICATES = Path("/etc/ssl/certs/ca-certificates.crt")
 # debootstrap and the build download some 100 MB.
 STEP_SECONDS_MAX = 600
 START_SECONDS_MAX = 20
+DOWNLOADS_MAX = 3
 POLL_SECONDS = 0.02
 
 
@@ -107,7 +108,7 @@ def make_base_image(folder: Path, buildah: Sequence[str]) -> None:
     base = folder / "base"
     # python:slim has the headers of its Python too.
     packages = "--include=python3,python3-dev,python3-pip,ca-certificates"
-    step("debootstrap", "--variant=minbase", packages, DEBIAN, str(base), debian_mirror())
+    make_debian(base, packages)
     # As in python:slim, `python` is a name, and pip may install beside the system's packages.
     (base / "usr/bin/python").symlink_to("python3")
     for marker in base.glob("usr/lib/python3*/EXTERNALLY-MANAGED"):
@@ -119,6 +120,17 @@ def make_base_image(folder: Path, buildah: Sequence[str]) -> None:
     path = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
     step(*buildah, "config", "--env", f"PATH={path}", "base")
     step(*buildah, "commit", "--rm", "base", BASE_IMAGE)
+
+
+def make_debian(folder: Path, packages: str) -> None:
+    """Install a Debian in folder. A download that fails is tried again: the mirror drops one in some hundred."""
+    command = ("debootstrap", "--variant=minbase", packages, DEBIAN, str(folder), debian_mirror())
+    for _ in range(DOWNLOADS_MAX - 1):
+        ran = subprocess.run(command, capture_output=True, text=True, timeout=STEP_SECONDS_MAX, check=False)
+        if ran.returncode == 0:
+            return
+        assert "Couldn't download packages" in ran.stdout + ran.stderr, ran.stdout[-3000:] + ran.stderr[-3000:]
+    step(*command)
 
 
 def debian_mirror() -> str:

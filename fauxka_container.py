@@ -1,0 +1,89 @@
+"""A broker in a container for tests: `fauxka.testcontainers`, with the extra `testcontainers`.
+
+with FauxkaContainer() as fauxka:
+    fauxka.broker.faults.lost_ack(topic="orders")
+    send_order(fauxka.get_bootstrap_server())
+    fauxka.broker.verdict("orders").assert_exactly_once()
+
+The host's port is known only after the start of the container, and the broker has to advertise it. So the container
+waits for a file with the address, as in the modules for Kafka.
+"""
+
+from __future__ import annotations
+
+import time
+from typing import Any, Self
+
+from testcontainers.core.container import DockerContainer
+
+from .admin.client.admin_client import Unreachable
+from .testing.remote_broker import RemoteBroker
+
+IMAGE = "fauxka:0.1.0"
+# For clients of the host, and for containers of the same network.
+HOST_PORT, NETWORK_PORT, ADMIN_PORT = 9092, 9093, 9099
+ADDRESS_FILE = "/tmp/advertised"
+COMMAND = ["sh", "-c", f"while ! [ -f {ADDRESS_FILE} ]; do sleep 0.02; done; . {ADDRESS_FILE}; exec fauxka serve"]
+START_SECONDS_MAX = 30.0
+POLL_SECONDS = 0.02
+
+
+class FauxkaContainer(DockerContainer):
+    """A container with a broker, its bootstrap address, and its admin API as `broker`.
+
+    Containers of the same network reach it at NETWORK_PORT of its alias, which with_network_aliases sets.
+    """
+
+    def __init__(self, image: str = IMAGE, **options: Any) -> None:
+        """image: name and tag. options: of DockerContainer."""
+        super().__init__(image, **options)
+        self.with_exposed_ports(HOST_PORT, NETWORK_PORT, ADMIN_PORT)
+        self.with_env("KAFKA_LISTENERS", f"PLAINTEXT://0.0.0.0:{HOST_PORT},NETWORK://0.0.0.0:{NETWORK_PORT}")
+        self.with_env("KAFKA_LISTENER_SECURITY_PROTOCOL_MAP", "PLAINTEXT:PLAINTEXT,NETWORK:PLAINTEXT")
+        self.with_command(COMMAND)
+        self._broker: RemoteBroker | None = None
+
+    def with_config(self, key: str, value: str) -> Self:
+        """Set a key of Kafka's broker configs, such as num.partitions."""
+        return self.with_env("KAFKA_" + key.replace("-", "___").replace("_", "__").replace(".", "_").upper(), value)
+
+    def start(self) -> Self:
+        """Start, and return when clients can connect. Raises TimeoutError with the log."""
+        super().start()
+        aliases = self._network_aliases or ["$(hostname)"]
+        listeners = f"PLAINTEXT://{self.get_bootstrap_server()},NETWORK://{aliases[0]}:{NETWORK_PORT}"
+        self.copy_into_container(f"export KAFKA_ADVERTISED_LISTENERS={listeners}\n".encode(), ADDRESS_FILE)
+        self._broker = RemoteBroker(f"http://{self.get_admin_address()}")
+        self._wait_until_ready(self._broker)
+        return self
+
+    def get_bootstrap_server(self) -> str:
+        """Return "host:port" for a client's bootstrap.servers."""
+        return self._published(HOST_PORT)
+
+    def get_admin_address(self) -> str:
+        """Return "host:port" of the admin API."""
+        return self._published(ADMIN_PORT)
+
+    @property
+    def broker(self) -> RemoteBroker:
+        """The fault rules, the verdict and the other calls of the admin API. Raises RuntimeError before the start."""
+        if self._broker is None:
+            raise RuntimeError("the container has not started")
+        return self._broker
+
+    def _published(self, port: int) -> str:
+        return f"{self.get_container_host_ip()}:{self.get_exposed_port(port)}"
+
+    def _wait_until_ready(self, broker: RemoteBroker) -> None:
+        deadline = time.monotonic() + START_SECONDS_MAX
+        while True:
+            try:
+                broker.call("GET", "/readyz")
+            except Unreachable as error:
+                if time.monotonic() > deadline:
+                    log = b"".join(self.get_logs()).decode("utf-8", "replace")
+                    raise TimeoutError(f"no broker after {START_SECONDS_MAX:.0f} s: {error}\n{log}") from error
+            else:
+                return
+            time.sleep(POLL_SECONDS)

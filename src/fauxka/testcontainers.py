@@ -1,0 +1,1 @@
+../../fauxka_container.py

@@ -1,0 +1,34 @@
+"""One engine for all tests with containers, and one image."""
+
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from testcontainers.core.config import ConnectionMode, testcontainers_config
+
+from ..image.built_image import is_root
+from .engine import Engine, running_engine
+
+
+@pytest.fixture(scope="session")
+def engine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
+    if not is_root():
+        pytest.skip("needs root, for a container engine")
+    # The path of a socket has at most 107 bytes.
+    folder = Path(tmp_path_factory.mktemp("engine"))
+    with running_engine(folder) as engine:
+        yield engine
+    # Some gigabytes, which pytest would keep for three runs.
+    shutil.rmtree(folder, ignore_errors=True)
+
+
+@pytest.fixture
+def of_engine(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> Engine:
+    """The engine, to which this process's own clients of Docker are led too."""
+    for name, value in engine.environment.items():
+        monkeypatch.setenv(name, value)
+    # testcontainers has read these two of its variables when it was imported.
+    monkeypatch.setattr(testcontainers_config, "connection_mode_override", ConnectionMode.docker_host)
+    monkeypatch.setattr(testcontainers_config, "tc_host_override", engine.environment["TESTCONTAINERS_HOST_OVERRIDE"])
+    return engine

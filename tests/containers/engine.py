@@ -1,0 +1,178 @@
+"""A container engine of its own for the tests: podman with runc, its storage in a folder, and Docker's API on a socket.
+
+The base image is the Debian of tests/image. Without systemd podman runs no health checks by itself; `podman healthcheck
+run` does.
+"""
+
+import json
+import os
+import re
+import signal
+import subprocess
+import time
+from collections.abc import Generator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, cast
+
+from ..image.built_image import BASE_IMAGE, ROOT, STEP_SECONDS_MAX, make_base_image
+
+IMAGE = "localhost/fauxka:8.3.0"
+# What podman says of health checks on a machine without systemd.
+NOISE = re.compile(r'^time="[^\n]*systemd[^\n]*\n', re.MULTILINE)
+# The names of the images that the modules of testcontainers start by default, and the versions at which they differ.
+KAFKA_IMAGES = (
+    "docker.io/apache/kafka:4.3.0",
+    "docker.io/apache/kafka-native:4.3.0",
+    *(f"docker.io/confluentinc/cp-kafka:{tag}" for tag in ("5.4.3", "7.2.0", "7.6.0", "8.0.0")),
+    "docker.io/confluentinc/confluent-local:7.5.0",
+)
+# podman 4 reports every port that an image exposes as a binding, which Docker does not; testcontainers-node then waits
+# for a binding that nobody asked for. So its tests run the image without the line EXPOSE.
+UNEXPOSED = "localhost/unexposed:8.3.0"
+SETTINGS = """
+[engine]
+runtime = "runc"
+cgroup_manager = "cgroupfs"
+events_logger = "file"
+[containers]
+default_ulimits = ["nofile=4096:4096", "nproc=4096:4096"]
+"""
+SOCKET_SECONDS_MAX = 20
+COMMAND_SECONDS_MAX = 120
+
+
+@dataclass(frozen=True)
+class Ran:
+    """What a command of the engine left behind."""
+
+    exit_code: int
+    output: str
+    errors: str
+
+
+@dataclass(frozen=True)
+class Engine:
+    """A running engine. environment: what leads Docker's clients and testcontainers to it."""
+
+    folder: Path
+    environment: Mapping[str, str]
+
+    def podman(self, *arguments: str, seconds_max: float = COMMAND_SECONDS_MAX) -> Ran:
+        """Run podman, whatever its exit code."""
+        command = ["podman", *storage(self.folder), *arguments]
+        ended = subprocess.run(
+            command, capture_output=True, text=True, timeout=seconds_max, check=False, env={**self.environment}
+        )
+        return Ran(ended.returncode, ended.stdout, NOISE.sub("", ended.stderr))
+
+    def step(self, *arguments: str, seconds_max: float = COMMAND_SECONDS_MAX) -> str:
+        """Run podman, which has to succeed, and return its output."""
+        ran = self.podman(*arguments, seconds_max=seconds_max)
+        assert ran.exit_code == 0, f"podman {' '.join(arguments)}:\n{ran.output[-3000:]}{ran.errors[-3000:]}"
+        return ran.output.strip()
+
+    def inspect(self, name: str) -> dict[str, Any]:
+        """Return what the engine says of a container or an image."""
+        return cast("dict[str, Any]", json.loads(self.step("inspect", name))[0])
+
+    def port(self, name: str, port: int) -> str:
+        """Return host:port where a port of a container is published."""
+        return f"127.0.0.1:{self.step('port', name, str(port)).rpartition(':')[2]}"
+
+    def log(self, name: str) -> str:
+        """Return what a container has written."""
+        ran = self.podman("logs", name)
+        return ran.output + ran.errors
+
+    @contextmanager
+    def running(self, *arguments: str, image: str = IMAGE) -> Generator[str, None, None]:
+        """Run a container in the background for the length of the block, and return its id.
+
+        arguments: options of podman; after a "--", the command.
+        """
+        options, command = split_at_dashes(arguments)
+        name = self.step("run", "--detach", *options, image, *command)
+        try:
+            yield name
+        finally:
+            self.podman("rm", "--force", "--time", "0", name)
+
+
+def split_at_dashes(arguments: tuple[str, ...]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return what stands before and after the first "--"."""
+    at = arguments.index("--") if "--" in arguments else len(arguments)
+    return arguments[:at], arguments[at + 1 :]
+
+
+def storage(folder: Path) -> tuple[str, ...]:
+    return ("--root", f"{folder}/storage", "--runroot", f"{folder}/run", "--storage-driver", "overlay")
+
+
+def wait_for(condition: object, what: str, seconds_max: float = SOCKET_SECONDS_MAX) -> None:
+    """Return when the condition, a function, holds."""
+    assert callable(condition)
+    deadline = time.monotonic() + seconds_max
+    while not condition():
+        assert time.monotonic() < deadline, f"{what}: not so after {seconds_max:.0f} s"
+        time.sleep(0.02)
+
+
+@contextmanager
+def running_engine(folder: Path) -> Generator[Engine, None, None]:
+    """Start the engine, build the image, and give it the names of Kafka's images, for the length of the block."""
+    settings, socket = folder / "containers.conf", folder / "engine.sock"
+    settings.write_text(SETTINGS)
+    environment = {
+        **{name: value for name, value in os.environ.items() if not name.startswith(("KAFKA_", "FAUXKA_"))},
+        "CONTAINERS_CONF": str(settings),
+        "DOCKER_HOST": f"unix://{socket}",
+        # The image of testcontainers that cleans up is in no registry here.
+        "TESTCONTAINERS_RYUK_DISABLED": "true",
+        "TESTCONTAINERS_HOST_OVERRIDE": "127.0.0.1",
+        "TESTCONTAINERS_CONNECTION_MODE": "docker_host",
+    }
+    engine = Engine(folder, environment)
+    make_base_image(folder, ("buildah", *storage(folder)))
+    build_images(engine)
+    with (folder / "engine.log").open("w") as log:
+        service = subprocess.Popen(
+            ["podman", *storage(folder), "system", "service", "--time=0", f"unix://{socket}"],
+            env={**environment},
+            stdout=log,
+            stderr=log,
+        )
+    try:
+        wait_for(socket.exists, "the engine listens")
+        yield engine
+    finally:
+        engine.podman("rm", "--all", "--force", "--time", "0")
+        service.send_signal(signal.SIGTERM)
+        service.wait()
+
+
+def build_images(engine: Engine) -> None:
+    """Build the image, and the one without EXPOSE."""
+    mounts = ["--volume", "/etc/ssl/certs:/etc/ssl/certs:ro"]
+    if Path("/etc/pip.conf").exists():
+        mounts += ["--volume", "/etc/pip.conf:/etc/pip.conf:ro"]
+    base = ("--build-arg", f"PYTHON_IMAGE={BASE_IMAGE}")
+    options = ("--quiet", "--format", "docker", "--network", "host", *mounts, *base)
+    engine.step("build", *options, "--tag", IMAGE, str(ROOT), seconds_max=STEP_SECONDS_MAX)
+    dockerfile = engine.folder / "Dockerfile"
+    lines = (ROOT / "Dockerfile").read_text().splitlines(keepends=True)
+    dockerfile.write_text("".join(line for line in lines if not line.startswith("EXPOSE")))
+    without_ports = ("--file", str(dockerfile), "--tag", UNEXPOSED)
+    engine.step("build", *options, *without_ports, str(ROOT), seconds_max=STEP_SECONDS_MAX)
+    engine.step("tag", IMAGE, "localhost/fauxka:0.1.0", "localhost/fauxka:latest", *KAFKA_IMAGES)
+
+
+@contextmanager
+def images_named(engine: Engine, image: str) -> Generator[None, None, None]:
+    """Give the names of Kafka's images to another image for the length of the block."""
+    engine.step("tag", image, *KAFKA_IMAGES)
+    try:
+        yield
+    finally:
+        engine.step("tag", IMAGE, *KAFKA_IMAGES)

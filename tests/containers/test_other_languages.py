@@ -1,0 +1,66 @@
+"""The modules of testcontainers in Java, Go and Node, each with the tests of its own project, and the examples."""
+
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from ..image.built_image import ROOT
+from .engine import IMAGE, UNEXPOSED, Engine, images_named
+
+pytestmark = [pytest.mark.containers, pytest.mark.timeout(1800)]
+
+PROJECTS = Path(__file__).parent
+EXAMPLES = ROOT / "examples" / "testcontainers"
+SECONDS_MAX = 1500
+
+
+def run(engine: Engine, folder: Path, *command: str, image: str = IMAGE) -> str:
+    """Run a command in a folder with the engine, and return its output; it has to succeed."""
+    ended = subprocess.run(
+        command,
+        cwd=folder,
+        env={**engine.environment, "FAUXKA_IMAGE": image},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        timeout=SECONDS_MAX,
+        check=False,
+    )
+    assert ended.returncode == 0, f"{' '.join(command)}:\n{ended.stdout[-6000:]}"
+    return ended.stdout
+
+
+def copied(folder: Path, tmp_path: Path) -> Path:
+    """Return a copy, in which tools may leave what they make."""
+    return shutil.copytree(folder, tmp_path / "project")
+
+
+@pytest.mark.parametrize("folder", [PROJECTS / "java", EXAMPLES / "java"], ids=["module", "example"])
+def test_java(engine: Engine, tmp_path: Path, folder: Path) -> None:
+    output = run(engine, copied(folder, tmp_path), "mvn", "--batch-mode", "--quiet", "test")
+
+    assert "Tests run: 0" not in output
+
+
+@pytest.mark.parametrize("folder", [PROJECTS / "go", EXAMPLES / "go"], ids=["module", "example"])
+def test_go(engine: Engine, tmp_path: Path, folder: Path) -> None:
+    assert "ok " in run(engine, copied(folder, tmp_path), "go", "test", "-count=1", "./...")
+
+
+@pytest.mark.parametrize("folder", [PROJECTS / "node", EXAMPLES / "node"], ids=["module", "example"])
+def test_node(engine: Engine, tmp_path: Path, folder: Path) -> None:
+    project = copied(folder, tmp_path)
+    run(engine, project, "npm", "ci", "--no-audit", "--no-fund", "--ignore-scripts")
+
+    with images_named(engine, UNEXPOSED):
+        output = run(engine, project, "npm", "test", image=UNEXPOSED)
+
+    assert "# fail 0" in output
+    assert "# pass 0" not in output
+
+
+def test_python_example(of_engine: Engine) -> None:
+    run(of_engine, EXAMPLES / "python", sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", ".")
