@@ -31,14 +31,14 @@ COPY --from=build /opt/fauxka /opt/fauxka
 COPY image/usr /usr
 COPY image/etc/kafka /etc/kafka
 COPY --chown=1000:0 image/etc/confluent /etc/confluent
-ENV PATH=/opt/fauxka/bin:$PATH
 # Without a data folder, exports over HTTP go to ./exports.
 WORKDIR /var/lib/fauxka
 USER appuser
 # In a container the loopback address is of no use to anybody else. Tools that start Kafka's image, such as Testcontainers,
 # wait for a line of Kafka's log. The first member of a group starts at once: Kafka's 3 s would be lost in every test. The
 # user's own -e, and -c on the command line, take precedence.
-ENV FAUXKA_HOST=0.0.0.0 \
+ENV PATH=/opt/fauxka/bin:$PATH \
+    FAUXKA_HOST=0.0.0.0 \
     FAUXKA_ADMIN_HOST=0.0.0.0 \
     FAUXKA_LOG_KAFKA_STARTED=1 \
     KAFKA_GROUP_INITIAL_REBALANCE_DELAY_MS=0 \

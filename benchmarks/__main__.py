@@ -58,6 +58,7 @@ def make_parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--client", action="store_true", help="measure confluent-kafka with each broker")
     parser.add_argument("--fixture", action="store_true", help="measure start and reset of a broker for tests")
+    parser.add_argument("--container-start", metavar="IMAGE", help="measure the start of a container with this image")
     parser.add_argument("--pipeline", action="store_true", help="measure decoder and data source; names are parts")
     parser.add_argument(
         "--records",
@@ -92,6 +93,11 @@ def run(arguments: argparse.Namespace) -> Mapping[str, Figures]:
         return client.main(rounds)
     if arguments.fixture:
         return fixture.main(rounds)
+    if arguments.container_start:
+        # The package testcontainers is loaded by this benchmark only.
+        from . import container_start
+
+        return container_start.main(arguments.container_start, rounds)
     return disk.main(names, rounds) if arguments.disk else measure_targets(names, rounds)
 
 

@@ -38,7 +38,7 @@ def round_trip(bootstrap: str) -> None:
 
 
 def published(engine: Engine) -> tuple[str, ...]:
-    """Return options that publish the ports on free ones of the host, with the addresses that clients are told."""
+    """Return options that publish the port of Kafka on a free one of the host, and advertise that."""
     port = free_port()
     return (
         f"--publish=127.0.0.1:{port}:{KAFKA_PORT}",

@@ -58,9 +58,8 @@ def test_containers_start_side_by_side(of_engine: Engine) -> None:
         round_trip(second.get_bootstrap_server())
 
         partitions = second.broker.call("GET", "/v1/topics/orders")["partitions"]
-
-    assert len(partitions) == 5
-    assert first.get_bootstrap_server() != second.get_bootstrap_server()
+        assert len(partitions) == 5
+        assert first.get_bootstrap_server() != second.get_bootstrap_server()
 
 
 def test_wrong_config_is_told_with_the_log_of_the_container(of_engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
