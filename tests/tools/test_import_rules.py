@@ -29,7 +29,8 @@ def product(tmp_path: Path) -> Path:
     """A copy of the product and of the rules."""
     shutil.copytree(ROOT / "src", tmp_path / "src", symlinks=True)
     for link in (ROOT / "src" / "fauxka").iterdir():
-        source, copy = ROOT / link.name, tmp_path / link.name
+        source = link.resolve()
+        copy = tmp_path / source.name
         if source.is_dir():
             shutil.copytree(source, copy, ignore=NOT_COPIED)
         elif source.is_file():
