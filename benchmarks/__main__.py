@@ -80,8 +80,6 @@ def run(arguments: argparse.Namespace) -> Mapping[str, Figures]:
     names, rounds = arguments.names, arguments.rounds
     if arguments.against:
         return against.main(arguments.against, rounds)
-    if arguments.instruments:
-        return fault_injection.main(rounds)
     if arguments.pipeline:
         # The scale part takes minutes and runs alone.
         return scale.main(arguments.records) if SCALE in names else pipeline.main(names, rounds)
@@ -89,16 +87,23 @@ def run(arguments: argparse.Namespace) -> Mapping[str, Figures]:
         return instructions.main()
     if arguments.growth:
         return growth.main(names, rounds)
-    if arguments.client:
-        return client.main(rounds)
-    if arguments.fixture:
-        return fixture.main(rounds)
     if arguments.container_start:
-        # The package testcontainers is loaded by this benchmark only.
-        from . import container_start
-
-        return container_start.main(arguments.container_start, rounds)
+        return run_container_start(arguments.container_start, rounds)
+    for is_chosen, benchmark in (
+        (arguments.instruments, fault_injection.main),
+        (arguments.client, client.main),
+        (arguments.fixture, fixture.main),
+    ):
+        if is_chosen:
+            return benchmark(rounds)
     return disk.main(names, rounds) if arguments.disk else measure_targets(names, rounds)
+
+
+def run_container_start(image: str, rounds: int) -> Mapping[str, Figures]:
+    """Run the benchmark of containers, and load the package testcontainers for it."""
+    from . import container_start
+
+    return container_start.main(image, rounds)
 
 
 def record_counts(text: str) -> tuple[int, ...]:
