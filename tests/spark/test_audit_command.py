@@ -87,11 +87,12 @@ def test_a_lost_ack_with_idempotence_leaves_a_clean_log() -> None:
     with Broker() as broker:
         send_with_a_lost_ack(broker, is_idempotent=True)
 
-        ended = audit("--bootstrap", broker.bootstrap_servers, "--event-id", "key")
+        bootstrap = broker.bootstrap_servers
+        ended = audit("--bootstrap", bootstrap, "--event-id", "key")
 
     assert ended.exit_code == 0, ended.log + ended.output
     assert ended.output.splitlines() == [
-        f"Audit of {broker.bootstrap_servers}: sequences, events by key",
+        f"Audit of {bootstrap}: sequences, events by key",
         "  orders: 6 records in 2 batches of 1 partition, from 1 producer with an id",
         "",
         "Verdict: clean",
