@@ -109,7 +109,9 @@ def modules_of_the_checkout() -> set[str]:
         for part in linked()
         for path in ([part] if part.is_file() else [*part.resolve().rglob("*.py"), *part.resolve().rglob("*.toml")])
     ]
-    return {f"fauxka/{path.resolve().relative_to(ROOT)}" for path in paths}
+    import_names = {part: name for name, part in OTHER_NAMES.items()}
+    names = [str(path.resolve().relative_to(ROOT)) for path in paths]
+    return {f"fauxka/{import_names.get(name, name)}" for name in names}
 
 
 @pytest.mark.packaging
