@@ -28,8 +28,8 @@ KAFKA_IMAGES = (
     *(f"docker.io/confluentinc/cp-kafka:{tag}" for tag in ("5.4.3", "7.2.0", "7.6.0", "8.0.0")),
     "docker.io/confluentinc/confluent-local:7.5.0",
 )
-# podman 4 reports every port that an image exposes as a binding, which Docker does not, and testcontainers-node waits
-# for all bindings. So its tests run the image without the line EXPOSE.
+# podman 4 reports each port that the image exposes as published, and testcontainers-node would wait for all of them. So its
+# tests run the image without the line EXPOSE.
 UNEXPOSED = "localhost/unexposed:8.3.0"
 SETTINGS = """
 [engine]
