@@ -17,6 +17,7 @@ from typing import Any, Self
 from testcontainers.core.container import DockerContainer
 
 from .admin.client.admin_client import Unreachable
+from .broker.config.environment_variables import variable_of
 from .testing.remote_broker import RemoteBroker
 
 IMAGE = "fauxka:0.1.0"
@@ -45,7 +46,7 @@ class FauxkaContainer(DockerContainer):
 
     def with_config(self, key: str, value: str) -> Self:
         """Set a key of Kafka's broker configs, such as num.partitions."""
-        return self.with_env("KAFKA_" + key.replace("-", "___").replace("_", "__").replace(".", "_").upper(), value)
+        return self.with_env(variable_of(key), value)
 
     def start(self) -> Self:
         """Start, and return when clients can connect. Raises TimeoutError with the log."""

@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from types import TracebackType
 from typing import Any, Self
 
+from msgspec import Struct
+
 from ..admin.client.admin_client import AdminClient, BadCall, JsonObject, parse_address
 from ..faults import strict_json
 from ..faults.rules.fault_rules import FaultRule
@@ -30,9 +32,15 @@ class RemoteBroker:
         self._client = AdminClient(parse_address(admin), token)
         self.faults = RemoteFaults(self)
 
-    def call(self, method: str, path: str, body: Mapping[str, object] | None = None, **query: object) -> JsonObject:
+    def call(
+        self, method: str, path: str, body: Struct | Mapping[str, object] | None = None, **query: object
+    ) -> JsonObject:
         """Send a call of the admin API and return the body of its response."""
-        return self._send(method, path, None if body is None else strict_json.encode(body), **query)
+        content = None if body is None else strict_json.encode(body)
+        try:
+            return self._client.call(method, path, content, **query)
+        except BadCall as error:
+            raise _error_of(error) from None
 
     def verdict(self, topic: str, event_id: str | None = None) -> TopicVerdict:
         """Return the verdict on a topic; event_id: "key" or "header:NAME", to find copies that were sent as new."""
@@ -42,16 +50,6 @@ class RemoteBroker:
     def reset(self, scope: str = "all") -> None:
         """Reset the broker; scope: all, data, faults or journal."""
         self.call("POST", "/v1/reset", {"scope": scope})
-
-    def add_rule(self, rule: FaultRule) -> JsonObject:
-        """Add a rule and return it as the admin API does."""
-        return self._send("POST", "/v1/rules", strict_json.encode(rule))
-
-    def _send(self, method: str, path: str, body: bytes | None, **query: object) -> JsonObject:
-        try:
-            return self._client.call(method, path, body, **query)
-        except BadCall as error:
-            raise _error_of(error) from None
 
 
 def _error_of(refusal: BadCall) -> CallError:
@@ -75,7 +73,7 @@ class RemoteFaults(RecipeMethods["RemoteRule"]):
     def add(self, rule: FaultRule | Mapping[str, object], /) -> RemoteRule:
         """Arm a rule after the existing ones, from an object or the JSON of the admin API."""
         given = rule if isinstance(rule, FaultRule) else strict_json.convert(dict(rule), FaultRule)
-        return RemoteRule(self._broker, self._broker.add_rule(given))
+        return RemoteRule(self._broker, self._broker.call("POST", "/v1/rules", given))
 
     def clear(self) -> None:
         """Remove all rules; held requests and hanging connections stay until a release or a reset."""

@@ -9,14 +9,14 @@ import os
 import re
 import signal
 import subprocess
-import time
 from collections.abc import Generator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
 
-from ..image.built_image import BASE_IMAGE, ROOT, STEP_SECONDS_MAX, make_base_image
+from ..image.built_image import BASE_IMAGE, ROOT, STEP_SECONDS_MAX, make_base_image, wait_until
+from ..serving_process import Ended
 
 IMAGE = "localhost/fauxka:8.3.0"
 # What podman says of health checks on a machine without systemd.
@@ -28,8 +28,8 @@ KAFKA_IMAGES = (
     *(f"docker.io/confluentinc/cp-kafka:{tag}" for tag in ("5.4.3", "7.2.0", "7.6.0", "8.0.0")),
     "docker.io/confluentinc/confluent-local:7.5.0",
 )
-# podman 4 reports each port that the image exposes as published, and testcontainers-node would wait for all of them. So its
-# tests run the image without the line EXPOSE.
+# podman 4 reports each port that the image exposes as published, and testcontainers-node would wait for all of them. So
+# its tests run the image without the line EXPOSE.
 UNEXPOSED = "localhost/unexposed:8.3.0"
 SETTINGS = """
 [engine]
@@ -39,17 +39,7 @@ events_logger = "file"
 [containers]
 default_ulimits = ["nofile=4096:4096", "nproc=4096:4096"]
 """
-SOCKET_SECONDS_MAX = 20
 COMMAND_SECONDS_MAX = 120
-
-
-@dataclass(frozen=True)
-class Ran:
-    """What a command of the engine left behind."""
-
-    exit_code: int
-    output: str
-    errors: str
 
 
 @dataclass(frozen=True)
@@ -59,18 +49,18 @@ class Engine:
     folder: Path
     environment: Mapping[str, str]
 
-    def podman(self, *arguments: str, seconds_max: float = COMMAND_SECONDS_MAX) -> Ran:
+    def podman(self, *arguments: str, seconds_max: float = COMMAND_SECONDS_MAX) -> Ended:
         """Run podman, whatever its exit code."""
         command = ["podman", *storage(self.folder), *arguments]
         ended = subprocess.run(
             command, capture_output=True, text=True, timeout=seconds_max, check=False, env={**self.environment}
         )
-        return Ran(ended.returncode, ended.stdout, NOISE.sub("", ended.stderr))
+        return Ended(ended.returncode, ended.stdout, NOISE.sub("", ended.stderr))
 
     def step(self, *arguments: str, seconds_max: float = COMMAND_SECONDS_MAX) -> str:
         """Run podman, which has to succeed, and return its output."""
         ran = self.podman(*arguments, seconds_max=seconds_max)
-        assert ran.exit_code == 0, f"podman {' '.join(arguments)}:\n{ran.output[-3000:]}{ran.errors[-3000:]}"
+        assert ran.exit_code == 0, f"podman {' '.join(arguments)}:\n{ran.output[-3000:]}{ran.log[-3000:]}"
         return ran.output.strip()
 
     def inspect(self, name: str) -> dict[str, Any]:
@@ -84,7 +74,7 @@ class Engine:
     def log(self, name: str) -> str:
         """Return what a container has written."""
         ran = self.podman("logs", name)
-        return ran.output + ran.errors
+        return ran.output + ran.log
 
     @contextmanager
     def running(self, *arguments: str, image: str = IMAGE) -> Generator[str, None, None]:
@@ -108,15 +98,6 @@ def split_at_dashes(arguments: tuple[str, ...]) -> tuple[tuple[str, ...], tuple[
 
 def storage(folder: Path) -> tuple[str, ...]:
     return ("--root", f"{folder}/storage", "--runroot", f"{folder}/run", "--storage-driver", "overlay")
-
-
-def wait_for(condition: object, what: str, seconds_max: float = SOCKET_SECONDS_MAX) -> None:
-    """Return when the condition, a function, holds."""
-    assert callable(condition)
-    deadline = time.monotonic() + seconds_max
-    while not condition():
-        assert time.monotonic() < deadline, f"{what}: not so after {seconds_max:.0f} s"
-        time.sleep(0.02)
 
 
 @contextmanager
@@ -144,7 +125,7 @@ def running_engine(folder: Path) -> Generator[Engine, None, None]:
             stderr=log,
         )
     try:
-        wait_for(socket.exists, "the engine listens")
+        wait_until(socket.exists)
         yield engine
     finally:
         engine.podman("rm", "--all", "--force", "--time", "0")

@@ -9,8 +9,8 @@ import uuid
 import pytest
 from confluent_kafka import Consumer, Producer
 
-from ..image.built_image import BASE_IMAGE, ROOT
-from .engine import IMAGE, Engine, wait_for
+from ..image.built_image import BASE_IMAGE, ROOT, wait_until
+from .engine import IMAGE, Engine
 
 pytestmark = [pytest.mark.containers, pytest.mark.timeout(1200)]
 
@@ -57,7 +57,7 @@ def test_published_port_serves_clients_and_a_stop_ends_it_with_exit_code_0(engin
     options = published(engine)
     listeners = f"--env=KAFKA_LISTENERS=PLAINTEXT://0.0.0.0:{KAFKA_PORT}"
     with engine.running(*options, listeners) as broker:
-        wait_for(lambda: is_ready(engine, broker), "the broker listens")
+        wait_until(lambda: is_ready(engine, broker))
         round_trip(options[0].removeprefix("--publish=").removesuffix(f":{KAFKA_PORT}"))
 
         engine.step("stop", "--time", "20", broker)
@@ -81,7 +81,7 @@ def test_published_port_serves_clients_and_a_stop_ends_it_with_exit_code_0(engin
 def test_command_is_one_of_fauxka_or_a_shell(engine: Engine, command: list[str], expected: str) -> None:
     ran = engine.podman("run", "--rm", IMAGE, *command)
 
-    assert ran.exit_code == 0, ran.errors
+    assert ran.exit_code == 0, ran.log
     assert expected in ran.output
 
 
@@ -113,11 +113,11 @@ def test_it_serves_with_few_rights(engine: Engine, options: tuple[str, ...]) -> 
     volume = f"volume-{uuid.uuid4().hex}"
     named = [option.replace("VOLUME", volume) for option in options]
     with engine.running(*named) as broker:
-        wait_for(lambda: is_ready(engine, broker), engine.log(broker))
+        wait_until(lambda: is_ready(engine, broker))
 
         health = engine.podman("healthcheck", "run", broker)
 
-        assert health.exit_code == 0, health.errors
+        assert health.exit_code == 0, health.log
     engine.podman("volume", "rm", "--force", volume)
 
 
@@ -126,10 +126,10 @@ def test_data_in_a_volume_outlives_the_container(engine: Engine) -> None:
     options = (f"--volume={volume}:/var/lib/fauxka", "--env=FAUXKA_DATA_DIR=/var/lib/fauxka")
     command = ("--", "serve", "--seed-topic", "orders:3")
     with engine.running(*options, *command) as first:
-        wait_for(lambda: is_ready(engine, first), "the broker listens")
+        wait_until(lambda: is_ready(engine, first))
         engine.step("stop", "--time", "20", first)
     with engine.running(*options) as second:
-        wait_for(lambda: is_ready(engine, second), "the broker listens")
+        wait_until(lambda: is_ready(engine, second))
 
         listed = engine.step("exec", second, "ls", "/var/lib/fauxka")
 
@@ -139,17 +139,17 @@ def test_data_in_a_volume_outlives_the_container(engine: Engine) -> None:
 
 def test_restarted_container_serves_again(engine: Engine) -> None:
     with engine.running() as broker:
-        wait_for(lambda: is_ready(engine, broker), "the broker listens")
+        wait_until(lambda: is_ready(engine, broker))
 
         engine.step("restart", "--time", "20", broker)
 
-        wait_for(lambda: engine.log(broker).count(READY) == 2, "the broker listens again")
-        wait_for(lambda: engine.podman("healthcheck", "run", broker).exit_code == 0, "it is healthy")
+        wait_until(lambda: engine.log(broker).count(READY) == 2)
+        wait_until(lambda: engine.podman("healthcheck", "run", broker).exit_code == 0)
 
 
 def test_commands_in_the_container_find_its_broker(engine: Engine) -> None:
     with engine.running() as broker:
-        wait_for(lambda: is_ready(engine, broker), "the broker listens")
+        wait_until(lambda: is_ready(engine, broker))
 
         assert engine.step("exec", broker, "fauxka", "fault", "list") == "no fault rules"
 
@@ -158,16 +158,16 @@ def test_health_check_finds_a_listener_on_another_port(engine: Engine) -> None:
     listeners = "--env=KAFKA_LISTENERS=PLAINTEXT://0.0.0.0:29092,BROKER://0.0.0.0:29093"
     protocols = "--env=KAFKA_LISTENER_SECURITY_PROTOCOL_MAP=PLAINTEXT:PLAINTEXT,BROKER:PLAINTEXT"
     with engine.running(listeners, protocols) as broker:
-        wait_for(lambda: is_ready(engine, broker), "the broker listens")
+        wait_until(lambda: is_ready(engine, broker))
 
         health = engine.podman("healthcheck", "run", broker)
 
-        assert health.exit_code == 0, health.errors
+        assert health.exit_code == 0, health.log
 
 
 def test_unknown_kafka_variable_is_one_warning(engine: Engine) -> None:
     with engine.running("--env=KAFKA_NUM_PARTITION=3") as broker:
-        wait_for(lambda: is_ready(engine, broker), "the broker listens")
+        wait_until(lambda: is_ready(engine, broker))
 
         (warning,) = [line for line in engine.log(broker).splitlines() if "KAFKA_NUM_PARTITION" in line]
 
@@ -189,26 +189,26 @@ def test_bad_value_is_one_line_and_exit_code_2(engine: Engine, options: list[str
     ran = engine.podman("run", "--rm", *options, IMAGE)
 
     assert (ran.exit_code, ran.output) == (2, "")
-    assert expected in ran.errors.splitlines()[-1]
-    assert "Traceback" not in ran.errors
+    assert expected in ran.log.splitlines()[-1]
+    assert "Traceback" not in ran.log
 
 
 def test_port_that_another_container_of_the_pod_has_is_one_line_and_exit_code_2(engine: Engine) -> None:
     with engine.running() as first:
-        wait_for(lambda: is_ready(engine, first), "the broker listens")
+        wait_until(lambda: is_ready(engine, first))
 
         second = engine.podman("run", "--rm", f"--network=container:{first}", "--env=FAUXKA_ADMIN_PORT=off", IMAGE)
 
-    assert second.exit_code == 2, second.errors
-    assert "cannot listen on PLAINTEXT://0.0.0.0:9092" in second.errors.splitlines()[-1]
-    assert "Traceback" not in second.errors
+    assert second.exit_code == 2, second.log
+    assert "cannot listen on PLAINTEXT://0.0.0.0:9092" in second.log.splitlines()[-1]
+    assert "Traceback" not in second.log
 
 
 def test_it_holds_no_pip_and_nothing_that_compiles(engine: Engine) -> None:
     for program in ("pip", "pip3", "gcc", "make"):
         assert engine.podman("run", "--rm", IMAGE, "sh", "-c", f"command -v {program}").exit_code != 0, program
     for module in ("pip", "ensurepip", "setuptools"):
-        assert "No module named" in engine.podman("run", "--rm", IMAGE, "sh", "-c", f"python -m {module}").errors
+        assert "No module named" in engine.podman("run", "--rm", IMAGE, "sh", "-c", f"python -m {module}").log
 
 
 def test_it_holds_what_its_list_says(engine: Engine) -> None:

@@ -75,3 +75,9 @@ def test_wrong_config_is_told_with_the_log_of_the_container(of_engine: Engine, m
 def test_broker_needs_a_started_container(of_engine: Engine) -> None:
     with pytest.raises(RuntimeError, match="has not started"):
         _ = FauxkaContainer(IMAGE).broker
+
+
+def test_config_key_is_set_by_its_variable(of_engine: Engine) -> None:
+    container = FauxkaContainer(IMAGE).with_config("one_two.three-four", "5")
+
+    assert container.env["KAFKA_ONE__TWO_THREE___FOUR"] == "5"
