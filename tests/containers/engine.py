@@ -67,10 +67,6 @@ class Engine:
         """Return what the engine says of a container or an image."""
         return cast("dict[str, Any]", json.loads(self.step("inspect", name))[0])
 
-    def port(self, name: str, port: int) -> str:
-        """Return host:port where a port of a container is published."""
-        return f"127.0.0.1:{self.step('port', name, str(port)).rpartition(':')[2]}"
-
     def log(self, name: str) -> str:
         """Return what a container has written."""
         ran = self.podman("logs", name)

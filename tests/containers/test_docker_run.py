@@ -14,7 +14,7 @@ from .engine import IMAGE, Engine
 
 pytestmark = [pytest.mark.containers, pytest.mark.timeout(1200)]
 
-KAFKA_PORT, ADMIN_PORT = 9092, 9099
+KAFKA_PORT = 9092
 # What the image adds to its base at most.
 IMAGE_BYTES_MAX = 60_000_000
 READY = "Transitioning from RECOVERY to RUNNING"
@@ -37,15 +37,6 @@ def round_trip(bootstrap: str) -> None:
     assert message.value() == b"one coffee"
 
 
-def published(engine: Engine) -> tuple[str, ...]:
-    """Return options that publish the port of Kafka on a free one of the host, and advertise that."""
-    port = free_port()
-    return (
-        f"--publish=127.0.0.1:{port}:{KAFKA_PORT}",
-        f"--env=KAFKA_ADVERTISED_LISTENERS=PLAINTEXT://127.0.0.1:{port}",
-    )
-
-
 def free_port() -> int:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
@@ -54,11 +45,15 @@ def free_port() -> int:
 
 
 def test_published_port_serves_clients_and_a_stop_ends_it_with_exit_code_0(engine: Engine) -> None:
-    options = published(engine)
-    listeners = f"--env=KAFKA_LISTENERS=PLAINTEXT://0.0.0.0:{KAFKA_PORT}"
-    with engine.running(*options, listeners) as broker:
+    address = f"127.0.0.1:{free_port()}"
+    options = (
+        f"--publish={address}:{KAFKA_PORT}",
+        f"--env=KAFKA_LISTENERS=PLAINTEXT://0.0.0.0:{KAFKA_PORT}",
+        f"--env=KAFKA_ADVERTISED_LISTENERS=PLAINTEXT://{address}",
+    )
+    with engine.running(*options) as broker:
         wait_until(lambda: is_ready(engine, broker))
-        round_trip(options[0].removeprefix("--publish=").removesuffix(f":{KAFKA_PORT}"))
+        round_trip(address)
 
         engine.step("stop", "--time", "20", broker)
 
