@@ -11,7 +11,7 @@ from ...storage.file_systems.path_problems import find_path_problem
 from .broker_config import BrokerConfig, keys_with_effect
 from .config_keys import BROKER_KEYS, find_similar_key
 from .config_types import ConfigError, UnknownConfigKey
-from .environment_variables import KAFKA_PREFIX, is_service_link, unknown_key_warning
+from .environment_variables import KAFKA_PREFIX, is_service_link, reason_to_ignore, unknown_key_warning
 
 # Variables for the scripts and the JVM of the Kafka image. They are not broker configs.
 # Source: KafkaDockerWrapper.ExcludeServerPropsEnv and the image's scripts, Kafka 4.3.0.
@@ -100,7 +100,10 @@ def key_of_variable(variable: str) -> str:
 
 
 def known_entries(entries: Mapping[str, tuple[str, str]], notes: list[str], warnings: list[str]) -> dict[str, str]:
-    """Return the entries with known keys. Add a warning for each of the others, a note for those of Kubernetes."""
+    """Return the entries with known keys.
+
+    Add a warning for each of the others, unless it has another reason than a mistake; then a note.
+    """
     for name, (variable, value) in entries.items():
         if name in BROKER_KEYS:
             continue
@@ -108,6 +111,8 @@ def known_entries(entries: Mapping[str, tuple[str, str]], notes: list[str], warn
             notes.append(f"accepted, and without effect here: {name}")
         elif is_service_link(variable, value):
             notes.append(f"ignored {variable} of the environment: Kafka has no key {name}")
+        elif reason := reason_to_ignore(name):
+            notes.append(f"ignored {variable} of the environment: {name} is {reason}")
         else:
             warnings.append(unknown_key_warning(variable, name))
     return {name: value for name, (_, value) in entries.items() if name in BROKER_KEYS}

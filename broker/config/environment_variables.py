@@ -15,6 +15,19 @@ BUILD_VARIABLES = frozenset({"FAUXKA_COMPILE"})
 # What Kubernetes sets in every container for a service `kafka` or `fauxka-test`.
 _SERVICE_LINK = re.compile(r"\w+_SERVICE_(HOST|PORT(_\w+)?)|\w+_PORT_\d+_(TCP|UDP|SCTP)(_(PROTO|PORT|ADDR))?", re.ASCII)
 _SERVICE_ADDRESS = re.compile(r"(tcp|udp|sctp)://.*")
+# Keys of Kafka 3.9.1 that 4.3.0 has no more, without those of ZooKeeper's clients; from KafkaConfig.configDef of both.
+_REMOVED_KEYS = frozenset({
+    "auto.include.jmx.reporter", "broker.id.generation.enable", "control.plane.listener.name",
+    "controlled.shutdown.max.retries", "controlled.shutdown.retry.backoff.ms", "delegation.token.master.key",
+    "eligible.leader.replicas.enable", "group.coordinator.new.enable", "group.share.enable", "group.share.max.groups",
+    "inter.broker.protocol.version", "leader.imbalance.per.broker.percentage", "log.message.downconversion.enable",
+    "log.message.format.version", "log.message.timestamp.difference.max.ms", "metadata.log.segment.min.bytes",
+    "offsets.commit.required.acks", "reserved.broker.max.id",
+})  # fmt: skip
+# Keys that Kafka hands to the authorizer, and that are none of its own (StandardAuthorizer).
+_AUTHORIZER_KEYS = frozenset({"allow.everyone.if.no.acl.found", "super.users"})
+# What other images, and other versions of Kafka's, call CLUSTER_ID.
+_CLUSTER_ID_VARIABLES = frozenset({"KAFKA_CLUSTER_ID", "KAFKA_KRAFT_CLUSTER_ID"})
 # The reverse of config_sources.SEPARATORS.
 _SEPARATORS = str.maketrans({".": "_", "_": "__", "-": "___"})
 
@@ -31,10 +44,22 @@ def variable_of(key: str) -> str:
     return KAFKA_PREFIX + key.translate(_SEPARATORS).upper()
 
 
+def reason_to_ignore(key: str) -> str | None:
+    """Return why a key that is none of Kafka 4.3's is no mistake in an environment; None if it may be one."""
+    if key in _REMOVED_KEYS or key.startswith(("zookeeper.", "password.encoder.")):
+        return "no key of Kafka 4"
+    if key.startswith("confluent."):
+        return "a key of Confluent's server"
+    if key in _AUTHORIZER_KEYS:
+        return "a key of an authorizer"
+    return None
+
+
 def unknown_key_warning(variable: str, key: str) -> str:
     """Return the warning for a KAFKA_ variable whose key does not exist."""
     similar = find_similar_key(key)
-    hint = f"; did you mean {variable_of(similar)}?" if similar else ""
+    meant = "CLUSTER_ID" if variable in _CLUSTER_ID_VARIABLES else variable_of(similar) if similar else None
+    hint = f"; did you mean {meant}?" if meant else ""
     return f"{variable} in the environment has no effect: Kafka has no key {key}{hint}"
 
 
