@@ -30,6 +30,7 @@ RUN useradd --uid 1000 --gid 0 --no-create-home --shell /usr/sbin/nologin appuse
 COPY --from=build /opt/fauxka /opt/fauxka
 COPY image/usr /usr
 COPY image/etc/kafka /etc/kafka
+COPY image/opt/kafka /opt/kafka
 COPY --chown=1000:0 image/etc/confluent /etc/confluent
 # Without a data folder, exports over HTTP go to ./exports.
 WORKDIR /var/lib/fauxka

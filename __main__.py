@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
 EXIT_USAGE = 2
 EXIT_UNHEALTHY = 1
+# The exit code of Kafka's own command.
+EXIT_TOPICS_FAILED = 1
 # A scenario did not show its expected result.
 EXIT_NOT_SEEN = 1
 # The exit code of shells for a process that ended by SIGINT.
@@ -252,7 +254,7 @@ def load_scenarios() -> Scenarios:
 
 
 @commands.command()
-@click.option("--host", default="127.0.0.1", show_default=True, help="Address of the broker.")
+@click.option("--host", help="Address of the broker.  [default: of KAFKA_LISTENERS, or 127.0.0.1]")
 @click.option(
     "--port", type=click.IntRange(1, 65535), help="Port of the broker.  [default: of KAFKA_LISTENERS, or 9092]"
 )
@@ -264,15 +266,53 @@ def load_scenarios() -> Scenarios:
     show_default=True,
     help="Seconds to wait for the response.",
 )
-def health(host: str, port: int | None, timeout_seconds: float) -> None:
+def health(host: str | None, port: int | None, timeout_seconds: float) -> None:
     """Send ApiVersions to a broker: exit code 0 if it responds, else 1 and the reason."""
-    from .broker.lifecycle.health import UnhealthyError, check_health, port_from_environment
+    from .broker.lifecycle.health import UnhealthyError, address_from_environment, check_health
 
     try:
-        check_health(host, port or port_from_environment(os.environ), timeout_seconds)
+        listener_host, listener_port = address_from_environment(os.environ)
+        check_health(host or listener_host, port or listener_port, timeout_seconds)
     except UnhealthyError as error:
         click.echo(f"fauxka: {one_line(str(error))}", err=True)
         sys.exit(EXIT_UNHEALTHY)
+
+
+@commands.command("kafka-topics", hidden=True)
+@click.option("bootstrap", "--bootstrap-server", required=True, metavar="HOST:PORT", help="Address of the broker.")
+@click.option("actions", "--list", flag_value="list", multiple=True, help="List the topics.")
+@click.option("actions", "--describe", flag_value="describe", multiple=True, help="Describe topics and partitions.")
+@click.option("actions", "--create", flag_value="create", multiple=True, help="Create a topic.")
+@click.option("actions", "--alter", flag_value="alter", multiple=True, help="Add partitions.")
+@click.option("actions", "--delete", flag_value="delete", multiple=True, help="Delete topics.")
+@click.option("--topic", help="The name for --create, else a regular expression.")
+@click.option("--partitions", type=int, help="The number of partitions.  [default: num.partitions]")
+@click.option(
+    "--replication-factor", type=int, help="Replicas of each partition.  [default: default.replication.factor]"
+)
+@click.option("assignments", "--config", multiple=True, metavar="KEY=VALUE", help="Config of the topic. Repeatable.")
+@click.option("--if-exists", is_flag=True, help="A topic that does not exist is no error.")
+@click.option("--if-not-exists", is_flag=True, help="A topic that exists is no error.")
+@click.option("--exclude-internal", is_flag=True, help="Leave internal topics out.")
+def kafka_topics(bootstrap: str, actions: tuple[str, ...], assignments: tuple[str, ...], **options: Any) -> None:
+    """List, describe, create, alter or delete topics, as Kafka's command does. For the image."""
+    from .broker.config.config_sources import assignment_of
+    from .broker.config.config_types import ConfigError
+    from .broker.lifecycle.topic_command import TopicCommandError, TopicOptions, run
+
+    if len(actions) != 1:
+        raise click.UsageError(
+            "Command must include exactly one action: --list, --describe, --create, --alter or --delete"
+        )
+    try:
+        configs = [assignment_of(assignment) for assignment in assignments]
+    except ConfigError as error:
+        raise click.BadParameter(str(error), param_hint="--config") from error
+    try:
+        run(actions[0], bootstrap, TopicOptions(configs=configs, **options), click.echo)
+    except TopicCommandError as error:
+        click.echo(one_line(str(error)), err=True)
+        sys.exit(EXIT_TOPICS_FAILED)
 
 
 @commands.command()

@@ -328,6 +328,14 @@ def test_health_of_a_broker_is_asked_for_at_the_port_of_the_environment(tmp_path
     assert (ended.exit_code, ended.log) == (0, "")
 
 
+def test_health_of_a_broker_is_asked_for_at_the_host_of_the_environment(tmp_path: Path) -> None:
+    with serving(tmp_path, "--host", "127.0.0.2") as broker:
+        variables = {"KAFKA_LISTENERS": f"PLAINTEXT://127.0.0.2:{broker.port}"}
+        ended = run("health", variables=variables)
+
+    assert (ended.exit_code, ended.log) == (0, "")
+
+
 def test_health_of_nothing_is_one_line_and_exit_code_1() -> None:
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))

@@ -9,7 +9,7 @@ from ...protocol.api_keys import ApiKey
 from ...protocol.messages.api_versions import ApiVersionsRequest, ApiVersionsResponse
 from ..config.config_sources import gather_config
 from ..config.config_types import ConfigError
-from ..network.listeners import DEFAULT_HOST, DEFAULT_PORT
+from ..network.listeners import DEFAULT_HOST, DEFAULT_PORT, WILDCARD_HOSTS
 from .blocking_connection import BlockingConnection, ConnectionFailed
 from .listener_options import listeners_of_keys
 
@@ -38,12 +38,15 @@ def check_health(host: str, port: int, timeout_seconds: float) -> None:
         raise UnhealthyError(f"{host}:{port} responds to ApiVersions with error {response.error_code}")
 
 
-def port_from_environment(environment: Mapping[str, str]) -> int:
-    """Return the port of the first listener of a broker with this environment, or the default port."""
+def address_from_environment(environment: Mapping[str, str]) -> tuple[str, int]:
+    """Return host and port of the first listener of a broker with this environment, or the default address."""
     try:
         config = gather_config({}, environment, ()).config
         listeners = listeners_of_keys(config, DEFAULT_HOST)
     except ConfigError:
         # A broker with this environment does not start, so the options of the running one are unknown.
-        return DEFAULT_PORT
-    return listeners[0].port if listeners else DEFAULT_PORT
+        listeners = []
+    if not listeners:
+        return DEFAULT_HOST, DEFAULT_PORT
+    host, port = listeners[0].host, listeners[0].port
+    return DEFAULT_HOST if host in WILDCARD_HOSTS else host, port

@@ -1,7 +1,7 @@
 """A container engine of its own for the tests: podman with runc, its storage in a folder, and Docker's API on a socket.
 
-The base image is the Debian of tests/image. Without systemd podman runs no health checks by itself; `podman healthcheck
-run` does.
+The base image is the Debian of tests/image. Without systemd podman runs no health checks by itself;
+`Engine.health_checks` does.
 """
 
 import json
@@ -9,6 +9,7 @@ import os
 import re
 import signal
 import subprocess
+import threading
 from collections.abc import Generator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -31,6 +32,8 @@ KAFKA_IMAGES = (
 # podman 4 reports each port that the image exposes as published, and testcontainers-node would wait for all of them. So
 # its tests run the image without the line EXPOSE.
 UNEXPOSED = "localhost/unexposed:8.3.0"
+# The name in examples/compose.yaml, as Docker's API completes it.
+COMPOSED = "docker.io/library/fauxka:0.1.0"
 SETTINGS = """
 [engine]
 runtime = "runc"
@@ -40,6 +43,7 @@ events_logger = "file"
 default_ulimits = ["nofile=4096:4096", "nproc=4096:4096"]
 """
 COMMAND_SECONDS_MAX = 120
+HEALTH_CHECK_SECONDS = 0.5
 
 
 @dataclass(frozen=True)
@@ -84,6 +88,31 @@ class Engine:
             yield name
         finally:
             self.podman("rm", "--force", "--time", "0", name)
+
+    @contextmanager
+    def health_checks(self) -> Generator[None, None, None]:
+        """Run the health checks of all containers again and again for the length of the block."""
+        is_over = threading.Event()
+
+        def check() -> None:
+            while not is_over.wait(HEALTH_CHECK_SECONDS):
+                for name in self.podman("ps", "--quiet").output.split():
+                    self.podman("healthcheck", "run", name)
+
+        thread = threading.Thread(target=check)
+        thread.start()
+        try:
+            yield
+        finally:
+            is_over.set()
+            thread.join()
+
+    def build(self, folder: Path, *options: str) -> None:
+        """Build an image on the base image of the tests, as podman build does from a folder."""
+        mounts = ["--volume", "/etc/pip.conf:/etc/pip.conf:ro"] if Path("/etc/pip.conf").exists() else []
+        base = ("--build-arg", f"PYTHON_IMAGE={BASE_IMAGE}")
+        fixed = ("--quiet", "--format", "docker", "--network", "host", *mounts, *base)
+        self.step("build", *fixed, *options, str(folder), seconds_max=STEP_SECONDS_MAX)
 
 
 def split_at_dashes(arguments: tuple[str, ...]) -> tuple[tuple[str, ...], tuple[str, ...]]:
@@ -131,18 +160,12 @@ def running_engine(folder: Path) -> Generator[Engine, None, None]:
 
 def build_images(engine: Engine) -> None:
     """Build the image, and the one without EXPOSE."""
-    mounts = ["--volume", "/etc/ssl/certs:/etc/ssl/certs:ro"]
-    if Path("/etc/pip.conf").exists():
-        mounts += ["--volume", "/etc/pip.conf:/etc/pip.conf:ro"]
-    base = ("--build-arg", f"PYTHON_IMAGE={BASE_IMAGE}")
-    options = ("--quiet", "--format", "docker", "--network", "host", *mounts, *base)
-    engine.step("build", *options, "--tag", IMAGE, str(ROOT), seconds_max=STEP_SECONDS_MAX)
+    engine.build(ROOT, "--tag", IMAGE)
     dockerfile = engine.folder / "Dockerfile"
     lines = (ROOT / "Dockerfile").read_text().splitlines(keepends=True)
     dockerfile.write_text("".join(line for line in lines if not line.startswith("EXPOSE")))
-    without_ports = ("--file", str(dockerfile), "--tag", UNEXPOSED)
-    engine.step("build", *options, *without_ports, str(ROOT), seconds_max=STEP_SECONDS_MAX)
-    engine.step("tag", IMAGE, "localhost/fauxka:0.1.0", "localhost/fauxka:latest", *KAFKA_IMAGES)
+    engine.build(ROOT, "--file", str(dockerfile), "--tag", UNEXPOSED)
+    engine.step("tag", IMAGE, "localhost/fauxka:0.1.0", "localhost/fauxka:latest", COMPOSED, *KAFKA_IMAGES)
 
 
 @contextmanager

@@ -8,6 +8,7 @@ the image's user and environment.
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import time
@@ -22,6 +23,8 @@ BASE_IMAGE = "localhost/python-base"
 IMAGE = "localhost/fauxka-under-test"
 DEBIAN = "bookworm"
 CERTIFICATES = Path("/etc/ssl/certs/ca-certificates.crt")
+# Certificates that this machine trusts beyond Debian's.
+OWN_CERTIFICATES = Path("/usr/local/share/ca-certificates")
 
 # debootstrap and the build download some 100 MB.
 STEP_SECONDS_MAX = 600
@@ -113,8 +116,12 @@ def make_base_image(folder: Path, buildah: Sequence[str]) -> None:
     (base / "usr/bin/python").symlink_to("python3")
     for marker in base.glob("usr/lib/python3*/EXTERNALLY-MANAGED"):
         marker.unlink()
-    # Whom this machine trusts, so that downloads work in the image as they do here.
-    (base / "etc/ssl/certs/ca-certificates.crt").write_bytes(CERTIFICATES.read_bytes())
+    # The image trusts whom this machine trusts, so that downloads work in it as they do here. Python reads the one
+    # file, Java's package each certificate.
+    for certificate in OWN_CERTIFICATES.glob("*.crt"):
+        shutil.copy(certificate, base / OWN_CERTIFICATES.relative_to("/"))
+    step("chroot", str(base), "update-ca-certificates")
+    shutil.copy(CERTIFICATES, base / CERTIFICATES.relative_to("/"))
     step(*buildah, "from", "--name", "base", "scratch")
     step(*buildah, "add", "base", str(base), "/")
     path = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
