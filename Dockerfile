@@ -16,11 +16,20 @@ RUN FAUXKA_COMPILE=1 python -m pip --python /opt/fauxka/bin/python install --no-
  && find /opt/fauxka -name '*.so*' -exec strip --strip-unneeded {} +
 
 FROM ${PYTHON_IMAGE}
+# The last FROM ends the scope of an ARG.
+ARG PYTHON_IMAGE
 ARG VERSION=0.1.0
+# Of the build: --build-arg REVISION=$(git rev-parse HEAD) --build-arg CREATED=$(date -u +%FT%TZ)
+ARG REVISION=unknown
+ARG CREATED=1970-01-01T00:00:00Z
 LABEL org.opencontainers.image.title="fauxka" \
       org.opencontainers.image.description="A mock broker for Apache Kafka clients: exact on the wire, and it fails on demand" \
       org.opencontainers.image.version="${VERSION}" \
-      org.opencontainers.image.licenses="Apache-2.0"
+      org.opencontainers.image.licenses="Apache-2.0" \
+      org.opencontainers.image.vendor="fauxka" \
+      org.opencontainers.image.revision="${REVISION}" \
+      org.opencontainers.image.created="${CREATED}" \
+      org.opencontainers.image.base.name="${PYTHON_IMAGE}"
 # Any user of group 0 may write where appuser may: OpenShift runs images under a user of its own.
 RUN useradd --uid 1000 --gid 0 --no-create-home --shell /usr/sbin/nologin appuser \
  && install --directory --owner appuser --group root --mode 775 /var/lib/fauxka /etc/confluent/docker \

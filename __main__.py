@@ -110,6 +110,12 @@ def commands() -> None:
     metavar="NAME://HOST:PORT[,HOST:PORT]",
     help="Listener, instead of --host and --port; the second address is advertised to clients. Repeatable.",
 )
+@click.option(
+    "--advertised-file",
+    envvar="FAUXKA_ADVERTISED_FILE",
+    type=PATH,
+    help="Wait for this file, and advertise the listeners in its line: NAME://HOST:PORT,...",
+)
 @click.option("--ready-file", type=PATH, help="Write the address to this file when clients can connect.")
 @click.option(
     "assignments", "-c", "--set", multiple=True, metavar="KEY=VALUE", help="Set a Kafka configuration key. Repeatable."

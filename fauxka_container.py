@@ -5,8 +5,8 @@ with FauxkaContainer() as fauxka:
     send_order(fauxka.get_bootstrap_server())
     fauxka.broker.verdict("orders").assert_exactly_once()
 
-The host's port is known only after the start of the container, and the broker has to advertise it. So the container
-waits for a file with the address, as in the modules for Kafka.
+The host's port is known only after the start of the container, and the broker has to advertise it. So the broker waits
+for a file with its addresses.
 """
 
 from __future__ import annotations
@@ -16,17 +16,17 @@ from typing import Any, Self
 
 from testcontainers.core.container import DockerContainer
 
-from .admin.client.admin_client import Unreachable
 from .broker.config.environment_variables import variable_of
+from .broker.lifecycle.health import UnhealthyError, check_health
 from .testing.remote_broker import RemoteBroker
 
 IMAGE = "fauxka:0.1.0"
 # For clients of the host, and for containers of the same network.
 HOST_PORT, NETWORK_PORT, ADMIN_PORT = 9092, 9093, 9099
-ADDRESS_FILE = "/tmp/advertised"
-COMMAND = ["sh", "-c", f"while ! [ -f {ADDRESS_FILE} ]; do sleep 0.02; done; . {ADDRESS_FILE}; exec fauxka serve"]
+ADVERTISED_FILE = "/tmp/advertised"
 START_SECONDS_MAX = 30.0
-POLL_SECONDS = 0.02
+RESPONSE_SECONDS_MAX = 1.0
+POLL_SECONDS = 0.005
 
 
 class FauxkaContainer(DockerContainer):
@@ -38,10 +38,10 @@ class FauxkaContainer(DockerContainer):
     def __init__(self, image: str = IMAGE, **options: Any) -> None:
         """image: name and tag. options: of DockerContainer."""
         super().__init__(image, **options)
-        self.with_exposed_ports(HOST_PORT, NETWORK_PORT, ADMIN_PORT)
+        self.with_exposed_ports(HOST_PORT, ADMIN_PORT)
         self.with_env("KAFKA_LISTENERS", f"PLAINTEXT://0.0.0.0:{HOST_PORT},NETWORK://0.0.0.0:{NETWORK_PORT}")
         self.with_env("KAFKA_LISTENER_SECURITY_PROTOCOL_MAP", "PLAINTEXT:PLAINTEXT,NETWORK:PLAINTEXT")
-        self.with_command(COMMAND)
+        self.with_env("FAUXKA_ADVERTISED_FILE", ADVERTISED_FILE)
         self._broker: RemoteBroker | None = None
 
     def with_config(self, key: str, value: str) -> Self:
@@ -50,12 +50,13 @@ class FauxkaContainer(DockerContainer):
 
     def start(self) -> Self:
         """Start, and return when clients can connect. Raises TimeoutError with the log."""
+        self._broker = None
         super().start()
-        aliases = self._network_aliases or ["$(hostname)"]
-        listeners = f"PLAINTEXT://{self.get_bootstrap_server()},NETWORK://{aliases[0]}:{NETWORK_PORT}"
-        self.copy_into_container(f"export KAFKA_ADVERTISED_LISTENERS={listeners}\n".encode(), ADDRESS_FILE)
-        self._broker = RemoteBroker(f"http://{self.get_admin_address()}")
-        self._wait_until_ready(self._broker)
+        bootstrap = self.get_bootstrap_server()
+        names = self._network_aliases or [self.get_wrapped_container().attrs["Config"]["Hostname"]]
+        listeners = f"PLAINTEXT://{bootstrap},NETWORK://{names[0]}:{NETWORK_PORT}"
+        self.copy_into_container(f"{listeners}\n".encode(), ADVERTISED_FILE)
+        self._wait_until_ready(bootstrap)
         return self
 
     def get_bootstrap_server(self) -> str:
@@ -69,22 +70,24 @@ class FauxkaContainer(DockerContainer):
     @property
     def broker(self) -> RemoteBroker:
         """The fault rules, the verdict and the other calls of the admin API. Raises RuntimeError before the start."""
-        if self._broker is None:
+        if self._container is None:
             raise RuntimeError("the container has not started")
+        if self._broker is None:
+            # The port accepts calls since the broker listens, and responds once the API is loaded.
+            self._broker = RemoteBroker(f"http://{self.get_admin_address()}")
         return self._broker
 
     def _published(self, port: int) -> str:
         return f"{self.get_container_host_ip()}:{self.get_exposed_port(port)}"
 
-    def _wait_until_ready(self, broker: RemoteBroker) -> None:
+    def _wait_until_ready(self, bootstrap: str) -> None:
+        host, _, port = bootstrap.rpartition(":")
         deadline = time.monotonic() + START_SECONDS_MAX
         while True:
             try:
-                broker.call("GET", "/readyz")
-            except Unreachable as error:
+                return check_health(host, int(port), RESPONSE_SECONDS_MAX)
+            except UnhealthyError as error:
                 if time.monotonic() > deadline:
                     log = b"".join(self.get_logs()).decode("utf-8", "replace")
                     raise TimeoutError(f"no broker after {START_SECONDS_MAX:.0f} s: {error}\n{log}") from error
-            else:
-                return
             time.sleep(POLL_SECONDS)

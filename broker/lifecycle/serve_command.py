@@ -36,11 +36,12 @@ logger = logging.getLogger(__name__)
 # default of 700 would run it every hundred requests without a result.
 GC_THRESHOLD = 50_000
 # How long the event loop or a flush waits at most for a busy thread. Python's default of 5 ms is as long as the flush
-# of a slow disk.
+# of a slow disk, and the first clients connect while a thread loads the admin API.
 THREAD_SWITCH_SECONDS = 0.0005
 # The key that --fsync sets: how many records are appended to a log before a flush. Records are acknowledged after it.
 FLUSH_KEY = "log.flush.interval.messages"
 FSYNC_NEVER = "never"
+ADVERTISED_VARIABLE = "KAFKA_ADVERTISED_LISTENERS"
 # The words that tools wait for which start Kafka in a container, such as Testcontainers.
 KAFKA_STARTED = "[KafkaServer id=%d] started: Kafka Server started, Transitioning from RECOVERY to RUNNING"
 STOP_SIGNALS = (signal.SIGTERM, signal.SIGINT)
@@ -54,6 +55,7 @@ class ServeOptions(NamedTuple):
     """The options of the command line and the environment.
 
     port: None if not given; then the config keys of the listeners apply.
+    advertised_file: wait for this file, and take advertised.listeners from it in place of the environment's.
     log_kafka_started: whether the log has Kafka's own line at the end of the start-up.
     variables: the environment variable of each option of the command line, None for an option without one.
     """
@@ -64,6 +66,7 @@ class ServeOptions(NamedTuple):
     host: str = DEFAULT_HOST
     port: int | None = None
     listeners: Sequence[str] = ()
+    advertised_file: str | None = None
     ready_file: str | None = None
     as_version: str | None = None
     seed_topics: Sequence[str] = ()
@@ -103,8 +106,7 @@ def serve(options: ServeOptions, hooks: ServeHooks) -> None:
     gc.freeze()
     gc.set_threshold(GC_THRESHOLD)
     gc.enable()
-    if prepared.cluster.node.replicas.is_on_disk:
-        sys.setswitchinterval(THREAD_SWITCH_SECONDS)
+    sys.setswitchinterval(THREAD_SWITCH_SECONDS)
     try:
         with asyncio.Runner(loop_factory=new_event_loop) as runner:
             runner.run(serve_until_stopped(prepared, ready_file, hooks))
@@ -119,7 +121,7 @@ def prepare(options: ServeOptions, make_file_faults: MakeFileFaults | None) -> P
         raise StartupError(f"--ready-file: {problem}")
     try:
         file_entries = {} if options.config_file is None else read_properties_file(options.config_file)
-        gathered = gather_config(file_entries, options.environment, options.assignments)
+        gathered = gather_config(file_entries, _environment(options), options.assignments)
         listeners = select_listeners(gathered.config, options.listeners, options.host, options.port)
         check_listeners(listeners, gathered.config)
         seed_topics = parse_seed_topics(options.seed_topics, gathered.config.num_partitions)
@@ -135,6 +137,17 @@ def prepare(options: ServeOptions, make_file_faults: MakeFileFaults | None) -> P
         cluster = _load_cluster(config, options, emulated_version, make_file_faults)
     warnings = [*gathered.warnings, *own_variable_warnings(options.environment, options.variables)]
     return PreparedBroker(cluster, listeners, seed_topics, notes, warnings, options.log_kafka_started)
+
+
+def _environment(options: ServeOptions) -> Mapping[str, str]:
+    """Return the environment, with the advertised listeners of --advertised-file. Raises ConfigError."""
+    if options.advertised_file is None:
+        return options.environment
+    # Most brokers have no such file.
+    from .advertised_file import wait_for_advertised_listeners
+
+    line = wait_for_advertised_listeners(options.advertised_file, STOP_SIGNALS)
+    return {**options.environment, ADVERTISED_VARIABLE: line}
 
 
 def _parse_version(text: str | None) -> EmulatedVersion | None:

@@ -44,6 +44,7 @@ def free_port() -> int:
     return port
 
 
+@pytest.mark.slice
 def test_published_port_serves_clients_and_a_stop_ends_it_with_exit_code_0(engine: Engine) -> None:
     address = f"127.0.0.1:{free_port()}"
     options = (
@@ -230,4 +231,7 @@ def test_it_says_what_it_is(engine: Engine) -> None:
 
     assert config["ManifestType"].startswith("application/vnd.docker")
     assert config["Healthcheck"]["Test"] == ["CMD", "fauxka", "health"]
-    assert config["Labels"]["org.opencontainers.image.title"] == "fauxka"
+    labels = {name.removeprefix("org.opencontainers.image."): value for name, value in config["Labels"].items()}
+    assert (labels["title"], labels["version"]) == ("fauxka", importlib.metadata.version("fauxka"))
+    assert (labels["licenses"], labels["base.name"]) == ("Apache-2.0", BASE_IMAGE)
+    assert {"description", "vendor", "revision", "created"} <= labels.keys()

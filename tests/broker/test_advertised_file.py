@@ -1,0 +1,119 @@
+"""`serve --advertised-file`: a broker that waits for the addresses that it advertises."""
+
+import signal
+import subprocess
+import time
+from collections.abc import Generator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from fauxka.broker.config.config_types import ConfigError
+from fauxka.broker.lifecycle import advertised_file
+from fauxka.broker.lifecycle.advertised_file import FILE_BYTES_MAX, wait_for_advertised_listeners
+
+from ..serving_process import COMMAND, START_SECONDS_MAX, run
+
+ADVERTISED = "PLAINTEXT://broker.example:19092"
+LISTENER = ("-c", "listeners=PLAINTEXT://127.0.0.1:0")
+
+
+@contextmanager
+def waiting(file: Path, *arguments: str) -> Generator[subprocess.Popen[str], None, None]:
+    """Run a broker that waits for the file, for the length of the block."""
+    command = [*COMMAND, "serve", *LISTENER, "--admin-port", "off", "--advertised-file", str(file), *arguments]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    try:
+        yield process
+    finally:
+        process.kill()
+        process.communicate()
+
+
+def first_line(process: subprocess.Popen[str]) -> str:
+    assert process.stdout is not None
+    return process.stdout.readline().strip()
+
+
+def test_broker_advertises_what_a_file_holds_that_appears_after_its_start(tmp_path: Path) -> None:
+    file = tmp_path / "advertised"
+    with waiting(file) as process:
+        time.sleep(0.5)
+        file.write_text(f"{ADVERTISED}\n")
+
+        assert first_line(process) == ADVERTISED
+
+
+def test_half_a_line_is_not_read(tmp_path: Path) -> None:
+    file = tmp_path / "advertised"
+    file.write_text("PLAINTEXT://broker.exa")
+    with waiting(file) as process:
+        time.sleep(0.5)
+        with file.open("a") as written:
+            written.write("mple:19092\n")
+
+        assert first_line(process) == ADVERTISED
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_signal_ends_the_wait_with_exit_code_0(tmp_path: Path, number: signal.Signals) -> None:
+    with waiting(tmp_path / "none") as process:
+        # By then the handlers of the wait are installed; before, the signal's default action ends the process.
+        time.sleep(1.0)
+        process.send_signal(number)
+
+        _, log = process.communicate(timeout=START_SECONDS_MAX)
+
+        assert (process.returncode, log) == (0, "")
+
+
+def test_command_line_takes_precedence_over_the_file(tmp_path: Path) -> None:
+    file = tmp_path / "advertised"
+    file.write_text(f"{ADVERTISED}\n")
+    other = "PLAINTEXT://other.example:9"
+
+    with waiting(file, "-c", f"advertised.listeners={other}") as process:
+        assert first_line(process) == other
+
+
+def test_wrong_addresses_in_the_file_are_one_line_and_exit_code_2(tmp_path: Path) -> None:
+    file = tmp_path / "advertised"
+    file.write_text("nonsense\n")
+
+    ended = run("serve", *LISTENER, "--advertised-file", str(file))
+
+    assert (ended.exit_code, ended.output) == (2, "")
+    assert "listener nonsense: expected NAME://host:port" in ended.log
+    assert ended.log.count("\n") == 1
+
+
+def test_folder_in_its_place_is_one_line_and_exit_code_2(tmp_path: Path) -> None:
+    ended = run("serve", *LISTENER, "--advertised-file", str(tmp_path))
+
+    assert (ended.exit_code, ended.output) == (2, "")
+    assert "--advertised-file: " in ended.log
+    assert ended.log.count("\n") == 1
+
+
+def test_file_that_never_appears_ends_the_wait(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(advertised_file, "WAIT_SECONDS_MAX", 0.1)
+
+    with pytest.raises(ConfigError, match=f"no line in {tmp_path}/none after 0 s"):
+        wait_for_advertised_listeners(f"{tmp_path}/none", [signal.SIGTERM])
+
+
+def test_endless_line_is_an_error(tmp_path: Path) -> None:
+    (tmp_path / "long").write_bytes(b"x" * FILE_BYTES_MAX)
+
+    with pytest.raises(ConfigError, match="more than 65536 bytes"):
+        wait_for_advertised_listeners(f"{tmp_path}/long", [signal.SIGTERM])
+
+
+def test_handlers_of_signals_are_restored(tmp_path: Path) -> None:
+    (tmp_path / "advertised").write_text(f"{ADVERTISED}\n")
+    before = signal.getsignal(signal.SIGTERM)
+
+    wait_for_advertised_listeners(f"{tmp_path}/advertised", [signal.SIGTERM])
+
+    assert signal.getsignal(signal.SIGTERM) is before
