@@ -1,4 +1,4 @@
-"""Count the orders in the topic, and those that it holds more than once."""
+"""Count the orders in the topic, and the copies of those that were appended twice."""
 
 import os
 
