@@ -3,6 +3,7 @@
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
+from tempfile import mkdtemp
 
 import pytest
 from testcontainers.core.config import ConnectionMode, testcontainers_config
@@ -12,15 +13,16 @@ from .engine import Engine, running_engine
 
 
 @pytest.fixture(scope="session")
-def engine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
+def engine() -> Iterator[Engine]:
     if not is_root():
         pytest.skip("needs root, for a container engine")
-    # The path of a socket has at most 107 bytes.
-    folder = Path(tmp_path_factory.mktemp("engine"))
-    with running_engine(folder) as engine:
-        yield engine
-    # Some gigabytes, which pytest would keep for three runs.
-    shutil.rmtree(folder, ignore_errors=True)
+    # podman takes no path of more than 50 characters, and pytest would keep some gigabytes for three runs.
+    folder = Path(mkdtemp(prefix="engine"))
+    try:
+        with running_engine(folder) as engine:
+            yield engine
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 @pytest.fixture

@@ -44,24 +44,6 @@ def free_port() -> int:
     return port
 
 
-@pytest.mark.slice
-def test_published_port_serves_clients_and_a_stop_ends_it_with_exit_code_0(engine: Engine) -> None:
-    address = f"127.0.0.1:{free_port()}"
-    options = (
-        f"--publish={address}:{KAFKA_PORT}",
-        f"--env=KAFKA_LISTENERS=PLAINTEXT://0.0.0.0:{KAFKA_PORT}",
-        f"--env=KAFKA_ADVERTISED_LISTENERS=PLAINTEXT://{address}",
-    )
-    with engine.running(*options) as broker:
-        wait_until(lambda: is_ready(engine, broker))
-        round_trip(address)
-
-        engine.step("stop", "--time", "20", broker)
-
-        assert engine.inspect(broker)["State"]["ExitCode"] == 0
-        assert "received SIGTERM: stopping" in engine.log(broker)
-
-
 @pytest.mark.parametrize(
     ("command", "expected"),
     [

@@ -13,12 +13,6 @@ from .test_docker_run import round_trip
 pytestmark = [pytest.mark.containers, pytest.mark.timeout(1200)]
 
 
-@pytest.mark.slice
-def test_kafka_container_as_it_is(of_engine: Engine) -> None:
-    with KafkaContainer() as kafka:
-        round_trip(kafka.get_bootstrap_server())
-
-
 def test_kafka_container_with_kraft(of_engine: Engine) -> None:
     with KafkaContainer().with_kraft() as kafka:
         round_trip(kafka.get_bootstrap_server())
