@@ -1,6 +1,6 @@
 """The cluster: its metadata image, its controller, its nodes and its one clock.
 
-A cluster has one node today. Nodes know the controller and the image; neither knows the cluster.
+Nodes know the controller and the image; neither knows the cluster.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from .runtime.clock import AdjustableClock
 
 
 class Cluster:
-    """A cluster of one node, empty at first."""
+    """A cluster of one node and without topics at first."""
 
     def __init__(
         self,
@@ -41,21 +41,33 @@ class Cluster:
         file_faults: creates the fault injector of the files; none by default.
         """
         self.clock = clock or AdjustableClock()
-        self.image = MetadataImage(uuid_text(new_uuid()), DynamicConfigs(config))
-        self.image.brokers.append(BrokerRegistration(config.node_id, config.broker_rack))
+        self.image = MetadataImage(uuid_text(new_uuid()), DynamicConfigs(config), emulated_version)
         self.controller = Controller(self.image)
-        self.node = Node(
-            self.controller,
-            self.clock,
-            file_system or MemoryFileSystem(),
-            emulated_version or EmulatedVersion.latest(),
-            file_faults,
-        )
-        self.controller.publishers.append(self.node)
+        self._file_faults = file_faults
+        self.nodes: list[Node] = []
+        self._add_node(config.broker_rack, file_system or MemoryFileSystem())
         # Closed after the logs: the data folder, and imported folders.
         self.folders: ExitStack | None = None
         # Loads the imported topics again after a reset; None without imported logs.
         self.load_imported: Callable[[], None] | None = None
+
+    def add_node(self, rack: str | None = None) -> Node:
+        """Add a node with its logs in memory, and return it. There must be no topic."""
+        assert not self.image.topics, "a node that joins later has no replica of the topics before it"
+        return self._add_node(rack, MemoryFileSystem())
+
+    def _add_node(self, rack: str | None, file_system: FileSystem) -> Node:
+        node_id = self.image.configs.static.node_id + len(self.nodes)
+        self.image.brokers.append(BrokerRegistration(node_id, rack))
+        node = Node(node_id, self.controller, self.clock, file_system, self._file_faults)
+        self.nodes.append(node)
+        self.controller.publishers.append(node)
+        return node
+
+    @property
+    def node(self) -> Node:
+        """The first node."""
+        return self.nodes[0]
 
     def drop_memory(self) -> None:
         """Drop everything that is in memory, because the node died. The files are left as they are."""

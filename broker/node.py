@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 
 from ..protocol.error_codes import ErrorCode
 from ..storage.file_systems.file_system import FileSystem
-from ..storage.producers.emulated_version import EmulatedVersion
 from .config.broker_config import BrokerConfig
 from .metadata.controller import Controller
 from .metadata.metadata_image import TopicImage
@@ -34,17 +33,17 @@ class Node:
 
     def __init__(
         self,
+        node_id: int,
         controller: Controller,
         clock: AdjustableClock,
         file_system: FileSystem,
-        emulated_version: EmulatedVersion,
         make_file_faults: MakeFileFaults | None = None,
     ) -> None:
         """file_system: where the logs are. make_file_faults: creates the fault injector of its files, if any."""
         self.controller = controller
         self.image = controller.image
         self.clock = clock
-        self.node_id = self.image.configs.static.node_id
+        self.node_id = node_id
         # The journal, if there is one.
         self.observer: RequestObserver | None = None
         # Called when the broker's configs have changed, for the listeners.
@@ -55,9 +54,7 @@ class Node:
         if make_file_faults is not None:
             self.event_loop_bridge = EventLoopBridge(clock)
             self.file_faults = make_file_faults(clock.now_ms, self.event_loop_bridge)
-        self.replicas = ReplicaManager(
-            self.image, clock, self._with_faults(file_system), emulated_version, self.file_faults
-        )
+        self.replicas = ReplicaManager(node_id, self.image, clock, self._with_faults(file_system), self.file_faults)
         self.produce_routes: ProduceRoutes = {}
         self.long_work = LongWork()
         # The bound listeners; none before the start.
@@ -101,6 +98,10 @@ class Node:
     def partitions_created(self, topic: TopicImage, first_index: int) -> None:
         """Create the partitions from first_index on. Raises KafkaError KAFKA_STORAGE_ERROR."""
         self.replicas.create_partitions(topic, first_index)
+
+    def partitions_taken_back(self, topic: TopicImage, first_index: int) -> None:
+        """Delete the partitions from first_index on, which no client has used."""
+        self.replicas.take_back_partitions(topic, first_index)
 
     def topics_removed(self, topics: Sequence[TopicImage]) -> None:
         """Delete the partitions of the topics, and what the coordinators store about them."""

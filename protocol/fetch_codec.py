@@ -21,6 +21,7 @@ from .buffer_codec import (
     encode_unsigned_varint,
     skip_tagged_fields,
 )
+from .current_leader import NO_TAGGED_FIELDS, CurrentLeader, encode_endpoints, encode_leader
 from .frames import FRAME_SIZE_BYTES, FrameError, take_elements
 
 FLEXIBLE_SINCE = 12
@@ -30,6 +31,9 @@ TOPIC_ID_BYTES = 16
 SESSIONS_SINCE = 7
 # From this version on, the replica id is a tagged field.
 REPLICA_STATE_SINCE = 15
+# Kafka has the field from version 12 on, and sets it from this one on.
+CURRENT_LEADER_SINCE = 16
+_CURRENT_LEADER_TAG = 1
 
 NO_EPOCH = -1
 # Partitions of one Fetch and of its session, and topics and partitions of one request. Each append to one of them reads
@@ -89,7 +93,7 @@ class FetchedPartition:
     """A partition of a response.
 
     aborted_transactions: pairs of producer id and first offset; None is null.
-    records: views of the log's memory, not copied.
+    records: views of the log's memory, not copied. current_leader (16): where to fetch instead.
     """
 
     index: int
@@ -100,6 +104,7 @@ class FetchedPartition:
     aborted_transactions: list[tuple[int, int]] | None = None
     records: list[memoryview] = field(default_factory=list[memoryview])
     records_bytes: int = 0
+    current_leader: CurrentLeader | None = None
 
 
 # Partitions with the key of their topic, in the order of the response.
@@ -251,11 +256,11 @@ def encode_response(
                 records_bytes += partition.records_bytes
                 piece = bytearray()
             if is_flexible:
-                piece += b"\0"
+                piece += encode_leader(_CURRENT_LEADER_TAG, partition.current_leader)
         if is_flexible:
-            piece += b"\0"
+            piece += NO_TAGGED_FIELDS
     if is_flexible:
-        piece += b"\0"
+        piece += encode_endpoints(partition.current_leader for _, partition in fetched)
     if piece:
         pieces.append(piece)
     size = sum(len(written) for written in pieces if isinstance(written, bytearray)) + records_bytes

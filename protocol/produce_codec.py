@@ -19,12 +19,15 @@ from .buffer_codec import (
     encode_unsigned_varint,
     skip_tagged_fields,
 )
+from .current_leader import CurrentLeader, encode_endpoints, encode_leader
 from .frames import FRAME_SIZE_BYTES, REQUEST_ELEMENTS_MAX, FrameError, take_elements
 from .produced_records import NO_TAGGED_FIELDS
 
 FLEXIBLE_SINCE = 9
 TOPIC_IDS_SINCE = 13
 TOPIC_ID_BYTES = 16
+CURRENT_LEADER_SINCE = 10
+_CURRENT_LEADER_TAG = 0
 
 # No record errors, no message, no tagged fields of partition and topic, throttle_time_ms, no tagged fields.
 _END_OF_SINGLE = b"\1\0\0\0\0\0\0\0\0"
@@ -61,7 +64,10 @@ class ProduceRequest:
 
 @dataclass(slots=True)
 class PartitionResponse:
-    """A partition of a response. record_errors (8): pairs of a record's index in the batch and a message."""
+    """A partition of a response.
+
+    record_errors (8): pairs of a record's index in the batch and a message. current_leader (10): where to send instead.
+    """
 
     index: int
     error_code: int = 0
@@ -70,6 +76,7 @@ class PartitionResponse:
     log_start_offset: int = -1
     error_message: str | None = None
     record_errors: list[tuple[int, str | None]] = field(default_factory=list[tuple[int, "str | None"]])
+    current_leader: CurrentLeader | None = None
 
 
 def decode_request(
@@ -279,8 +286,9 @@ def _encode_flexible(
         for partition in partitions:
             response += _encode_flexible_partition(partition)
         response += b"\0"
-    # throttle_time_ms, and no tagged fields.
-    response += b"\0\0\0\0\0"
+    # throttle_time_ms
+    response += b"\0\0\0\0"
+    response += encode_endpoints(partition.current_leader for _, partitions in topics for partition in partitions)
     _SIZE_AND_CORRELATION_ID.pack_into(response, 0, len(response) - FRAME_SIZE_BYTES, correlation_id)
     return response
 
@@ -293,12 +301,13 @@ def _encode_flexible_partition(partition: PartitionResponse) -> bytes:
         partition.log_append_time_ms,
         partition.log_start_offset,
     )
-    if not partition.record_errors and partition.error_message is None:
+    leader = partition.current_leader
+    if not partition.record_errors and partition.error_message is None and leader is None:
         return _PARTITION_9.pack(*head, 1, 0, 0)
     parts = [_PARTITION_5.pack(*head), encode_unsigned_varint(len(partition.record_errors) + 1)]
     for batch_index, message in partition.record_errors:
         parts += [_INT32.pack(batch_index), _encode_compact_string(message), b"\0"]
-    parts += [_encode_compact_string(partition.error_message), b"\0"]
+    parts += [_encode_compact_string(partition.error_message), encode_leader(_CURRENT_LEADER_TAG, leader)]
     return b"".join(parts)
 
 

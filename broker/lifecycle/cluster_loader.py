@@ -29,6 +29,7 @@ from ..cluster import Cluster
 from ..config.broker_config import BrokerConfig
 from ..config.config_types import ConfigError
 from ..metadata.cluster_metadata import INT64_MAX, ClusterMetadata, TopicMetadata
+from ..metadata.controller import new_partition
 from ..metadata.metadata_image import TopicImage, is_internal_topic
 from ..metadata.topic_config import log_config_of, validate_topic_configs
 from ..replica.disk_fault_injector import MakeFileFaults
@@ -237,11 +238,12 @@ class TopicLoader:
         A new leader epoch begins where records may be missing, so that consumers detect the truncation. Kafka begins
         one with every start-up. The epoch never decreases: clients and logs would take its batches for older ones.
         """
+        node_id = self._controller.image.brokers[0].node_id
         restored = TopicImage(topic.name, topic.topic_id, topic.configs)
         for index, log in enumerate(logs):
             latest_epoch = 0 if log is None else log.leader_epochs.latest_epoch
             epoch = max(0, latest_epoch if self._is_clean else latest_epoch + 1)
-            restored.partitions.append(self._controller.new_partition(index, epoch))
+            restored.partitions.append(new_partition(index, [node_id], leader_epoch=epoch))
         self._replicas.load_partitions(restored, logs)
         self._controller.image.add_topic(restored)
 

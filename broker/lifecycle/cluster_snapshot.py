@@ -94,7 +94,7 @@ def restore_snapshot(cluster: Cluster, snapshot: ClusterSnapshot) -> None:
         for registration in topic.partitions:
             latest_epoch = epochs.get((topic.topic_id, registration.index), -1)
             registration.leader_epoch = max(registration.leader_epoch, latest_epoch + 1)
-        node.replicas.apply_leader_epochs(topic)
+        node.replicas.apply_leaders(topic)
     for partition in node.replicas.partitions():
         entries = snapshot.producers.get((partition.topic_name, partition.index))
         if entries is not None:

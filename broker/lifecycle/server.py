@@ -1,4 +1,4 @@
-"""Runs the node of a cluster: listeners, periodic work, shutdown, crash and restart.
+"""Runs a node of a cluster: listeners, periodic work, shutdown, crash and restart.
 
 States: not started, running, crashed (until a restart), stopped. Only a running node accepts connections. A crashed
 node keeps its ports bound, but does not listen on them.
@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 from ...protocol.api_keys import APIS, ApiKey
 from ..cluster import Cluster
 from ..dispatch.dispatch import Dispatcher, load_handler
+from ..metadata.metadata_image import Endpoint
 from ..network.acceptor import bind_address
 from ..network.listeners import Listener, ListenerConfig
 from ..network.socket_server import SocketServer
@@ -25,6 +26,7 @@ from .log_scheduler import LogScheduler
 if TYPE_CHECKING:
     from ..dispatch.fault_injector import FaultInjector
     from ..dispatch.held_requests import HeldRequests
+    from ..node import Node
     from ..requests.fault_ports import FaultPlan, RequestObserver
     from .crash_restart import CrashedNode, LogEndOffsets, SnapshotFault
 
@@ -37,22 +39,23 @@ CLEANER_BACKOFF_MS_MIN = 100
 
 
 class Server:
-    """Serves a cluster's node on its listeners. Call `start`, then `stop`, on the same event loop."""
+    """Serves a node of a cluster on its listeners. Call `start`, then `stop`, on the same event loop."""
 
     def __init__(
         self,
         cluster: Cluster,
         listeners: Sequence[ListenerConfig],
         *,
+        node: Node | None = None,
         plan: FaultPlan | None = None,
         observer: RequestObserver | None = None,
     ) -> None:
         """Bind nothing yet.
 
-        plan: the fault rules. observer: the journal of requests.
+        node: the cluster's first one by default. plan: the fault rules. observer: the journal of requests.
         """
         self.cluster = cluster
-        self.node = cluster.node
+        self.node = node or cluster.node
         self.node.observer = observer
         self.listeners: list[Listener] = []
         self._configs = listeners
@@ -124,8 +127,7 @@ class Server:
             self.node.event_loop_bridge.begin()
         self.node.load_coordinators()
         try:
-            self.listeners = [await self._socket_server.listen(config) for config in self._configs]
-            self.node.listeners = self.listeners
+            await self._listen(self._configs)
         except OSError:
             await self.stop()
             raise
@@ -133,6 +135,16 @@ class Server:
         load_handler(APIS[ApiKey.API_VERSIONS])
         self._schedule_periodic_work()
         self.is_running = True
+
+    async def _listen(self, configs: Sequence[ListenerConfig]) -> None:
+        """Listen, and register the addresses for the clients of other nodes. Raises OSError."""
+        self.listeners = [await self._socket_server.listen(config) for config in configs]
+        self.node.listeners = self.listeners
+        registration = self.node.image.find_broker(self.node.node_id)
+        assert registration is not None, "a node is registered from its creation on"
+        registration.endpoints = {
+            listener.name: Endpoint(listener.advertised_host, listener.advertised_port) for listener in self.listeners
+        }
 
     def _schedule_periodic_work(self) -> None:
         settings, replicas = self.node.config, self.node.replicas
@@ -201,8 +213,7 @@ class Server:
             ports = [listener.port for listener in self.listeners]
             try:
                 configs = [config._replace(port=port) for config, port in zip(self._configs, ports, strict=True)]
-                self.listeners = [await self._socket_server.listen(config) for config in configs]
-                self.node.listeners = self.listeners
+                await self._listen(configs)
             except OSError:
                 self._socket_server.stop_listening()
                 self._dispatcher.abort_connections()

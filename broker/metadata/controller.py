@@ -3,13 +3,14 @@
 Every change follows the same steps:
 1. The image changes.
 2. The publishers apply the change: a node creates or deletes logs. If a publisher cannot create the files of a
-   partition, the controller takes the change back and the request fails.
+   partition, the controller takes the change back, with what other publishers did, and the request fails.
 3. The metadata store writes the change to the data folder. `when_saved` delays a response until then.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
+from random import Random
 from typing import Protocol, TypeVar
 
 from ...protocol.error_codes import ErrorCode, KafkaError
@@ -18,8 +19,13 @@ from ..runtime.deferred import Deferred
 from .features import ELR_VERSION, FeatureUpdate, check_updates
 from .metadata_image import MetadataImage, PartitionRegistration, TopicImage
 from .producer_id_manager import ProducerIdManager
+from .replica_placement import place_replicas
+from .topic_validation import assignment_error
 
 Response = TypeVar("Response")
+
+# Stands for default.replication.factor, as in CreateTopics.
+DEFAULT_REPLICATION_FACTOR = -1
 
 
 class MetadataPublisher(Protocol):
@@ -30,6 +36,10 @@ class MetadataPublisher(Protocol):
 
         Raises KafkaError KAFKA_STORAGE_ERROR where the files cannot be created; no file is left then.
         """
+        ...
+
+    def partitions_taken_back(self, topic: TopicImage, first_index: int) -> None:
+        """Delete the logs of the topic's partitions from first_index on: another publisher could not create its own."""
         ...
 
     def topic_created(self, topic: TopicImage) -> None:
@@ -78,12 +88,29 @@ class MetadataStore(Protocol):
         ...
 
 
+def new_partition(
+    index: int, replicas: Sequence[int], fenced: Collection[int] = (), *, leader_epoch: int = 0
+) -> PartitionRegistration:
+    """Return the registration of a new partition: its replicas are in sync, and the first one leads.
+
+    fenced: the brokers that can do neither. Raises KafkaError INVALID_REPLICA_ASSIGNMENT if all replicas are on them.
+    """
+    isr = [node_id for node_id in replicas if node_id not in fenced]
+    if not isr:
+        raise assignment_error(
+            f"All brokers specified in the manual partition assignment for partition {index} are fenced or in "
+            "controlled shutdown."
+        )
+    return PartitionRegistration(index, isr[0], leader_epoch, list(replicas), isr)
+
+
 class Controller:
     """The controller of a cluster. It also allocates producer ids (Kafka: ProducerIdControlManager)."""
 
-    def __init__(self, image: MetadataImage) -> None:
-        """image: the image that this controller writes from now on."""
+    def __init__(self, image: MetadataImage, random: Random | None = None) -> None:
+        """image: the image that this controller writes from now on. random: where new topics are placed."""
         self.image = image
+        self._random = random or Random()
         self.producer_ids = ProducerIdManager()
         self.publishers: list[MetadataPublisher] = []
         # None in memory.
@@ -91,40 +118,69 @@ class Controller:
 
     # -- topics
 
-    def create_topic(self, name: str, partition_count: int, *, configs: Mapping[str, str] | None = None) -> TopicImage:
-        """Create a topic. The caller has validated the name and the configs.
+    def create_topic(
+        self,
+        name: str,
+        partition_count: int,
+        *,
+        configs: Mapping[str, str] | None = None,
+        replication_factor: int = DEFAULT_REPLICATION_FACTOR,
+        assignments: Sequence[Sequence[int]] | None = None,
+    ) -> TopicImage:
+        """Create a topic. The caller has validated the name, the configs and the assignments.
 
-        Raises KafkaError: TOPIC_ALREADY_EXISTS; KAFKA_STORAGE_ERROR where its files cannot be created. The topic does
-        not exist then.
+        assignments: the broker ids of each partition's replicas; by default they are placed on replication_factor
+        brokers, or on as many as default.replication.factor and the cluster allow.
+        Raises KafkaError: TOPIC_ALREADY_EXISTS; INVALID_REPLICATION_FACTOR; INVALID_REPLICA_ASSIGNMENT for replicas
+        that are all on fenced brokers; KAFKA_STORAGE_ERROR where its files cannot be created. The topic does not exist
+        then.
         """
         if name in self.image.topics:
             raise KafkaError(ErrorCode.TOPIC_ALREADY_EXISTS, f"Topic '{name}' already exists.")
         topic = TopicImage(name, new_uuid(), dict(configs or {}))
-        self.create_partitions(topic, partition_count)
+        if assignments is None:
+            factor = self.replication_factor_of(replication_factor)
+            assignments = place_replicas(self.image.brokers, partition_count, factor, self._random)
+        self._add_partitions(topic, assignments)
         self.image.add_topic(topic)
         for publisher in self.publishers:
             publisher.topic_created(topic)
         return topic
 
-    def create_partitions(self, topic: TopicImage, total: int) -> None:
+    def replication_factor_of(self, requested: int) -> int:
+        """Return the replication factor of a new topic; DEFAULT_REPLICATION_FACTOR stands for the broker's default."""
+        if requested != DEFAULT_REPLICATION_FACTOR:
+            return requested
+        return min(self.image.configs.current.default_replication_factor, len(self.image.brokers))
+
+    def create_partitions(
+        self, topic: TopicImage, total: int, *, assignments: Sequence[Sequence[int]] | None = None
+    ) -> None:
         """Add partitions to the topic until it has total of them.
 
-        Raises KafkaError KAFKA_STORAGE_ERROR where their files cannot be created; the topic is unchanged then.
+        assignments: the broker ids of each new partition's replicas; by default they are placed with the replication
+        factor of the topic's first partition. Raises KafkaError as create_topic; the topic is unchanged then.
         """
-        before = len(topic.partitions)
-        topic.partitions += [self.new_partition(index) for index in range(before, total)]
-        try:
-            for publisher in self.publishers:
-                publisher.partitions_created(topic, before)
-        except KafkaError:
-            del topic.partitions[before:]
-            raise
-        self.metadata_changed()
+        if assignments is None:
+            factor, count = len(topic.partitions[0].replicas), total - len(topic.partitions)
+            assignments = place_replicas(self.image.brokers, count, factor, self._random)
+        self._add_partitions(topic, assignments)
 
-    def new_partition(self, index: int, leader_epoch: int = 0) -> PartitionRegistration:
-        """Return the registration of a partition whose only replica is on the only broker."""
-        leader_id = self.image.brokers[0].node_id
-        return PartitionRegistration(index, leader_id, leader_epoch, [leader_id], [leader_id])
+    def _add_partitions(self, topic: TopicImage, assignments: Sequence[Sequence[int]]) -> None:
+        before = len(topic.partitions)
+        fenced = {broker.node_id for broker in self.image.brokers if broker.is_fenced}
+        topic.partitions += [
+            new_partition(index, replicas, fenced) for index, replicas in enumerate(assignments, start=before)
+        ]
+        for count, publisher in enumerate(self.publishers):
+            try:
+                publisher.partitions_created(topic, before)
+            except KafkaError:
+                for other in self.publishers[:count]:
+                    other.partitions_taken_back(topic, before)
+                del topic.partitions[before:]
+                raise
+        self.metadata_changed()
 
     def delete_topics(self, topics: Sequence[TopicImage]) -> None:
         """Delete the topics with their logs, and complete the requests that wait for them."""

@@ -5,9 +5,11 @@ The controller is its only writer. Nodes and coordinators read it.
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from ...storage.producers.emulated_version import EmulatedVersion
 from ..config.dynamic_configs import DynamicConfigs
 from .features import FinalizedFeatures
 
@@ -23,22 +25,51 @@ def is_internal_topic(name: str) -> bool:
     return name in _INTERNAL_TOPICS
 
 
-class BrokerRegistration(NamedTuple):
-    """A broker of the cluster, as Metadata returns it."""
+# The leader of a partition that has none.
+NO_LEADER = -1
+
+
+class Endpoint(NamedTuple):
+    """The address that clients of one listener of a broker receive."""
+
+    host: str
+    port: int
+
+
+@dataclass(slots=True)
+class BrokerRegistration:
+    """A broker of the cluster, as Metadata returns it (Kafka: metadata/BrokerRegistration).
+
+    endpoints: by listener name; empty until the broker listens. is_fenced: whether it may not lead partitions, because
+    the controller does not hear from it.
+    """
 
     node_id: int
     rack: str | None
+    endpoints: dict[str, Endpoint] = field(default_factory=dict[str, Endpoint])
+    is_fenced: bool = False
 
 
 @dataclass(slots=True)
 class PartitionRegistration:
-    """A partition of a topic: its leader and its replicas, by node id (Kafka: metadata/PartitionRegistration)."""
+    """A partition of a topic: its leader and its replicas, by node id (Kafka: metadata/PartitionRegistration).
+
+    leader_id: NO_LEADER if no replica may lead. isr: the in-sync replicas. elr: the eligible leader replicas, which
+    have left the ISR with every record below the high watermark (KIP-966). last_known_elr: the last leader, if both are
+    empty.
+    """
 
     index: int
     leader_id: int
     leader_epoch: int
     replicas: list[int]
     isr: list[int]
+    elr: list[int] = field(default_factory=list[int])
+    last_known_elr: list[int] = field(default_factory=list[int])
+
+    def offline_replicas(self, online: Collection[int]) -> list[int]:
+        """Return the replicas that are not on one of the online brokers."""
+        return [node_id for node_id in self.replicas if node_id not in online]
 
 
 @dataclass(slots=True, eq=False)
@@ -65,13 +96,26 @@ class MetadataImage:
 
     cluster_id: the cluster id of Kafka, 22 characters. topics: by name, in the order of their creation.
     configs: static and dynamic configs of brokers, groups and client metrics. features: the finalized levels.
+    emulated_version: the version of Kafka whose producer rules the brokers apply.
     offset: the number of changes so far. It stands for the end offset of Kafka's metadata log, and never decreases.
     """
 
-    __slots__ = ("_topics_by_id", "brokers", "cluster_id", "configs", "features", "offset", "topics")
+    __slots__ = (
+        "_topics_by_id",
+        "brokers",
+        "cluster_id",
+        "configs",
+        "emulated_version",
+        "features",
+        "offset",
+        "topics",
+    )
 
-    def __init__(self, cluster_id: str, configs: DynamicConfigs) -> None:
-        """Create an image without topics and brokers."""
+    def __init__(
+        self, cluster_id: str, configs: DynamicConfigs, emulated_version: EmulatedVersion | None = None
+    ) -> None:
+        """Create an image without topics and brokers. emulated_version: 4.3 by default."""
+        self.emulated_version = emulated_version or EmulatedVersion.latest()
         self.cluster_id = cluster_id
         self.configs = configs
         self.features = FinalizedFeatures(configs.static.transaction_version)
@@ -79,6 +123,14 @@ class MetadataImage:
         self.brokers: list[BrokerRegistration] = []
         self.topics: dict[str, TopicImage] = {}
         self._topics_by_id: dict[bytes, TopicImage] = {}
+
+    def find_broker(self, node_id: int) -> BrokerRegistration | None:
+        """Return the registration of a broker, or None."""
+        return next((broker for broker in self.brokers if broker.node_id == node_id), None)
+
+    def online_brokers(self) -> set[int]:
+        """Return the ids of the brokers that are not fenced."""
+        return {broker.node_id for broker in self.brokers if not broker.is_fenced}
 
     def find_topic(self, name: str) -> TopicImage | None:
         """Return the topic of that name, or None."""

@@ -41,8 +41,13 @@ def collision_key_of(name: str) -> str:
     return name.replace(".", "_")
 
 
-def check_assignment(broker_ids: Sequence[int], known_brokers: Collection[int]) -> None:
-    """Raise KafkaError INVALID_REPLICA_ASSIGNMENT if a partition cannot have its replicas on these brokers."""
+def check_assignment(
+    broker_ids: Sequence[int], known_brokers: Collection[int], replication_factor: int | None = None
+) -> None:
+    """Raise KafkaError INVALID_REPLICA_ASSIGNMENT if a partition cannot have its replicas on these brokers.
+
+    replication_factor: that of the topic's other partitions, if it has any.
+    """
     if not broker_ids:
         raise assignment_error("The manual partition assignment includes an empty replica list.")
     previous: int | None = None
@@ -54,6 +59,11 @@ def check_assignment(broker_ids: Sequence[int], known_brokers: Collection[int]) 
         if broker_id == previous:
             raise assignment_error(f"The manual partition assignment includes the broker {broker_id} more than once.")
         previous = broker_id
+    if replication_factor not in (None, len(broker_ids)):
+        raise assignment_error(
+            f"The manual partition assignment includes a partition with {len(broker_ids)} replica(s), but this is not "
+            f"consistent with previous partitions, which have {replication_factor} replica(s)."
+        )
 
 
 def assignment_error(message: str) -> KafkaError:

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from ...storage.partition_log import PartitionLog
 
 READ_COMMITTED = 1
+# From this version on, a client may fetch from a follower (KIP-392).
+FOLLOWERS_SINCE = 11
 
 
 @dataclass(slots=True)
@@ -40,7 +42,15 @@ def is_enough(result: FetchResult, min_bytes: int) -> bool:
 class FetchReader:
     """Reads one Fetch, once or again while it waits."""
 
-    __slots__ = ("_asked", "_isolation_level", "_known", "_max_bytes", "_replicas", "_uses_topic_ids")
+    __slots__ = (
+        "_asked",
+        "_is_from_leader_only",
+        "_isolation_level",
+        "_known",
+        "_max_bytes",
+        "_replicas",
+        "_uses_topic_ids",
+    )
 
     def __init__(
         self, replicas: ReplicaManager, version: int, asked: FetchPartitions, *, max_bytes: int, isolation_level: int
@@ -49,6 +59,7 @@ class FetchReader:
         self._replicas = replicas
         self._asked = asked
         self._uses_topic_ids = version >= TOPIC_IDS_SINCE
+        self._is_from_leader_only = version < FOLLOWERS_SINCE
         self._max_bytes = max_bytes
         self._isolation_level = isolation_level
         self._known = {key for key in asked if self._find_partition(key) is not None}
@@ -96,9 +107,11 @@ class FetchReader:
         is_committed_only = self._isolation_level == READ_COMMITTED
         max_bytes = min(asked.max_bytes, max(0, self._max_bytes - result.records_bytes))
         try:
-            log = partition.log
             # Any negative epoch means none, unlike in ListOffsets, where only -1 does (FetchRequest.optionalEpoch).
             partition.check_leader_epoch(max(NO_EPOCH, asked.current_leader_epoch))
+            if self._is_from_leader_only:
+                partition.check_leader()
+            log = partition.log
             _check_last_fetched_epoch(partition, asked.last_fetched_epoch)
             if asked.max_bytes < 0 or self._max_bytes < 0:
                 raise KafkaError(ErrorCode.UNKNOWN_SERVER_ERROR, f"max bytes {asked.max_bytes} of {self._max_bytes}")

@@ -1,4 +1,4 @@
-"""A partition on its leader: its log, its leader epoch and the requests that wait for it (Kafka: cluster.Partition)."""
+"""A partition on one node: its log, its leader epoch and the requests that wait for it (Kafka: cluster.Partition)."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ NO_EPOCH = -1
 
 
 class Partition:
-    """One partition that this node leads."""
+    """One partition. Only its leader appends what clients send; a follower has a log too, other nodes have none."""
 
     __slots__ = (
         "_log",
@@ -30,8 +30,10 @@ class Partition:
         "_waiting",
         "failing",
         "flusher",
+        "has_replica",
         "index",
         "is_deleted",
+        "is_leader",
         "leader_epoch",
         "topic_id",
         "topic_name",
@@ -52,6 +54,8 @@ class Partition:
         self._log = None if callable(log) else log
         self._make_log = log if callable(log) else None
         self.leader_epoch = leader_epoch
+        # Whether this node has a replica, and whether that is the leader.
+        self.has_replica = self.is_leader = True
         self.is_deleted = False
         # Flushes the log; None in memory.
         self.flusher: PartitionFlusher | None = None
@@ -117,11 +121,21 @@ class Partition:
         if error.code == ErrorCode.KAFKA_STORAGE_ERROR and not self.is_deleted:
             self.storage_failed("append", error)
 
+    def check_leader(self) -> None:
+        """Raise KafkaError NOT_LEADER_OR_FOLLOWER if another node leads the partition, or none."""
+        if not self.is_leader:
+            raise KafkaError(
+                ErrorCode.NOT_LEADER_OR_FOLLOWER, f"this node does not lead {self.topic_name}-{self.index}"
+            )
+
     def check_leader_epoch(self, leader_epoch: int) -> None:
         """Check the leader epoch in a client's request; NO_EPOCH passes.
 
-        Raises KafkaError: FENCED_LEADER_EPOCH if it is older, UNKNOWN_LEADER_EPOCH if it is newer.
+        Raises KafkaError: NOT_LEADER_OR_FOLLOWER without a replica, FENCED_LEADER_EPOCH if the epoch is older,
+        UNKNOWN_LEADER_EPOCH if it is newer.
         """
+        if not self.has_replica:
+            self.check_leader()
         if leader_epoch in (NO_EPOCH, self.leader_epoch):
             return
         is_older = leader_epoch < self.leader_epoch

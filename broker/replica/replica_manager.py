@@ -1,5 +1,6 @@
 """The partitions and logs of one node: create, find, delete (Kafka: ReplicaManager and LogManager).
 
+Every node has every partition of the cluster; it leads some, and has a log of those with a replica on it.
 Partitions are found by topic id and index. A partition on disk has its log from the start. A partition in memory
 creates its log on first use, because most partitions of a test are never used.
 """
@@ -15,9 +16,8 @@ from ...protocol.error_codes import ErrorCode, KafkaError
 from ...protocol.kafka_uuid import new_uuid
 from ...storage.file_systems.file_system import FileSystem
 from ...storage.file_systems.memory_file_system import MemoryFileSystem
-from ...storage.producers.emulated_version import EmulatedVersion
 from ..config.broker_config import BrokerConfig
-from ..metadata.metadata_image import MetadataImage, TopicImage
+from ..metadata.metadata_image import MetadataImage, PartitionRegistration, TopicImage
 from ..metadata.topic_config import LogConfigCache
 from ..runtime.clock import AdjustableClock
 from ..runtime.disk_executor import DiskExecutor
@@ -37,17 +37,18 @@ _NO_PARTITIONS: list[Partition] = []
 
 
 class ReplicaManager:
-    """The partitions that one node leads, and the logs of their replicas."""
+    """The partitions of the cluster as one node sees them, and the logs of its replicas."""
 
     def __init__(
         self,
+        node_id: int,
         image: MetadataImage,
         clock: AdjustableClock,
         file_system: FileSystem,
-        emulated_version: EmulatedVersion,
         file_faults: FileFaults | None = None,
     ) -> None:
         """file_system: where the logs are. file_faults: the fault injector of file_system, if it has one."""
+        self.node_id = node_id
         self.image = image
         self.clock = clock
         self.file_system = file_system
@@ -56,7 +57,6 @@ class ReplicaManager:
         # 16 bytes, as in meta.properties.
         self.log_directory_id = new_uuid()
         self._file_faults = file_faults
-        self._emulated_version = emulated_version
         self._log_configs = LogConfigCache(image.configs.current)
         self._partitions: dict[bytes, list[Partition]] = {}
         # Removed partitions whose waiting requests are not completed yet.
@@ -75,7 +75,7 @@ class ReplicaManager:
     def _new_log_manager(self, file_system: FileSystem) -> LogManager:
         from ...storage.log_manager import LogManager
 
-        return LogManager(file_system, self._emulated_version)
+        return LogManager(file_system, self.image.emulated_version)
 
     @cached_property
     def disk_executor(self) -> DiskExecutor:
@@ -131,9 +131,9 @@ class ReplicaManager:
         has_file_rules = self._file_faults is not None and self._file_faults.is_armed
         try:
             for registration in topic.partitions[first_index:]:
-                index = registration.index
-                log = self._create_log(topic, index) if self.is_on_disk or has_file_rules else self._create_log_on_use
-                created.append(self._new_partition(topic, index, log))
+                is_created_now = (self.is_on_disk or has_file_rules) and self.node_id in registration.replicas
+                log = self._create_log(topic, registration.index) if is_created_now else self._create_log_on_use
+                created.append(self._new_partition(topic, registration, log))
         except OSError as error:
             for partition in created:
                 self._delete_log(partition)
@@ -141,10 +141,19 @@ class ReplicaManager:
             raise KafkaError(ErrorCode.KAFKA_STORAGE_ERROR, message) from error
         self._partitions.setdefault(topic.topic_id, []).extend(created)
 
+    def take_back_partitions(self, topic: TopicImage, first_index: int) -> None:
+        """Delete the topic's partitions from first_index on. No client has used them yet."""
+        partitions = self._partitions.get(topic.topic_id, _NO_PARTITIONS)
+        for partition in partitions[first_index:]:
+            partition.is_deleted = True
+            self._delete_log(partition)
+        del partitions[first_index:]
+
     def load_partitions(self, topic: TopicImage, logs: Iterable[PartitionLog | None]) -> None:
         """Add the partitions of a topic whose logs were loaded; None for a log in memory that was never used."""
         self._partitions[topic.topic_id] = [
-            self._new_partition(topic, index, log or self._create_log_on_use) for index, log in enumerate(logs)
+            self._new_partition(topic, registration, log or self._create_log_on_use)
+            for registration, log in zip(topic.partitions, logs, strict=True)
         ]
 
     def remove_partitions(self, topics: Iterable[TopicImage]) -> None:
@@ -152,8 +161,7 @@ class ReplicaManager:
         for topic in topics:
             for partition in self._partitions.pop(topic.topic_id, _NO_PARTITIONS):
                 partition.is_deleted = True
-                if partition.find_log() is not None:
-                    self._delete_log(partition)
+                self._delete_log(partition)
                 self._removed.append(partition)
 
     def complete_waiting(self) -> None:
@@ -170,10 +178,10 @@ class ReplicaManager:
             if log is not None:
                 log.config = log_config
 
-    def apply_leader_epochs(self, topic: TopicImage) -> None:
-        """Lead the topic's partitions in the leader epochs of the image."""
+    def apply_leaders(self, topic: TopicImage) -> None:
+        """Lead those of the topic's partitions that the image says, in its leader epochs."""
         for partition, registration in zip(self.partitions_of(topic), topic.partitions, strict=True):
-            partition.leader_epoch = registration.leader_epoch
+            self._apply_registration(partition, registration)
 
     # -- life of the node
 
@@ -209,12 +217,21 @@ class ReplicaManager:
     # -- logs
 
     def _new_partition(
-        self, topic: TopicImage, index: int, log: PartitionLog | Callable[[Partition], PartitionLog]
+        self,
+        topic: TopicImage,
+        registration: PartitionRegistration,
+        log: PartitionLog | Callable[[Partition], PartitionLog],
     ) -> Partition:
-        partition = Partition(topic.name, topic.topic_id, index, log, topic.partitions[index].leader_epoch)
+        partition = Partition(topic.name, topic.topic_id, registration.index, log, registration.leader_epoch)
+        self._apply_registration(partition, registration)
         if self.is_on_disk:
             partition.flusher = PartitionFlusher(partition.log, partition, self.disk_executor, self.clock)
         return partition
+
+    def _apply_registration(self, partition: Partition, registration: PartitionRegistration) -> None:
+        partition.leader_epoch = registration.leader_epoch
+        partition.is_leader = registration.leader_id == self.node_id
+        partition.has_replica = self.node_id in registration.replicas
 
     def _create_log(self, topic: TopicImage, index: int) -> PartitionLog:
         # A folder in memory needs no topic id: no other process reads it.
@@ -232,6 +249,8 @@ class ReplicaManager:
         return logs.create(partition.topic_name, partition.index, log_config, now_ms=self.clock.now_ms())
 
     def _delete_log(self, partition: Partition) -> None:
+        if partition.find_log() is None:
+            return
         try:
             self.logs.delete(partition.topic_name, partition.index, now_ms=self.clock.now_ms(), unique_id=new_uuid())
         except OSError as error:

@@ -1,12 +1,13 @@
 """A blocking client of a broker in another process: one request at a time."""
 
 import time
-from collections.abc import Mapping
-from typing import Self
+from collections.abc import Callable, Mapping
+from typing import Self, TypeVar
 
 from fauxka.broker.lifecycle.blocking_connection import BlockingConnection
 from fauxka.protocol.api_keys import ApiKey
 from fauxka.protocol.batches.records import BatchOptions, Record, build_batch
+from fauxka.protocol.client_requests import RequestMessage
 from fauxka.protocol.messages.create_partitions import (
     CreatePartitionsRequest,
     CreatePartitionsResponse,
@@ -46,6 +47,9 @@ from fauxka.protocol.messages.produce import (
     ProduceResponse,
     TopicProduceData,
 )
+from fauxka.protocol.primitives import Reader
+
+Response = TypeVar("Response")
 
 ANSWER_BYTES_MAX = 16 * 1024 * 1024
 TIMEOUT_SECONDS = 20.0
@@ -70,6 +74,12 @@ class BlockingClient:
 
     def __exit__(self, *error: object) -> None:
         self._connection.close()
+
+    def send(
+        self, api_key: int, version: int, request: RequestMessage, read: Callable[[Reader, int], Response]
+    ) -> Response:
+        """Send a request of any API and return its response. read: the read method of the response."""
+        return self._connection.send_request(ApiKey(api_key), version, request, read)
 
     def create_topic(
         self, name: str, partition_count: int = 1, configs: Mapping[str, str] | None = None

@@ -12,6 +12,7 @@ import base64
 import json
 import struct
 import time
+from collections.abc import Mapping
 from typing import TypeAlias
 
 import crc32c
@@ -75,9 +76,11 @@ DISK_SIZES = {"total_bytes", "usable_bytes"}
 class NormalForm:
     """Turns messages into JSON values; remembers the names given so far."""
 
-    def __init__(self, bootstrap: str) -> None:
-        """bootstrap: "host:port"; the port is what is replaced."""
+    def __init__(self, bootstrap: str, ports: Mapping[int, str] | None = None) -> None:
+        """bootstrap: "host:port"; the port is what is replaced. ports: the names of ports of other nodes."""
         self._port = int(bootstrap.rsplit(":", 1)[1])
+        # The controller's port is the next one.
+        self._ports = {self._port: "PORT", self._port + 1: "PORT"} if ports is None else ports
         self._topic_ids: dict[bytes, str] = {ZERO_UUID: "zero"}
         self._sessions: dict[int, str] = {}
         self._log_dir: str | None = None
@@ -145,9 +148,8 @@ class NormalForm:
         return value.hex()
 
     def _number(self, value: int, name: str) -> Json:
-        # The controller's port is the next one.
-        if name == "port" and value in (self._port, self._port + 1):
-            return "PORT"
+        if name == "port" and value in self._ports:
+            return self._ports[value]
         if name == "session_id" and value > 0:
             return self._sessions.setdefault(value, f"session {len(self._sessions) + 1}")
         if name in DISK_SIZES and value > 0:

@@ -7,17 +7,24 @@ import sys
 import tempfile
 from pathlib import Path
 
-from ..reference.kafka_process import running_kafka
+from ..reference.kafka_process import running_kafka, running_kafka_nodes
+from . import capture_nodes
 from .capture_recorder import Recorder
 from .captures import CAPTURES, CONFIG_OF, golden_file
 from .replay import run_all_programs, write_cases
 
 # The cases of programs/; the others are those of captures.py.
 PROGRAMS_NAME = "golden"
+# The program that needs several nodes.
+NODES_NAME = "nodes"
+NODE_COUNT = 3
 
 
 def regenerate(name: str, target: Path) -> None:
     """Run the program of that name against a fresh Kafka and write its lines to target."""
+    if name == NODES_NAME:
+        regenerate_nodes(target)
+        return
     with (
         tempfile.TemporaryDirectory() as folder,
         running_kafka(Path(folder) / "kafka.log", CONFIG_OF.get(name)) as bootstrap,
@@ -31,9 +38,19 @@ def regenerate(name: str, target: Path) -> None:
         recorder.connection.close()
 
 
+def regenerate_nodes(target: Path) -> None:
+    """Run the program for several nodes against three fresh brokers and write its lines to target."""
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        running_kafka_nodes(Path(folder) / "nodes", NODE_COUNT) as bootstraps,
+        target.open("w") as output,
+    ):
+        capture_nodes.capture(bootstraps, output)
+
+
 def main() -> None:
     """Regenerate the files named on the command line."""
-    known = [PROGRAMS_NAME, *CAPTURES]
+    known = [PROGRAMS_NAME, NODES_NAME, *CAPTURES]
     names = sys.argv[1:] or known
     unknown = sorted(set(names) - set(known))
     if unknown:

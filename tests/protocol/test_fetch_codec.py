@@ -16,9 +16,13 @@ from fauxka.protocol.messages.fetch import (
     FetchResponse,
     FetchTopic,
     ForgottenTopic,
+    LeaderIdAndEpoch,
+    NodeEndpoint,
     PartitionData,
 )
 from fauxka.protocol.primitives import Reader, Writer
+
+from .leaders import LEADERS, endpoints_of
 
 VERSIONS = st.integers(4, 18)
 NAMES = st.text(min_size=1, max_size=200)
@@ -65,6 +69,7 @@ ANSWERS = st.builds(
     log_start_offset=INT64,
     aborted_transactions=st.none() | st.lists(st.tuples(INT64, INT64), max_size=2),
     records=st.lists(st.binary(min_size=1, max_size=200).map(memoryview), max_size=3),
+    current_leader=st.none() | LEADERS,
 )
 
 
@@ -158,6 +163,9 @@ def test_response_has_the_bytes_of_the_generated_message(
     for _, _, responses in topics:
         for response in responses:
             response.records_bytes = sum(map(len, response.records))
+            if version < fetch_codec.CURRENT_LEADER_SINCE:
+                response.current_leader = None
+    leaders = [response.current_leader for _, _, responses in topics for response in responses]
     body = Writer()
     FetchResponse(
         session_id=session_id,
@@ -167,6 +175,7 @@ def test_response_has_the_bytes_of_the_generated_message(
             )
             for name, topic_id, responses in topics
         ],
+        node_endpoints=[NodeEndpoint(**each._asdict()) for each in endpoints_of(leaders)],
     ).write(body, version)
     by_key = [
         (topic_id if version >= 13 else name.encode(), response)
@@ -210,4 +219,7 @@ def generated(response: fetch_codec.FetchedPartition) -> PartitionData:
         ],
         preferred_read_replica=-1,
         records=b"".join(response.records),
+        current_leader=LeaderIdAndEpoch(leader_id=leader.leader_id, leader_epoch=leader.leader_epoch)
+        if (leader := response.current_leader)
+        else LeaderIdAndEpoch(),
     )

@@ -11,6 +11,8 @@ from fauxka.protocol.batches.records import BatchOptions, Record, build_batch
 from fauxka.protocol.frames import FrameError
 from fauxka.protocol.messages.produce import (
     BatchIndexAndErrorMessage,
+    LeaderIdAndEpoch,
+    NodeEndpoint,
     PartitionProduceData,
     PartitionProduceResponse,
     ProduceRequest,
@@ -19,6 +21,8 @@ from fauxka.protocol.messages.produce import (
     TopicProduceResponse,
 )
 from fauxka.protocol.primitives import Reader, Writer
+
+from .leaders import LEADERS, endpoints_of
 
 VERSIONS = st.integers(3, 13)
 NAMES = st.text(min_size=1, max_size=200)
@@ -49,6 +53,7 @@ PARTITION_ANSWERS = st.builds(
     log_start_offset=INT64,
     error_message=st.none() | NAMES,
     record_errors=st.lists(st.tuples(INT32, st.none() | NAMES), max_size=2),
+    current_leader=st.none() | LEADERS,
 )
 
 
@@ -133,7 +138,12 @@ def test_last_records_of_a_repeated_partition_count(version: int) -> None:
 def test_response_has_the_bytes_of_the_generated_message(
     topics: list[tuple[str, bytes, list[produce_codec.PartitionResponse]]], version: int, correlation_id: int
 ) -> None:
+    for _, _, responses in topics:
+        for response in responses:
+            if version < produce_codec.CURRENT_LEADER_SINCE:
+                response.current_leader = None
     by_key = [(topic_id if version >= 13 else name.encode(), responses) for name, topic_id, responses in topics]
+    leaders = [response.current_leader for _, _, responses in topics for response in responses]
     body = Writer()
     ProduceResponse(
         responses=[
@@ -141,7 +151,8 @@ def test_response_has_the_bytes_of_the_generated_message(
                 name=name, topic_id=topic_id, partition_responses=[generated(response) for response in responses]
             )
             for name, topic_id, responses in topics
-        ]
+        ],
+        node_endpoints=[NodeEndpoint(**each._asdict()) for each in endpoints_of(leaders)],
     ).write(body, version)
 
     frame = bytes(produce_codec.encode_response(correlation_id, version, by_key))
@@ -166,6 +177,9 @@ def generated(response: produce_codec.PartitionResponse) -> PartitionProduceResp
             BatchIndexAndErrorMessage(batch_index=batch_index, batch_index_error_message=message)
             for batch_index, message in response.record_errors
         ],
+        current_leader=LeaderIdAndEpoch(leader_id=leader.leader_id, leader_epoch=leader.leader_epoch)
+        if (leader := response.current_leader)
+        else LeaderIdAndEpoch(),
     )
 
 

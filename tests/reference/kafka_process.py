@@ -8,7 +8,7 @@ import struct
 import subprocess
 import time
 from collections.abc import Generator, Mapping
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -64,7 +64,7 @@ def kafka_process(
 
     data: the folder of its logs, kept; made by it where it is not there. None for one that is removed at the end.
     """
-    port = _free_pair_of_ports()
+    port = _free_ports(2)
     properties = [f"{key}={value}" for key, value in (config or {}).items()]
     environment = {**os.environ, **({} if data is None else {"KAFKA_DATA": str(data)})}
     with log_file.open("wb") as log:
@@ -83,12 +83,45 @@ def kafka_process(
             process.wait(STOP_SECONDS_MAX)
 
 
-def _free_pair_of_ports() -> int:
+@contextmanager
+def running_kafka_nodes(
+    folder: Path, count: int, config: Mapping[str, str] | None = None
+) -> Generator[list[str], None, None]:
+    """Run a real Kafka of several brokers and a controller, and yield the address of each broker, from node 1 on."""
+    port = _free_ports(count + 1)
+    properties = [f"{key}={value}" for key, value in (config or {}).items()]
+    # Formatting the folders writes to standard output too.
+    subprocess.run(
+        [str(SCRIPT), "cluster", str(count), str(port), str(folder), *properties], check=True, capture_output=True
+    )
+    names = ["controller", *(f"node-{number}" for number in range(1, count + 1))]
+    with ExitStack() as running:
+        processes = [running.enter_context(_started_node(folder, name)) for name in names]
+        for number, process in enumerate(processes[1:]):
+            _wait_until_it_answers(process, port + number, folder / f"node-{number + 1}.log")
+        yield [f"127.0.0.1:{port + number}" for number in range(count)]
+
+
+@contextmanager
+def _started_node(folder: Path, name: str) -> Generator[subprocess.Popen[bytes], None, None]:
+    with (folder / f"{name}.log").open("wb") as log:
+        command = [str(SCRIPT), "start", str(folder), name]
+        process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=log, stderr=log)
+    try:
+        yield process
+    finally:
+        # Without their controller brokers would wait for it; nothing of them is kept.
+        process.kill()
+        process.wait(STOP_SECONDS_MAX)
+
+
+def _free_ports(count: int) -> int:
+    """Return the first of so many free ports in a row."""
     for _ in range(PORT_DRAWS_MAX):
-        port = random.randrange(FIRST_PORT, LAST_PORT, 2)
-        if _is_free(port) and _is_free(port + 1):
+        port = random.randrange(FIRST_PORT, LAST_PORT - count, 2)
+        if all(_is_free(port + number) for number in range(count)):
             return port
-    raise RuntimeError(f"no two free ports in a row in {PORT_DRAWS_MAX} draws from {FIRST_PORT}..{LAST_PORT}")
+    raise RuntimeError(f"no {count} free ports in a row in {PORT_DRAWS_MAX} draws from {FIRST_PORT}..{LAST_PORT}")
 
 
 def _is_free(port: int) -> bool:

@@ -14,6 +14,7 @@ from ....protocol.messages.describe_cluster import (
     DescribeClusterResponse,
 )
 from ...metadata.authorized_operations import CLUSTER_OPERATIONS
+from ...requests.advertised_endpoint import alive_brokers
 from ...requests.request_context import ApiHandler, RequestContext
 
 BROKERS, CONTROLLERS = 1, 2
@@ -32,18 +33,13 @@ def handle(context: RequestContext, request: DescribeClusterRequest) -> Describe
             error_code=ErrorCode.UNSUPPORTED_ENDPOINT_TYPE,
             error_message=f"Unsupported endpoint type {request.endpoint_type}",
         )
-    node, listener = context.node, context.listener
+    node = context.node
     response = DescribeClusterResponse(
         cluster_id=node.image.cluster_id,
         controller_id=node.node_id,
         brokers=[
-            DescribeClusterBroker(
-                broker_id=broker.node_id,
-                host=listener.advertised_host,
-                port=listener.advertised_port,
-                rack=broker.rack,
-            )
-            for broker in node.image.brokers
+            DescribeClusterBroker(broker_id=broker.node_id, host=endpoint.host, port=endpoint.port, rack=broker.rack)
+            for broker, endpoint in alive_brokers(context)
         ],
     )
     if request.include_cluster_authorized_operations:

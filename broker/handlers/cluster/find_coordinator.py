@@ -13,6 +13,7 @@ from functools import partial
 from ....protocol.error_codes import ErrorCode, KafkaError
 from ....protocol.messages.find_coordinator import Coordinator, FindCoordinatorRequest, FindCoordinatorResponse
 from ...coordinators.internal_topics import CoordinatorType, ensure_internal_topic, is_share_key, partition_index_of_key
+from ...requests.advertised_endpoint import find_endpoint
 from ...requests.request_context import RequestContext, SteppedApiHandler
 from ...runtime.long_work import Steps, for_each
 
@@ -64,18 +65,22 @@ def _coordinator(context: RequestContext, key_type: int, key: str) -> Coordinato
         topic = ensure_internal_topic(context.node.controller, coordinator_type)
     except KafkaError as error:
         # The files of the internal topic cannot be created; clients retry.
-        return Coordinator(
-            key=key,
-            node_id=NO_NODE_ID,
-            port=NO_PORT,
-            error_code=ErrorCode.COORDINATOR_NOT_AVAILABLE,
-            error_message=error.message,
-        )
+        return _not_available(key, error.message)
+    leader_id = topic.partitions[partition_index_of_key(key, len(topic.partitions))].leader_id
+    broker = context.node.image.find_broker(leader_id)
+    endpoint = None if broker is None else find_endpoint(context, broker)
+    if endpoint is None:
+        return _not_available(key, "")
+    return Coordinator(key=key, node_id=leader_id, host=endpoint.host, port=endpoint.port)
+
+
+def _not_available(key: str, message: str) -> Coordinator:
     return Coordinator(
         key=key,
-        node_id=topic.partitions[partition_index_of_key(key, len(topic.partitions))].leader_id,
-        host=context.listener.advertised_host,
-        port=context.listener.advertised_port,
+        node_id=NO_NODE_ID,
+        port=NO_PORT,
+        error_code=ErrorCode.COORDINATOR_NOT_AVAILABLE,
+        error_message=message,
     )
 
 

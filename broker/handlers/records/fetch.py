@@ -1,6 +1,6 @@
 """Fetch (1), versions 4-18.
 
-Not served: preferred read replicas, diverging epochs and follower fetches, because a cluster has one node.
+Not served: preferred read replicas, diverging epochs and fetches of followers, because records are not replicated.
 v4 isolation level; v5 log_start_offset; v7 sessions (KIP-227); v9 current_leader_epoch; v11 rack; v12 flexible;
 v13 topic ids; v15 replica state; v16 node endpoints; v17 directory id; v18 high watermark.
 Source: KafkaApis.handleFetchRequest and ReplicaManager.fetchMessages, Kafka 4.3.0; tests/golden.
@@ -10,11 +10,18 @@ from __future__ import annotations
 
 from ....protocol import fetch_codec
 from ....protocol.error_codes import ErrorCode, KafkaError
-from ....protocol.fetch_codec import TOPIC_IDS_SINCE, FetchedPartition, FetchRequest
+from ....protocol.fetch_codec import (
+    CURRENT_LEADER_SINCE,
+    TOPIC_IDS_SINCE,
+    FetchedPartition,
+    FetchedPartitions,
+    FetchRequest,
+)
 from ....protocol.frames import TooManyElements
 from ...replica.delayed_read import DelayedRead
 from ...replica.fetch_reader import FetchReader, FetchResult, is_enough
 from ...replica.fetch_sessions import FetchSession, next_epoch
+from ...requests.advertised_endpoint import find_leader_after
 from ...requests.request_context import RequestContext
 from ...runtime.deferred import Buffers, Deferred
 from ...runtime.long_work import Steps, in_thread
@@ -74,6 +81,12 @@ class FetchHandler:
         )
 
 
+def _add_leaders(context: RequestContext, fetched: FetchedPartitions) -> None:
+    """Add the leader to each partition whose error tells that the client has an old one."""
+    for topic_id, partition in fetched:
+        partition.current_leader = find_leader_after(partition.error_code, context, topic_id, partition.index)
+
+
 def _refuse(context: RequestContext, request: FetchRequest) -> Buffers:
     """Return the response to a request that Kafka fails on as a whole (FetchRequest.getErrorResponse)."""
     error = ErrorCode.UNKNOWN_SERVER_ERROR
@@ -87,6 +100,8 @@ def _encode(
 ) -> Buffers:
     """Encode the changes of the session; without a session, everything and the id of a new session, if wanted."""
     sessions = context.node.fetch_sessions
+    if result.has_error and context.api_version >= CURRENT_LEADER_SINCE:
+        _add_leaders(context, result.partitions)
     if session is not None:
         if session.epoch != next_epoch(request.session_epoch):
             # Another request has continued the session while this one waited.

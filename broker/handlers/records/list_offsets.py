@@ -87,6 +87,7 @@ class OffsetLookup:
             raise KafkaError(ErrorCode.UNSUPPORTED_VERSION, f"no timestamp {requested.timestamp} in v{self._version}")
         partition = self._replicas.partition_of(name, requested.partition_index)
         partition.check_leader_epoch(requested.current_leader_epoch)
+        partition.check_leader()
         try:
             return self._offset_in(partition, requested)
         except OSError as error:

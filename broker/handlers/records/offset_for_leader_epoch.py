@@ -37,6 +37,7 @@ def _end_offset(node: NodeServices, name: str, requested: OffsetForLeaderPartiti
     try:
         partition = node.replicas.partition_of(name, requested.partition)
         partition.check_leader_epoch(requested.current_leader_epoch)
+        partition.check_leader()
     except KafkaError as error:
         return EpochEndOffset(partition=requested.partition, error_code=error.code)
     end = partition.log.end_offset_for_epoch(requested.leader_epoch)

@@ -23,6 +23,7 @@ from ....storage.log_validator import LongValidation
 from ...coordinators.transaction.transaction_check import when_partitions_durable
 from ...metadata.metadata_image import TopicImage, is_internal_topic
 from ...replica.partition import Partition
+from ...requests.advertised_endpoint import find_leader_after
 from ...requests.produce_route import PRODUCE_ROUTES_MAX, ProduceRoute
 from ...requests.produced_transactions import join_transaction
 from ...requests.request_context import PRODUCE_ELEMENTS_AT_ONCE, NodeServices, RequestContext
@@ -228,7 +229,7 @@ def _keep_route(context: RequestContext, head: bytes, request: ProduceRequest) -
     if topic is None or topic.is_internal or request.acks == ACKS_NONE or request.acks not in ACKS_ALLOWED:
         return
     partition = context.node.replicas.find_partition(topic.topic_id, index)
-    if partition is None:
+    if partition is None or not partition.is_leader:
         return
     if len(routes) >= PRODUCE_ROUTES_MAX:
         routes.clear()
@@ -277,10 +278,13 @@ def _accept(
         partition = None if topic is None else context.node.replicas.find_partition(topic.topic_id, index)
         if partition is None:
             raise KafkaError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
+        partition.check_leader()
         batch = produced_records.check_produced_records(records, context.api_version)
     except RequestRefused:
         raise
     except KafkaError as error:
+        if topic is not None and context.api_version >= produce_codec.CURRENT_LEADER_SINCE:
+            response.current_leader = find_leader_after(error.code, context, topic.topic_id, index)
         return _refuse(response, error)
     accepted.append((response, partition, batch))
     return response

@@ -54,7 +54,9 @@ def _add_partitions(node: NodeServices, requested: CreatePartitionsTopic, *, val
     try:
         topic = _checked_topic(node, requested)
         if not validate_only:
-            node.controller.create_partitions(topic, requested.count)
+            given = requested.assignments
+            assignments = None if given is None else [assignment.broker_ids for assignment in given]
+            node.controller.create_partitions(topic, requested.count, assignments=assignments)
     except KafkaError as error:
         return error
     return None
@@ -75,14 +77,16 @@ def _checked_topic(node: NodeServices, requested: CreatePartitionsTopic) -> Topi
         )
     additional = requested.count - present
     if requested.assignments is not None:
-        _check_assignments(node, requested, additional)
+        _check_assignments(node, requested, additional, len(topic.partitions[0].replicas))
     if additional > PARTITIONS_PER_REQUEST_MAX:
         # Kafka's controller fails, because the records exceed its limit for one batch.
         raise KafkaError(ErrorCode.UNKNOWN_SERVER_ERROR)
     return topic
 
 
-def _check_assignments(node: NodeServices, requested: CreatePartitionsTopic, additional: int) -> None:
+def _check_assignments(
+    node: NodeServices, requested: CreatePartitionsTopic, additional: int, replication_factor: int
+) -> None:
     assignments = requested.assignments or []
     if len(assignments) != additional:
         raise assignment_error(
@@ -91,7 +95,7 @@ def _check_assignments(node: NodeServices, requested: CreatePartitionsTopic, add
         )
     brokers = {broker.node_id for broker in node.image.brokers}
     for assignment in assignments:
-        check_assignment(assignment.broker_ids, brokers)
+        check_assignment(assignment.broker_ids, brokers, replication_factor)
 
 
 def _result(name: str, error: KafkaError | None) -> CreatePartitionsTopicResult:

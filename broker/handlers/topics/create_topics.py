@@ -23,6 +23,7 @@ from ....protocol.messages.create_topics import (
 )
 from ...config.config_types import ConfigError
 from ...metadata.config_entries import effective_topic_configs
+from ...metadata.replica_placement import check_replication_factor
 from ...metadata.topic_config import validate_topic_configs
 from ...metadata.topic_validation import (
     PARTITIONS_PER_REQUEST_MAX,
@@ -112,11 +113,14 @@ def _create(
     try:
         _check_name(node, topic.name, existing)
         configs = _checked_configs(node, topic)
-        partition_count = _checked_partition_count(node, topic)
+        partition_count, factor, assignments = _checked_layout(node, topic)
         if validate_only:
             topic_id = new_uuid()
         else:
-            topic_id = node.controller.create_topic(topic.name, partition_count, configs=configs).topic_id
+            created = node.controller.create_topic(
+                topic.name, partition_count, configs=configs, replication_factor=factor, assignments=assignments
+            )
+            topic_id = created.topic_id
     except KafkaError as error:
         return _error_result(topic.name, error)
     return CreatableTopicResult(
@@ -124,7 +128,7 @@ def _create(
         topic_id=topic_id,
         error_message=None,
         num_partitions=partition_count,
-        replication_factor=1,
+        replication_factor=factor,
         configs=[
             CreatableTopicConfigs(name=name, value=text, config_source=source)
             for name, text, source in effective_topic_configs(node.image.configs, configs)
@@ -153,9 +157,11 @@ def _checked_configs(node: NodeServices, topic: CreatableTopic) -> dict[str, str
     return {name: value for name, value in requested.items() if value is not None}
 
 
-def _checked_partition_count(node: NodeServices, topic: CreatableTopic) -> int:
+def _checked_layout(node: NodeServices, topic: CreatableTopic) -> tuple[int, int, list[list[int]] | None]:
+    """Return the number of partitions, the replication factor, and the manual assignments if there are any."""
     if topic.assignments:
-        return _checked_assignments(node, topic)
+        assignments = _checked_assignments(node, topic)
+        return len(assignments), len(assignments[0]), assignments
     if topic.replication_factor < NOT_GIVEN or topic.replication_factor == 0:
         raise KafkaError(
             ErrorCode.INVALID_REPLICATION_FACTOR,
@@ -163,37 +169,31 @@ def _checked_partition_count(node: NodeServices, topic: CreatableTopic) -> int:
         )
     if topic.num_partitions < NOT_GIVEN or topic.num_partitions == 0:
         raise KafkaError(ErrorCode.INVALID_PARTITIONS, "Number of partitions was set to an invalid non-positive value.")
-    brokers = len(node.image.brokers)
-    factor = topic.replication_factor
-    if factor == NOT_GIVEN:
-        factor = min(node.config.default_replication_factor, brokers)
-    if factor > brokers:
-        raise KafkaError(
-            ErrorCode.INVALID_REPLICATION_FACTOR,
-            f"Unable to replicate the partition {factor} time(s): The target replication factor of {factor} cannot be "
-            f"reached because only {brokers} broker(s) are registered or some brokers have all their log directories "
-            "cordoned.",
-        )
-    return node.config.num_partitions if topic.num_partitions == NOT_GIVEN else topic.num_partitions
+    factor = node.controller.replication_factor_of(topic.replication_factor)
+    check_replication_factor(node.image.brokers, factor)
+    return node.config.num_partitions if topic.num_partitions == NOT_GIVEN else topic.num_partitions, factor, None
 
 
-def _checked_assignments(node: NodeServices, topic: CreatableTopic) -> int:
+def _checked_assignments(node: NodeServices, topic: CreatableTopic) -> list[list[int]]:
+    """Return the replicas of each partition, in the order of the partitions."""
     for given, what in ((topic.replication_factor, "replication factor"), (topic.num_partitions, "numPartitions")):
         if given != NOT_GIVEN:
             raise KafkaError(
                 ErrorCode.INVALID_REQUEST, f"A manual partition assignment was specified, but {what} was not set to -1."
             )
     brokers = {broker.node_id for broker in node.image.brokers}
-    seen = set[int]()
+    replicas_by_index: dict[int, list[int]] = {}
+    factor: int | None = None
     for assignment in topic.assignments:
         index = assignment.partition_index
-        if index in seen:
+        if index in replicas_by_index:
             raise assignment_error(f"Found multiple manual partition assignments for partition {index}")
-        check_assignment(assignment.broker_ids, brokers)
-        seen.add(index)
-    if seen != set(range(len(seen))):
+        check_assignment(assignment.broker_ids, brokers, factor)
+        factor = len(assignment.broker_ids)
+        replicas_by_index[index] = assignment.broker_ids
+    if replicas_by_index.keys() != set(range(len(replicas_by_index))):
         raise assignment_error("partitions should be a consecutive 0-based integer sequence")
-    return len(seen)
+    return [replicas_by_index[index] for index in range(len(replicas_by_index))]
 
 
 def _error_result(name: str, error: KafkaError) -> CreatableTopicResult:

@@ -15,7 +15,7 @@ from ....protocol.messages.describe_topic_partitions import (
     DescribeTopicPartitionsResponseTopic,
 )
 from ...metadata.authorized_operations import TOPIC_OPERATIONS
-from ...metadata.metadata_image import TopicImage, is_internal_topic
+from ...metadata.metadata_image import NO_LEADER, MetadataImage, TopicImage, is_internal_topic
 from ...metadata.topic_validation import find_topic_name_error
 from ...requests.request_context import NodeServices, RequestContext, SteppedApiHandler
 from ...runtime.long_work import Steps, for_each
@@ -62,7 +62,7 @@ def _page(node: NodeServices, names: list[str], cursor: Cursor, limit: int) -> S
             response.topics.append(_unknown(name))
             continue
         first = cursor.partition_index if name == cursor.topic_name else 0
-        described = _described(topic, first, left)
+        described = _described(node.image, topic, first, left)
         response.topics.append(described)
         left -= len(described.partitions)
         if first + len(described.partitions) < len(topic.partitions):
@@ -82,20 +82,23 @@ def _unknown(name: str) -> DescribeTopicPartitionsResponseTopic:
     )
 
 
-def _described(topic: TopicImage, first: int, count: int) -> DescribeTopicPartitionsResponseTopic:
+def _described(image: MetadataImage, topic: TopicImage, first: int, count: int) -> DescribeTopicPartitionsResponseTopic:
+    online = image.online_brokers()
     return DescribeTopicPartitionsResponseTopic(
         name=topic.name,
         topic_id=topic.topic_id,
         is_internal=topic.is_internal,
         partitions=[
             DescribeTopicPartitionsResponsePartition(
+                error_code=ErrorCode.LEADER_NOT_AVAILABLE if partition.leader_id == NO_LEADER else ErrorCode.NONE,
                 partition_index=partition.index,
                 leader_id=partition.leader_id,
                 leader_epoch=partition.leader_epoch,
                 replica_nodes=partition.replicas,
-                isr_nodes=partition.replicas,
-                eligible_leader_replicas=[],
-                last_known_elr=[],
+                isr_nodes=partition.isr,
+                eligible_leader_replicas=partition.elr,
+                last_known_elr=partition.last_known_elr,
+                offline_replicas=partition.offline_replicas(online),
             )
             for partition in topic.partitions[first : first + count]
         ],

@@ -10,6 +10,7 @@ Source: KafkaApis.handleTopicMetadataRequest and DefaultAutoTopicCreationManager
 from __future__ import annotations
 
 import logging
+from collections.abc import Collection
 from functools import partial
 
 from ....protocol.error_codes import ErrorCode, KafkaError
@@ -24,8 +25,9 @@ from ....protocol.messages.metadata import (
 from ....protocol.primitives import ZERO_UUID
 from ...coordinators.internal_topics import INTERNAL_TOPICS, ensure_internal_topic
 from ...metadata.authorized_operations import CLUSTER_OPERATIONS, TOPIC_OPERATIONS
-from ...metadata.metadata_image import TopicImage, is_internal_topic
+from ...metadata.metadata_image import NO_LEADER, MetadataImage, TopicImage, is_internal_topic
 from ...metadata.topic_validation import PARTITIONS_PER_REQUEST_MAX, collision_key_of, find_topic_name_error
+from ...requests.advertised_endpoint import alive_brokers
 from ...requests.request_context import RequestContext, SteppedApiHandler
 from ...runtime.deferred import Deferred
 from ...runtime.long_work import Steps, for_each
@@ -47,13 +49,8 @@ def handle(context: RequestContext, request: MetadataRequest) -> Steps[MetadataR
         cluster_id=node.image.cluster_id,
         controller_id=node.node_id,
         brokers=[
-            MetadataResponseBroker(
-                node_id=broker.node_id,
-                host=context.listener.advertised_host,
-                port=context.listener.advertised_port,
-                rack=broker.rack,
-            )
-            for broker in node.image.brokers
+            MetadataResponseBroker(node_id=broker.node_id, host=endpoint.host, port=endpoint.port, rack=broker.rack)
+            for broker, endpoint in alive_brokers(context)
         ],
         topics=(yield from _topics(context, request)),
     )
@@ -86,16 +83,16 @@ def _error_response(requested: list[MetadataRequestTopic], error: ErrorCode) -> 
 
 
 def _topics(context: RequestContext, request: MetadataRequest) -> Steps[list[MetadataResponseTopic]]:
-    requested = request.topics
+    requested, image = request.topics, context.node.image
     if requested is None or (not requested and context.api_version < NULL_MEANS_ALL_SINCE):
-        return (yield from for_each(_describe, list(context.node.image.topics.values())))
+        return (yield from for_each(partial(_describe, image.online_brokers()), list(image.topics.values())))
     # A topic that appears twice has one result. If any topic has an id, names are ignored.
     topic_ids = dict.fromkeys(topic.topic_id for topic in requested if topic.topic_id != ZERO_UUID)
     if topic_ids:
-        return (yield from for_each(partial(_describe_id, context), topic_ids))
+        return (yield from for_each(partial(_describe_id, image, image.online_brokers()), topic_ids))
     may_create = context.api_version < AUTO_CREATION_FLAG_SINCE or request.allow_auto_topic_creation
     names = dict.fromkeys(topic.name or "" for topic in requested)
-    results = yield from for_each(partial(_describe_name, context), names)
+    results = yield from for_each(partial(_describe_name, image, image.online_brokers()), names)
     if may_create and context.node.config.auto_create_topics_enable:
         # As in Kafka, this response does not have the new topics.
         unknown = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
@@ -103,17 +100,17 @@ def _topics(context: RequestContext, request: MetadataRequest) -> Steps[list[Met
     return results
 
 
-def _describe_id(context: RequestContext, topic_id: bytes) -> MetadataResponseTopic:
-    topic = context.node.image.find_topic_by_id(topic_id)
+def _describe_id(image: MetadataImage, online: Collection[int], topic_id: bytes) -> MetadataResponseTopic:
+    topic = image.find_topic_by_id(topic_id)
     if topic is not None:
-        return _describe(topic)
+        return _describe(online, topic)
     return MetadataResponseTopic(error_code=ErrorCode.UNKNOWN_TOPIC_ID, name=None, topic_id=topic_id)
 
 
-def _describe_name(context: RequestContext, name: str) -> MetadataResponseTopic:
-    topic = context.node.image.find_topic(name)
+def _describe_name(image: MetadataImage, online: Collection[int], name: str) -> MetadataResponseTopic:
+    topic = image.find_topic(name)
     if topic is not None:
-        return _describe(topic)
+        return _describe(online, topic)
     is_allowed = find_topic_name_error(name) is None
     error = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION if is_allowed else ErrorCode.INVALID_TOPIC_EXCEPTION
     return MetadataResponseTopic(error_code=error, name=name, is_internal=is_internal_topic(name))
@@ -143,18 +140,20 @@ def _create(context: RequestContext, names: list[str]) -> Steps[None]:
         yield None
 
 
-def _describe(topic: TopicImage) -> MetadataResponseTopic:
+def _describe(online: Collection[int], topic: TopicImage) -> MetadataResponseTopic:
     return MetadataResponseTopic(
         name=topic.name,
         topic_id=topic.topic_id,
         is_internal=topic.is_internal,
         partitions=[
             MetadataResponsePartition(
+                error_code=ErrorCode.LEADER_NOT_AVAILABLE if partition.leader_id == NO_LEADER else ErrorCode.NONE,
                 partition_index=partition.index,
                 leader_id=partition.leader_id,
                 leader_epoch=partition.leader_epoch,
                 replica_nodes=partition.replicas,
-                isr_nodes=partition.replicas,
+                isr_nodes=partition.isr,
+                offline_replicas=partition.offline_replicas(online),
             )
             for partition in topic.partitions
         ],

@@ -1,0 +1,50 @@
+"""The cases of capture_nodes put to a cluster of three nodes: its answers equal those of three Kafka brokers."""
+
+import io
+import json
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from ..broker.running_cluster import RunningCluster
+from ..reference.kafka_process import running_kafka_nodes
+from .capture_nodes import capture
+from .captures import golden_file
+
+FILE = golden_file("nodes")
+
+
+@cache
+def captured() -> list[str]:
+    return FILE.read_text().splitlines()
+
+
+@cache
+def answered_by_fauxka() -> list[str]:
+    output = io.StringIO()
+    with RunningCluster(**{"default.replication.factor": "3"}) as cluster:
+        capture([cluster.address(node_id) for node_id in (1, 2, 3)], output)
+    return output.getvalue().splitlines()
+
+
+def case_ids() -> list[str]:
+    cases = [json.loads(line) for line in captured()]
+    return [f"{number}-{case['api']}-v{case['version']}-{case['case']}" for number, case in enumerate(cases, 1)]
+
+
+@pytest.mark.parametrize("number", range(len(captured())), ids=case_ids())
+def test_nodes_answer_as_kafkas_did(number: int) -> None:
+    assert json.loads(answered_by_fauxka()[number]) == json.loads(captured()[number])
+
+
+def test_no_case_is_missing_from_the_golden_file() -> None:
+    assert len(answered_by_fauxka()) == len(captured())
+
+
+@pytest.mark.reference
+def test_golden_file_equals_what_kafka_returns_today(tmp_path: Path) -> None:
+    with running_kafka_nodes(tmp_path / "nodes", 3) as bootstraps, (tmp_path / "answers.jsonl").open("w") as output:
+        capture(bootstraps, output)
+
+    assert (tmp_path / "answers.jsonl").read_text().splitlines() == captured()
