@@ -18,6 +18,7 @@ from .metadata.controller import Controller
 from .metadata.metadata_image import BrokerRegistration, MetadataImage
 from .node import Node
 from .replica.disk_fault_injector import MakeFileFaults
+from .replica.replica_links import ReplicaLinks
 from .runtime.clock import AdjustableClock
 
 
@@ -45,6 +46,8 @@ class Cluster:
         self.controller = Controller(self.image)
         self._file_faults = file_faults
         self.nodes: list[Node] = []
+        # With several nodes.
+        self.links: ReplicaLinks | None = None
         self._add_node(config.broker_rack, file_system or MemoryFileSystem())
         # Closed after the logs: the data folder, and imported folders.
         self.folders: ExitStack | None = None
@@ -54,7 +57,15 @@ class Cluster:
     def add_node(self, rack: str | None = None) -> Node:
         """Add a node with its logs in memory, and return it. There must be no topic."""
         assert not self.image.topics, "a node that joins later has no replica of the topics before it"
-        return self._add_node(rack, MemoryFileSystem())
+        if self.links is None:
+            self.links = ReplicaLinks()
+            self.links.managers[self.node.node_id] = self.node.replicas
+        else:
+            self.controller.publishers.remove(self.links)
+        node = self._add_node(rack, MemoryFileSystem())
+        self.links.managers[node.node_id] = node.replicas
+        self.controller.publishers.append(self.links)
+        return node
 
     def _add_node(self, rack: str | None, file_system: FileSystem) -> Node:
         node_id = self.image.configs.static.node_id + len(self.nodes)

@@ -39,8 +39,9 @@ from .log_loader import NEW_LOG, LoadState, LogLoader, LogLocation
 from .log_retention import count_before_log_start, count_expired, count_over_size, requested_log_start
 from .log_validator import LogValidator, ValidatedBatch
 from .producers.producer_append_info import check_producer, duplicate_result, entry_after, is_next_in_order
-from .producers.producer_replay import aborted_transaction
+from .producers.producer_replay import aborted_transaction, replay_batch
 from .producers.producer_state_entry import CachedBatch, ProducerStateEntry, cached_batch
+from .segments.batch_scan import ScannedBatch
 from .segments.log_segment import LogSegment
 from .segments.log_segments import FetchedRecords, TimestampOffset
 
@@ -223,6 +224,22 @@ class PartitionLog:
             producers.delay_stable_offset(first_offset, last_offset)
         log_append_time_ms = now_ms if self._is_append_time else _NO_LOG_APPEND_TIME
         return AppendResult(base_offset, last_offset, log_append_time_ms, self.log_start_offset, False, header, ())
+
+    def append_replicated(self, batch: memoryview, *, now_ms: int) -> None:
+        """Append a batch of the leader's log as it is: with its offsets, its leader epoch and no check.
+
+        batch: must begin at the log end. now_ms: the time for the age of the segment.
+        Raises AppendRefused KAFKA_STORAGE_ERROR.
+        Source: UnifiedLog.appendAsFollower, Kafka 4.3.0.
+        """
+        header = parse_header(batch)
+        assert header.base_offset == self.log_end_offset, f"{header.base_offset} is not the end {self.log_end_offset}"
+        last_offset, max_timestamp = header.last_offset, header.max_timestamp
+        if self.segments.active.should_roll(len(batch), last_offset, max_timestamp, self._config, now_ms):
+            self._roll_for_append(now_ms)
+        position, index = self.segments.active.size, self.segments.active.transaction_index
+        self._write((header, batch, max_timestamp, False), last_offset, now_ms, header.partition_leader_epoch)
+        replay_batch(self.producers, ScannedBatch(header, position, batch), self._batches_retained, index)
 
     def _roll_for_append(self, now_ms: int) -> None:
         """Start a new active segment. Raises AppendRefused KAFKA_STORAGE_ERROR."""

@@ -30,6 +30,7 @@ class Partition:
         "_waiting",
         "failing",
         "flusher",
+        "followers",
         "has_replica",
         "index",
         "is_deleted",
@@ -57,6 +58,8 @@ class Partition:
         # Whether this node has a replica, and whether that is the leader.
         self.has_replica = self.is_leader = True
         self.is_deleted = False
+        # On the leader: the partition on the nodes that follow.
+        self.followers: tuple[Partition, ...] = ()
         # Flushes the log; None in memory.
         self.flusher: PartitionFlusher | None = None
         # The operations on its files that failed last: "append", "flush" or "read".
@@ -98,6 +101,8 @@ class Partition:
             raise
         if self.failing:
             self.storage_works("append")
+        if self.followers and not result.is_duplicate:
+            self._replicate(result, now_ms)
         if self._waiting:
             self.wake()
         return result
@@ -105,8 +110,9 @@ class Partition:
     def append_coordinated(self, coordinated: CoordinatorBatch, now_ms: int) -> AppendResult:
         """Append a batch of a coordinator and wake the waiting requests.
 
-        Raises the KafkaErrors of PartitionLog.append_coordinated.
+        Raises the KafkaErrors of PartitionLog.append_coordinated, and NOT_LEADER_OR_FOLLOWER.
         """
+        self.check_leader()
         try:
             result = self.log.append_coordinated(coordinated, now_ms=now_ms, leader_epoch=self.leader_epoch)
         except KafkaError as error:
@@ -114,8 +120,25 @@ class Partition:
             raise
         if self.failing:
             self.storage_works("append")
+        if self.followers:
+            self._replicate(result, now_ms)
         self.wake()
         return result
+
+    def _replicate(self, result: AppendResult, now_ms: int) -> None:
+        """Append the stored batch of an append to the followers, and wake the requests that wait there."""
+        fetched = self.log.read(result.base_offset, 1, upper_offset=result.last_offset + 1, min_one_batch=True)
+        batch = fetched.views[0] if len(fetched.views) == 1 else memoryview(b"".join(fetched.views))
+        for follower in self.followers:
+            follower.log.append_replicated(batch, now_ms=now_ms)
+            follower.wake()
+
+    def delete_records_before(self, offset: int) -> int:
+        """Move the log start forward on all nodes, and return it. Raises KafkaError, see PartitionLog."""
+        log_start_offset = self.log.delete_records_before(offset)
+        for follower in self.followers:
+            follower.log.delete_records_before(log_start_offset)
+        return log_start_offset
 
     def _append_failed(self, error: KafkaError) -> None:
         if error.code == ErrorCode.KAFKA_STORAGE_ERROR and not self.is_deleted:

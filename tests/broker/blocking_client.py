@@ -76,10 +76,10 @@ class BlockingClient:
         self._connection.close()
 
     def send(
-        self, api_key: int, version: int, request: RequestMessage, read: Callable[[Reader, int], Response]
+        self, api_key: ApiKey, version: int, request: RequestMessage, read: Callable[[Reader, int], Response]
     ) -> Response:
         """Send a request of any API and return its response. read: the read method of the response."""
-        return self._connection.send_request(ApiKey(api_key), version, request, read)
+        return self._connection.send_request(api_key, version, request, read)
 
     def create_topic(
         self, name: str, partition_count: int = 1, configs: Mapping[str, str] | None = None

@@ -5,7 +5,14 @@ from collections.abc import Iterator, Sequence
 import pytest
 
 from fauxka.broker.metadata.metadata_image import NO_LEADER, TopicImage
+from fauxka.protocol.api_keys import ApiKey
 from fauxka.protocol.error_codes import ErrorCode, KafkaError
+from fauxka.protocol.messages.delete_records import (
+    DeleteRecordsPartition,
+    DeleteRecordsRequest,
+    DeleteRecordsResponse,
+    DeleteRecordsTopic,
+)
 from fauxka.protocol.messages.find_coordinator import FindCoordinatorRequest, FindCoordinatorResponse
 from fauxka.protocol.messages.metadata import MetadataResponseTopic
 
@@ -117,7 +124,7 @@ def test_coordinator_is_the_leader_of_its_partition(cluster: RunningCluster, nod
 
     with cluster.client(node_id) as client:
         request = FindCoordinatorRequest(key_type=0, coordinator_keys=["readers"])
-        (found,) = client.send(10, 4, request, FindCoordinatorResponse.read).coordinators
+        (found,) = client.send(ApiKey.FIND_COORDINATOR, 4, request, FindCoordinatorResponse.read).coordinators
 
     assert (found.node_id, f"{found.host}:{found.port}") == (2, cluster.address(2))
 
@@ -128,7 +135,7 @@ def test_coordinator_without_a_leader_is_not_available(cluster: RunningCluster) 
 
     with cluster.client(1) as client:
         request = FindCoordinatorRequest(key_type=0, coordinator_keys=["readers"])
-        (found,) = client.send(10, 4, request, FindCoordinatorResponse.read).coordinators
+        (found,) = client.send(ApiKey.FIND_COORDINATOR, 4, request, FindCoordinatorResponse.read).coordinators
 
     assert (found.node_id, found.error_code) == (-1, ErrorCode.COORDINATOR_NOT_AVAILABLE)
 
@@ -173,3 +180,57 @@ def test_broker_without_the_listener_of_the_client_is_not_listed(cluster: Runnin
 
     with cluster.client(1) as client:
         assert [broker.node_id for broker in client.metadata().brokers] == [1, 2]
+
+
+# -- replication
+
+
+def test_followers_have_the_batch_when_the_leader_responds(cluster: RunningCluster) -> None:
+    topic = create(cluster, "orders", [[2, 3]])
+
+    with cluster.client(2) as leader:
+        assert leader.produce("orders", batch(b"one coffee", producer_id=7, sequence=0)).error_code == ErrorCode.NONE
+        repeated = leader.produce("orders", batch(b"one coffee", producer_id=7, sequence=0))
+
+    assert repeated.base_offset == 0
+    leaders, followers = (cluster.cluster.nodes[number].replicas.partitions_of(topic)[0].log for number in (1, 2))
+    assert (leaders.log_end_offset, followers.log_end_offset) == (1, 1)
+    assert list(followers.producers.active_producers()) == list(leaders.producers.active_producers())
+    assert cluster.cluster.nodes[0].replicas.partitions_of(topic)[0].find_log() is None
+
+
+def test_client_reads_from_a_follower_and_not_from_a_node_without_a_replica(cluster: RunningCluster) -> None:
+    create(cluster, "orders", [[2, 3]])
+    with cluster.client(2) as leader, cluster.client(3) as follower, cluster.client(1) as other:
+        leader.produce("orders", batch(b"one coffee"))
+
+        stored, copied, refused = (client.fetch("orders") for client in (leader, follower, other))
+
+    assert stored.records == copied.records != b""
+    assert (copied.high_watermark, refused.error_code) == (1, ErrorCode.NOT_LEADER_OR_FOLLOWER)
+
+
+def test_deleted_records_are_deleted_on_the_followers_too(cluster: RunningCluster) -> None:
+    topic = create(cluster, "orders", [[2, 3]])
+    with cluster.client(2) as leader:
+        for _ in range(3):
+            leader.produce("orders", batch(b"one coffee"))
+        deleted = DeleteRecordsPartition(partition_index=0, offset=2)
+        request = DeleteRecordsRequest(
+            topics=[DeleteRecordsTopic(name="orders", partitions=[deleted])], timeout_ms=10_000
+        )
+        response = leader.send(ApiKey.DELETE_RECORDS, 2, request, DeleteRecordsResponse.read)
+
+    assert response.topics[0].partitions[0].low_watermark == 2
+    starts = [cluster.cluster.nodes[number].replicas.partitions_of(topic)[0].log.log_start_offset for number in (1, 2)]
+    assert starts == [2, 2]
+
+
+def test_added_partitions_are_replicated(cluster: RunningCluster) -> None:
+    topic = create(cluster, "orders", [[1, 2]])
+    cluster.call(lambda: cluster.cluster.controller.create_partitions(topic, 2, assignments=[[3, 1]]))
+
+    with cluster.client(3) as leader:
+        leader.produce("orders", batch(b"one coffee"), partition=1)
+
+    assert cluster.cluster.nodes[0].replicas.partitions_of(topic)[1].log.log_end_offset == 1

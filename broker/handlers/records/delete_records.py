@@ -54,7 +54,7 @@ def _low_watermark_after(node: NodeServices, name: str, index: int, offset: int)
     if is_internal_topic(name):
         raise KafkaError(ErrorCode.INVALID_TOPIC_EXCEPTION, f"records of internal topic {name} are not deleted")
     partition.check_leader()
-    low_watermark = partition.log.delete_records_before(offset)
+    low_watermark = partition.delete_records_before(offset)
     node.report_deleted(partition)
     return low_watermark
 

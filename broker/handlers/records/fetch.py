@@ -1,6 +1,6 @@
 """Fetch (1), versions 4-18.
 
-Not served: preferred read replicas, diverging epochs and fetches of followers, because records are not replicated.
+Not served: preferred read replicas and diverging epochs. Followers on other nodes do not fetch, see replica_links.
 v4 isolation level; v5 log_start_offset; v7 sessions (KIP-227); v9 current_leader_epoch; v11 rack; v12 flexible;
 v13 topic ids; v15 replica state; v16 node endpoints; v17 directory id; v18 high watermark.
 Source: KafkaApis.handleFetchRequest and ReplicaManager.fetchMessages, Kafka 4.3.0; tests/golden.
