@@ -4,7 +4,8 @@ from collections.abc import Iterator
 
 import pytest
 from confluent_kafka import OFFSET_BEGINNING, Consumer, Producer, TopicPartition
-from confluent_kafka.admin import AdminClient, NewTopic
+
+from fauxka.broker.metadata.metadata_image import TopicImage
 
 from ..broker.running_cluster import RunningCluster
 from .client import STEP_SECONDS_MAX
@@ -22,20 +23,23 @@ def cluster() -> Iterator[RunningCluster]:
         yield running
 
 
+def create(cluster: RunningCluster, *, replication_factor: int) -> TopicImage:
+    controller = cluster.cluster.controller
+    return cluster.call(lambda: controller.create_topic(TOPIC, PARTITION_COUNT, replication_factor=replication_factor))
+
+
 @pytest.mark.parametrize("node_id", [1, 2, 3])
 def test_confluent_writes_to_all_leaders_and_reads_everything_back(cluster: RunningCluster, node_id: int) -> None:
-    bootstrap = {"bootstrap.servers": cluster.address(node_id)}
-    admin = AdminClient(bootstrap)
-    admin.create_topics([NewTopic(TOPIC, PARTITION_COUNT, 3)])[TOPIC].result(STEP_SECONDS_MAX)
-    topic = cluster.cluster.image.topics[TOPIC]
+    bootstrap = cluster.address(node_id)
+    topic = create(cluster, replication_factor=3)
     assert {partition.leader_id for partition in topic.partitions} == {1, 2, 3}
 
-    producer = Producer({**bootstrap, "enable.idempotence": True, "linger.ms": 5})
+    producer = Producer({"bootstrap.servers": bootstrap, "enable.idempotence": True, "linger.ms": 5})
     for number in range(RECORD_COUNT):
         producer.produce(TOPIC, str(number).encode(), partition=number % PARTITION_COUNT)
     assert producer.flush(STEP_SECONDS_MAX) == 0
 
-    consumer = Consumer({**bootstrap, "group.id": "unused", "enable.auto.commit": False})
+    consumer = Consumer({"bootstrap.servers": bootstrap, "group.id": "unused", "enable.auto.commit": False})
     consumer.assign([TopicPartition(TOPIC, index, OFFSET_BEGINNING) for index in range(PARTITION_COUNT)])
     messages = consumer.consume(RECORD_COUNT, STEP_SECONDS_MAX)
     consumer.close()
@@ -49,13 +53,11 @@ def test_confluent_writes_to_all_leaders_and_reads_everything_back(cluster: Runn
 
 def test_every_replica_has_the_records_that_were_acknowledged(cluster: RunningCluster) -> None:
     producer = Producer({"bootstrap.servers": cluster.address(1), "acks": "all", "linger.ms": 5})
-    admin = AdminClient({"bootstrap.servers": cluster.address(1)})
-    admin.create_topics([NewTopic(TOPIC, PARTITION_COUNT, 2)])[TOPIC].result(STEP_SECONDS_MAX)
+    topic = create(cluster, replication_factor=2)
     for number in range(RECORD_COUNT):
         producer.produce(TOPIC, str(number).encode(), partition=number % PARTITION_COUNT)
     assert producer.flush(STEP_SECONDS_MAX) == 0
 
-    topic = cluster.cluster.image.topics[TOPIC]
     ends = {
         node.node_id: [
             log.log_end_offset

@@ -18,7 +18,7 @@ from fauxka.storage.partition_log import PartitionLog
 from ..protocol.batch_bytes import NOW_MS, batch, records
 from ..storage.logs import append, batches_in, new_log, read_all
 
-PRODUCERS = (7, 8)
+PRODUCERS: tuple[int, ...] = (7, 8)
 # Small segments, so that logs of some ten batches roll; both kinds of timestamps.
 CONFIGS = [
     LogConfig(segment_bytes=400),
@@ -65,7 +65,7 @@ class Replicated:
         self.leader = new_log(config, file_system=self.leader_files)
         self.follower = new_log(config, file_system=self.follower_files)
         self._epoch = 0
-        self._sequences = dict.fromkeys(PRODUCERS, 0)
+        self._sequences: dict[int, int] = dict.fromkeys(PRODUCERS, 0)
 
     def take(self, step: Step, now_ms: int) -> None:
         before = self.leader.log_end_offset
@@ -81,9 +81,10 @@ class Replicated:
         match step:
             case NewLeader():
                 self._epoch += 1
-            case Produced(None, count, _):
-                append(self.leader, batch(records(count), count=count), now_ms=now_ms, leader_epoch=self._epoch)
-            case Produced(int(producer_id), count, is_transactional):
+            case Produced(producer_id, count, is_transactional):
+                if producer_id is None:
+                    append(self.leader, batch(records(count), count=count), now_ms=now_ms, leader_epoch=self._epoch)
+                    return
                 data = batch(
                     records(count),
                     count=count,
