@@ -10,8 +10,7 @@ Every change follows the same steps:
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from random import Random
-from typing import Protocol, TypeVar
+from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from ...protocol.error_codes import ErrorCode, KafkaError
 from ...protocol.kafka_uuid import new_uuid
@@ -21,6 +20,9 @@ from .metadata_image import MetadataImage, PartitionRegistration, TopicImage
 from .producer_id_manager import ProducerIdManager
 from .replica_placement import place_replicas
 from .topic_validation import assignment_error
+
+if TYPE_CHECKING:
+    from random import Random
 
 Response = TypeVar("Response")
 
@@ -110,7 +112,7 @@ class Controller:
     def __init__(self, image: MetadataImage, random: Random | None = None) -> None:
         """image: the image that this controller writes from now on. random: where new topics are placed."""
         self.image = image
-        self._random = random or Random()
+        self._random = random
         self.producer_ids = ProducerIdManager()
         self.publishers: list[MetadataPublisher] = []
         # None in memory.
@@ -140,12 +142,24 @@ class Controller:
         topic = TopicImage(name, new_uuid(), dict(configs or {}))
         if assignments is None:
             factor = self.replication_factor_of(replication_factor)
-            assignments = place_replicas(self.image.brokers, partition_count, factor, self._random)
+            assignments = self._placed(partition_count, factor)
         self._add_partitions(topic, assignments)
         self.image.add_topic(topic)
         for publisher in self.publishers:
             publisher.topic_created(topic)
         return topic
+
+    def _placed(self, partition_count: int, replication_factor: int) -> list[list[int]]:
+        """Return the broker ids of each new partition's replicas. Raises KafkaError INVALID_REPLICATION_FACTOR."""
+        brokers = self.image.brokers
+        if len(brokers) == replication_factor == 1:
+            return [[brokers[0].node_id] for _ in range(partition_count)]
+        if self._random is None:
+            # The start of one node does not need it.
+            from random import Random
+
+            self._random = Random()
+        return place_replicas(brokers, partition_count, replication_factor, self._random)
 
     def replication_factor_of(self, requested: int) -> int:
         """Return the replication factor of a new topic; DEFAULT_REPLICATION_FACTOR stands for the broker's default."""
@@ -163,7 +177,7 @@ class Controller:
         """
         if assignments is None:
             factor, count = len(topic.partitions[0].replicas), total - len(topic.partitions)
-            assignments = place_replicas(self.image.brokers, count, factor, self._random)
+            assignments = self._placed(count, factor)
         self._add_partitions(topic, assignments)
 
     def _add_partitions(self, topic: TopicImage, assignments: Sequence[Sequence[int]]) -> None:

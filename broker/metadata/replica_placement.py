@@ -11,10 +11,13 @@ Where the first partition starts is random, so that topics of one partition do n
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from random import Random
+from typing import TYPE_CHECKING
 
 from ...protocol.error_codes import ErrorCode, KafkaError
 from .metadata_image import BrokerRegistration
+
+if TYPE_CHECKING:
+    from random import Random
 
 
 def place_replicas(
@@ -25,8 +28,6 @@ def place_replicas(
     Raises KafkaError INVALID_REPLICATION_FACTOR for more replicas than brokers, or if all brokers are fenced.
     """
     check_replication_factor(brokers, replication_factor)
-    if len(brokers) == 1:
-        return [[brokers[0].node_id] for _ in range(partition_count)]
     unfenced = _Stripes(_by_rack(broker for broker in brokers if not broker.is_fenced), random)
     fenced = _Stripes(_by_rack(broker for broker in brokers if broker.is_fenced), random)
     return [
