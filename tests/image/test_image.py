@@ -69,7 +69,8 @@ def test_it_is_labelled_as_oci_images_are(image: BuiltImage) -> None:
     prefix = "org.opencontainers.image."
     labels = {name.removeprefix(prefix): text for name, text in image.config["Labels"].items() if prefix in name}
 
-    assert labels.keys() == {"title", "description", "version", "licenses"}
+    of_the_build = {"revision", "created", "base.name"}
+    assert labels.keys() == {"title", "description", "version", "licenses", "vendor"} | of_the_build
     assert labels["version"] == "0.1.0"
 
 
