@@ -15,10 +15,10 @@ from ..storage.producers.emulated_version import EmulatedVersion
 from .config.broker_config import BrokerConfig
 from .config.dynamic_configs import DynamicConfigs
 from .metadata.controller import Controller
-from .metadata.metadata_image import BrokerRegistration, MetadataImage
+from .metadata.metadata_image import BrokerRegistration, MetadataImage, TopicImage
 from .node import Node
 from .replica.disk_fault_injector import MakeFileFaults
-from .replica.replica_links import ReplicaLinks
+from .replica.replica_links import link_replicas
 from .runtime.clock import AdjustableClock
 
 
@@ -46,8 +46,6 @@ class Cluster:
         self.controller = Controller(self.image)
         self._file_faults = file_faults
         self.nodes: list[Node] = []
-        # With several nodes.
-        self.links: ReplicaLinks | None = None
         self._add_node(config.broker_rack, file_system or MemoryFileSystem())
         # Closed after the logs: the data folder, and imported folders.
         self.folders: ExitStack | None = None
@@ -57,15 +55,11 @@ class Cluster:
     def add_node(self, rack: str | None = None) -> Node:
         """Add a node with its logs in memory, and return it. There must be no topic."""
         assert not self.image.topics, "a node that joins later has no replica of the topics before it"
-        if self.links is None:
-            self.links = ReplicaLinks()
-            self.links.managers[self.node.node_id] = self.node.replicas
-        else:
-            self.controller.publishers.remove(self.links)
-        node = self._add_node(rack, MemoryFileSystem())
-        self.links.managers[node.node_id] = node.replicas
-        self.controller.publishers.append(self.links)
-        return node
+        self.controller.link_replicas = self._link_replicas
+        return self._add_node(rack, MemoryFileSystem())
+
+    def _link_replicas(self, topic: TopicImage, first_index: int) -> None:
+        link_replicas({node.node_id: node.replicas for node in self.nodes}, topic, first_index)
 
     def _add_node(self, rack: str | None, file_system: FileSystem) -> Node:
         node_id = self.image.configs.static.node_id + len(self.nodes)

@@ -115,6 +115,8 @@ class Controller:
         self._random = random
         self.producer_ids = ProducerIdManager()
         self.publishers: list[MetadataPublisher] = []
+        # Called with a topic and its first new partition when all publishers have created them; None with one node.
+        self.link_replicas: Callable[[TopicImage, int], None] | None = None
         # None in memory.
         self.store: MetadataStore | None = None
 
@@ -194,6 +196,8 @@ class Controller:
                     other.partitions_taken_back(topic, before)
                 del topic.partitions[before:]
                 raise
+        if self.link_replicas is not None:
+            self.link_replicas(topic, before)
         self.metadata_changed()
 
     def delete_topics(self, topics: Sequence[TopicImage]) -> None:
