@@ -58,6 +58,10 @@ class Cluster:
         self.controller.link_replicas = self._link_replicas
         return self._add_node(rack, MemoryFileSystem())
 
+    def find_node(self, node_id: int) -> Node | None:
+        """Return the node of that id, or None."""
+        return next((node for node in self.nodes if node.node_id == node_id), None)
+
     def _link_replicas(self, topic: TopicImage, first_index: int) -> None:
         link_replicas({node.node_id: node.replicas for node in self.nodes}, topic, first_index)
 
@@ -65,6 +69,7 @@ class Cluster:
         node_id = self.image.configs.static.node_id + len(self.nodes)
         self.image.brokers.append(BrokerRegistration(node_id, rack))
         node = Node(node_id, self.controller, self.clock, file_system, self._file_faults)
+        node.find_node = self.find_node
         self.nodes.append(node)
         self.controller.publishers.append(node)
         return node

@@ -59,6 +59,8 @@ class Node:
         self.long_work = LongWork()
         # The bound listeners; none before the start.
         self.listeners: Sequence[Listener] = ()
+        # Finds the other nodes of the cluster; see find_peer.
+        self.find_node: Callable[[int], Node | None] = lambda _: None
         self._coordinators: Coordinators | None = None
         self._fetch_sessions: FetchSessions | None = None
 
@@ -69,6 +71,10 @@ class Node:
     def config(self) -> BrokerConfig:
         """The configs that are in force now."""
         return self.image.configs.current
+
+    def find_peer(self, node_id: int) -> Node | None:
+        """Return the node of that id if this one can reach it now, or None. A node always reaches itself."""
+        return self if node_id == self.node_id else self.find_node(node_id)
 
     @property
     def coordinators(self) -> Coordinators:

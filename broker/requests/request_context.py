@@ -126,6 +126,10 @@ class NodeServices(Protocol):
         """The incremental fetch sessions."""
         ...
 
+    def find_peer(self, node_id: int) -> NodeServices | None:
+        """Return the node of that id if this one can reach it now, or None. A node always reaches itself."""
+        ...
+
     def report_applied_later(self, context: RequestContext, size: int) -> None:
         """Report the decisions on the batches of a long Produce to the journal. size: bytes of the frame."""
         ...
