@@ -60,6 +60,8 @@ class LoadState:
     is_recovery_point_known: whether it was checkpointed; then no segment after it was ever compacted.
     ahead_ms: the most that the broker's clock was ahead of the clients' when the batches were appended, see
         moved_timestamps.
+    is_truncated: whether the log was in use and its newest records were removed. No snapshot is written then: it would
+        have only the last batch of each producer.
     """
 
     is_clean: bool = False
@@ -67,6 +69,7 @@ class LoadState:
     log_start_offset: int = 0
     is_recovery_point_known: bool = False
     ahead_ms: int = 0
+    is_truncated: bool = False
 
 
 # The state of a log that was never written to.
@@ -137,7 +140,7 @@ class LogLoader:
             self._snapshots.write(log_end_offset, self._producers.active_producers())
         else:
             self._rebuild_producers(self._segments, log_start_offset, log_end_offset)
-            self._snapshots.write(log_end_offset, self._producers.active_producers(), log_start_offset=log_start_offset)
+            self._write_snapshot(log_end_offset, log_start_offset, state)
         self._segments[-1].create_index_files()
         if state.ahead_ms:
             for segment in self._segments:
@@ -210,11 +213,13 @@ class LogLoader:
                 self._truncated_bytes += damaged_bytes
                 self._drop_from(index + 1)
                 segment.truncate_tail()
-            self._snapshots.write(
-                segment.last_offset + 1, self._producers.active_producers(), log_start_offset=state.log_start_offset
-            )
+            self._write_snapshot(segment.last_offset + 1, state.log_start_offset, state)
             if damaged_bytes:
                 break
+
+    def _write_snapshot(self, offset: int, log_start_offset: int, state: LoadState) -> None:
+        if not state.is_truncated:
+            self._snapshots.write(offset, self._producers.active_producers(), log_start_offset=log_start_offset)
 
     def _is_gap_damage(self, state: LoadState) -> bool:
         return state.is_recovery_point_known and not self._config.is_compacted

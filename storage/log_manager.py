@@ -184,6 +184,40 @@ class LogManager:
         self._logs[name] = log
         return log
 
+    def truncate(
+        self, topic_name: str, partition: int, end_offset: int, *, now_ms: int, ahead_ms: int = 0
+    ) -> PartitionLog:
+        """Remove the records from end_offset on, and return the log, which replaces the one so far. Raises OSError.
+
+        An end_offset before the log start removes all records, and the log starts there again.
+        now_ms: as for PartitionLog. ahead_ms: as in LoadState.
+        Source: UnifiedLog.truncateTo and truncateFullyAndStartAt, Kafka 4.3.0.
+        """
+        name = PartitionName(topic_name, partition)
+        log = self._logs[name]
+        log.cut(end_offset)
+        state = LoadState(
+            recovery_point=min(log.recovery_point, end_offset),
+            log_start_offset=min(log.log_start_offset, end_offset),
+            ahead_ms=ahead_ms,
+            is_truncated=True,
+        )
+        return self._reload(name, log.config, state, now_ms)
+
+    def restart_at(self, topic_name: str, partition: int, offset: int, *, now_ms: int) -> PartitionLog:
+        """Remove all records, and return the log that starts at offset, which replaces the one so far. Raises OSError.
+
+        Source: UnifiedLog.truncateFullyAndStartAt, Kafka 4.3.0.
+        """
+        name = PartitionName(topic_name, partition)
+        log = self._logs[name]
+        log.cut(0)
+        return self._reload(name, log.config, LoadState(log_start_offset=offset), now_ms)
+
+    def _reload(self, name: PartitionName, config: LogConfig, state: LoadState, now_ms: int) -> PartitionLog:
+        log = self._logs[name] = PartitionLog(self._location(name), config, now_ms=now_ms, state=state)
+        return log
+
     def _location(self, name: PartitionName) -> LogLocation:
         return LogLocation(self._file_system, name.topic_name, name.partition, self._emulated_version)
 

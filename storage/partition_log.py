@@ -4,9 +4,9 @@ Append: the batch is validated and its producer checked before a byte is written
 the write. A refused batch leaves the log unchanged, except that it may have started a new segment. Received bytes are
 never written to: base offset and leader epoch go to a copy of the first bytes of the header.
 Offsets: log start offset <= last stable offset <= high watermark <= log end offset. Records before the log start are
-not readable, even if their segment still exists. The high watermark is the log end, as there is one replica; with
-flush.messages=1 it is the recovery point. The last stable offset is the first offset of the earliest open transaction,
-or the high watermark without one.
+not readable, even if their segment still exists. The high watermark is the replicated offset, which the log's replica
+sets, or the log end without other replicas; with flush.messages=1 it is at most the recovery point. The last stable
+offset is the first offset of the earliest open transaction, or the high watermark without one.
 Flush: see log_flush. Recovery at start-up: see log_loader.
 """
 
@@ -90,6 +90,8 @@ class PartitionLog:
         self.deleted_files = DeletedFiles(location.file_system, loaded.snapshots, self.flushes)
         self.is_being_cleaned = False
         self._deleted_records: list[DeletedRecords] = []
+        # The offset up to which the in-sync replicas have the log; None without other replicas.
+        self.replicated_offset: int | None = None
         self.flushes.apply_config(config, loaded.log_end_offset)
 
     @property
@@ -107,9 +109,13 @@ class PartitionLog:
 
     @property
     def high_watermark(self) -> int:
-        """The log end offset; with flush.messages=1 the recovery point, because Kafka flushes before it responds."""
-        visible_offset = self.flushes.visible_offset
-        return self.log_end_offset if visible_offset is None else max(visible_offset, self.flushes.recovery_point)
+        """The offset up to which consumers may read: every in-sync replica has the records before it.
+
+        With flush.messages=1 they are flushed too, because Kafka flushes before it responds.
+        """
+        visible_offset, replicated_offset = self.flushes.visible_offset, self.replicated_offset
+        end_offset = self.log_end_offset if replicated_offset is None else replicated_offset
+        return end_offset if visible_offset is None else min(end_offset, max(visible_offset, self.recovery_point))
 
     @property
     def last_stable_offset(self) -> int:
@@ -219,9 +225,8 @@ class PartitionLog:
         producers.commit(after, ahead_ms=0)
         if header.is_control:
             producers.unverified.discard_ended(header)
-        first_offset = first_offset_of(entry)
-        if self.flushes.visible_offset is not None and first_offset is not None and first_offset_of(after) is None:
-            producers.delay_stable_offset(first_offset, last_offset)
+        if first_offset_of(after) is None:
+            self._delay_stable_offset(first_offset_of(entry), last_offset)
         log_append_time_ms = now_ms if self._is_append_time else _NO_LOG_APPEND_TIME
         return AppendResult(base_offset, last_offset, log_append_time_ms, self.log_start_offset, False, header, ())
 
@@ -239,7 +244,15 @@ class PartitionLog:
             self._roll_for_append(now_ms)
         position, index = self.segments.active.size, self.segments.active.transaction_index
         self._write((header, batch, max_timestamp, False), last_offset, now_ms, header.partition_leader_epoch)
+        ended_offset = first_offset_of(self.producers.find(header.producer_id)) if header.is_control else None
         replay_batch(self.producers, ScannedBatch(header, position, batch), self._batches_retained, index)
+        self._delay_stable_offset(ended_offset, last_offset)
+
+    def _delay_stable_offset(self, first_offset: int | None, marker_offset: int) -> None:
+        """Keep a transaction that has just ended unstable until its marker is below the high watermark."""
+        is_visible_later = self.flushes.visible_offset is not None or self.replicated_offset is not None
+        if first_offset is not None and is_visible_later:
+            self.producers.delay_stable_offset(first_offset, marker_offset)
 
     def _roll_for_append(self, now_ms: int) -> None:
         """Start a new active segment. Raises AppendRefused KAFKA_STORAGE_ERROR."""
@@ -456,6 +469,21 @@ class PartitionLog:
             for step in self.segments.active.index_sync_steps():
                 step()
             self.finish_flush(flush)
+        self.segments.close()
+
+    def cut(self, end_offset: int) -> None:
+        """Truncate the files to the records before end_offset, and close them. The log must be loaded again.
+
+        Newer segments go first: a crash in between leaves a log without a gap.
+        Source: UnifiedLog.truncateTo, Kafka 4.3.0.
+        """
+        first, *others = self.segments
+        for segment in reversed(others):
+            if segment.base_offset >= end_offset:
+                segment.delete()
+            else:
+                segment.truncate_from(end_offset)
+        first.truncate_from(end_offset)
         self.segments.close()
 
     def abandon(self) -> None:

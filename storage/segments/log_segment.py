@@ -496,6 +496,12 @@ class LogSegment:
         if start < self._trusted_from:
             self._check_search(start, self.last_offset, self.size)
 
+    def truncate_from(self, offset: int) -> None:
+        """Truncate the file before the batch that contains offset. The segment must be loaded again then."""
+        found = self.find_position(offset)
+        if found is not None:
+            self._file.truncate(found.position)
+
     def delete(self) -> None:
         """Delete the files; views that were read from them stay valid."""
         self.close()
