@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import ExitStack
+from typing import TYPE_CHECKING
 
 from ..protocol.kafka_uuid import new_uuid, uuid_text
 from ..storage.file_systems.file_system import FileSystem
@@ -15,11 +16,13 @@ from ..storage.producers.emulated_version import EmulatedVersion
 from .config.broker_config import BrokerConfig
 from .config.dynamic_configs import DynamicConfigs
 from .metadata.controller import Controller
-from .metadata.metadata_image import BrokerRegistration, MetadataImage, TopicImage
+from .metadata.metadata_image import BrokerRegistration, MetadataImage
 from .node import Node
 from .replica.disk_fault_injector import MakeFileFaults
-from .replica.replica_links import link_replicas
 from .runtime.clock import AdjustableClock
+
+if TYPE_CHECKING:
+    from .membership import Membership
 
 
 class Cluster:
@@ -46,30 +49,35 @@ class Cluster:
         self.controller = Controller(self.image)
         self._file_faults = file_faults
         self.nodes: list[Node] = []
+        # Which nodes run and reach each other; None with one node.
+        self.membership: Membership | None = None
         self._add_node(config.broker_rack, file_system or MemoryFileSystem())
         # Closed after the logs: the data folder, and imported folders.
         self.folders: ExitStack | None = None
         # Loads the imported topics again after a reset; None without imported logs.
         self.load_imported: Callable[[], None] | None = None
 
-    def add_node(self, rack: str | None = None) -> Node:
-        """Add a node with its logs in memory, and return it. There must be no topic."""
+    def add_node(self, rack: str | None = None, file_system: FileSystem | None = None) -> Node:
+        """Add a node, and return it. There must be no topic. file_system: where its logs are; in memory by default."""
         assert not self.image.topics, "a node that joins later has no replica of the topics before it"
-        self.controller.link_replicas = self._link_replicas
-        return self._add_node(rack, MemoryFileSystem())
+        if self.membership is None:
+            # A cluster of one node needs no module of replication.
+            from .membership import Membership
+
+            self.membership = Membership(self.controller, self.clock)
+            self.membership.add(self.node)
+        node = self._add_node(rack, file_system or MemoryFileSystem())
+        self.membership.add(node)
+        return node
 
     def find_node(self, node_id: int) -> Node | None:
         """Return the node of that id, or None."""
         return next((node for node in self.nodes if node.node_id == node_id), None)
 
-    def _link_replicas(self, topic: TopicImage, first_index: int) -> None:
-        link_replicas({node.node_id: node.replicas for node in self.nodes}, topic, first_index)
-
     def _add_node(self, rack: str | None, file_system: FileSystem) -> Node:
         node_id = self.image.configs.static.node_id + len(self.nodes)
         self.image.brokers.append(BrokerRegistration(node_id, rack))
         node = Node(node_id, self.controller, self.clock, file_system, self._file_faults)
-        node.find_node = self.find_node
         self.nodes.append(node)
         self.controller.publishers.append(node)
         return node

@@ -109,6 +109,30 @@ class Node:
         """Delete the partitions from first_index on, which no client has used."""
         self.replicas.take_back_partitions(topic, first_index)
 
+    def apply_partitions(self, topic: TopicImage, indexes: Sequence[int]) -> None:
+        """Lead and follow the topic's partitions of these indexes as the image says."""
+        self.produce_routes.clear()
+        self.replicas.apply_registrations(topic, indexes)
+
+    def leaders_changed(self, topic: TopicImage, indexes: Sequence[int]) -> None:
+        """Load and unload coordinators, after all nodes have applied the partitions."""
+
+    def keep_image(self) -> None:
+        """Keep the metadata as it is now, because the controller cannot be reached."""
+        self.image = self.replicas.image = self.image.copy()
+
+    def take_over_image(self) -> None:
+        """Follow the image of the controller again, and apply what has changed since keep_image."""
+        kept, self.image = self.image, self.controller.image
+        self.replicas.image = self.image
+        removed = [topic for topic in kept.topics.values() if self.image.find_topic_by_id(topic.topic_id) is None]
+        self.topics_removed(removed)
+        self.complete_waiting()
+        for topic in self.image.topics.values():
+            self.replicas.create_partitions(topic, len(self.replicas.partitions_of(topic)))
+            self.apply_partitions(topic, range(len(topic.partitions)))
+            self.leaders_changed(topic, range(len(topic.partitions)))
+
     def topics_removed(self, topics: Sequence[TopicImage]) -> None:
         """Delete the partitions of the topics, and what the coordinators store about them."""
         self.produce_routes.clear()
@@ -191,9 +215,9 @@ class Node:
             if context.connection.is_closed:
                 self.observer.unanswered(context.request_id)
 
-    def report_unflushed(self, request_id: int, partition: Partition) -> None:
-        """Report to the journal that a batch is in the log, although its request failed with KAFKA_STORAGE_ERROR."""
+    def report_unsafe(self, request_id: int, partition: Partition, error_code: ErrorCode) -> None:
+        """Report to the journal that a batch is in the log, although its request failed with error_code."""
         # A partition of an earlier state is none of the topic that now has its name.
         if self.observer is not None and not partition.is_deleted:
             named = frozenset([(partition.topic_name, partition.index)])
-            self.observer.response_replaced(request_id, named, ErrorCode.KAFKA_STORAGE_ERROR)
+            self.observer.response_replaced(request_id, named, error_code)

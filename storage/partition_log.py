@@ -370,6 +370,10 @@ class PartitionLog:
         self._advance_log_start(requested, DeletionCause.DELETE_RECORDS, requested)
         return self.log_start_offset
 
+    def follow_log_start(self, offset: int) -> None:
+        """Move the log start forward to that of the leader."""
+        self._advance_log_start(offset, DeletionCause.DELETE_RECORDS, offset)
+
     def _advance_log_start(self, offset: int, cause: DeletionCause, limit: int) -> None:
         if offset > self.log_start_offset:
             self._deleted_records.append(DeletedRecords(self.log_start_offset, offset, cause, limit))

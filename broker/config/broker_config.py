@@ -74,6 +74,11 @@ class BrokerConfig:
     log_flush_offset_checkpoint_interval_ms = Setting("log.flush.offset.checkpoint.interval.ms", int)
     log_flush_scheduler_interval_ms = Setting("log.flush.scheduler.interval.ms", int)
     log_flush_start_offset_checkpoint_interval_ms = Setting("log.flush.start.offset.checkpoint.interval.ms", int)
+    # Replicas and brokers
+    auto_leader_rebalance_enable = Setting("auto.leader.rebalance.enable", bool)
+    broker_session_timeout_ms = Setting("broker.session.timeout.ms", int)
+    leader_imbalance_check_interval_seconds = Setting("leader.imbalance.check.interval.seconds", int)
+    replica_lag_time_max_ms = Setting("replica.lag.time.max.ms", int)
     replica_high_watermark_checkpoint_interval_ms = Setting("replica.high.watermark.checkpoint.interval.ms", int)
     # Producers and transactions
     producer_id_expiration_ms = Setting("producer.id.expiration.ms", int)
@@ -183,11 +188,11 @@ READ_ELSEWHERE = {
     "group.share.max.share.sessions", "group.share.max.size",
     "share.coordinator.snapshot.update.records.per.snapshot",
 }  # fmt: skip
-# Topic keys without an effect, because logs are neither replicated nor in remote storage.
+# Topic keys without an effect: no replication is throttled, and no log is in remote storage.
 TOPIC_KEYS_WITHOUT_EFFECT = frozenset({
     "follower.replication.throttled.replicas", "leader.replication.throttled.replicas",
-    "local.retention.bytes", "local.retention.ms", "min.insync.replicas", "remote.log.copy.disable",
-    "remote.log.delete.on.disable", "remote.storage.enable", "segment.jitter.ms", "unclean.leader.election.enable",
+    "local.retention.bytes", "local.retention.ms", "remote.log.copy.disable", "remote.log.delete.on.disable",
+    "remote.storage.enable", "segment.jitter.ms",
 })  # fmt: skip
 
 

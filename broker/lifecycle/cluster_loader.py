@@ -9,7 +9,7 @@ Source: LogManager.loadLogs and the stray partitions of BrokerMetadataPublisher,
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from functools import partial
@@ -32,11 +32,12 @@ from ..metadata.cluster_metadata import INT64_MAX, ClusterMetadata, TopicMetadat
 from ..metadata.controller import new_partition
 from ..metadata.metadata_image import TopicImage, is_internal_topic
 from ..metadata.topic_config import log_config_of, validate_topic_configs
+from ..node import Node
 from ..replica.disk_fault_injector import MakeFileFaults
 from ..runtime.clock import AdjustableClock
 from .data_directory import DataDirectory, DataDirectoryError, NodeIdentity
 from .log_import import ImportedLogs, compacted_topics, delete_unfinished_imports
-from .metadata_store import MetadataFileStore, metadata_of
+from .metadata_store import MetadataFileStore, metadata_of, topics_of
 from .stored_topics import belongs_to, complete_topics, describe_topics, is_damaged, topics_in_folders
 
 logger = logging.getLogger(__name__)
@@ -115,7 +116,7 @@ def _load_imported(cluster: Cluster, imported: ImportedLogs, cluster_id: str | N
         cluster.node.replicas.logs.partitions_on_disk(), compacted_topics(cluster.node.replicas.file_system)
     )
     logger.info("serving the logs in %s, where nothing is written: %s", imported.folder, describe_topics(topics))
-    TopicLoader(cluster).load(topics)
+    TopicLoader(cluster.node, cluster.clock).load(topics)
     cluster.controller.restart_producer_ids(_highest_producer_id(cluster, topics) + 1)
 
 
@@ -144,7 +145,7 @@ def _load_directory(cluster: Cluster, directory: DataDirectory, imported: Import
         logger.info("copied from %s: %s", imported.folder, describe_topics(copied))
         found += copied
     restore_settings(cluster, metadata)
-    TopicLoader(cluster).load([*metadata.topics, *found])
+    TopicLoader(cluster.node, cluster.clock).load([*metadata.topics, *found])
     first_producer_id = max(metadata.next_producer_id, _highest_producer_id(cluster, found) + 1)
     cluster.controller.restart_producer_ids(first_producer_id, is_persistent=True)
     cluster.controller.store = store = MetadataFileStore(cluster, directory)
@@ -181,7 +182,7 @@ def recover_cluster(cluster: Cluster, metadata: ClusterMetadata, directory: Data
     Raises OSError, CorruptFileError, ConfigError, DataDirectoryError.
     """
     if directory is None:
-        TopicLoader(cluster).load(metadata.topics)
+        TopicLoader(cluster.node, cluster.clock).load(metadata.topics)
         cluster.controller.restart_producer_ids(cluster.controller.producer_ids.first_id_after_crash)
     else:
         directory.reload()
@@ -193,14 +194,14 @@ def recover_cluster(cluster: Cluster, metadata: ClusterMetadata, directory: Data
 class TopicLoader:
     """Loads topics with all their logs. Creates missing partition folders and renames unknown ones."""
 
-    def __init__(self, cluster: Cluster) -> None:
-        """Read the checkpoints; see LogManager.prepare_loading."""
-        self._replicas = cluster.node.replicas
-        self._controller = cluster.controller
-        self._now_ms = cluster.clock.now_ms()
+    def __init__(self, node: Node, clock: AdjustableClock) -> None:
+        """Read the checkpoints of the node's logs; see LogManager.prepare_loading."""
+        self._replicas = node.replicas
+        self._controller = node.controller
+        self._now_ms = clock.now_ms()
         # The files do not tell how far the clock was ahead at each append. The most makes no record older than it is.
-        self._ahead_ms = cluster.clock.most_ahead_ms
-        self._is_clean = cluster.node.replicas.logs.prepare_loading()
+        self._ahead_ms = clock.most_ahead_ms
+        self._is_clean = node.replicas.logs.prepare_loading()
         self._log_configs: dict[tuple[tuple[str, str], ...], LogConfig] = {}
 
     def load(self, topics: Iterable[TopicMetadata]) -> None:
@@ -209,6 +210,25 @@ class TopicLoader:
         Raises OSError, CorruptFileError, and ConfigError if a topic has a config that Kafka would refuse.
         """
         by_name = {topic.name: topic for topic in topics}
+        stored = self._stored_partitions(by_name)
+        for topic in by_name.values():
+            self._restore(topic, self._load_logs(topic, range(topic.partition_count), stored))
+        self._log_loaded(by_name.values())
+
+    def load_replicas(self) -> None:
+        """Load or create the logs of the node's replicas of the topics in the image. Raises as load."""
+        image = self._controller.image
+        by_name = {topic.name: topic for topic in topics_of(image)}
+        stored = self._stored_partitions(by_name)
+        for topic in by_name.values():
+            registered = image.topics[topic.name]
+            own = [each.index for each in registered.partitions if self._replicas.node_id in each.replicas]
+            loaded = dict(zip(own, self._load_logs(topic, own, stored), strict=True))
+            self._replicas.load_partitions(registered, [loaded.get(index) for index in range(topic.partition_count)])
+        self._log_loaded(by_name.values())
+
+    def _stored_partitions(self, by_name: Mapping[str, TopicMetadata]) -> dict[tuple[str, int], StoredPartition]:
+        """Return the folders of the topics' partitions, and rename the others."""
         stored: dict[tuple[str, int], StoredPartition] = {}
         for partition in self._replicas.logs.partitions_on_disk():
             topic = by_name.get(partition.topic_name)
@@ -220,17 +240,19 @@ class TopicLoader:
                 self._rename_to_stray(partition)
             else:
                 stored[partition.topic_name, partition.partition] = partition
-        for topic in by_name.values():
-            log_config = self._log_config_of(topic)
-            logs = [
-                self._load_log(topic, index, log_config, stored.get((topic.name, index)))
-                for index in range(topic.partition_count)
-            ]
-            self._restore(topic, logs)
-        if by_name:
+        return stored
+
+    def _load_logs(
+        self, topic: TopicMetadata, indexes: Iterable[int], stored: Mapping[tuple[str, int], StoredPartition]
+    ) -> list[PartitionLog | None]:
+        log_config = self._log_config_of(topic)
+        return [self._load_log(topic, index, log_config, stored.get((topic.name, index))) for index in indexes]
+
+    def _log_loaded(self, topics: Collection[TopicMetadata]) -> None:
+        if topics:
             how = "after a clean shutdown" if self._is_clean else "recovered after an unclean shutdown"
-            partition_count = sum(topic.partition_count for topic in by_name.values())
-            logger.info("%d topics with %d partitions, %s", len(by_name), partition_count, how)
+            partition_count = sum(topic.partition_count for topic in topics)
+            logger.info("%d topics with %d partitions, %s", len(topics), partition_count, how)
 
     def _restore(self, topic: TopicMetadata, logs: list[PartitionLog | None]) -> None:
         """Add a stored topic to the image, and its logs to the replica manager.

@@ -89,12 +89,12 @@ def restore_snapshot(cluster: Cluster, snapshot: ClusterSnapshot) -> None:
     restore_settings(cluster, metadata)
     cluster.controller.metadata_changed()
     cluster.image.configs.current = snapshot.config
-    TopicLoader(cluster).load(metadata.topics)
+    TopicLoader(cluster.node, cluster.clock).load(metadata.topics)
     for topic in cluster.image.topics.values():
         for registration in topic.partitions:
             latest_epoch = epochs.get((topic.topic_id, registration.index), -1)
             registration.leader_epoch = max(registration.leader_epoch, latest_epoch + 1)
-        node.replicas.apply_leaders(topic)
+        node.replicas.apply_registrations(topic)
     for partition in node.replicas.partitions():
         entries = snapshot.producers.get((partition.topic_name, partition.index))
         if entries is not None:

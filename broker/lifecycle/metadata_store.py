@@ -26,6 +26,7 @@ from .metadata_files import METADATA_COPY
 if TYPE_CHECKING:
     from ..cluster import Cluster
     from ..metadata.controller import Controller
+    from ..metadata.metadata_image import MetadataImage
     from ..runtime.disk_executor import StepDone
     from .data_directory import DataDirectory
 
@@ -184,16 +185,21 @@ class MetadataFileStore:
         self.write()
 
 
+def topics_of(image: MetadataImage) -> list[TopicMetadata]:
+    """Return the topics as the metadata file has them."""
+    return [
+        TopicMetadata(topic.name, topic.topic_id, len(topic.partitions), topic.configs)
+        for topic in image.topics.values()
+    ]
+
+
 def metadata_of(controller: Controller) -> ClusterMetadata:
     """Return the content of the metadata file."""
     image, configs = controller.image, controller.image.configs
     return ClusterMetadata(
         image.cluster_id,
         controller.producer_ids.next_block_start,
-        tuple(
-            TopicMetadata(topic.name, topic.topic_id, len(topic.partitions), topic.configs)
-            for topic in image.topics.values()
-        ),
+        tuple(topics_of(image)),
         ConfigsMetadata(
             configs.broker_configs,
             configs.default_broker_configs,

@@ -69,6 +69,7 @@ class Server:
         # Called for each partition after a restart.
         self.on_recovered: Callable[[LogEndOffsets], None] | None = None
         self._crashed: CrashedNode | None = None
+        self._restart_timer: Timer | None = None
         self._reserved_ports: list[socket.socket] = []
         self._lifecycle_lock = asyncio.Lock()
         self._restart_task: asyncio.Task[None] | None = None
@@ -153,17 +154,27 @@ class Server:
         if settings.log_cleaner_enable:
             self._cleaner_thread = CleanerThread(replicas)
             self._every(max(settings.log_cleaner_backoff_ms, CLEANER_BACKOFF_MS_MIN), self._cleaner_thread.clean)
+        if self.cluster.membership is not None:
+            # As often as Kafka's isr-expiration task.
+            self._every(settings.replica_lag_time_max_ms // 2, replicas.shrink_isrs)
         if replicas.is_on_disk:
             for interval_ms, work in LogScheduler(replicas).schedule():
                 self._every(interval_ms, work)
 
-    def crash(self, restart_after_ms: int | None = None, snapshots: SnapshotFault | None = None) -> None:
+    def crash(
+        self,
+        restart_after_ms: int | None = None,
+        snapshots: SnapshotFault | None = None,
+        *,
+        is_noticed: bool = True,
+    ) -> None:
         """Crash the node as SIGKILL does: abort all connections and leave the files as they are.
 
         No effect on a node that is not running. It may be called while a request is handled. Written responses are
         still sent. Then a client with unread bytes gets an RST, every other client a FIN.
         restart_after_ms: when to restart the node, by the cluster's clock; None for never.
-        snapshots: what the restart does to the producer snapshots.
+        snapshots: what the restart does to the producer snapshots. is_noticed: whether the controller of several nodes
+        learns of it at once, and not by the session of the node.
         """
         if not self.is_running:
             return
@@ -171,16 +182,43 @@ class Server:
         from .crash_restart import crash_node
 
         self.is_running = False
-        addresses = self._socket_server.stop_listening()
-        self._reserved_ports = [port for address in addresses if (port := _find_reserved_port(*address)) is not None]
+        self._stop_listening()
         self._dispatcher.abort_connections()
         self._dispatcher.lift_faults()
-        self._recurring.clear()
-        self._crashed = crash_node(self.cluster, self._cleaner_thread)
+        self._cancel_recurring()
+        self._crashed = crash_node(self.cluster, self._cleaner_thread, self.node, is_noticed=is_noticed)
         self._cleaner_thread = None
         logger.warning("node %d crashed", self.node.node_id)
         if restart_after_ms is not None:
-            self.cluster.clock.call_later(restart_after_ms, lambda: self._begin_restart(snapshots))
+            self._restart_timer = self.cluster.clock.call_later(
+                restart_after_ms, lambda: self._begin_restart(snapshots)
+            )
+
+    def _stop_listening(self) -> None:
+        """Stop to listen, and keep the ports for the next start."""
+        addresses = self._socket_server.stop_listening()
+        self._reserved_ports = [port for address in addresses if (port := _find_reserved_port(*address)) is not None]
+
+    async def shut_down(self) -> None:
+        """Shut a node of several down: its leaders move first, then it closes its connections and its logs.
+
+        `restart` starts it again. No effect on a node that is not running. Raises OSError.
+        """
+        async with self._lifecycle_lock:
+            if not self.is_running:
+                return
+            from .crash_restart import close_node
+
+            self.cluster.controller.replication.begin_shutdown(self.node.node_id)
+            self.is_running = False
+            self._stop_listening()
+            await self._close_connections()
+            self._cancel_recurring()
+            if self._cleaner_thread is not None:
+                await self._cleaner_thread.stop()
+                self._cleaner_thread = None
+            self._crashed = await close_node(self.cluster, self.node)
+            logger.info("node %d stopped", self.node.node_id)
 
     def _begin_restart(self, snapshots: SnapshotFault | None) -> None:
         self._restart_task = asyncio.get_running_loop().create_task(self._restart_or_log(snapshots))
@@ -208,7 +246,7 @@ class Server:
                 return
             from .crash_restart import SnapshotFault, restart_node
 
-            log_ends = await restart_node(self.cluster, crashed, snapshots or SnapshotFault.KEEP)
+            log_ends = await restart_node(self.cluster, crashed, snapshots or SnapshotFault.KEEP, self.node)
             self._release_ports()
             ports = [listener.port for listener in self.listeners]
             try:
@@ -238,23 +276,31 @@ class Server:
     async def _stop(self) -> None:
         self.is_running = False
         if self._crashed is not None:
-            # The only timer left is that of its restart.
-            self.cluster.clock.cancel_all()
+            if self._restart_timer is not None:
+                self._restart_timer.cancel()
             await self._crashed.wait_executors()
             self._crashed = None
             self._release_ports()
+        self._cancel_recurring()
+        self._socket_server.stop_listening()
+        await self._close_connections()
+        if self._cleaner_thread is not None:
+            await self._cleaner_thread.stop()
+        await self.node.stop_disk_executor()
+
+    def _cancel_recurring(self) -> None:
         for timer in self._recurring:
             timer.cancel()
-        self._socket_server.stop_listening()
+        self._recurring.clear()
+
+    async def _close_connections(self) -> None:
+        """Close the connections when the responses to received requests are written, or after a time."""
         self._dispatcher.close_connections()
         try:
             async with asyncio.timeout(STOP_TIMEOUT_SECONDS):
                 await self._dispatcher.wait_closed()
         except TimeoutError:
             self._dispatcher.abort_connections()
-        if self._cleaner_thread is not None:
-            await self._cleaner_thread.stop()
-        await self.node.stop_disk_executor()
 
     def _every(self, interval_ms: int, work: Callable[[], None]) -> None:
         """Run work every interval_ms of the cluster's clock until shutdown; never if interval_ms is 0."""

@@ -10,6 +10,7 @@ Every change follows the same steps:
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
+from functools import cached_property
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from ...protocol.error_codes import ErrorCode, KafkaError
@@ -23,6 +24,8 @@ from .topic_validation import assignment_error
 
 if TYPE_CHECKING:
     from random import Random
+
+    from .replication_control import ReplicationControl
 
 Response = TypeVar("Response")
 
@@ -115,8 +118,8 @@ class Controller:
         self._random = random
         self.producer_ids = ProducerIdManager()
         self.publishers: list[MetadataPublisher] = []
-        # Called with a topic and its first new partition when all publishers have created them; None with one node.
-        self.link_replicas: Callable[[TopicImage, int], None] | None = None
+        # Has the nodes apply changed partitions of a topic, by their indexes; None with one node.
+        self.publish_partitions: Callable[[TopicImage, Sequence[int]], None] | None = None
         # None in memory.
         self.store: MetadataStore | None = None
 
@@ -147,6 +150,7 @@ class Controller:
             assignments = self._placed(partition_count, factor)
         self._add_partitions(topic, assignments)
         self.image.add_topic(topic)
+        self._partitions_changed(topic, range(len(topic.partitions)))
         for publisher in self.publishers:
             publisher.topic_created(topic)
         return topic
@@ -180,7 +184,9 @@ class Controller:
         if assignments is None:
             factor, count = len(topic.partitions[0].replicas), total - len(topic.partitions)
             assignments = self._placed(count, factor)
+        before = len(topic.partitions)
         self._add_partitions(topic, assignments)
+        self._partitions_changed(topic, range(before, len(topic.partitions)))
 
     def _add_partitions(self, topic: TopicImage, assignments: Sequence[Sequence[int]]) -> None:
         before = len(topic.partitions)
@@ -196,9 +202,18 @@ class Controller:
                     other.partitions_taken_back(topic, before)
                 del topic.partitions[before:]
                 raise
-        if self.link_replicas is not None:
-            self.link_replicas(topic, before)
+
+    def _partitions_changed(self, topic: TopicImage, indexes: Sequence[int]) -> None:
+        if self.publish_partitions is not None:
+            self.publish_partitions(topic, indexes)
         self.metadata_changed()
+
+    @cached_property
+    def replication(self) -> ReplicationControl:
+        """The decisions on replicas. Their module is loaded on first use."""
+        from .replication_control import ReplicationControl
+
+        return ReplicationControl(self.image, self._partitions_changed)
 
     def delete_topics(self, topics: Sequence[TopicImage]) -> None:
         """Delete the topics with their logs, and complete the requests that wait for them."""

@@ -6,7 +6,8 @@ The controller is its only writer. Nodes and coordinators read it.
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import dataclass, field
+from copy import deepcopy
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 from ...storage.producers.emulated_version import EmulatedVersion
@@ -41,13 +42,19 @@ class BrokerRegistration:
     """A broker of the cluster, as Metadata returns it (Kafka: metadata/BrokerRegistration).
 
     endpoints: by listener name; empty until the broker listens. is_fenced: whether it may not lead partitions, because
-    the controller does not hear from it.
+    the controller does not hear from it. is_stopping: whether it may not lead any more, because it shuts down.
     """
 
     node_id: int
     rack: str | None
     endpoints: dict[str, Endpoint] = field(default_factory=dict[str, Endpoint])
     is_fenced: bool = False
+    is_stopping: bool = False
+
+    @property
+    def is_active(self) -> bool:
+        """Whether the broker may lead partitions and join an ISR."""
+        return not self.is_fenced and not self.is_stopping
 
 
 @dataclass(slots=True)
@@ -56,7 +63,8 @@ class PartitionRegistration:
 
     leader_id: NO_LEADER if no replica may lead. isr: the in-sync replicas. elr: the eligible leader replicas, which
     have left the ISR with every record below the high watermark (KIP-966). last_known_elr: the last leader, if both are
-    empty.
+    empty. adding, removing: what a reassignment in progress adds and removes; replicas has both. partition_epoch: the
+    number of changes.
     """
 
     index: int
@@ -66,6 +74,26 @@ class PartitionRegistration:
     isr: list[int]
     elr: list[int] = field(default_factory=list[int])
     last_known_elr: list[int] = field(default_factory=list[int])
+    adding: list[int] = field(default_factory=list[int])
+    removing: list[int] = field(default_factory=list[int])
+    partition_epoch: int = 0
+
+    @property
+    def has_leader(self) -> bool:
+        """Whether a replica leads the partition."""
+        return self.leader_id != NO_LEADER
+
+    def led_by(self, node_id: int, isr: list[int]) -> PartitionRegistration:
+        """Return the partition with another leader, in the next leader epoch."""
+        return replace(
+            self,
+            leader_id=node_id,
+            leader_epoch=self.leader_epoch + 1,
+            isr=isr,
+            elr=[],
+            last_known_elr=[],
+            partition_epoch=self.partition_epoch + 1,
+        )
 
     def offline_replicas(self, online: Collection[int]) -> list[int]:
         """Return the replicas that are not on one of the online brokers."""
@@ -159,6 +187,14 @@ class MetadataImage:
         """Remove a topic. Only the controller calls this."""
         del self.topics[topic.name]
         del self._topics_by_id[topic.topic_id]
+
+    def copy(self) -> MetadataImage:
+        """Return the metadata as it is now; later changes of topics and brokers are not in it."""
+        copied = MetadataImage(self.cluster_id, self.configs, self.emulated_version)
+        copied.features, copied.offset, copied.brokers = self.features, self.offset, deepcopy(self.brokers)
+        for topic in self.topics.values():
+            copied.add_topic(replace(topic, configs=dict(topic.configs), partitions=list(topic.partitions)))
+        return copied
 
     def clear_topics(self) -> None:
         """Remove all topics, because the node that leads them died or is restored."""

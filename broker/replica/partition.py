@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from ...protocol.error_codes import ErrorCode, KafkaError
+from ..metadata.metadata_image import NO_LEADER
 
 if TYPE_CHECKING:
     from ...storage.append_result import AppendResult
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
     from ...storage.log_validator import ValidatedBatch
     from ...storage.partition_log import PartitionLog
     from .partition_flusher import PartitionFlusher
+    from .replication import Replication
 
 logger = logging.getLogger(__name__)
 
@@ -30,12 +32,15 @@ class Partition:
         "_waiting",
         "failing",
         "flusher",
-        "followers",
         "has_replica",
         "index",
         "is_deleted",
         "is_leader",
+        "is_paused",
+        "is_replicated",
         "leader_epoch",
+        "leader_id",
+        "replication",
         "topic_id",
         "topic_name",
     )
@@ -54,12 +59,17 @@ class Partition:
         self.index = index
         self._log = None if callable(log) else log
         self._make_log = log if callable(log) else None
+        # The leader as this node knows it, and its epoch.
+        self.leader_id = NO_LEADER
         self.leader_epoch = leader_epoch
-        # Whether this node has a replica, and whether that is the leader.
+        # Whether this node has a replica, whether that is the leader, and whether others have one too.
         self.has_replica = self.is_leader = True
+        self.is_replicated = False
+        # Whether this replica does not fetch, because it is told not to.
+        self.is_paused = False
         self.is_deleted = False
-        # On the leader: the partition on the nodes that follow.
-        self.followers: tuple[Partition, ...] = ()
+        # On the leader of a partition with other replicas.
+        self.replication: Replication | None = None
         # Flushes the log; None in memory.
         self.flusher: PartitionFlusher | None = None
         # The operations on its files that failed last: "append", "flush" or "read".
@@ -81,7 +91,29 @@ class Partition:
             message = f"cannot create the files of {self.topic_name}-{self.index}: {error.strerror or error}"
             raise AppendRefused(ErrorCode.KAFKA_STORAGE_ERROR, message) from error
         self._make_log = None
+        if self.is_replicated:
+            self._log.replicated_offset = 0
         return self._log
+
+    def set_log(self, log: PartitionLog) -> None:
+        """Take the first log of a replica that is new on this node."""
+        self._log, self._make_log = log, None
+        if self.is_replicated:
+            log.replicated_offset = 0
+
+    def forget_log(self, make_log: Callable[[Partition], PartitionLog]) -> None:
+        """Have no log any more, because the replica was moved to another node. make_log: creates one on later use."""
+        self._log, self._make_log, self.flusher = None, make_log, None
+
+    def replace_log(self, log: PartitionLog) -> None:
+        """Take another log of the same partition, because this one was truncated."""
+        before = self._log
+        assert before is not None, "the log that was truncated"
+        if self.is_replicated:
+            log.replicated_offset = min(before.high_watermark, log.log_end_offset)
+        self._log = log
+        if self.flusher is not None:
+            self.flusher = self.flusher.of_log(log)
 
     def find_log(self) -> PartitionLog | None:
         """Return the log, or None if it is not created yet, because it was never used."""
@@ -101,9 +133,9 @@ class Partition:
             raise
         if self.failing:
             self.storage_works("append")
-        if self.followers and not result.is_duplicate:
-            self._replicate(result, now_ms)
-        if self._waiting:
+        if self.replication is not None and not result.is_duplicate:
+            self.replication.appended(result, now_ms)
+        elif self._waiting:
             self.wake()
         return result
 
@@ -120,24 +152,76 @@ class Partition:
             raise
         if self.failing:
             self.storage_works("append")
-        if self.followers:
-            self._replicate(result, now_ms)
-        self.wake()
+        if self.replication is not None:
+            self.replication.appended(result, now_ms)
+        else:
+            self.wake()
         return result
 
-    def _replicate(self, result: AppendResult, now_ms: int) -> None:
-        """Append the stored batch of an append to the followers, and wake the requests that wait there."""
+    def stored_batch(self, result: AppendResult) -> memoryview:
+        """Return the batch of an append as the log has it."""
         fetched = self.log.read(result.base_offset, 1, upper_offset=result.last_offset + 1, min_one_batch=True)
-        batch = fetched.views[0] if len(fetched.views) == 1 else memoryview(b"".join(fetched.views))
-        for follower in self.followers:
-            follower.log.append_replicated(batch, now_ms=now_ms)
-            follower.wake()
+        return fetched.views[0] if len(fetched.views) == 1 else memoryview(b"".join(fetched.views))
+
+    def append_fetched(self, batch: memoryview, now_ms: int) -> bool:
+        """Append a batch of the leader's log to the log of this follower, and return whether that was possible."""
+        try:
+            self.log.append_replicated(batch, now_ms=now_ms)
+        except KafkaError as error:
+            self._append_failed(error)
+            return False
+        if self.failing:
+            self.storage_works("append")
+        if self.flusher is not None and self.flusher.must_wait():
+            self.flusher.flush_soon()
+        return True
+
+    def follow_high_watermark(self, leader_log: PartitionLog) -> None:
+        """Take over the high watermark and the log start of the leader."""
+        log = self.log
+        offset = leader_log.replicated_offset
+        if leader_log.log_start_offset > log.log_start_offset:
+            log.follow_log_start(leader_log.log_start_offset)
+        if offset is not None and offset != log.replicated_offset:
+            log.replicated_offset = min(offset, log.log_end_offset)
+            if self._waiting:
+                self.wake()
+
+    def when_safe(
+        self,
+        end_offset: int,
+        done: Callable[[ErrorCode], None],
+        *,
+        must_flush: bool,
+        replication_timeout_ms: int | None = None,
+    ) -> None:
+        """Call done when an append up to end_offset is safe, or with the error that prevents it.
+
+        must_flush: whether it must be flushed. replication_timeout_ms: how long to wait for the other replicas; None
+        does not wait for them.
+        The errors are KAFKA_STORAGE_ERROR after a failed flush, REQUEST_TIMED_OUT, NOT_LEADER_OR_FOLLOWER.
+        """
+
+        def flushed(error: OSError | None = None) -> None:
+            if error is not None:
+                done(ErrorCode.KAFKA_STORAGE_ERROR)
+            elif replication_timeout_ms is None or not self.is_replicated:
+                done(ErrorCode.NONE)
+            elif self.replication is None:
+                done(ErrorCode.NOT_LEADER_OR_FOLLOWER)
+            else:
+                self.replication.when_replicated(end_offset, replication_timeout_ms, done)
+
+        if must_flush and self.flusher is not None:
+            self.flusher.when_flushed(end_offset, flushed)
+        else:
+            flushed()
 
     def delete_records_before(self, offset: int) -> int:
         """Move the log start forward on all nodes, and return it. Raises KafkaError, see PartitionLog."""
         log_start_offset = self.log.delete_records_before(offset)
-        for follower in self.followers:
-            follower.log.delete_records_before(log_start_offset)
+        if self.replication is not None:
+            self.replication.advance()
         return log_start_offset
 
     def _append_failed(self, error: KafkaError) -> None:

@@ -70,6 +70,13 @@ class PartitionFlusher:
         # When the log was last flushed as a whole, for flush.ms.
         self.flushed_ms = clock.now_ms()
 
+    def of_log(self, log: PartitionLog) -> PartitionFlusher:
+        """Return the flusher of another log of the same partition, and fail what waits for this one."""
+        waiting, self._waiting = self._waiting, []
+        for _, done in waiting:
+            done(OSError("the log was truncated"))
+        return PartitionFlusher(log, self._observer, self._steps, self._clock)
+
     def must_wait(self) -> bool:
         """Whether the response to an append must wait for a flush (flush.messages).
 

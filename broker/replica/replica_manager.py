@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from ...storage.append_result import AppendResult
     from ...storage.log_manager import LogManager
     from ...storage.partition_log import PartitionLog
+    from .replication import AlterIsr
 
 logger = logging.getLogger(__name__)
 
@@ -56,6 +57,8 @@ class ReplicaManager:
         self.log_directory = image.configs.current.log_directory
         # 16 bytes, as in meta.properties.
         self.log_directory_id = new_uuid()
+        # Proposes an ISR to the controller. A cluster of one node has no followers.
+        self.alter_isr: AlterIsr = lambda partition, isr: False
         self._file_faults = file_faults
         self._log_configs = LogConfigCache(image.configs.current)
         self._partitions: dict[bytes, list[Partition]] = {}
@@ -178,10 +181,29 @@ class ReplicaManager:
             if log is not None:
                 log.config = log_config
 
-    def apply_leaders(self, topic: TopicImage) -> None:
-        """Lead those of the topic's partitions that the image says, in its leader epochs."""
-        for partition, registration in zip(self.partitions_of(topic), topic.partitions, strict=True):
-            self._apply_registration(partition, registration)
+    def apply_registrations(self, topic: TopicImage, indexes: Iterable[int] | None = None) -> None:
+        """Lead and follow the topic's partitions as the image says. indexes: all by default."""
+        partitions = self.partitions_of(topic)
+        for index in range(len(partitions)) if indexes is None else indexes:
+            self._apply_registration(topic, partitions[index], topic.partitions[index])
+
+    def truncate_log(self, partition: Partition, end_offset: int) -> None:
+        """Remove the records from end_offset on. Raises OSError."""
+        now_ms, ahead_ms = self.clock.now_ms(), self.clock.most_ahead_ms
+        name = partition.topic_name, partition.index
+        partition.replace_log(self.logs.truncate(*name, end_offset, now_ms=now_ms, ahead_ms=ahead_ms))
+
+    def restart_log(self, partition: Partition, offset: int) -> None:
+        """Remove all records, and start the log at offset. Raises OSError."""
+        name = partition.topic_name, partition.index
+        partition.replace_log(self.logs.restart_at(*name, offset, now_ms=self.clock.now_ms()))
+
+    def shrink_isrs(self) -> None:
+        """Propose ISRs without the replicas that have been behind for replica.lag.time.max.ms."""
+        lag_max_ms = self.config.replica_lag_time_max_ms
+        for partition in self.partitions():
+            if partition.replication is not None:
+                partition.replication.shrink_isr(lag_max_ms)
 
     # -- life of the node
 
@@ -223,15 +245,61 @@ class ReplicaManager:
         log: PartitionLog | Callable[[Partition], PartitionLog],
     ) -> Partition:
         partition = Partition(topic.name, topic.topic_id, registration.index, log, registration.leader_epoch)
-        self._apply_registration(partition, registration)
-        if self.is_on_disk:
+        self._apply_registration(topic, partition, registration)
+        if self.is_on_disk and partition.has_replica:
             partition.flusher = PartitionFlusher(partition.log, partition, self.disk_executor, self.clock)
         return partition
 
-    def _apply_registration(self, partition: Partition, registration: PartitionRegistration) -> None:
-        partition.leader_epoch = registration.leader_epoch
+    def _apply_registration(self, topic: TopicImage, partition: Partition, registration: PartitionRegistration) -> None:
+        """Lead or follow a partition. Source: ReplicaManager.applyDelta, Kafka 4.3.0."""
+        is_new_epoch = partition.leader_epoch != registration.leader_epoch
+        partition.leader_id, partition.leader_epoch = registration.leader_id, registration.leader_epoch
         partition.is_leader = registration.leader_id == self.node_id
-        partition.has_replica = self.node_id in registration.replicas
+        had_replica, partition.has_replica = partition.has_replica, self.node_id in registration.replicas
+        partition.is_replicated = len(registration.replicas) > 1
+        if had_replica and not partition.has_replica:
+            self._remove_replica(partition)
+        elif partition.has_replica and not had_replica and self.is_on_disk:
+            self._add_replica(topic, partition)
+        replication = partition.replication
+        if replication is not None and (is_new_epoch or not partition.is_leader):
+            partition.replication = None
+            replication.resign()
+        if is_new_epoch:
+            self._begin_epoch(partition)
+        if partition.is_leader and partition.is_replicated:
+            if partition.replication is None:
+                from .replication import Replication
+
+                partition.replication = Replication(partition, self.node_id, self.clock, self.alter_isr)
+            partition.replication.apply(registration)
+
+    def _begin_epoch(self, partition: Partition) -> None:
+        """Wake the requests that wait with an older leader epoch, and note where the epoch of this leader begins."""
+        log = partition.find_log()
+        if log is not None:
+            if partition.is_replicated:
+                log.replicated_offset = log.high_watermark
+            if partition.is_leader:
+                try:
+                    log.assign_leader_epoch(partition.leader_epoch)
+                except OSError as error:
+                    partition.storage_failed("append", error)
+        partition.wake()
+
+    def _remove_replica(self, partition: Partition) -> None:
+        """Delete the log of a replica that was moved to another node."""
+        self._delete_log(partition)
+        partition.forget_log(self._create_log_on_use)
+
+    def _add_replica(self, topic: TopicImage, partition: Partition) -> None:
+        """Create the log of a replica that was moved to this node."""
+        try:
+            partition.set_log(self._create_log(topic, partition.index))
+        except OSError as error:
+            partition.storage_failed("append", error)
+            return
+        partition.flusher = PartitionFlusher(partition.log, partition, self.disk_executor, self.clock)
 
     def _create_log(self, topic: TopicImage, index: int) -> PartitionLog:
         # A folder in memory needs no topic id: no other process reads it.

@@ -22,8 +22,13 @@ ProduceRoutes = dict[tuple[int, bytes], "ProduceRoute"]
 
 @dataclass(frozen=True, slots=True)
 class ProduceRoute:
-    """topic_key: the topic's name, or its id (16 bytes) from version 13 on. response: packs the response."""
+    """topic_key: the topic's name, or its id (16 bytes) from version 13 on. response: packs the response.
+
+    acks, timeout_ms: those of the head; acks is 1 or -1 (all).
+    """
 
     partition: Partition
     topic_key: bytes
     response: SinglePartitionResponse
+    acks: int
+    timeout_ms: int

@@ -138,8 +138,8 @@ class NodeServices(Protocol):
         """Report to the journal what was deleted from the partition's log since the last call."""
         ...
 
-    def report_unflushed(self, request_id: int, partition: Partition) -> None:
-        """Report to the journal that a batch is in the log, although its request failed with KAFKA_STORAGE_ERROR."""
+    def report_unsafe(self, request_id: int, partition: Partition, error_code: ErrorCode) -> None:
+        """Report to the journal that a batch is in the log, although its request failed with error_code."""
         ...
 
 

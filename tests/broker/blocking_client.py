@@ -6,7 +6,8 @@ from typing import Self, TypeVar
 
 from fauxka.broker.lifecycle.blocking_connection import BlockingConnection
 from fauxka.protocol.api_keys import ApiKey
-from fauxka.protocol.batches.records import BatchOptions, Record, build_batch
+from fauxka.protocol.batches.records import BatchOptions, Record, build_batch, decode_batch
+from fauxka.protocol.batches.whole_batches import split_batches
 from fauxka.protocol.client_requests import RequestMessage
 from fauxka.protocol.messages.create_partitions import (
     CreatePartitionsRequest,
@@ -144,9 +145,11 @@ class BlockingClient:
         assert answer.error_code == 0, answer
         return answer.producer_id
 
-    def produce(self, topic: str, batch: bytes, partition: int = 0) -> PartitionProduceResponse:
+    def produce(
+        self, topic: str, batch: bytes, partition: int = 0, *, acks: int = -1, timeout_ms: int = TIMEOUT_MS
+    ) -> PartitionProduceResponse:
         data = TopicProduceData(name=topic, partition_data=[PartitionProduceData(index=partition, records=batch)])
-        request = ProduceRequest(acks=-1, timeout_ms=TIMEOUT_MS, topic_data=[data])
+        request = ProduceRequest(acks=acks, timeout_ms=timeout_ms, topic_data=[data])
         answer = self._connection.send_request(ApiKey.PRODUCE, PRODUCE_VERSION, request, ProduceResponse.read)
         return answer.responses[0].partition_responses[0]
 
@@ -159,6 +162,17 @@ class BlockingClient:
         )
         answer = self._connection.send_request(ApiKey.FETCH, FETCH_VERSION, request, FetchResponse.read)
         return answer.responses[0].partitions[0]
+
+    def read_values(self, topic: str, partition: int = 0, *, isolation_level: int = 0) -> list[bytes]:
+        """Return the values of all records that a consumer can read."""
+        read: list[bytes] = []
+        while True:
+            fetched = self.fetch(topic, len(read), partition, isolation_level=isolation_level)
+            assert fetched.error_code == 0, fetched
+            batches = list(split_batches(memoryview(fetched.records or b"")))
+            if not batches:
+                return read
+            read += [record.value or b"" for each in batches for record in decode_batch(each.data)]
 
 
 def batch(value: bytes, *, producer_id: int = -1, sequence: int = -1) -> bytes:

@@ -5,11 +5,14 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import replace
 from typing import Self, TypeVar
 
 from fauxka.broker.cluster import Cluster
 from fauxka.broker.config.broker_config import BrokerConfig
 from fauxka.broker.lifecycle.server import Server
+from fauxka.broker.membership import Membership
+from fauxka.broker.metadata.metadata_image import PartitionRegistration
 from fauxka.broker.network.listeners import ListenerConfig
 from fauxka.broker.runtime.event_loop import new_event_loop
 
@@ -53,6 +56,37 @@ class RunningCluster:
     def client(self, node_id: int) -> BlockingClient:
         """Return a client that is connected to a node."""
         return BlockingClient(self.address(node_id))
+
+    def kill(self, node_id: int, *, is_noticed: bool = True) -> None:
+        """Kill a node as SIGKILL does."""
+        self.call(lambda: self._servers[node_id - 1].crash(is_noticed=is_noticed))
+
+    def shut_down(self, node_id: int) -> None:
+        """Stop a node as SIGTERM does."""
+        self._run(self._servers[node_id - 1].shut_down)
+
+    def restart(self, node_id: int) -> None:
+        """Start a stopped node again."""
+        self._run(self._servers[node_id - 1].restart)
+
+    @property
+    def membership(self) -> Membership:
+        membership = self.cluster.membership
+        assert membership is not None, "a cluster of several nodes"
+        return membership
+
+    def advance(self, milliseconds: int) -> None:
+        """Move the clock forward, with everything that is due."""
+        self.call(lambda: self.cluster.clock.advance(milliseconds))
+
+    def partition(self, topic_name: str, index: int = 0) -> PartitionRegistration:
+        """Return the partition as the controller knows it."""
+        return self.call(lambda: replace(self.cluster.image.topics[topic_name].partitions[index]))
+
+    def log_end(self, node_id: int, topic_name: str, index: int = 0) -> int:
+        """Return the log end offset of a replica."""
+        node = self.cluster.nodes[node_id - 1]
+        return self.call(lambda: node.replicas.partition_of(topic_name, index).log.log_end_offset)
 
     def call(self, function: Callable[[], Result]) -> Result:
         """Call function on the cluster's thread and return its result."""

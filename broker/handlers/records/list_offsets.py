@@ -33,6 +33,8 @@ SPECIAL_SINCE = {
     LATEST_TIERED: 9,
     EARLIEST_PENDING_UPLOAD: 11,
 }
+# From this version on clients know the error OFFSET_NOT_AVAILABLE.
+OFFSET_NOT_AVAILABLE_SINCE = 5
 CONSUMER = -1
 READ_UNCOMMITTED, READ_COMMITTED = 0, 1
 
@@ -108,6 +110,11 @@ class OffsetLookup:
     def _last_fetchable_offset(self, partition: Partition) -> int:
         if self._request.replica_id != CONSUMER:
             return partition.log.log_end_offset
+        replication = partition.replication
+        if replication is not None and not replication.is_high_watermark_known:
+            is_known_to_clients = self._version >= OFFSET_NOT_AVAILABLE_SINCE
+            code = ErrorCode.OFFSET_NOT_AVAILABLE if is_known_to_clients else ErrorCode.LEADER_NOT_AVAILABLE
+            raise KafkaError(code, f"the high watermark of {partition.topic_name}-{partition.index} is behind")
         if self._request.isolation_level == READ_COMMITTED:
             return partition.log.last_stable_offset
         return partition.log.high_watermark

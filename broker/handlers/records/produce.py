@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import logging
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import NamedTuple
 
 from ....protocol import produce_codec, produced_records
 from ....protocol.batches.record_batch import HEADER_SIZE, MAGIC_V2, BatchHeader, parse_header
@@ -30,21 +30,26 @@ from ...requests.request_context import PRODUCE_ELEMENTS_AT_ONCE, NodeServices, 
 from ...runtime.deferred import Buffers, Deferred
 from ...runtime.long_work import Steps, in_thread, let_others_run
 
-if TYPE_CHECKING:
-    from ...replica.partition_flusher import PartitionFlusher
-
 logger = logging.getLogger(__name__)
 
 # acks: none, the leader's, all in-sync replicas'.
 ACKS_ALLOWED = (-1, 0, 1)
 ACKS_NONE = 0
+ACKS_ALL = -1
 # Clients of this id may write internal topics (Kafka: AdminUtils.ADMIN_CLIENT_ID).
 ADMIN_CLIENT_ID = "__admin_client"
 
 # A batch that passed the checks of the request: the response to fill in, the partition, the batch.
 Accepted = tuple[PartitionResponse, Partition, memoryview]
-# An appended batch: its response, the partition, its flusher, and the end offset to flush before the response.
-Unflushed = tuple[PartitionResponse, Partition, "PartitionFlusher", int]
+
+
+class Unsafe(NamedTuple):
+    """An appended batch whose response waits: for a flush, for the other replicas, or for both."""
+
+    response: PartitionResponse
+    partition: Partition
+    end_offset: int
+    must_flush: bool
 
 
 class ProduceHandler:
@@ -96,7 +101,7 @@ def _append(context: RequestContext, request: ProduceRequest, size: int) -> Step
     Raises FrameError for a refused batch with acks=0, to close the connection.
     """
     responses: list[tuple[bytes, list[PartitionResponse]]] = []
-    unflushed: list[Unflushed] = []
+    unsafe: list[Unsafe] = []
     try:
         are_plain = context.api_version >= produced_records.ZSTD_VERSION_MIN and _are_plain(request)
         if not are_plain:
@@ -105,29 +110,30 @@ def _append(context: RequestContext, request: ProduceRequest, size: int) -> Step
         if not are_plain:
             accepted = join_transaction(context, request.transactional_id, accepted)
         if accepted:
-            unflushed = yield from _append_all(context, request, accepted)
+            unsafe = yield from _append_all(context, request, accepted)
     except RequestRefused as error:
         responses = _refuse_all(request, error)
     yield from _record_refused(context, request, responses)
     if request.is_owned:
         # The request is in the journal already, without its decisions.
         context.node.report_applied_later(context, size)
-    return (yield from _respond(context, request, responses, unflushed))
+    return (yield from _respond(context, request, responses, unsafe))
 
 
 def _respond(
     context: RequestContext,
     request: ProduceRequest,
     responses: list[tuple[bytes, list[PartitionResponse]]],
-    unflushed: list[Unflushed],
+    unsafe: list[Unsafe],
 ) -> Steps[Buffers | Deferred[Buffers]]:
     if request.acks == ACKS_NONE:
-        for _, _, flusher, _ in unflushed:
-            flusher.flush_soon()
+        for each in unsafe:
+            if each.partition.flusher is not None:
+                each.partition.flusher.flush_soon()
         _check_unacknowledged(responses)
         return []
-    if unflushed or request.transactional_id is not None:
-        return _respond_when_safe(context, request, responses, unflushed)
+    if unsafe or request.transactional_id is not None:
+        return _respond_when_safe(context, request, responses, unsafe)
     encode = partial(produce_codec.encode_response, context.correlation_id, context.api_version, responses)
     return [(yield from in_thread(encode)) if request.is_owned else encode()]
 
@@ -162,13 +168,13 @@ def _respond_when_safe(
     context: RequestContext,
     request: ProduceRequest,
     responses: list[tuple[bytes, list[PartitionResponse]]],
-    unflushed: list[Unflushed],
+    unsafe: list[Unsafe],
 ) -> Buffers | Deferred[Buffers]:
-    """Return the response, pending until the batches and the coordinator's records are flushed."""
+    """Return the response, pending until the batches and the coordinator's records are safe."""
     correlation_id, version = context.correlation_id, context.api_version
     response: Buffers | Deferred[Buffers]
-    if unflushed:
-        response = _respond_when_flushed(context, responses, unflushed)
+    if unsafe:
+        response = _when_batches_safe(context, request, responses, unsafe)
     else:
         response = [produce_codec.encode_response(correlation_id, version, responses)]
     if request.transactional_id is None:
@@ -183,7 +189,10 @@ def _respond_when_safe(
 def _append_routed(context: RequestContext, route: ProduceRoute, records: memoryview) -> Buffers | Deferred[Buffers]:
     """Append the one batch of a request that has a route, and respond, now or when the batch is flushed."""
     partition, correlation_id = route.partition, context.correlation_id
+    replication = partition.replication if route.acks == ACKS_ALL else None
     try:
+        if replication is not None:
+            replication.check_min_isr()
         result = partition.append(records, context.now_ms, None, context.node.clock.ahead_ms)
     except AppendRefused as error:
         error.header = parse_header(records)
@@ -194,14 +203,29 @@ def _append_routed(context: RequestContext, route: ProduceRoute, records: memory
     base_offset, last_offset, log_append_time_ms, log_start_offset, is_duplicate, _, _ = result
     if is_duplicate:
         context.node.replicas.log_decision(partition, result)
-    encoded = route.response.encode(correlation_id, base_offset, log_append_time_ms, log_start_offset)
     flusher = partition.flusher
-    if flusher is None or not flusher.must_wait():
+    must_flush = flusher is not None and flusher.must_wait()
+    if replication is not None and replication.must_wait(last_offset + 1):
+        return _respond_when_replicated(context, route, result, must_flush=must_flush)
+    encoded = route.response.encode(correlation_id, base_offset, log_append_time_ms, log_start_offset)
+    if flusher is None or not must_flush:
         return [encoded]
     deferred: Deferred[Buffers] = Deferred(is_applied=True)
-    responses = encoded, route.response.encode_refused(correlation_id, ErrorCode.KAFKA_STORAGE_ERROR)
-    flusher.when_flushed(last_offset + 1, partial(_complete_routed, context.node, partition, deferred, responses))
+    refused = encoded, route.response.encode_refused(correlation_id, ErrorCode.KAFKA_STORAGE_ERROR)
+    flusher.when_flushed(last_offset + 1, partial(_complete_routed, context.node, partition, deferred, refused))
     return deferred
+
+
+def _respond_when_replicated(
+    context: RequestContext, route: ProduceRoute, result: AppendResult, *, must_flush: bool
+) -> Deferred[Buffers]:
+    """Return the response to a routed request with acks=all, pending until the other replicas have the batch."""
+    response = PartitionResponse(
+        route.partition.index, 0, result.base_offset, result.log_append_time_ms, result.log_start_offset
+    )
+    request = ProduceRequest(None, route.acks, route.timeout_ms, [])
+    unsafe = [Unsafe(response, route.partition, result.last_offset + 1, must_flush)]
+    return _when_batches_safe(context, request, [(route.topic_key, [response])], unsafe)
 
 
 def _complete_routed(
@@ -213,7 +237,7 @@ def _complete_routed(
 ) -> None:
     """Complete the response to a routed request after its flush. responses: for a flush that succeeded, or failed."""
     if error is not None:
-        node.report_unflushed(deferred.request_id, partition)
+        node.report_unsafe(deferred.request_id, partition, ErrorCode.KAFKA_STORAGE_ERROR)
     deferred.complete([responses[0] if error is None else responses[1]])
 
 
@@ -234,7 +258,7 @@ def _keep_route(context: RequestContext, head: bytes, request: ProduceRequest) -
     if len(routes) >= PRODUCE_ROUTES_MAX:
         routes.clear()
     response = produce_codec.SinglePartitionResponse(context.api_version, key, index)
-    routes[context.api_version, head] = ProduceRoute(partition, key, response)
+    routes[context.api_version, head] = ProduceRoute(partition, key, response, request.acks, request.timeout_ms)
     context.keep_produce_head(len(head))
 
 
@@ -290,14 +314,14 @@ def _accept(
     return response
 
 
-def _append_all(context: RequestContext, request: ProduceRequest, accepted: list[Accepted]) -> Steps[list[Unflushed]]:
-    """Append the accepted batches, and return those to flush before the response."""
-    unflushed: list[Unflushed] = []
+def _append_all(context: RequestContext, request: ProduceRequest, accepted: list[Accepted]) -> Steps[list[Unsafe]]:
+    """Append the accepted batches, and return those that the response waits for."""
+    unsafe: list[Unsafe] = []
     if request.acks not in ACKS_ALLOWED:
         refusal = KafkaError(ErrorCode.INVALID_REQUIRED_ACKS, f"acks {request.acks}; allowed: {ACKS_ALLOWED}")
         for response, _, _ in accepted:
             _refuse(response, refusal)
-        return unflushed
+        return unsafe
     for response, partition, records in accepted:
         if is_internal_topic(partition.topic_name) and context.client_id != ADMIN_CLIENT_ID:
             _refuse(response, KafkaError(ErrorCode.INVALID_TOPIC_EXCEPTION))
@@ -305,9 +329,12 @@ def _append_all(context: RequestContext, request: ProduceRequest, accepted: list
         try:
             result = yield from _append_one(context, request, accepted, partition, records)
             _fill_in(context, partition, response, result)
-            flusher = partition.flusher
-            if flusher is not None and flusher.must_wait():
-                unflushed.append((response, partition, flusher, result.last_offset + 1))
+            flusher, replication, end_offset = partition.flusher, partition.replication, result.last_offset + 1
+            must_flush = flusher is not None and flusher.must_wait()
+            if must_flush or (
+                replication is not None and request.acks == ACKS_ALL and replication.must_wait(end_offset)
+            ):
+                unsafe.append(Unsafe(response, partition, end_offset, must_flush))
         except AppendRefused as error:
             error.header = _find_header(records)
             _refuse_append(context, partition, response, error)
@@ -315,7 +342,7 @@ def _append_all(context: RequestContext, request: ProduceRequest, accepted: list
             # As in Kafka, an internal error on one partition does not affect the other partitions.
             logger.exception("an append to %s-%d failed", partition.topic_name, partition.index)
             response.error_code = ErrorCode.UNKNOWN_SERVER_ERROR
-    return unflushed
+    return unsafe
 
 
 def _append_one(
@@ -328,6 +355,8 @@ def _append_one(
     """Append a batch, which is validated in a thread if that takes long. Raises AppendRefused."""
     if request.is_owned:
         yield None
+    if request.acks == ACKS_ALL and partition.replication is not None:
+        partition.replication.check_min_isr()
     try:
         return partition.append(records, context.now_ms, None, context.node.clock.ahead_ms)
     except LongValidation:
@@ -339,6 +368,8 @@ def _append_one(
     validated = yield from in_thread(validate)
     if partition.is_deleted:
         raise AppendRefused(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, "its topic was deleted meanwhile")
+    if not partition.is_leader:
+        raise AppendRefused(ErrorCode.NOT_LEADER_OR_FOLLOWER, "another node leads the partition now")
     return partition.append(records, context.now_ms, validated, ahead_ms)
 
 
@@ -364,27 +395,38 @@ def _refuse_append(
         context.node.replicas.log_decision(partition, error)
 
 
-def _respond_when_flushed(
-    context: RequestContext, responses: list[tuple[bytes, list[PartitionResponse]]], unflushed: list[Unflushed]
+def _when_batches_safe(
+    context: RequestContext,
+    request: ProduceRequest,
+    responses: list[tuple[bytes, list[PartitionResponse]]],
+    unsafe: list[Unsafe],
 ) -> Deferred[Buffers]:
-    """Return the response, pending until the flush of every appended batch has succeeded or failed."""
+    """Return the response, pending until each batch is flushed and replicated as it must be, or cannot be."""
     correlation_id, version, node = context.correlation_id, context.api_version, context.node
+    timeout_ms = request.timeout_ms if request.acks == ACKS_ALL else None
     deferred: Deferred[Buffers] = Deferred(is_applied=True)
     # The id of a long request, which is in the journal already.
     deferred.request_id = context.request_id
-    left = len(unflushed)
+    left = len(unsafe)
 
-    def flushed(response: PartitionResponse, partition: Partition, error: OSError | None) -> None:
+    def ended(response: PartitionResponse, partition: Partition, error_code: ErrorCode) -> None:
         nonlocal left
-        if error is not None:
+        if error_code is ErrorCode.KAFKA_STORAGE_ERROR:
             _take_back(response)
-            node.report_unflushed(deferred.request_id, partition)
+        elif error_code:
+            # The response to a batch that only this replica has names its offset.
+            response.error_code = error_code
+            if version >= produce_codec.CURRENT_LEADER_SINCE:
+                response.current_leader = find_leader_after(error_code, context, partition.topic_id, partition.index)
+        if error_code:
+            node.report_unsafe(deferred.request_id, partition, error_code)
         left -= 1
         if not left:
             deferred.complete([produce_codec.encode_response(correlation_id, version, responses)])
 
-    for response, partition, flusher, end_offset in unflushed:
-        flusher.when_flushed(end_offset, partial(flushed, response, partition))
+    for response, partition, end_offset, must_flush in unsafe:
+        done = partial(ended, response, partition)
+        partition.when_safe(end_offset, done, must_flush=must_flush, replication_timeout_ms=timeout_ms)
     return deferred
 
 

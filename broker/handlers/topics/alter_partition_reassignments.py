@@ -1,6 +1,6 @@
 """AlterPartitionReassignments (45), versions 0-1.
 
-v1 allow_replication_factor_change, which the response repeats. With one broker no request can change the factor.
+v1 allow_replication_factor_change, which the response repeats.
 Source: KafkaApis.handleAlterPartitionReassignments and ReplicationControlManager.alterPartitionReassignments,
 Kafka 4.3.0; tests/golden/replicas-4.3.0.jsonl.
 """
@@ -18,7 +18,6 @@ from ....protocol.messages.alter_partition_reassignments import (
     ReassignableTopic,
     ReassignableTopicResponse,
 )
-from ...metadata.partition_changes import check_reassignment
 from ...requests.request_context import RequestContext, SteppedApiHandler
 from ...runtime.long_work import Steps, for_each, steps_for_each
 
@@ -35,11 +34,6 @@ def handle(
     )
     if not request.topics:
         return response
-    image = context.node.image
-    brokers = {broker.node_id for broker in image.brokers}
-
-    def reassign(topic_name: str, index: int, replicas: Sequence[int] | None) -> None:
-        check_reassignment(image, topic_name, index, replicas, brokers)
 
     def time_out(topic_name: str, index: int, replicas: Sequence[int] | None) -> None:
         raise KafkaError(ErrorCode.REQUEST_TIMED_OUT)
@@ -50,7 +44,7 @@ def handle(
         response.error_code = ErrorCode.REQUEST_TIMED_OUT
         response.responses = yield from _reassign_each(request, time_out)
     else:
-        response.responses = yield from _reassign_each(request, reassign)
+        response.responses = yield from _reassign_each(request, context.node.controller.replication.reassign)
     return response
 
 

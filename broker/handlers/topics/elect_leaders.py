@@ -18,7 +18,7 @@ from ....protocol.messages.elect_leaders import (
     ReplicaElectionResult,
     TopicPartitions,
 )
-from ...metadata.partition_changes import ElectionType, check_election
+from ...metadata.replication_control import ElectionType
 from ...requests.request_context import NodeServices, RequestContext, SteppedApiHandler
 from ...runtime.long_work import Steps, for_each, steps_for_each
 
@@ -32,13 +32,18 @@ def handle(context: RequestContext, request: ElectLeadersRequest) -> Steps[Elect
         # Kafka's controller checks the timeout before it starts.
         return (yield from _failed(request, KafkaError(ErrorCode.REQUEST_TIMED_OUT)))
     if request.topic_partitions is None:
-        # No leader changes, so that each topic has an empty list.
-        names = list(context.node.image.topics)
-        results = yield from for_each(lambda name: ReplicaElectionResult(topic=name), names)
+        request.topic_partitions = [
+            TopicPartitions(topic=topic.name, partitions=list(range(len(topic.partitions))))
+            for topic in context.node.image.topics.values()
+        ]
+        results = yield from _results(request, partial(_elect, context.node, request.election_type))
+        for result in results:
+            result.partition_result = [
+                each for each in result.partition_result if each.error_code != ErrorCode.ELECTION_NOT_NEEDED
+            ]
         return ElectLeadersResponse(replica_election_results=results)
-    return ElectLeadersResponse(
-        replica_election_results=(yield from _results(request, lambda name, index: _elect(context.node, name, index)))
-    )
+    results = yield from _results(request, partial(_elect, context.node, request.election_type))
+    return ElectLeadersResponse(replica_election_results=results)
 
 
 def _results(
@@ -53,9 +58,9 @@ def _results(
     return (yield from steps_for_each(topic_result, request.topic_partitions or ()))
 
 
-def _elect(node: NodeServices, topic_name: str, index: int) -> PartitionResult:
+def _elect(node: NodeServices, election_type: int, topic_name: str, index: int) -> PartitionResult:
     try:
-        check_election(node.image, topic_name, index)
+        node.controller.replication.elect(topic_name, index, ElectionType(election_type))
     except KafkaError as error:
         return _result(index, error)
     return PartitionResult(partition_id=index, error_message=None)

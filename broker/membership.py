@@ -1,0 +1,187 @@
+"""Which nodes of a cluster run and reach each other, and what the controller knows of it.
+
+- The controller is no broker, and never dies alone. It learns of the death of a node at once or, as in Kafka, when it
+  has heard nothing for broker.session.timeout.ms of the broker's clock.
+- A node that is cut off from the controller keeps the metadata it had, and goes on to lead for those who ask it. Its
+  ISRs cannot change, and followers with a newer leader epoch do not fetch from it.
+- Nodes that are cut off from each other do not fetch, and write no transaction markers to each other.
+Source: BrokerLifecycleManager and BrokerHeartbeatManager, Kafka 4.3.0.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Collection, Sequence
+from enum import Enum
+from functools import partial
+from typing import TYPE_CHECKING
+
+from .replica.replica_fetchers import ReplicaFetchers
+
+if TYPE_CHECKING:
+    from .metadata.controller import Controller
+    from .metadata.metadata_image import TopicImage
+    from .node import Node
+    from .replica.partition import Partition
+    from .replica.replica_manager import ReplicaManager
+    from .runtime.clock import AdjustableClock, Timer
+
+logger = logging.getLogger(__name__)
+
+
+class Isolation(Enum):
+    """What a node is cut off from. The values are those of the admin API."""
+
+    CONTROLLER = "controller"
+    NODES = "nodes"
+    CLIENTS = "clients"
+
+
+class Membership:
+    """The nodes of a cluster of several."""
+
+    def __init__(self, controller: Controller, clock: AdjustableClock) -> None:
+        """Create a membership without nodes; see add."""
+        self._controller = controller
+        self._clock = clock
+        self._nodes: dict[int, Node] = {}
+        self._managers: dict[int, ReplicaManager] = {}
+        self._isolated: dict[int, frozenset[Isolation]] = {}
+        self._sessions: dict[int, Timer] = {}
+        self.fetchers = ReplicaFetchers(self._managers, self._can_reach, clock)
+        controller.publish_partitions = self._publish
+
+    def add(self, node: Node) -> None:
+        """Add a node that runs."""
+        self._nodes[node.node_id] = node
+        self._managers[node.node_id] = node.replicas
+        node.replicas.alter_isr = partial(self._alter_isr, node.node_id)
+        node.find_node = partial(self._find_peer, node.node_id)
+
+    # -- questions
+
+    def is_running(self, node_id: int) -> bool:
+        """Whether the node runs."""
+        return node_id in self._managers
+
+    def isolated_from(self, node_id: int) -> frozenset[Isolation]:
+        """Return what the node is cut off from."""
+        return self._isolated.get(node_id, frozenset())
+
+    def _hears_controller(self, node_id: int) -> bool:
+        return self.is_running(node_id) and Isolation.CONTROLLER not in self.isolated_from(node_id)
+
+    def _can_reach(self, node_id: int, other_id: int) -> bool:
+        return all(
+            self.is_running(each) and Isolation.NODES not in self.isolated_from(each) for each in (node_id, other_id)
+        )
+
+    def _find_peer(self, node_id: int, other_id: int) -> Node | None:
+        return self._nodes[other_id] if self._can_reach(node_id, other_id) else None
+
+    # -- changes of the image
+
+    def _publish(self, topic: TopicImage, indexes: Sequence[int]) -> None:
+        """Have the nodes that hear the controller apply the changed partitions of a topic."""
+        nodes = [node for node in self._nodes.values() if self._hears_controller(node.node_id)]
+        for node in nodes:
+            node.apply_partitions(topic, indexes)
+        for index in indexes:
+            self.fetchers.update(topic.topic_id, index)
+        for node in nodes:
+            node.leaders_changed(topic, indexes)
+
+    def _alter_isr(self, node_id: int, partition: Partition, isr: Sequence[int]) -> bool:
+        if not self._hears_controller(node_id):
+            return False
+        control = self._controller.replication
+        return control.alter_isr(partition.topic_id, partition.index, partition.leader_epoch, isr)
+
+    # -- death and return
+
+    def node_stopped(self, node_id: int, *, is_noticed: bool) -> None:
+        """Note that a node runs no more. is_noticed: whether the controller learns of it now, or by its session."""
+        self._managers.pop(node_id, None)
+        node = self._nodes[node_id]
+        if node in self._controller.publishers:
+            self._controller.publishers.remove(node)
+        self._isolated.pop(node_id, None)
+        self.fetchers.update_all()
+        self._end_session(node_id, is_noticed=is_noticed)
+
+    def _end_session(self, node_id: int, *, is_noticed: bool) -> None:
+        if is_noticed:
+            self._session_over(node_id)
+        elif node_id not in self._sessions:
+            timeout_ms = self._controller.image.configs.current.broker_session_timeout_ms
+            self._sessions[node_id] = self._clock.call_later(timeout_ms, partial(self._session_over, node_id))
+
+    def _session_over(self, node_id: int) -> None:
+        self._keep_session(node_id)
+        logger.info("the controller fences node %d", node_id)
+        self._controller.replication.fence(node_id)
+
+    def _keep_session(self, node_id: int) -> None:
+        session = self._sessions.pop(node_id, None)
+        if session is not None:
+            session.cancel()
+
+    def node_registers(self, node_id: int, *, was_killed: bool) -> None:
+        """Register a node that starts again, before its logs are loaded. was_killed: it did not stop cleanly.
+
+        If the controller has not noticed its death, it does so now. In Kafka the registration waits for that.
+        """
+        self._keep_session(node_id)
+        self._controller.replication.register(node_id, was_killed=was_killed)
+
+    def node_started(self, node_id: int) -> None:
+        """Note that a node runs again and has loaded its logs: it follows the image, fetches, and may lead."""
+        node = self._nodes[node_id]
+        self._managers[node_id] = node.replicas
+        self._controller.publishers.append(node)
+        self._controller.publishers.sort(key=list(self._nodes.values()).index)
+        self.fetchers.update_all()
+        self._controller.replication.unfence(node_id)
+        self.fetchers.update_all()
+
+    # -- cut networks
+
+    def isolate(self, node_id: int, isolated_from: Collection[Isolation]) -> None:
+        """Cut a running node off. The controller notices it when its session is over."""
+        before, after = self.isolated_from(node_id), self.isolated_from(node_id).union(isolated_from)
+        self._isolated[node_id] = after
+        node = self._nodes[node_id]
+        if Isolation.CONTROLLER in after and Isolation.CONTROLLER not in before:
+            self._controller.publishers.remove(node)
+            node.keep_image()
+            self._end_session(node_id, is_noticed=False)
+        self.fetchers.update_all()
+
+    def rejoin(self, node_id: int) -> None:
+        """Connect a node again with everything. It takes over the metadata, truncates and catches up."""
+        before = self._isolated.pop(node_id, frozenset[Isolation]())
+        node = self._nodes[node_id]
+        self._keep_session(node_id)
+        if Isolation.CONTROLLER in before:
+            node.take_over_image()
+            self.node_started(node_id)
+        self.fetchers.update_all()
+
+    # -- paused replicas
+
+    def set_paused(
+        self, node_id: int, *, is_paused: bool, topic_name: str | None = None, index: int | None = None
+    ) -> int:
+        """Have replicas of a node fetch no more, or again, and return their number.
+
+        topic_name, index: of all topics and partitions by default.
+        """
+        paused = [
+            partition
+            for partition in self._nodes[node_id].replicas.partitions()
+            if partition.has_replica and topic_name in (None, partition.topic_name) and index in (None, partition.index)
+        ]
+        for partition in paused:
+            partition.is_paused = is_paused
+        self.fetchers.update_all()
+        return len(paused)

@@ -1,0 +1,188 @@
+"""Lets the replicas of all nodes fetch from their leaders (Kafka: ReplicaFetcherManager and AbstractFetcherThread).
+
+All nodes are in one process, so that a fetch is a call. A replica begins to fetch in three steps:
+1. It finds where its log and the leader's diverge, by the leader epochs of both, and truncates its own there.
+2. It copies what it lacks, up to COPY_BYTES_MAX in a turn of the event loop.
+3. The leader notes that it has caught up. From then on it gets each batch with the leader's append.
+A replica stops to fetch when it is paused, when its node or the leader's is dead or cut off, and when either has
+another leader epoch.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import TYPE_CHECKING
+
+from ...protocol.batches.whole_batches import split_batches
+from ...protocol.error_codes import KafkaError
+from ...storage.leader_epoch_cache import NO_LEADER_EPOCH
+from .replication import Follower, Replication
+
+if TYPE_CHECKING:
+    from ...storage.partition_log import PartitionLog
+    from ..runtime.clock import Clock
+    from .partition import Partition
+    from .replica_manager import ReplicaManager
+
+logger = logging.getLogger(__name__)
+
+# One read of a copy, and what is copied before other work has its turn.
+COPY_READ_BYTES = 1024 * 1024
+COPY_BYTES_MAX = 8 * COPY_READ_BYTES
+# When a replica whose files failed, or are being cleaned, tries again (replica.fetch.backoff.ms).
+RETRY_MS = 1000
+
+
+class Truncation:
+    """Records that a replica has removed, because its leader does not have them.
+
+    node_id, partition: the replica. first_offset, end_offset: what was removed. leader_id, leader_epoch: for whom.
+    """
+
+    __slots__ = ("end_offset", "first_offset", "leader_epoch", "leader_id", "node_id", "partition")
+
+    def __init__(self, node_id: int, partition: Partition, first_offset: int, end_offset: int) -> None:
+        """The leader is that of the partition."""
+        self.node_id = node_id
+        self.partition = partition
+        self.first_offset = first_offset
+        self.end_offset = end_offset
+        self.leader_id = partition.leader_id
+        self.leader_epoch = partition.leader_epoch
+
+
+class ReplicaFetchers:
+    """The fetches between the nodes of a cluster."""
+
+    def __init__(
+        self, managers: Mapping[int, ReplicaManager], can_reach: Callable[[int, int], bool], clock: Clock
+    ) -> None:
+        """managers: the replica managers of the nodes that run, by node id; it changes with them.
+
+        can_reach: whether the node of the first id can fetch from the second.
+        """
+        self._managers = managers
+        self._can_reach = can_reach
+        self._clock = clock
+        # Called before a replica is truncated.
+        self.on_truncated: Callable[[Truncation], None] | None = None
+
+    def update_all(self) -> None:
+        """Begin and end fetches as the state of the nodes now is."""
+        for manager in self._managers.values():
+            for partition in manager.partitions():
+                if partition.replication is not None:
+                    self._update_leader(manager.node_id, partition, partition.replication)
+
+    def update(self, topic_id: bytes, index: int) -> None:
+        """Begin and end the fetches of one partition."""
+        for manager in self._managers.values():
+            partition = manager.find_partition(topic_id, index)
+            if partition is not None and partition.replication is not None:
+                self._update_leader(manager.node_id, partition, partition.replication)
+
+    def _update_leader(self, leader_id: int, leader: Partition, replication: Replication) -> None:
+        for follower in list(replication.followers.values()):
+            partition = self._find_fetching(leader_id, leader, follower.node_id)
+            if partition is None:
+                replication.stop_fetching(follower)
+            elif follower.partition is not partition or not follower.is_fetching:
+                follower.partition = partition
+                self._begin(leader, replication, follower)
+        replication.expand_isr()
+
+    def _find_fetching(self, leader_id: int, leader: Partition, node_id: int) -> Partition | None:
+        """Return the partition on a follower's node, or None if it cannot fetch from the leader."""
+        manager = self._managers.get(node_id)
+        partition = None if manager is None else manager.find_partition(leader.topic_id, leader.index)
+        if partition is None or partition.is_paused or not self._can_reach(node_id, leader_id):
+            return None
+        is_same_epoch = partition.leader_id == leader_id and partition.leader_epoch == leader.leader_epoch
+        return partition if is_same_epoch else None
+
+    def _begin(self, leader: Partition, replication: Replication, follower: Follower) -> None:
+        """Truncate the follower's log to what the leader has, then copy."""
+        partition = follower.partition
+        assert partition is not None, "the partition that fetches"
+        manager = self._managers[follower.node_id]
+        if leader.find_log() is None and partition.find_log() is None:
+            # In memory a log is created at its first use.
+            replication.has_caught_up(follower, partition)
+            return
+        try:
+            if partition.log.is_being_cleaned:
+                self._retry_later(leader)
+                return
+            self._truncate(manager, leader.log, partition)
+        except (KafkaError, OSError) as error:
+            partition.storage_failed("append", error)
+            self._retry_later(leader)
+            return
+        self._copy(leader, replication, follower, partition)
+
+    def _truncate(self, manager: ReplicaManager, leader_log: PartitionLog, partition: Partition) -> None:
+        log = partition.log
+        if log.log_end_offset < leader_log.log_start_offset:
+            manager.restart_log(partition, leader_log.log_start_offset)
+            return
+        offset = _divergence(log, leader_log)
+        if offset < log.log_end_offset:
+            logger.info(
+                "node %d: %s is truncated from offset %d to %d",
+                *(manager.node_id, log.topic_partition, log.log_end_offset, offset),
+            )
+            if self.on_truncated is not None:
+                self.on_truncated(Truncation(manager.node_id, partition, offset, log.log_end_offset))
+            manager.truncate_log(partition, offset)
+
+    def _copy(self, leader: Partition, replication: Replication, follower: Follower, partition: Partition) -> None:
+        """Copy the batches that the follower lacks, and continue in the next turn if there are many."""
+        is_current = leader.replication is replication and follower.partition is partition
+        if not is_current or self._find_fetching(leader.leader_id, leader, follower.node_id) is not partition:
+            return
+        left = COPY_BYTES_MAX
+        log, leader_log = partition.log, leader.log
+        now_ms = self._clock.now_ms()
+        while log.log_end_offset < leader_log.log_end_offset:
+            if left <= 0:
+                asyncio.get_running_loop().call_soon(partial(self._copy, leader, replication, follower, partition))
+                return
+            fetched = leader_log.read(
+                max(log.log_end_offset, leader_log.log_start_offset),
+                COPY_READ_BYTES,
+                upper_offset=leader_log.log_end_offset,
+                min_one_batch=True,
+            )
+            if not fetched.size:
+                # Compaction has removed the rest.
+                break
+            left -= fetched.size
+            for batch in split_batches(memoryview(b"".join(fetched.views))):
+                if not partition.append_fetched(batch.data, now_ms):
+                    self._retry_later(leader)
+                    return
+        replication.has_caught_up(follower, partition)
+
+    def _retry_later(self, leader: Partition) -> None:
+        self._clock.call_later(RETRY_MS, partial(self.update, leader.topic_id, leader.index))
+
+
+def _divergence(log: PartitionLog, leader_log: PartitionLog) -> int:
+    """Return the offset up to which a follower's log equals its leader's.
+
+    Source: AbstractFetcherThread.getOffsetTruncationState, Kafka 4.3.0.
+    """
+    end_offset, epoch = log.log_end_offset, log.leader_epochs.latest_epoch
+    while epoch != NO_LEADER_EPOCH:
+        known = leader_log.end_offset_for_epoch(epoch)
+        if known.leader_epoch == NO_LEADER_EPOCH:
+            return min(log.high_watermark, end_offset)
+        own = log.leader_epochs.end_offset_for(known.leader_epoch, end_offset)
+        if own.leader_epoch == known.leader_epoch:
+            return min(own.end_offset, known.end_offset, end_offset)
+        # The follower does not have that epoch: it asks again for the one before.
+        end_offset, epoch = min(own.end_offset, end_offset), own.leader_epoch
+    return min(end_offset, leader_log.log_end_offset) if not log.log_end_offset else log.high_watermark
