@@ -91,6 +91,10 @@ class Membership:
         for node in nodes:
             node.leaders_changed(topic, indexes)
 
+    def _update_publishers(self) -> None:
+        """Have the nodes that hear the controller follow its image."""
+        self._controller.publishers[:] = [node for node in self._nodes.values() if self._hears_controller(node.node_id)]
+
     def _alter_isr(self, node_id: int, partition: Partition, isr: Sequence[int]) -> bool:
         if not self._hears_controller(node_id):
             return False
@@ -102,10 +106,8 @@ class Membership:
     def node_stopped(self, node_id: int, *, is_noticed: bool) -> None:
         """Note that a node runs no more. is_noticed: whether the controller learns of it now, or by its session."""
         self._managers.pop(node_id, None)
-        node = self._nodes[node_id]
-        if node in self._controller.publishers:
-            self._controller.publishers.remove(node)
         self._isolated.pop(node_id, None)
+        self._update_publishers()
         self.fetchers.update_all()
         self._end_session(node_id, is_noticed=is_noticed)
 
@@ -136,10 +138,8 @@ class Membership:
 
     def node_started(self, node_id: int) -> None:
         """Note that a node runs again and has loaded its logs: it follows the image, fetches, and may lead."""
-        node = self._nodes[node_id]
-        self._managers[node_id] = node.replicas
-        self._controller.publishers.append(node)
-        self._controller.publishers.sort(key=list(self._nodes.values()).index)
+        self._managers[node_id] = self._nodes[node_id].replicas
+        self._update_publishers()
         self.fetchers.update_all()
         self._controller.replication.unfence(node_id)
         self.fetchers.update_all()
@@ -152,7 +152,7 @@ class Membership:
         self._isolated[node_id] = after
         node = self._nodes[node_id]
         if Isolation.CONTROLLER in after and Isolation.CONTROLLER not in before:
-            self._controller.publishers.remove(node)
+            self._update_publishers()
             node.keep_image()
             self._end_session(node_id, is_noticed=False)
         self.fetchers.update_all()

@@ -34,6 +34,9 @@ REPLICA_STATE_SINCE = 15
 # Kafka has the field from version 12 on, and sets it from this one on.
 CURRENT_LEADER_SINCE = 16
 _CURRENT_LEADER_TAG = 1
+# The epoch and offset where the client's log leaves that of the leader, alone in its tagged fields.
+_DIVERGING_EPOCH = Struct(">bbbiqb")
+_DIVERGING_EPOCH_TAG, _DIVERGING_EPOCH_BYTES = 0, 4 + 8 + 1
 
 NO_EPOCH = -1
 # Partitions of one Fetch and of its session, and topics and partitions of one request. Each append to one of them reads
@@ -76,7 +79,10 @@ FetchPartitions = dict[PartitionKey, FetchPartition]
 
 @dataclass(slots=True)
 class FetchRequest:
-    """A Fetch request. forgotten: the partitions to remove from the session."""
+    """A Fetch request.
+
+    forgotten: the partitions to remove from the session. rack: of the client (11), or "" for none.
+    """
 
     max_wait_ms: int
     min_bytes: int
@@ -86,6 +92,7 @@ class FetchRequest:
     session_epoch: int
     partitions: FetchPartitions
     forgotten: list[PartitionKey]
+    rack: str = ""
 
 
 @dataclass(slots=True)
@@ -94,6 +101,8 @@ class FetchedPartition:
 
     aborted_transactions: pairs of producer id and first offset; None is null.
     records: views of the log's memory, not copied. current_leader (16): where to fetch instead.
+    diverging_epoch (12): the last epoch that the client's log shares with the leader's, and where it ends there.
+    preferred_read_replica (11): the node to fetch from; -1 for this one.
     """
 
     index: int
@@ -105,6 +114,8 @@ class FetchedPartition:
     records: list[memoryview] = field(default_factory=list[memoryview])
     records_bytes: int = 0
     current_leader: CurrentLeader | None = None
+    diverging_epoch: tuple[int, int] | None = None
+    preferred_read_replica: int = -1
 
 
 # Partitions with the key of their topic, in the order of the response.
@@ -142,13 +153,16 @@ def _decode(frame: memoryview, position: int, end: int, version: int, elements_m
     forgotten: list[PartitionKey] = []
     if version >= SESSIONS_SINCE:
         forgotten, position = _decode_forgotten(frame, position, end, version, elements_max)
+    rack = b""
     if version >= 11:
-        _, position = _decode_name(frame, position, end, version)
+        rack, position = _decode_name(frame, position, end, version)
     if version >= FLEXIBLE_SINCE:
         position = skip_tagged_fields(frame, position, end)
     request = FetchRequest(
         max_wait_ms, min_bytes, max_bytes, isolation_level, session_id, session_epoch, partitions, forgotten
     )
+    if rack:
+        request.rack = rack.decode(errors="replace")
     return request, position
 
 
@@ -256,7 +270,7 @@ def encode_response(
                 records_bytes += partition.records_bytes
                 piece = bytearray()
             if is_flexible:
-                piece += encode_leader(_CURRENT_LEADER_TAG, partition.current_leader)
+                piece += _encode_tagged_fields(partition)
         if is_flexible:
             piece += NO_TAGGED_FIELDS
     if is_flexible:
@@ -266,6 +280,14 @@ def encode_response(
     size = sum(len(written) for written in pieces if isinstance(written, bytearray)) + records_bytes
     _SIZE_AND_CORRELATION_ID.pack_into(head, 0, size - FRAME_SIZE_BYTES, correlation_id)
     return pieces
+
+
+def _encode_tagged_fields(partition: FetchedPartition) -> bytes:
+    """Return the tagged fields of a partition, of which it has at most one: an error has a leader, and no epoch."""
+    if partition.diverging_epoch is None:
+        return encode_leader(_CURRENT_LEADER_TAG, partition.current_leader)
+    head = 1, _DIVERGING_EPOCH_TAG, _DIVERGING_EPOCH_BYTES
+    return _DIVERGING_EPOCH.pack(*head, *partition.diverging_epoch, 0)
 
 
 def _encode_partition(piece: bytearray, partition: FetchedPartition, version: int) -> None:
@@ -283,8 +305,7 @@ def _encode_partition(piece: bytearray, partition: FetchedPartition, version: in
             if is_flexible:
                 piece += b"\0"
     if version >= 11:
-        # preferred_read_replica: -1, none.
-        piece += b"\xff\xff\xff\xff"
+        piece += _INT32.pack(partition.preferred_read_replica)
     piece += _encode_count(partition.records_bytes, is_flexible)
 
 

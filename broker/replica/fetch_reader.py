@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -20,6 +21,9 @@ from .replica_manager import ReplicaManager
 if TYPE_CHECKING:
     from ...storage.partition_log import PartitionLog
 
+# Takes a partition and an offset, and returns the node that a client should read it from, or None for this one.
+FindPreferredReplica = Callable[[Partition, int], "int | None"]
+
 READ_COMMITTED = 1
 # From this version on, a client may fetch from a follower (KIP-392).
 FOLLOWERS_SINCE = 11
@@ -27,16 +31,21 @@ FOLLOWERS_SINCE = 11
 
 @dataclass(slots=True)
 class FetchResult:
-    """The result of one read. records_bytes: the sum over all partitions. has_error: a partition has an error."""
+    """The result of one read.
+
+    records_bytes: the sum over all partitions. has_error: a partition has an error. is_final: a partition has something
+    else to tell that ends a wait.
+    """
 
     partitions: FetchedPartitions
     records_bytes: int
     has_error: bool
+    is_final: bool = False
 
 
 def is_enough(result: FetchResult, min_bytes: int) -> bool:
     """Whether a Fetch is completed with result without a wait."""
-    return result.has_error or result.records_bytes >= min_bytes
+    return result.has_error or result.is_final or result.records_bytes >= min_bytes
 
 
 class FetchReader:
@@ -44,6 +53,7 @@ class FetchReader:
 
     __slots__ = (
         "_asked",
+        "_find_preferred",
         "_is_from_leader_only",
         "_isolation_level",
         "_known",
@@ -53,11 +63,22 @@ class FetchReader:
     )
 
     def __init__(
-        self, replicas: ReplicaManager, version: int, asked: FetchPartitions, *, max_bytes: int, isolation_level: int
+        self,
+        replicas: ReplicaManager,
+        version: int,
+        asked: FetchPartitions,
+        *,
+        max_bytes: int,
+        isolation_level: int,
+        find_preferred: FindPreferredReplica | None = None,
     ) -> None:
-        """max_bytes: of the whole response. The first batch is returned even if it is larger (KIP-74)."""
+        """max_bytes: of the whole response. The first batch is returned even if it is larger (KIP-74).
+
+        find_preferred: finds the replica that the client should fetch from (KIP-392); None for this one.
+        """
         self._replicas = replicas
         self._asked = asked
+        self._find_preferred = find_preferred
         self._uses_topic_ids = version >= TOPIC_IDS_SINCE
         self._is_from_leader_only = version < FOLLOWERS_SINCE
         self._max_bytes = max_bytes
@@ -112,7 +133,28 @@ class FetchReader:
             if self._is_from_leader_only:
                 partition.check_leader()
             log = partition.log
-            _check_last_fetched_epoch(partition, asked.last_fetched_epoch)
+            diverging_epoch = _find_diverging_epoch(log, asked)
+            if diverging_epoch is not None:
+                result.is_final = True
+                return FetchedPartition(
+                    asked.partition,
+                    ErrorCode.NONE,
+                    log.high_watermark,
+                    log.last_stable_offset,
+                    log.log_start_offset,
+                    diverging_epoch=diverging_epoch,
+                )
+            if self._find_preferred is not None:
+                preferred = self._find_preferred(partition, asked.fetch_offset)
+                if preferred is not None:
+                    result.is_final = True
+                    return FetchedPartition(
+                        asked.partition,
+                        ErrorCode.NONE,
+                        log.high_watermark,
+                        log_start_offset=log.log_start_offset,
+                        preferred_read_replica=preferred,
+                    )
             if asked.max_bytes < 0 or self._max_bytes < 0:
                 raise KafkaError(ErrorCode.UNKNOWN_SERVER_ERROR, f"max bytes {asked.max_bytes} of {self._max_bytes}")
             upper_offset = log.last_stable_offset if is_committed_only else log.high_watermark
@@ -152,11 +194,16 @@ def _aborted_transactions(log: PartitionLog, offset: int, upper_offset: int) -> 
     ]
 
 
-def _check_last_fetched_epoch(partition: Partition, last_fetched_epoch: int) -> None:
-    """Check that the leader epoch of the client's last record existed.
+def _find_diverging_epoch(log: PartitionLog, asked: FetchPartition) -> tuple[int, int] | None:
+    """Return the last epoch that the client's log has in common with this one, and its end, if they have parted.
 
-    Diverging records are impossible, because a log with one replica never loses records to another leader.
-    Raises KafkaError OFFSET_OUT_OF_RANGE. Source: Partition.readRecords, Kafka 4.3.0.
+    Raises KafkaError OFFSET_OUT_OF_RANGE for a last fetched epoch that this log does not know.
+    Source: Partition.readRecords, Kafka 4.3.0.
     """
-    if last_fetched_epoch >= 0 and partition.log.end_offset_for_epoch(last_fetched_epoch).leader_epoch < 0:
-        raise KafkaError(ErrorCode.OFFSET_OUT_OF_RANGE, f"last fetched epoch {last_fetched_epoch} is not known")
+    if asked.last_fetched_epoch < 0:
+        return None
+    end = log.end_offset_for_epoch(asked.last_fetched_epoch)
+    if end.leader_epoch < 0:
+        raise KafkaError(ErrorCode.OFFSET_OUT_OF_RANGE, f"last fetched epoch {asked.last_fetched_epoch} is not known")
+    has_parted = end.leader_epoch < asked.last_fetched_epoch or end.end_offset < asked.fetch_offset
+    return (end.leader_epoch, end.end_offset) if has_parted else None

@@ -44,9 +44,12 @@ class _CachedPartition:
             or answer.high_watermark != self.high_watermark
             or answer.log_start_offset != self.log_start_offset
             or answer.error_code != ErrorCode.NONE
+            or answer.diverging_epoch is not None
+            or answer.preferred_read_replica >= 0
         )
-        # An error is sent each time it occurs.
-        self.high_watermark = -1 if answer.error_code != ErrorCode.NONE else answer.high_watermark
+        # An error or a diverging epoch is sent each time it occurs.
+        is_sent_again = answer.error_code != ErrorCode.NONE or answer.diverging_epoch is not None
+        self.high_watermark = -1 if is_sent_again else answer.high_watermark
         self.log_start_offset = answer.log_start_offset
         return has_changed
 

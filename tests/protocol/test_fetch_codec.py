@@ -10,6 +10,7 @@ from fauxka.protocol import fetch_codec
 from fauxka.protocol.frames import FrameError
 from fauxka.protocol.messages.fetch import (
     AbortedTransaction,
+    EpochEndOffset,
     FetchableTopicResponse,
     FetchPartition,
     FetchRequest,
@@ -70,6 +71,8 @@ ANSWERS = st.builds(
     aborted_transactions=st.none() | st.lists(st.tuples(INT64, INT64), max_size=2),
     records=st.lists(st.binary(min_size=1, max_size=200).map(memoryview), max_size=3),
     current_leader=st.none() | LEADERS,
+    diverging_epoch=st.none() | st.tuples(INT32, INT64),
+    preferred_read_replica=INT32,
 )
 
 
@@ -109,6 +112,7 @@ def test_request_decodes_to_the_values_of_the_generated_message(request: FetchRe
         [(key_of(topic, version), index) for topic in request.forgotten_topics_data for index in topic.partitions]
         if has_sessions
         else [],
+        request.rack_id if version >= 11 else "",
     )
 
 
@@ -163,7 +167,7 @@ def test_response_has_the_bytes_of_the_generated_message(
     for _, _, responses in topics:
         for response in responses:
             response.records_bytes = sum(map(len, response.records))
-            if version < fetch_codec.CURRENT_LEADER_SINCE:
+            if version < fetch_codec.CURRENT_LEADER_SINCE or response.diverging_epoch is not None:
                 response.current_leader = None
     leaders = [response.current_leader for _, _, responses in topics for response in responses]
     body = Writer()
@@ -217,9 +221,12 @@ def generated(response: fetch_codec.FetchedPartition) -> PartitionData:
             AbortedTransaction(producer_id=producer_id, first_offset=first_offset)
             for producer_id, first_offset in aborted
         ],
-        preferred_read_replica=-1,
+        preferred_read_replica=response.preferred_read_replica,
         records=b"".join(response.records),
         current_leader=LeaderIdAndEpoch(leader_id=leader.leader_id, leader_epoch=leader.leader_epoch)
         if (leader := response.current_leader)
         else LeaderIdAndEpoch(),
+        diverging_epoch=EpochEndOffset(epoch=diverging[0], end_offset=diverging[1])
+        if (diverging := response.diverging_epoch)
+        else EpochEndOffset(),
     )

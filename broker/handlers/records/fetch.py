@@ -1,6 +1,6 @@
 """Fetch (1), versions 4-18.
 
-Not served: preferred read replicas and diverging epochs. Followers on other nodes do not fetch, see replica_links.
+The followers on other nodes do not fetch by this API, see replica_fetchers.
 v4 isolation level; v5 log_start_offset; v7 sessions (KIP-227); v9 current_leader_epoch; v11 rack; v12 flexible;
 v13 topic ids; v15 replica state; v16 node endpoints; v17 directory id; v18 high watermark.
 Source: KafkaApis.handleFetchRequest and ReplicaManager.fetchMessages, Kafka 4.3.0; tests/golden.
@@ -19,9 +19,10 @@ from ....protocol.fetch_codec import (
 )
 from ....protocol.frames import TooManyElements
 from ...replica.delayed_read import DelayedRead
-from ...replica.fetch_reader import FetchReader, FetchResult, is_enough
+from ...replica.fetch_reader import FetchReader, FetchResult, FindPreferredReplica, is_enough
 from ...replica.fetch_sessions import FetchSession, next_epoch
-from ...requests.advertised_endpoint import find_leader_after
+from ...replica.replica_selector import RACK_AWARE_SELECTOR, find_preferred_replica
+from ...requests.advertised_endpoint import alive_brokers, find_leader_after
 from ...requests.request_context import RequestContext
 from ...runtime.deferred import Buffers, Deferred
 from ...runtime.long_work import Steps, in_thread
@@ -63,7 +64,12 @@ class FetchHandler:
         max_bytes = min(request.max_bytes, context.node.config.fetch_max_bytes)
         asked = request.partitions if session is None else session.asked()
         reader = FetchReader(
-            context.node.replicas, version, asked, max_bytes=max_bytes, isolation_level=request.isolation_level
+            context.node.replicas,
+            version,
+            asked,
+            max_bytes=max_bytes,
+            isolation_level=request.isolation_level,
+            find_preferred=_find_selector(context, request),
         )
         min_bytes = min(request.min_bytes, max_bytes)
         result = reader.read()
@@ -79,6 +85,14 @@ class FetchHandler:
         return delayed.result.encoded_by(
             lambda later: _encode(context, request, session, later), lambda: _refuse(context, request)
         )
+
+
+def _find_selector(context: RequestContext, request: FetchRequest) -> FindPreferredReplica | None:
+    """Return what finds the replica for the client's rack, if the broker selects replicas by rack."""
+    if not request.rack or context.node.config.value_of("replica.selector.class") != RACK_AWARE_SELECTOR:
+        return None
+    racks = {broker.node_id: broker.rack for broker, _ in alive_brokers(context)}
+    return lambda partition, offset: find_preferred_replica(partition, offset, request.rack, racks)
 
 
 def _add_leaders(context: RequestContext, fetched: FetchedPartitions) -> None:
