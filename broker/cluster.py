@@ -100,7 +100,8 @@ class Cluster:
         """
         if self.controller.store is not None:
             self.controller.store.close()
-        if self.node.file_faults is not None:
-            self.node.file_faults.machine_stopped()
+        for node in self.nodes:
+            if node.file_faults is not None:
+                node.file_faults.machine_stopped()
         if self.folders is not None:
             self.folders.close()

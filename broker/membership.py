@@ -144,6 +144,11 @@ class Membership:
         self._controller.replication.unfence(node_id)
         self.fetchers.update_all()
 
+    def all_started(self) -> None:
+        """Note that all nodes have loaded their logs: they fetch, and the partitions without a leader may get one."""
+        self.fetchers.update_all()
+        self._controller.replication.elect_missing()
+
     # -- cut networks
 
     def isolate(self, node_id: int, isolated_from: Collection[Isolation]) -> None:

@@ -74,6 +74,7 @@ class LogManager:
         self._was_clean = False
         self._recovery_points: dict[PartitionName, int] = {}
         self._log_start_offsets: dict[PartitionName, int] = {}
+        self._high_watermarks: dict[PartitionName, int] = {}
         self._deleted_folders: list[tuple[int, str]] = []
 
     def __iter__(self) -> Iterator[PartitionLog]:
@@ -90,6 +91,7 @@ class LogManager:
         """
         self._recovery_points = read_offsets(self._file_system, RECOVERY_POINT_CHECKPOINT)
         self._log_start_offsets = read_offsets(self._file_system, LOG_START_OFFSET_CHECKPOINT)
+        self._high_watermarks = read_offsets(self._file_system, REPLICATION_OFFSET_CHECKPOINT)
         self._was_clean = self._file_system.exists(CLEAN_SHUTDOWN)
         self._file_system.delete(CLEAN_SHUTDOWN)
         # A mark that reappears after a power loss would mark the next logs as closed. Synced even without a mark: an
@@ -99,6 +101,10 @@ class LogManager:
             if folder.endswith(DELETED_FOLDER_SUFFIX):
                 self._file_system.delete_folder(folder)
         return self._was_clean
+
+    def checkpointed_high_watermark(self, topic_name: str, partition: int) -> int:
+        """Return the high watermark of a log as prepare_loading found it; 0 if there is none."""
+        return self._high_watermarks.get(PartitionName(topic_name, partition), 0)
 
     def partitions_on_disk(self) -> list[StoredPartition]:
         """Return the partitions that have a folder, without __cluster_metadata."""

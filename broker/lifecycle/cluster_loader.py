@@ -9,7 +9,7 @@ Source: LogManager.loadLogs and the stray partitions of BrokerMetadataPublisher,
 from __future__ import annotations
 
 import logging
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from functools import partial
@@ -30,7 +30,7 @@ from ..config.broker_config import BrokerConfig
 from ..config.config_types import ConfigError
 from ..metadata.cluster_metadata import INT64_MAX, ClusterMetadata, TopicMetadata
 from ..metadata.controller import new_partition
-from ..metadata.metadata_image import TopicImage, is_internal_topic
+from ..metadata.metadata_image import PartitionRegistration, TopicImage, is_internal_topic
 from ..metadata.topic_config import log_config_of, validate_topic_configs
 from ..node import Node
 from ..replica.disk_fault_injector import MakeFileFaults
@@ -38,6 +38,7 @@ from ..runtime.clock import AdjustableClock
 from .data_directory import DataDirectory, DataDirectoryError, NodeIdentity
 from .log_import import ImportedLogs, compacted_topics, delete_unfinished_imports
 from .metadata_store import MetadataFileStore, metadata_of, topics_of
+from .node_directories import NodeDirectories
 from .stored_topics import belongs_to, complete_topics, describe_topics, is_damaged, topics_in_folders
 
 logger = logging.getLogger(__name__)
@@ -54,11 +55,13 @@ class StorageOptions:
     data_dir: the data folder; None keeps everything in memory.
     import_logs: a folder of partition folders to import; nothing is written there.
     cluster_id: the id of a new cluster. An existing data folder must have the same id.
+    racks: of each node, of which there is at least one. Several nodes have a folder each in the data folder.
     """
 
     data_dir: str | None = None
     import_logs: str | None = None
     cluster_id: str | None = None
+    racks: Sequence[str | None] = (None,)
 
 
 def load_cluster(
@@ -85,7 +88,13 @@ def load_cluster(
             if options.import_logs is not None:
                 imported = ImportedLogs(options.import_logs)
                 opened.callback(imported.close)
-            if options.data_dir is not None:
+            if len(options.racks) > 1:
+                assert options.data_dir is not None, "several nodes in memory have nothing to load"
+                directories = NodeDirectories(options.data_dir, config.node_id, len(options.racks), options.cluster_id)
+                opened.callback(directories.close)
+                cluster = new_cluster(directories.nodes[0].file_system)
+                load_nodes(cluster, directories, options.racks)
+            elif options.data_dir is not None:
                 directory = DataDirectory(options.data_dir, NodeIdentity(config.node_id, options.cluster_id))
                 opened.callback(directory.close)
                 cluster = new_cluster(directory.file_system)
@@ -167,12 +176,52 @@ def _completed(cluster: Cluster, directory: DataDirectory, copied: ClusterMetada
     if completed.removed:
         names = ", ".join(topic.name for topic in completed.removed)
         logger.warning("the copy of the metadata has topics without folders, which were deleted: %s", names)
+    return replace(_skipped_ahead(copied), topics=tuple(completed.topics))
+
+
+def _skipped_ahead(copied: ClusterMetadata) -> ClusterMetadata:
+    """Return the metadata of a copy with numbers that no change since has used."""
     return replace(
         copied,
-        topics=tuple(completed.topics),
         next_producer_id=min(copied.next_producer_id + NUMBERS_SKIPPED, INT64_MAX),
         metadata_offset=min(copied.metadata_offset + NUMBERS_SKIPPED, INT64_MAX),
     )
+
+
+def load_nodes(cluster: Cluster, directories: NodeDirectories, racks: Sequence[str | None]) -> None:
+    """Load the nodes of a cluster from their folders. From then on the metadata is saved in that of the controller.
+
+    All nodes start together, as they were killed or stopped. Where the logs of a leader may have lost records, it leads
+    in the next epoch. Raises OSError, CorruptFileError, ConfigError.
+    """
+    for rack, directory in zip(racks[1:], directories.nodes[1:], strict=True):
+        cluster.add_node(rack, directory.file_system)
+    for node, directory in zip(cluster.nodes, directories.nodes, strict=True):
+        node.replicas.log_directory_id, node.replicas.log_directory = directory.directory_id, directory.folder
+    controller = directories.controller
+    cluster.image.cluster_id = controller.cluster_id
+    metadata = controller.metadata or ClusterMetadata(controller.cluster_id)
+    if controller.is_metadata_from_copy:
+        metadata = _skipped_ahead(metadata)
+    restore_settings(cluster, metadata)
+    loaders = {node.node_id: TopicLoader(node, cluster.clock) for node in cluster.nodes}
+    for topic in metadata.topics:
+        partitions = [_restarted(each, loaders) for each in topic.partitions]
+        cluster.image.add_topic(TopicImage(topic.name, topic.topic_id, topic.configs, partitions))
+    for loader in loaders.values():
+        loader.load_replicas()
+    cluster.controller.restart_producer_ids(metadata.next_producer_id, is_persistent=True)
+    cluster.controller.store = store = MetadataFileStore(cluster, controller)
+    if controller.is_metadata_from_copy or metadata_of(cluster.controller) != controller.metadata:
+        store.write_now()
+    elif controller.is_metadata_copy_due:
+        store.copy_now()
+
+
+def _restarted(partition: PartitionRegistration, loaders: Mapping[int, TopicLoader]) -> PartitionRegistration:
+    """Return the partition after the start of all nodes."""
+    loader = loaders.get(partition.leader_id)
+    return partition if loader is None or loader.is_clean else partition.led_again()
 
 
 def recover_cluster(cluster: Cluster, metadata: ClusterMetadata, directory: DataDirectory | None) -> None:
@@ -201,7 +250,7 @@ class TopicLoader:
         self._now_ms = clock.now_ms()
         # The files do not tell how far the clock was ahead at each append. The most makes no record older than it is.
         self._ahead_ms = clock.most_ahead_ms
-        self._is_clean = node.replicas.logs.prepare_loading()
+        self.is_clean = node.replicas.logs.prepare_loading()
         self._log_configs: dict[tuple[tuple[str, str], ...], LogConfig] = {}
 
     def load(self, topics: Iterable[TopicMetadata]) -> None:
@@ -250,7 +299,7 @@ class TopicLoader:
 
     def _log_loaded(self, topics: Collection[TopicMetadata]) -> None:
         if topics:
-            how = "after a clean shutdown" if self._is_clean else "recovered after an unclean shutdown"
+            how = "after a clean shutdown" if self.is_clean else "recovered after an unclean shutdown"
             partition_count = sum(topic.partition_count for topic in topics)
             logger.info("%d topics with %d partitions, %s", len(topics), partition_count, how)
 
@@ -264,7 +313,7 @@ class TopicLoader:
         restored = TopicImage(topic.name, topic.topic_id, topic.configs)
         for index, log in enumerate(logs):
             latest_epoch = 0 if log is None else log.leader_epochs.latest_epoch
-            epoch = max(0, latest_epoch if self._is_clean else latest_epoch + 1)
+            epoch = max(0, latest_epoch if self.is_clean else latest_epoch + 1)
             restored.partitions.append(new_partition(index, [node_id], leader_epoch=epoch))
         self._replicas.load_partitions(restored, logs)
         self._controller.image.add_topic(restored)

@@ -17,8 +17,9 @@ from dataclasses import dataclass, replace
 from enum import Enum
 from typing import TYPE_CHECKING
 
-from ...storage.checkpoints.checkpoint_files import LOG_START_OFFSET_CHECKPOINT
+from ...storage.checkpoints.checkpoint_files import LOG_START_OFFSET_CHECKPOINT, REPLICATION_OFFSET_CHECKPOINT
 from ...storage.file_systems.file_system import FileSystem, read_whole
+from ...storage.file_systems.os_file_system import OsFileSystem
 from ...storage.log_files import SNAPSHOT_SUFFIX, partition_of
 from ..metadata.cluster_metadata import ClusterMetadata
 from .metadata_store import MetadataFileStore, metadata_of
@@ -91,10 +92,11 @@ def crash_node(
     cleaner_executor = None if cleaner_thread is None else cleaner_thread.abandon()
     crashed = _remains_of(cluster, node, (disk_executor, cleaner_executor))
     if not node.replicas.is_on_disk:
-        # With a data folder the log scheduler writes it. Without this file deleted records would come back.
+        # With a data folder the log scheduler writes them. Without the first one deleted records would come back.
         with suppress(OSError):
             logs = node.replicas.logs
-            logs.write_checkpoints({LOG_START_OFFSET_CHECKPOINT: logs.checkpoint(LOG_START_OFFSET_CHECKPOINT)})
+            written = (LOG_START_OFFSET_CHECKPOINT, REPLICATION_OFFSET_CHECKPOINT)
+            logs.write_checkpoints({name: logs.checkpoint(name) for name in written})
     for partition in node.replicas.partitions():
         partition.is_deleted = True
         log = partition.find_log()
@@ -200,6 +202,8 @@ def _recover_replicas(node: Node, membership: Membership, clock: AdjustableClock
     from .cluster_loader import TopicLoader
 
     node.drop_memory()
+    if isinstance(node.inner_files, OsFileSystem):
+        node.inner_files.discard_open_files()
     membership.node_registers(node.node_id, was_killed=was_killed)
     try:
         TopicLoader(node, clock).load_replicas()

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, TypeVar
 from ...protocol.error_codes import ErrorCode, KafkaError
 from ..metadata.cluster_metadata import METADATA_FILE, ClusterMetadata, ConfigsMetadata, TopicMetadata, encode_metadata
 from ..runtime.deferred import Deferred
-from ..runtime.disk_executor import STEP_THREADS_MAX
+from ..runtime.disk_executor import STEP_THREADS_MAX, DiskExecutor
 from .metadata_files import METADATA_COPY
 
 if TYPE_CHECKING:
@@ -46,7 +46,10 @@ class MetadataFileStore:
     def __init__(self, cluster: Cluster, directory: DataDirectory) -> None:
         """Assume that the file is up to date; otherwise the caller calls write_now."""
         self._controller = cluster.controller
-        self._replicas = cluster.node.replicas
+        self._clock = cluster.clock
+        self._nodes = cluster.nodes
+        # One node writes the file in the threads of its logs; the controller of several nodes has its own.
+        self._own_executor = None if cluster.membership is None else DiskExecutor("fauxka-controller")
         self.directory = directory
         self._change = 0
         self._saved_change = 0
@@ -57,6 +60,10 @@ class MetadataFileStore:
         self._uncopied: bytes | None = None
         self._is_copying = False
         self._is_copy_failing = False
+
+    @property
+    def _disk_executor(self) -> DiskExecutor:
+        return self._own_executor or self._nodes[0].replicas.disk_executor
 
     def changed(self) -> None:
         """Note a change, and write the file after the current request."""
@@ -87,7 +94,7 @@ class MetadataFileStore:
         content = encode_metadata(state)
         ended = partial(self._ended, self._change, state.next_producer_id, content)
         if self._is_synced():
-            self._replicas.disk_executor.run(partial(self._replace, content, is_synced=True), ended)
+            self._disk_executor.run(partial(self._replace, content, is_synced=True), ended)
             return
         try:
             self._replace(content, is_synced=False)
@@ -115,6 +122,11 @@ class MetadataFileStore:
         else:
             self._uncopied = None
 
+    async def stop(self) -> None:
+        """Wait for the writes of the controller of several nodes, and end its threads."""
+        if self._own_executor is not None:
+            await self._own_executor.stop()
+
     def close(self) -> None:
         """Write the changes and close the logs. An error is logged; the next start-up recovers the logs."""
         try:
@@ -122,7 +134,8 @@ class MetadataFileStore:
                 self.write_now()
             elif self._uncopied is not None:
                 self.copy_now()
-            self._replicas.logs.close(_run_parallel)
+            for node in self._nodes:
+                node.replicas.logs.close(_run_parallel)
         except OSError as error:
             logger.error("cannot close %s cleanly: %s", self.directory.folder, error)
 
@@ -155,7 +168,7 @@ class MetadataFileStore:
             self.write()
 
     def _copy_later(self, delay_ms: int) -> None:
-        self._replicas.clock.call_later(delay_ms, self._copy)
+        self._clock.call_later(delay_ms, self._copy)
 
     def _copy(self) -> None:
         content = self._uncopied
@@ -163,7 +176,7 @@ class MetadataFileStore:
             return
         self._is_copying = True
         step = partial(self._replace_copy, content, is_synced=self._is_synced())
-        self._replicas.disk_executor.run(step, partial(self._copied, content))
+        self._disk_executor.run(step, partial(self._copied, content))
 
     def _copied(self, content: bytes, error: OSError | None) -> None:
         self._is_copying = False
@@ -178,7 +191,7 @@ class MetadataFileStore:
     def _write_later(self, delay_ms: int) -> None:
         if not self._is_due:
             self._is_due = True
-            self._replicas.clock.call_later(delay_ms, self._write_due)
+            self._clock.call_later(delay_ms, self._write_due)
 
     def _write_due(self) -> None:
         self._is_due = False
@@ -187,8 +200,15 @@ class MetadataFileStore:
 
 def topics_of(image: MetadataImage) -> list[TopicMetadata]:
     """Return the topics as the metadata file has them."""
+    has_replicas = len(image.brokers) > 1
     return [
-        TopicMetadata(topic.name, topic.topic_id, len(topic.partitions), topic.configs)
+        TopicMetadata(
+            topic.name,
+            topic.topic_id,
+            len(topic.partitions),
+            topic.configs,
+            tuple(topic.partitions) if has_replicas else (),
+        )
         for topic in image.topics.values()
     ]
 

@@ -126,6 +126,8 @@ class Server:
         if self.node.file_faults is not None and self.node.event_loop_bridge is not None:
             self.node.file_faults.on_crash = self.crash
             self.node.event_loop_bridge.begin()
+        if self.cluster.membership is not None:
+            self.cluster.membership.all_started()
         self.node.load_coordinators()
         try:
             await self._listen(self._configs)

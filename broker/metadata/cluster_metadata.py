@@ -2,6 +2,7 @@
 
 Kafka stores these in the metadata log of its controllers. The file is JSON and is always replaced as a whole. Any
 unexpected field or value is an error, because a guess could result in wrong configs or in duplicate producer ids.
+Version 4 is that of several nodes: each partition has its replicas, its leader and its ISR.
 Since version 3 the last line is a CRC-32C of everything before it: a changed bit must not make another topic id.
 Versions 1 and 2 are read without one. The checksum is compared before the version: later versions must end in the
 same line.
@@ -21,13 +22,16 @@ from ...protocol.kafka_uuid import parse_uuid, uuid_text
 from ...protocol.primitives import ZERO_UUID
 from ...storage.corrupt_file import CorruptFileError
 from .features import FEATURES
+from .metadata_image import NO_LEADER, PartitionRegistration
 from .topic_validation import find_topic_name_error
 
 METADATA_FILE = "cluster-metadata.json"
-METADATA_VERSION = 3
+METADATA_VERSION = 4
 # Version 1 has neither metadata_offset nor features.
 FEATURES_SINCE = 2
 CHECKSUM_SINCE = 3
+# From this version on topics have their replicas. The file of one node, which has none, stays readable for version 3.
+REPLICAS_SINCE = 4
 _CHECKSUM = re.compile(rb' "checksum": "([0-9a-f]{8})"}\n\Z')
 # Four times the size of 100,000 topics with some configs each.
 METADATA_BYTES_MAX = 64 * 1024 * 1024
@@ -47,12 +51,13 @@ class NewerMetadataError(CorruptFileError):
 
 @dataclass(frozen=True, slots=True)
 class TopicMetadata:
-    """A topic and its own configs."""
+    """A topic and its own configs. partitions: where its replicas are; empty on one node, which has all of them."""
 
     name: str
     topic_id: bytes
     partition_count: int
     configs: Texts = field(default_factory=Texts)
+    partitions: tuple[PartitionRegistration, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,8 +91,9 @@ def encode_metadata(metadata: ClusterMetadata) -> bytes:
     """Return the bytes of the file, with one line per topic and the checksum in the last line."""
     topics = ",\n".join(f"  {json.dumps(_topic_object(topic))}" for topic in metadata.topics)
     configs = metadata.configs
+    has_replicas = any(topic.partitions for topic in metadata.topics)
     lines = [
-        f'"version": {METADATA_VERSION}',
+        f'"version": {METADATA_VERSION if has_replicas else CHECKSUM_SINCE}',
         f'"cluster_id": {json.dumps(metadata.cluster_id)}',
         f'"next_producer_id": {metadata.next_producer_id}',
         f'"metadata_offset": {metadata.metadata_offset}',
@@ -122,7 +128,10 @@ def decode_metadata(content: bytes | memoryview) -> ClusterMetadata:
     metadata = ClusterMetadata(
         fields.decode("cluster_id", _name),
         fields.decode("next_producer_id", _integer_up_to(0, INT64_MAX)),
-        tuple(_topic_of(topic, f"topics[{index}]") for index, topic in enumerate(topics)),
+        tuple(
+            _topic_of(topic, f"topics[{index}]", has_replicas=version >= REPLICAS_SINCE)
+            for index, topic in enumerate(topics)
+        ),
         fields.decode("configs", _configs_of),
         fields.decode("metadata_offset", _integer_up_to(0, INT64_MAX)) if has_features else 0,
         fields.decode("features", _features) if has_features else {},
@@ -132,12 +141,24 @@ def decode_metadata(content: bytes | memoryview) -> ClusterMetadata:
 
 
 def _topic_object(topic: TopicMetadata) -> dict[str, object]:
-    return {
+    fields: dict[str, object] = {
         "name": topic.name,
         "topic_id": uuid_text(topic.topic_id),
         "partition_count": topic.partition_count,
         "configs": topic.configs,
     }
+    if topic.partitions:
+        fields["partitions"] = [_partition_object(partition) for partition in topic.partitions]
+    return fields
+
+
+# The fields of a partition that are numbers, with their least values, and those that are lists of node ids.
+_PARTITION_NUMBERS = {"leader_id": NO_LEADER, "leader_epoch": 0, "partition_epoch": 0}
+_PARTITION_NODES = ("replicas", "isr", "elr", "last_known_elr", "adding", "removing")
+
+
+def _partition_object(partition: PartitionRegistration) -> dict[str, object]:
+    return {name: getattr(partition, name) for name in (*_PARTITION_NUMBERS, *_PARTITION_NODES)}
 
 
 def _configs_object(configs: ConfigsMetadata) -> dict[str, object]:
@@ -206,14 +227,45 @@ class _Fields:
         return decode(self._fields[name], f"{self._prefix}{name}")
 
 
-def _topic_of(value: object, place: str) -> TopicMetadata:
-    fields = _Fields(value, place, ("name", "topic_id", "partition_count", "configs"))
-    return TopicMetadata(
+def _topic_of(value: object, place: str, *, has_replicas: bool) -> TopicMetadata:
+    names = ("name", "topic_id", "partition_count", "configs")
+    fields = _Fields(value, place, (*names, "partitions") if has_replicas else names)
+    partitions = fields.decode("partitions", _items) if has_replicas else []
+    topic = TopicMetadata(
         fields.decode("name", _topic_name),
         fields.decode("topic_id", _topic_id),
         fields.decode("partition_count", _integer_up_to(1, INT32_MAX)),
         fields.decode("configs", _texts),
+        tuple(_partition_of(each, f"{place}.partitions[{index}]", index) for index, each in enumerate(partitions)),
     )
+    if has_replicas and len(topic.partitions) != topic.partition_count:
+        raise _wrong(f"{place}.partition_count", topic.partition_count, f"{len(topic.partitions)}, as in partitions")
+    return topic
+
+
+def _partition_of(value: object, place: str, index: int) -> PartitionRegistration:
+    fields = _Fields(value, place, (*_PARTITION_NUMBERS, *_PARTITION_NODES))
+    numbers = {
+        name: fields.decode(name, _integer_up_to(minimum, INT32_MAX)) for name, minimum in _PARTITION_NUMBERS.items()
+    }
+    nodes = {name: fields.decode(name, _node_ids) for name in _PARTITION_NODES}
+    return PartitionRegistration(
+        index,
+        numbers["leader_id"],
+        numbers["leader_epoch"],
+        nodes["replicas"],
+        nodes["isr"],
+        nodes["elr"],
+        nodes["last_known_elr"],
+        nodes["adding"],
+        nodes["removing"],
+        numbers["partition_epoch"],
+    )
+
+
+def _node_ids(value: object, place: str) -> list[int]:
+    node_id = _integer_up_to(0, INT32_MAX)
+    return [node_id(each, f"{place}[{index}]") for index, each in enumerate(_items(value, place))]
 
 
 def _configs_of(value: object, place: str) -> ConfigsMetadata | None:

@@ -88,6 +88,10 @@ class MetadataStore(Protocol):
         """Return respond(None) when all changes so far are written, respond(KAFKA_STORAGE_ERROR) if that fails."""
         ...
 
+    async def stop(self) -> None:
+        """Wait for the writes in flight, if the store has threads of its own."""
+        ...
+
     def close(self) -> None:
         """Write the changes, and close the logs as in a clean shutdown."""
         ...

@@ -95,6 +95,10 @@ class PartitionRegistration:
             partition_epoch=self.partition_epoch + 1,
         )
 
+    def led_again(self) -> PartitionRegistration:
+        """Return the partition with the same leader in the next leader epoch."""
+        return replace(self, leader_epoch=self.leader_epoch + 1, partition_epoch=self.partition_epoch + 1)
+
     def offline_replicas(self, online: Collection[int]) -> list[int]:
         """Return the replicas that are not on one of the online brokers."""
         return [node_id for node_id in self.replicas if node_id not in online]

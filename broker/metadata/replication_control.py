@@ -68,6 +68,10 @@ class ReplicationControl:
     def unfence(self, node_id: int) -> None:
         """Let a broker lead partitions, because it has caught up with the metadata."""
         self._broker(node_id).is_fenced = False
+        self.elect_missing()
+
+    def elect_missing(self) -> None:
+        """Elect leaders of the partitions that have none."""
         self._change_all(lambda each: None if each.has_leader else PartitionChange())
 
     def _broker(self, node_id: int) -> BrokerRegistration:

@@ -154,10 +154,12 @@ class ReplicaManager:
 
     def load_partitions(self, topic: TopicImage, logs: Iterable[PartitionLog | None]) -> None:
         """Add the partitions of a topic whose logs were loaded; None for a log in memory that was never used."""
-        self._partitions[topic.topic_id] = [
-            self._new_partition(topic, registration, log or self._create_log_on_use)
-            for registration, log in zip(topic.partitions, logs, strict=True)
-        ]
+        partitions = self._partitions[topic.topic_id] = list[Partition]()
+        for registration, log in zip(topic.partitions, logs, strict=True):
+            if log is not None and len(registration.replicas) > 1:
+                checkpointed = self.logs.checkpointed_high_watermark(topic.name, registration.index)
+                log.replicated_offset = min(checkpointed, log.log_end_offset)
+            partitions.append(self._new_partition(topic, registration, log or self._create_log_on_use))
 
     def remove_partitions(self, topics: Iterable[TopicImage]) -> None:
         """Delete the topics' partitions with their logs. Requests that wait for them wait until complete_waiting."""
@@ -256,7 +258,7 @@ class ReplicaManager:
         partition.leader_id, partition.leader_epoch = registration.leader_id, registration.leader_epoch
         partition.is_leader = registration.leader_id == self.node_id
         had_replica, partition.has_replica = partition.has_replica, self.node_id in registration.replicas
-        partition.is_replicated = len(registration.replicas) > 1
+        self._set_replicated(partition, is_replicated=len(registration.replicas) > 1)
         if had_replica and not partition.has_replica:
             self._remove_replica(partition)
         elif partition.has_replica and not had_replica and self.is_on_disk:
@@ -274,17 +276,20 @@ class ReplicaManager:
                 partition.replication = Replication(partition, self.node_id, self.clock, self.alter_isr)
             partition.replication.apply(registration)
 
+    def _set_replicated(self, partition: Partition, *, is_replicated: bool) -> None:
+        """Note whether the partition has other replicas. Before the first of them, consumers could read the whole log."""
+        log, partition.is_replicated = partition.find_log(), is_replicated
+        if log is not None and is_replicated is (log.replicated_offset is None):
+            log.replicated_offset = log.log_end_offset if is_replicated else None
+
     def _begin_epoch(self, partition: Partition) -> None:
         """Wake the requests that wait with an older leader epoch, and note where the epoch of this leader begins."""
         log = partition.find_log()
-        if log is not None:
-            if partition.is_replicated:
-                log.replicated_offset = log.high_watermark
-            if partition.is_leader:
-                try:
-                    log.assign_leader_epoch(partition.leader_epoch)
-                except OSError as error:
-                    partition.storage_failed("append", error)
+        if log is not None and partition.is_leader:
+            try:
+                log.assign_leader_epoch(partition.leader_epoch)
+            except OSError as error:
+                partition.storage_failed("append", error)
         partition.wake()
 
     def _remove_replica(self, partition: Partition) -> None:

@@ -10,6 +10,7 @@ from typing import Self, TypeVar
 
 from fauxka.broker.cluster import Cluster
 from fauxka.broker.config.broker_config import BrokerConfig
+from fauxka.broker.lifecycle.cluster_loader import StorageOptions, load_cluster
 from fauxka.broker.lifecycle.server import Server
 from fauxka.broker.membership import Membership
 from fauxka.broker.metadata.metadata_image import PartitionRegistration
@@ -23,15 +24,23 @@ SECONDS_MAX = 20.0
 
 
 class RunningCluster:
-    """`with RunningCluster() as cluster:` runs nodes 1, 2 and 3. racks: of each node."""
+    """`with RunningCluster() as cluster:` runs nodes 1, 2 and 3.
 
-    def __init__(self, racks: Sequence[str | None] = (None, None, None), **config: str) -> None:
+    racks: of each node. data_dir: where the nodes have their folders; in memory by default.
+    """
+
+    def __init__(
+        self, racks: Sequence[str | None] = (None, None, None), data_dir: str | None = None, **config: str
+    ) -> None:
         settings = BrokerConfig.from_entries(
             {"fauxka.busy.poll.us": "0", **({"broker.rack": racks[0]} if racks[0] else {}), **config}
         )
-        self.cluster = Cluster(settings)
-        for rack in racks[1:]:
-            self.cluster.add_node(rack)
+        if data_dir is None:
+            self.cluster = Cluster(settings)
+            for rack in racks[1:]:
+                self.cluster.add_node(rack)
+        else:
+            self.cluster = load_cluster(settings, StorageOptions(data_dir=data_dir, racks=racks))
         self._servers = [Server(self.cluster, [ListenerConfig(port=0)], node=node) for node in self.cluster.nodes]
         self._loop = new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever, daemon=True)
@@ -45,6 +54,8 @@ class RunningCluster:
     def __exit__(self, *error: object) -> None:
         for server in self._servers:
             self._run(server.stop)
+        if self.cluster.controller.store is not None:
+            self._run(self.cluster.controller.store.stop)
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join(SECONDS_MAX)
         self._loop.close()
