@@ -230,20 +230,32 @@ class PartitionLog:
         log_append_time_ms = now_ms if self._is_append_time else _NO_LOG_APPEND_TIME
         return AppendResult(base_offset, last_offset, log_append_time_ms, self.log_start_offset, False, header, ())
 
-    def append_replicated(self, batch: memoryview, *, now_ms: int) -> None:
+    def append_replicated(self, batch: memoryview, *, now_ms: int, source: PartitionLog | None = None) -> None:
         """Append a batch of the leader's log as it is: with its offsets, its leader epoch and no check.
 
-        batch: must begin at the log end. now_ms: the time for the age of the segment.
+        batch: must begin at the log end, or after it where the leader's log was compacted. now_ms: the time for the age
+        of the segment. source: the leader's log if the batch is its last one, to share its memory.
         Raises AppendRefused KAFKA_STORAGE_ERROR.
         Source: UnifiedLog.appendAsFollower, Kafka 4.3.0.
         """
         header = parse_header(batch)
-        assert header.base_offset == self.log_end_offset, f"{header.base_offset} is not the end {self.log_end_offset}"
+        end_offset = self.log_end_offset
+        assert header.base_offset >= end_offset, f"{header.base_offset} is before the end {end_offset}"
         last_offset, max_timestamp = header.last_offset, header.max_timestamp
         if self.segments.active.should_roll(len(batch), last_offset, max_timestamp, self._config, now_ms):
             self._roll_for_append(now_ms)
-        position, index = self.segments.active.size, self.segments.active.transaction_index
-        self._write((header, batch, max_timestamp, False), last_offset, now_ms, header.partition_leader_epoch)
+        segment, epoch = self.segments.active, header.partition_leader_epoch
+        position, index = segment.size, segment.transaction_index
+        shared = None if source is None else source.segments.active
+        try:
+            if epoch != self.leader_epochs.latest_epoch or not self._is_latest_epoch_stored:
+                self._assign_leader_epoch(epoch, header.base_offset)
+            is_same = shared is not None and shared.base_offset == segment.base_offset
+            segment.append_stored(batch, last_offset, max_timestamp, shared if is_same else None)
+        except OSError as error:
+            raise self._storage_error(error) from error
+        segment.modified_ms = now_ms
+        self.log_end_offset = last_offset + 1
         ended_offset = first_offset_of(self.producers.find(header.producer_id)) if header.is_control else None
         replay_batch(self.producers, ScannedBatch(header, position, batch), self._batches_retained, index)
         self._delay_stable_offset(ended_offset, last_offset)
@@ -345,7 +357,10 @@ class PartitionLog:
 
     def assign_leader_epoch(self, leader_epoch: int) -> None:
         """Start a leader epoch at the log end and store it; raises OSError."""
-        if self.leader_epochs.assign(leader_epoch, self.log_end_offset):
+        self._assign_leader_epoch(leader_epoch, self.log_end_offset)
+
+    def _assign_leader_epoch(self, leader_epoch: int, start_offset: int) -> None:
+        if self.leader_epochs.assign(leader_epoch, start_offset):
             self._are_epochs_stored = self._is_latest_epoch_stored = False
         self._store_leader_epochs()
 

@@ -163,10 +163,13 @@ class Partition:
         fetched = self.log.read(result.base_offset, 1, upper_offset=result.last_offset + 1, min_one_batch=True)
         return fetched.views[0] if len(fetched.views) == 1 else memoryview(b"".join(fetched.views))
 
-    def append_fetched(self, batch: memoryview, now_ms: int) -> bool:
-        """Append a batch of the leader's log to the log of this follower, and return whether that was possible."""
+    def append_fetched(self, batch: memoryview, now_ms: int, source: PartitionLog | None = None) -> bool:
+        """Append a batch of the leader's log to the log of this follower, and return whether that was possible.
+
+        source: the leader's log, if the batch is the last one there.
+        """
         try:
-            self.log.append_replicated(batch, now_ms=now_ms)
+            self.log.append_replicated(batch, now_ms=now_ms, source=source)
         except KafkaError as error:
             self._append_failed(error)
             return False

@@ -161,7 +161,7 @@ class ReplicaFetchers:
                 break
             left -= fetched.size
             for batch in split_batches(memoryview(b"".join(fetched.views))):
-                if not partition.append_fetched(batch.data, now_ms):
+                if not partition.append_fetched(batch.data, now_ms, leader_log):
                     self._retry_later(leader)
                     return
         replication.has_caught_up(follower, partition)

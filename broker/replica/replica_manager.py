@@ -277,7 +277,7 @@ class ReplicaManager:
             partition.replication.apply(registration)
 
     def _set_replicated(self, partition: Partition, *, is_replicated: bool) -> None:
-        """Note whether the partition has other replicas. Before the first of them, consumers could read the whole log."""
+        """Note whether others have a replica. Before the first of them, consumers could read the whole log."""
         log, partition.is_replicated = partition.find_log(), is_replicated
         if log is not None and is_replicated is (log.replicated_offset is None):
             log.replicated_offset = log.log_end_offset if is_replicated else None

@@ -85,7 +85,7 @@ class Replication:
         for follower in self.followers.values():
             if follower.is_fetching and follower.partition is not None:
                 batch = batch or self._leader.stored_batch(result)
-                if follower.partition.append_fetched(batch, now_ms):
+                if follower.partition.append_fetched(batch, now_ms, self._leader.log):
                     follower.end_offset = result.last_offset + 1
                 else:
                     self.stop_fetching(follower)

@@ -53,6 +53,12 @@ class FaultInjectingFile:
             return self._append_by_rules(head, body)
         return self._inner.append(head, body)
 
+    def append_shared(self, source: File, size: int) -> bool:
+        """Append the bytes of another file of a node, unless rules must see the write."""
+        if self._disk.is_armed or self._torn_size is not None or not isinstance(source, FaultInjectingFile):
+            return False
+        return self._inner.append_shared(source._inner, size)
+
     def _append_by_rules(self, head: bytes, body: memoryview | bytes) -> int:
         disk, inner = self._disk, self._inner
         disk.check_running(self._path)

@@ -29,6 +29,13 @@ class File(Protocol):
         """Write head and body to the end, and return the position of head; after OSError the file is unchanged."""
         ...
 
+    def append_shared(self, source: File, size: int) -> bool:
+        """Append the bytes of source from the end of this file up to size without a copy, if that is possible.
+
+        Both files must have the same bytes so far. Returns whether they were appended; most files cannot.
+        """
+        ...
+
     def read(self, position: int, size: int) -> memoryview:
         """Return size bytes from position as one view; they must be in the file."""
         ...

@@ -7,6 +7,10 @@ import sys
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable
 from errno import ENOENT, ENOTEMPTY
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from .file_system import File
 
 # Block sizes grow by this factor: an idle partition uses little memory, a loaded one has few blocks. At most one block
 # per file is partly unused.
@@ -28,9 +32,12 @@ class MemoryFile:
 
     Blocks are never moved and written bytes never change, so reads return views. A view may need two blocks; then it is
     a copy.
+    The files of several replicas share their blocks: one writes, and the others have the blocks up to where they are.
+    A file that shared its last block appends to a new one.
     """
 
-    # _last_start: the position of the last block in the file. _used: the written bytes of the last block.
+    # _last_start: the position of the last block in the file. _used: the written bytes of the last block. _last_bytes:
+    # how many this file may write there, which is _used in a block that another file writes.
     __slots__ = ("_blocks", "_last", "_last_bytes", "_last_start", "_readable", "_starts", "_used")
 
     def __init__(self) -> None:
@@ -74,7 +81,36 @@ class MemoryFile:
             self._used += size
             data = data[size:]
 
+    def append_shared(self, source: File, size: int) -> bool:
+        """Share the blocks of source from the end of this file up to size, if it is another file in memory.
+
+        Not possible where the last block of this file is none of source.
+        """
+        if not isinstance(source, MemoryFile):
+            return False
+        while (position := self.size) < size:
+            index = bisect_right(source._starts, position) - 1
+            count = len(self._blocks)
+            if index == count and source._starts[index] == position:
+                self._end_block()
+                self._blocks.append(source._blocks[index])
+                self._readable.append(source._readable[index])
+                self._starts.append(position)
+                self._last, self._last_start = source._blocks[index], position
+            elif index != count - 1 or self._blocks[index] is not source._blocks[index]:
+                return False
+            is_last = index + 1 == len(source._starts)
+            end = size if is_last else min(size, source._starts[index + 1])
+            self._used = self._last_bytes = end - self._last_start
+        return True
+
+    def _end_block(self) -> None:
+        """Leave the last block, of which another file may have written the rest."""
+        if self._blocks and self._used < len(self._last):
+            self._readable[-1] = self._last[: self._used].toreadonly()
+
     def _add_block(self) -> None:
+        self._end_block()
         size = min(_BLOCK_BYTES_FIRST * _BLOCK_GROWTH ** len(self._blocks), _BLOCK_BYTES_MAX)
         start = self._last_start + self._last_bytes
         self._last = _new_block(size)
@@ -117,7 +153,8 @@ class MemoryFile:
         """
         assert size <= self.size, f"truncate to {size} of {self.size} bytes"
         if size == self.size:
-            _drop_unused_pages(self._last, self._used)
+            if self._last_bytes == len(self._last):
+                _drop_unused_pages(self._last, self._used)
             return
         kept = bisect_left(self._starts, size)
         del self._starts[kept:], self._blocks[kept:], self._readable[kept:]

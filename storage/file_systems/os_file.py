@@ -11,8 +11,12 @@ from collections.abc import Callable
 from contextlib import suppress
 from errno import EIO, ENOENT
 from functools import partial
+from typing import TYPE_CHECKING
 
 from .open_descriptors import Descriptor, OpenDescriptors
+
+if TYPE_CHECKING:
+    from .file_system import File
 
 # The size of one read: large enough to make calls cheap, and no larger than a block of a memory file.
 _READ_BYTES_MAX = 1024 * 1024
@@ -87,6 +91,10 @@ class OsFile:
         if preallocated_size > self._size:
             os.ftruncate(descriptor.number, preallocated_size)
             self._physical_size = preallocated_size
+
+    def append_shared(self, source: File, size: int) -> bool:
+        """Return False: nothing is shared."""
+        return False
 
     def read(self, position: int, size: int) -> memoryview:
         """Return size bytes from position as one view."""

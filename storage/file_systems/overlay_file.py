@@ -30,6 +30,10 @@ class OverlayFile:
         """Write head and body to the end, and return the position of head."""
         return self._lower_size + self._require_tail().append(head, body)
 
+    def append_shared(self, source: File, size: int) -> bool:
+        """Return False: nothing is shared."""
+        return False
+
     def read(self, position: int, size: int) -> memoryview:
         """Return size bytes from position as one view."""
         if position + size <= self._lower_size:

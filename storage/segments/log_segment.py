@@ -159,7 +159,19 @@ class LogSegment:
         Source: LogSegment.append, Kafka 4.3.0.
         """
         position = self._file.append(head, body)
-        size = len(head) + len(body)
+        self._appended(position, len(head) + len(body), last_offset, max_timestamp, ahead_ms)
+
+    def append_stored(self, batch: memoryview, last_offset: int, max_timestamp: int, source: LogSegment | None) -> None:
+        """Append a batch as it is stored, from the end of the same segment of another replica.
+
+        source: that segment, whose memory is shared where possible.
+        """
+        position, file = self.size, self._file
+        if source is None or file.size != position or not file.append_shared(source._file, position + len(batch)):
+            position = file.append(b"", batch)
+        self._appended(position, len(batch), last_offset, max_timestamp, 0)
+
+    def _appended(self, position: int, size: int, last_offset: int, max_timestamp: int, ahead_ms: int) -> None:
         if ahead_ms or self._moved_timestamps is not None:
             moved = self._moved_timestamps or MovedTimestamps(0 if position else ahead_ms, self.max_timestamp)
             self._moved_timestamps = moved.after(max_timestamp, ahead_ms)

@@ -31,6 +31,9 @@ class SteeredFile:
         self._steered.check_writable(self._path)
         return self._inner.append(head, body)
 
+    def append_shared(self, source: File, size: int) -> bool:
+        return False
+
     def read(self, position: int, size: int) -> memoryview:
         self._steered.check_readable()
         return self._inner.read(position, size)

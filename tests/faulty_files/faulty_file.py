@@ -61,6 +61,10 @@ class FaultyFile:
             self.inner.truncate(self._size)
             self.safety.cut(self._size + torn_size, self._size, tail)
 
+    def append_shared(self, source: File, size: int) -> bool:
+        """See File."""
+        return False
+
     def read(self, position: int, size: int) -> memoryview:
         """See File."""
         self._operations.check_read(self.path)

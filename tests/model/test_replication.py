@@ -75,7 +75,7 @@ class Replicated:
             assert self.leader.log_end_offset == before
         for stored in batches_in(read_all(self.leader)):
             if int.from_bytes(stored[:8], "big") >= before:
-                self.follower.append_replicated(memoryview(stored), now_ms=now_ms)
+                self.follower.append_replicated(memoryview(stored), now_ms=now_ms, source=self.leader)
 
     def _perform(self, step: Step, now_ms: int) -> None:
         match step:
@@ -138,10 +138,10 @@ def test_follower_has_the_content_of_its_leader_after_a_kill_of_both(steps: list
     assert content(follower) == content(leader)
 
 
-def test_batch_that_does_not_begin_at_the_log_end_is_a_mistake() -> None:
+def test_batch_before_the_log_end_is_a_mistake() -> None:
     replicated = Replicated(CONFIGS[0])
     replicated.take(Produced(None, 1, is_transactional=False), NOW_MS)
     (stored,) = batches_in(read_all(replicated.leader))
 
-    with pytest.raises(AssertionError, match="0 is not the end 1"):
+    with pytest.raises(AssertionError, match="0 is before the end 1"):
         replicated.follower.append_replicated(memoryview(stored), now_ms=NOW_MS)
