@@ -119,7 +119,10 @@ class ShareGroups:
         """Return the group with its members."""
         if not group_id:
             return DescribedGroup(error_code=ErrorCode.INVALID_GROUP_ID)
-        group = self._registry.find(group_id)
+        try:
+            group = self._registry.find(group_id)
+        except KafkaError as error:
+            return DescribedGroup(group_id=group_id, error_code=error.code)
         if not isinstance(group, ShareGroup):
             message = f"Group {group_id} {'not found.' if group is None else 'is not a share group.'}"
             return DescribedGroup(group_id=group_id, error_code=ErrorCode.GROUP_ID_NOT_FOUND, error_message=message)
