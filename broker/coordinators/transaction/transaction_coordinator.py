@@ -367,9 +367,9 @@ class TransactionCoordinator:
     # -- transitions
 
     def _new_producer_id(self) -> int:
-        producer_id = self._controller.producer_ids.generate()
+        producer_id = self._controller.producer_ids.generate(self._replicas.node_id)
         if producer_id is None:
-            self._controller.claim_producer_ids()
+            self._controller.claim_producer_ids(self._replicas.node_id)
             raise KafkaError(ErrorCode.COORDINATOR_LOAD_IN_PROGRESS, "the next block of producer ids is not saved yet")
         return producer_id
 
