@@ -162,7 +162,7 @@ class CoordinatorLog:
             return
         partition = self._replicas.find_partition(topic.topic_id, self.index_of(key_text))
         if partition is None or not partition.is_leader:
-            raise KafkaError(ErrorCode.NOT_COORDINATOR, f"this node does not coordinate {key_text}")
+            raise KafkaError(ErrorCode.NOT_COORDINATOR)
 
     # -- write
 

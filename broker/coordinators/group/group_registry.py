@@ -23,7 +23,7 @@ class GroupRegistry:
     ) -> None:
         """new_timers: creates the timers of a new group. on_created: called after each new group.
 
-        check_coordinator: raises KafkaError NOT_COORDINATOR if another node coordinates groups of that id.
+        check_coordinator: raises KafkaError NOT_COORDINATOR if another node coordinates the group id.
         """
         self._check_coordinator = check_coordinator
         self._new_timers = new_timers
