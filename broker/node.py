@@ -82,8 +82,12 @@ class Node:
         if self._coordinators is None:
             from .coordinators.coordinators import Coordinators
 
-            self._coordinators = Coordinators(self.controller, self.replicas)
+            self._coordinators = Coordinators(self.controller, self.replicas, self._find_peer_coordinators)
         return self._coordinators
+
+    def _find_peer_coordinators(self, node_id: int) -> Coordinators | None:
+        peer = self.find_peer(node_id)
+        return None if peer is None else peer.coordinators
 
     @property
     def fetch_sessions(self) -> FetchSessions:

@@ -6,6 +6,7 @@
 - A response that reports the change waits for `when_durable`.
 - A change that must not be on disk before an earlier one is appended by a step of `run_when_durable`. The next response
   waits for the step too.
+- A node has in memory what is in the partitions that it leads. `load` reads a partition that another node has led.
 Source: CoordinatorRuntime and TransactionStateManager.appendTransactionToLog, Kafka 4.3.0.
 """
 
@@ -27,7 +28,7 @@ from ...protocol.error_codes import ErrorCode, KafkaError
 from ...storage.coordinator_batch import TransactionalRecords
 from ...storage.segments.header_checks import DamagedSegmentError
 from ..runtime.deferred import Deferred
-from .internal_topics import INTERNAL_TOPICS, CoordinatorType, partition_of_key
+from .internal_topics import INTERNAL_TOPICS, CoordinatorType, expected_index_of_key, partition_of_key
 
 if TYPE_CHECKING:
     from ...storage.append_result import AppendResult
@@ -109,6 +110,7 @@ class CoordinatorLog:
         "_controller",
         "_is_current",
         "_is_metadata_unsaved",
+        "_loaded",
         "_pending_flushes",
         "_pending_steps",
         "_replicas",
@@ -130,6 +132,8 @@ class CoordinatorLog:
         self._replicas = replicas
         self._is_current = is_current
         self._type = coordinator_type
+        # The partitions whose records are in memory, because they were replayed or appended here.
+        self._loaded: set[int] = set()
         # For each flusher of a partition, the end offset that must be flushed before the next response.
         self._pending_flushes: dict[PartitionFlusher, int] = {}
         # The steps of run_when_durable that the next response waits for.
@@ -141,6 +145,24 @@ class CoordinatorLog:
     def is_current(self) -> bool:
         """Whether the node still has the coordinator of this log. A crash or a reset ends it."""
         return self._is_current()
+
+    # -- partitions
+
+    def index_of(self, key_text: str) -> int:
+        """Return the partition index of a group id, transactional id or share key; see expected_index_of_key."""
+        return expected_index_of_key(self._controller.image, self._type, key_text)
+
+    def check_coordinator(self, key_text: str) -> None:
+        """Check that this node coordinates the key: that it leads the key's partition, or that there is no topic yet.
+
+        Raises KafkaError NOT_COORDINATOR.
+        """
+        topic = self._controller.image.find_topic(INTERNAL_TOPICS[self._type].name)
+        if topic is None:
+            return
+        partition = self._replicas.find_partition(topic.topic_id, self.index_of(key_text))
+        if partition is None or not partition.is_leader:
+            raise KafkaError(ErrorCode.NOT_COORDINATOR)
 
     # -- write
 
@@ -166,6 +188,7 @@ class CoordinatorLog:
         return partition_of_key(self._controller, self._replicas, self._type, key_text)
 
     def _append(self, partition: Partition, records: Sequence[CoordinatorRecord], options: BatchOptions) -> int:
+        partition.check_leader()
         now_ms = self._replicas.clock.now_ms()
         stamped = [Record(key=each.key, value=each.value, timestamp=now_ms) for each in records]
         if options.producer_id == NO_PRODUCER_ID:
@@ -174,6 +197,7 @@ class CoordinatorLog:
         else:
             batch = build_batch(stamped, options)
             result = partition.append_coordinated(TransactionalRecords(batch), now_ms)
+        self._loaded.add(partition.index)
         self.await_flush(partition, result)
         self._is_metadata_unsaved |= not self._controller.is_saved
         return result.base_offset
@@ -260,27 +284,46 @@ class CoordinatorLog:
 
     @property
     def is_empty(self) -> bool:
-        """Whether the topic does not exist, or has no records."""
+        """Whether the topic does not exist, or this node leads no partition with records."""
         return not any(self._logs())
 
-    def replay(self, apply: ApplyRecord) -> None:
-        """Call apply with every record and transaction marker, partition by partition, in the order of the log.
+    def load(self, apply: ApplyRecord) -> None:
+        """Replay the partitions that this node leads, except those whose records are in memory; see replay."""
+        for index, log in self._logs():
+            if index not in self._loaded:
+                self._loaded.add(index)
+                _replay(index, log, apply)
 
-        Batches that cannot be decoded are skipped and logged.
+    def forget(self) -> frozenset[int]:
+        """Return the partitions that were loaded and now have another leader. The next load replays them."""
+        lost = self._loaded.difference(partition.index for partition in self._led_partitions())
+        self._loaded -= lost
+        return frozenset(lost)
+
+    def replay(self, apply: ApplyRecord) -> None:
+        """Call apply with every record and transaction marker of the partitions that this node leads.
+
+        Partition by partition, in the order of the log. Batches that cannot be decoded are skipped and logged.
         """
         for index, log in self._logs():
-            for record in _records_of(log):
-                apply(index, record)
+            _replay(index, log, apply)
 
     def _logs(self) -> Iterator[tuple[int, PartitionLog]]:
-        """Yield the partition indexes and logs that have records."""
-        topic = self._controller.image.find_topic(INTERNAL_TOPICS[self._type].name)
-        if topic is None:
-            return
-        for partition in self._replicas.partitions_of(topic):
+        """Yield the indexes and logs of the led partitions that have records."""
+        for partition in self._led_partitions():
             log = partition.find_log()
             if log is not None and log.log_end_offset > log.log_start_offset:
                 yield partition.index, log
+
+    def _led_partitions(self) -> Iterator[Partition]:
+        topic = self._controller.image.find_topic(INTERNAL_TOPICS[self._type].name)
+        if topic is not None:
+            yield from (each for each in self._replicas.partitions_of(topic) if each.is_leader)
+
+
+def _replay(index: int, log: PartitionLog, apply: ApplyRecord) -> None:
+    for record in _records_of(log):
+        apply(index, record)
 
 
 def _call_when_flushed(flusher: PartitionFlusher, end_offset: int, call: Callable[[bool], None]) -> None:

@@ -1,4 +1,8 @@
-"""The coordinators of one node, each created on first use.
+"""The coordinators of one node, each created on first use, and the way to those of the other nodes.
+
+A node coordinates a key if it leads the key's partition of the internal topic (internal_topics). For a key of another
+node its coordinators raise NOT_COORDINATOR, which clients get. A node asks another one itself only for transactions:
+whether a partition is in one, and to write a marker.
 
 Their state is in internal topics. `load` reads it, after the logs are loaded. The node imports this module with the
 first request for a coordinator. Each package of a coordinator is imported here, with the first use of that coordinator:
@@ -7,15 +11,16 @@ all of them together take three times as long as the one that a client needs.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
+from ...protocol.error_codes import ErrorCode, KafkaError
 from ..metadata.controller import Controller
 from ..metadata.metadata_image import GROUP_METADATA_TOPIC, TRANSACTION_STATE_TOPIC, TopicImage
 from ..replica.replica_manager import ReplicaManager
 from .coordinator_log import CoordinatorLog
-from .internal_topics import CoordinatorType
+from .internal_topics import CoordinatorType, expected_index_of_key
 
 if TYPE_CHECKING:
     from ...protocol.messages.list_groups import ListedGroup
@@ -33,10 +38,16 @@ if TYPE_CHECKING:
 class Coordinators:
     """The coordinators of a node until its next crash or reset, which creates new ones."""
 
-    def __init__(self, controller: Controller, replicas: ReplicaManager) -> None:
-        """Create no coordinator yet."""
+    def __init__(
+        self, controller: Controller, replicas: ReplicaManager, find_peer: Callable[[int], Coordinators | None]
+    ) -> None:
+        """Create no coordinator yet.
+
+        find_peer: returns the coordinators of another node by its id, or None if it cannot be reached.
+        """
         self._controller = controller
         self._replicas = replicas
+        self._find_peer = find_peer
         self._is_abandoned = False
 
     def _is_current(self) -> bool:
@@ -98,7 +109,7 @@ class Coordinators:
         from .transaction.transaction_coordinator import TransactionCoordinator
 
         log = self.coordinator_log(CoordinatorType.TRANSACTION)
-        return TransactionCoordinator(self._controller, self._replicas, log, self.write_marker)
+        return TransactionCoordinator(self._controller, self._replicas, log, self.send_marker)
 
     @property
     def has_transactions(self) -> bool:
@@ -112,15 +123,78 @@ class Coordinators:
         """
         if not self.coordinator_log(CoordinatorType.TRANSACTION).is_empty:
             self.transactions.load()
+            self._controller.skip_producer_ids_up_to(self.transactions.latest_producer_id)
         if not self.coordinator_log(CoordinatorType.SHARE).is_empty:
             self.groups.share_groups.load()
         if not self.coordinator_log(CoordinatorType.GROUP).is_empty:
             self.groups.load()
 
+    def leaders_changed(self, topic: TopicImage, indexes: Sequence[int]) -> None:
+        """Load and drop state after partitions of the topic have got other leaders or epochs.
+
+        All nodes know the new leaders. A partition that this node leads now is read from its log; requests that wait
+        for a partition of another node get NOT_COORDINATOR. A second call has no effect.
+        """
+        if topic.name == TRANSACTION_STATE_TOPIC:
+            self.transactions.leaders_changed()
+        elif topic.name == GROUP_METADATA_TOPIC:
+            self.groups.leaders_changed()
+
+    # -- other nodes
+
+    def transactions_of(self, transactional_id: str) -> TransactionCoordinator:
+        """Return the coordinator of the transactional id, on this node or another.
+
+        Raises KafkaError COORDINATOR_NOT_AVAILABLE if there is none that this node can reach.
+        """
+        found = self.find_transactions_of(transactional_id)
+        if found is None:
+            raise KafkaError(ErrorCode.COORDINATOR_NOT_AVAILABLE, f"no node coordinates {transactional_id}")
+        return found
+
+    def find_transactions_of(self, transactional_id: str) -> TransactionCoordinator | None:
+        """Return the coordinator of the transactional id, or None if there is none that this node can reach."""
+        image = self._controller.image
+        topic = image.find_topic(TRANSACTION_STATE_TOPIC)
+        if topic is None:
+            return None
+        if len(image.brokers) == 1:
+            # Not worth the hash of the id in each Produce.
+            return self.transactions
+        index = expected_index_of_key(image, CoordinatorType.TRANSACTION, transactional_id)
+        node = self._find_node(topic.partitions[index].leader_id)
+        return None if node is None else node.transactions
+
+    def _find_node(self, node_id: int) -> Coordinators | None:
+        """Return the coordinators of a node, or None. Those of this node are these, even if it has newer ones."""
+        return self if node_id == self._replicas.node_id else self._find_peer(node_id)
+
+    def send_marker(self, topic_name: str, index: int, marker: TransactionMarker) -> tuple[Partition, AppendResult]:
+        """Append a transaction marker on the leader of the partition; see write_marker.
+
+        Returns the leader's partition and the result. Raises KafkaError: UNKNOWN_TOPIC_OR_PARTITION for a deleted
+        partition, LEADER_NOT_AVAILABLE without a leader that this node can reach, and the errors of write_marker.
+        """
+        topic = self._controller.image.find_topic(topic_name)
+        if topic is None or not topic.has_partition(index):
+            raise KafkaError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, f"there is no {topic_name}-{index}")
+        leader_id = topic.partitions[index].leader_id
+        leader = self._find_node(leader_id)
+        if leader is None:
+            raise KafkaError(ErrorCode.LEADER_NOT_AVAILABLE, f"node {leader_id} cannot be reached")
+        return leader.write_led_marker(topic_name, index, marker)
+
+    def write_led_marker(
+        self, topic_name: str, index: int, marker: TransactionMarker
+    ) -> tuple[Partition, AppendResult]:
+        """Append a transaction marker to a partition of this node; see send_marker."""
+        partition = self._replicas.partition_of(topic_name, index)
+        return partition, self.write_marker(partition, marker)
+
     def write_marker(self, partition: Partition, marker: TransactionMarker) -> AppendResult:
         """Append a transaction marker to the partition. In __consumer_offsets it ends the pending offsets too.
 
-        The caller must wait for the flush (flush.messages). Raises KafkaError, see PartitionLog.append_coordinated.
+        The caller must wait for the flush (flush.messages). Raises KafkaError, see Partition.append_coordinated.
         """
         result = partition.append_coordinated(marker, self._replicas.clock.now_ms())
         if partition.topic_name == GROUP_METADATA_TOPIC and self.has_groups:

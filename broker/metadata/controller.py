@@ -297,9 +297,9 @@ class Controller:
         first = max(first_producer_id, self.producer_ids.next_producer_id)
         self.producer_ids = ProducerIdManager(first, is_persistent=is_persistent)
 
-    def claim_producer_ids(self) -> None:
-        """Claim the next block of producer ids. They are allocated once the block is saved; see `when_saved`."""
-        if self.producer_ids.claim_block():
+    def claim_producer_ids(self, node_id: int) -> None:
+        """Claim a block of producer ids for a node. They are allocated once the block is saved; see `when_saved`."""
+        if self.producer_ids.claim_block(node_id):
             self.metadata_changed()
 
     def skip_producer_ids_up_to(self, producer_id: int) -> None:

@@ -2,61 +2,79 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 # The block size of Kafka's controller (ProducerIdsBlock.PRODUCER_ID_BLOCK_SIZE).
 PRODUCER_ID_BLOCK_SIZE = 1000
 PRODUCER_ID_MAX = 2**63 - 1
 
 
-class ProducerIdManager:
-    """Allocates producer ids in order, from blocks that are saved before their first id is allocated.
+@dataclass(slots=True)
+class _Block:
+    """The rest of a node's block: the ids from start to end - 1."""
 
-    The rest of a block at shutdown is never allocated, because only the block is saved, not the last id.
+    start: int
+    end: int
+
+
+class ProducerIdManager:
+    """Allocates producer ids from a block for each node. A block is saved before its first id is allocated.
+
+    The rest of a block at shutdown is never allocated, because only the end of all blocks is saved, not the last id.
     """
 
     def __init__(self, first_producer_id: int = 0, *, is_persistent: bool = False) -> None:
         """first_producer_id: must be above every id in a log.
 
-        is_persistent: whether blocks must be saved; in memory all ids are available at once.
+        is_persistent: whether blocks must be saved; in memory each block is available at once.
         """
-        self._next_producer_id = first_producer_id
+        self._is_persistent = is_persistent
         self._saved_end = first_producer_id if is_persistent else PRODUCER_ID_MAX
+        # The blocks by node id.
+        self._blocks: dict[int, _Block] = {}
         # The start of the block after all claimed ones, which has to be saved.
         self.next_block_start = first_producer_id
 
     @property
     def next_producer_id(self) -> int:
-        """The next id to allocate, once its block is saved."""
-        return self._next_producer_id
+        """The first id after all allocated ones. The blocks of other nodes may have unused ids before it."""
+        last = max(self._blocks.values(), key=lambda block: block.end, default=None)
+        return self.next_block_start if last is None or last.start == last.end else last.start
 
     @property
     def first_id_after_crash(self) -> int:
         """The first id after a crash now: the start of the next block."""
-        used_blocks = -(-self._next_producer_id // PRODUCER_ID_BLOCK_SIZE)
-        return max(self.next_block_start, used_blocks * PRODUCER_ID_BLOCK_SIZE)
+        used_blocks = -(-self.next_producer_id // PRODUCER_ID_BLOCK_SIZE)
+        return used_blocks * PRODUCER_ID_BLOCK_SIZE
 
-    def generate(self) -> int | None:
-        """Allocate a producer id. Return None if a block must be claimed and saved first."""
-        producer_id = self._next_producer_id
-        if producer_id >= self._saved_end:
+    def generate(self, node_id: int) -> int | None:
+        """Allocate a producer id of the node. Return None if a block must be claimed and saved first."""
+        if not self._is_persistent:
+            self.claim_block(node_id)
+        block = self._blocks.get(node_id)
+        if block is None or block.start == block.end or block.end > self._saved_end:
             return None
-        self._next_producer_id += 1
+        producer_id = block.start
+        block.start += 1
         return producer_id
 
     def skip_up_to(self, producer_id: int) -> bool:
         """Never allocate an id up to this one. Return whether next_block_start has changed and must be saved."""
-        if producer_id < self._next_producer_id:
+        for block in self._blocks.values():
+            block.start = max(block.start, min(producer_id + 1, block.end))
+        if producer_id < self.next_block_start:
             return False
-        self._next_producer_id = producer_id + 1
-        if self._next_producer_id <= self.next_block_start:
-            return False
-        self.next_block_start = self._next_producer_id
+        self.next_block_start = producer_id + 1
         return True
 
-    def claim_block(self) -> bool:
-        """Claim the next block. Return False if a claimed block is not saved yet."""
-        if self.next_block_start > self._saved_end:
+    def claim_block(self, node_id: int) -> bool:
+        """Claim the next block for the node. Return False if the ids of its present block are not used up."""
+        block = self._blocks.get(node_id)
+        if block is not None and block.start < block.end:
             return False
+        start = self.next_block_start
         self.next_block_start += PRODUCER_ID_BLOCK_SIZE
+        self._blocks[node_id] = _Block(start, self.next_block_start)
         return True
 
     def block_saved(self, next_block_start: int) -> None:

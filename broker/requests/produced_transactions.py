@@ -121,7 +121,7 @@ def _check_with_coordinator(
         adds_partitions=context.api_version >= JOINS_SINCE,
         supports_abortable=context.api_version >= ABORTABLE_SINCE,
     )
-    for key, error in check.find_errors(context.node.coordinators.transactions, first).items():
+    for key, error in check.find_errors(context.node.coordinators, first).items():
         _refuse(first[key][0], error, is_retried_by_client=check.adds_partitions)
         _log_refusal(context, first[key], error.message)
 

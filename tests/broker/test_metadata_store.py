@@ -26,6 +26,7 @@ from fauxka.storage.partition_log import PartitionLog
 
 from ..manual_clock import ManualClock
 
+NODE_ID = 1
 FLUSHED = {"log.flush.interval.messages": "1"}
 LISTENER = Listener("PLAINTEXT", "127.0.0.1", 9092, "127.0.0.1", 9092)
 
@@ -213,27 +214,27 @@ def test_failed_write_returns_a_storage_error_and_is_retried(
 
 def test_producer_id_waits_for_its_block(tmp_path: Path) -> None:
     scene = Scene(tmp_path, FLUSHED)
-    scene.cluster.controller.claim_producer_ids()
+    scene.cluster.controller.claim_producer_ids(NODE_ID)
     answer = scene.answer()
-    before = scene.cluster.controller.producer_ids.generate()
+    before = scene.cluster.controller.producer_ids.generate(NODE_ID)
 
     scene.steps.run_next()
 
     assert isinstance(answer, Deferred)
     assert before is None
-    assert scene.cluster.controller.producer_ids.generate() == 0
+    assert scene.cluster.controller.producer_ids.generate(NODE_ID) == 0
     assert scene.written().next_producer_id == 1000
 
 
 def test_no_id_is_allocated_from_a_block_that_cannot_be_saved(tmp_path: Path) -> None:
     scene = Scene(tmp_path)
     scene.disk.is_full = True
-    scene.cluster.controller.claim_producer_ids()
+    scene.cluster.controller.claim_producer_ids(NODE_ID)
 
     answer = scene.answer()
 
     assert answer is ErrorCode.KAFKA_STORAGE_ERROR
-    assert scene.cluster.controller.producer_ids.generate() is None
+    assert scene.cluster.controller.producer_ids.generate(NODE_ID) is None
 
 
 def test_topic_whose_folders_cannot_be_created_does_not_exist(tmp_path: Path) -> None:

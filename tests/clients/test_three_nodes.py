@@ -15,6 +15,8 @@ pytestmark = pytest.mark.clients
 RECORD_COUNT = 300
 PARTITION_COUNT = 6
 TOPIC = "orders"
+# Their hash codes select three different partitions of three.
+GROUP_IDS = ("a", "b", "c")
 
 
 @pytest.fixture
@@ -26,6 +28,12 @@ def cluster() -> Iterator[RunningCluster]:
 def create(cluster: RunningCluster, *, replication_factor: int) -> TopicImage:
     controller = cluster.cluster.controller
     return cluster.call(lambda: controller.create_topic(TOPIC, PARTITION_COUNT, replication_factor=replication_factor))
+
+
+def create_internal(cluster: RunningCluster, name: str) -> None:
+    """Create the topic of a coordinator: each node leads one partition."""
+    controller, layout = cluster.cluster.controller, [[1, 2], [2, 3], [3, 1]]
+    cluster.call(lambda: controller.create_topic(name, len(layout), assignments=layout))
 
 
 @pytest.mark.parametrize("node_id", [1, 2, 3])
@@ -69,3 +77,62 @@ def test_every_replica_has_the_records_that_were_acknowledged(cluster: RunningCl
 
     # Two replicas of six partitions are four a node.
     assert ends == dict.fromkeys((1, 2, 3), [RECORD_COUNT // PARTITION_COUNT] * 4)
+
+
+def test_each_group_is_served_by_the_node_that_coordinates_it(cluster: RunningCluster) -> None:
+    create(cluster, replication_factor=3)
+    create_internal(cluster, "__consumer_offsets")
+    producer = Producer({"bootstrap.servers": cluster.address(1), "linger.ms": 5})
+    for number in range(RECORD_COUNT):
+        producer.produce(TOPIC, str(number).encode(), partition=number % PARTITION_COUNT)
+    assert producer.flush(STEP_SECONDS_MAX) == 0
+
+    for group_id in GROUP_IDS:
+        consumer = Consumer(
+            {
+                "bootstrap.servers": cluster.address(3),
+                "group.id": group_id,
+                "enable.auto.commit": False,
+                "auto.offset.reset": "earliest",
+            }
+        )
+        consumer.subscribe([TOPIC])
+        assert len(consumer.consume(RECORD_COUNT, STEP_SECONDS_MAX)) == RECORD_COUNT
+        consumer.commit(asynchronous=False)
+        consumer.close()
+
+    nodes = cluster.cluster.nodes
+    groups = [[group.group_id for group in node.coordinators.list_groups()] for node in nodes]
+    assert sorted(group_id for of_node in groups for group_id in of_node) == sorted(GROUP_IDS)
+    assert all(groups)
+
+
+def test_transactions_with_offsets_go_over_all_nodes(cluster: RunningCluster) -> None:
+    create(cluster, replication_factor=3)
+    create_internal(cluster, "__consumer_offsets")
+    create_internal(cluster, "__transaction_state")
+    for group_id in GROUP_IDS:
+        # Each of the ids has another transaction coordinator, and the group another coordinator than the last one.
+        producer = Producer({"bootstrap.servers": cluster.address(2), "transactional.id": group_id})
+        consumer = Consumer({"bootstrap.servers": cluster.address(1), "group.id": group_id})
+        producer.init_transactions(STEP_SECONDS_MAX)
+        for is_commit in (True, False):
+            producer.begin_transaction()
+            for index in range(PARTITION_COUNT):
+                producer.produce(TOPIC, str(is_commit).encode(), partition=index)
+            consumed = TopicPartition(TOPIC, 0, 10 if is_commit else 20)
+            producer.send_offsets_to_transaction([consumed], consumer.consumer_group_metadata(), STEP_SECONDS_MAX)
+            if is_commit:
+                producer.commit_transaction(STEP_SECONDS_MAX)
+            else:
+                producer.abort_transaction(STEP_SECONDS_MAX)
+        (committed,) = consumer.committed([TopicPartition(TOPIC, 0)], STEP_SECONDS_MAX)
+        assert committed.offset == 10
+        consumer.close()
+
+    reader = Consumer({"bootstrap.servers": cluster.address(3), "group.id": "reader", "enable.auto.commit": False})
+    reader.assign([TopicPartition(TOPIC, index, OFFSET_BEGINNING) for index in range(PARTITION_COUNT)])
+    messages = reader.consume(len(GROUP_IDS) * PARTITION_COUNT, STEP_SECONDS_MAX)
+    assert [message.value() for message in messages] == [b"True"] * (len(GROUP_IDS) * PARTITION_COUNT)
+    assert reader.consume(1, 1.0) == []
+    reader.close()

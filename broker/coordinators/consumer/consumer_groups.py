@@ -11,7 +11,7 @@ from ....protocol.stored_records.consumer_group_records import ConsumerGroupReco
 from ....protocol.stored_records.consumer_group_values import RegularExpression
 from .classic_members import ClassicMembers
 from .coordinator_result import ConsumerGroupStore
-from .description import describe, describe_empty_id, describe_unknown
+from .description import describe, describe_empty_id, describe_error
 from .downgrade import Downgrade
 from .fencing import Fencing
 from .heartbeats import Client, Heartbeats
@@ -102,7 +102,7 @@ class ConsumerGroups:
         try:
             group = self._store.group_of(group_id)
         except KafkaError as error:
-            return describe_unknown(group_id, error.message)
+            return describe_error(group_id, error)
         return describe(group, self._topics, self._settings.limits.assignors[0])
 
     # -- classic members

@@ -69,8 +69,12 @@ class ConsumerGroupStore:
         self._log = log
 
     def find_group(self, group_id: str) -> Group | None:
-        """Return the group of any type, or None."""
+        """Return the group of any type, or None. Raises KafkaError NOT_COORDINATOR if another node has it."""
         return self._registry.find(group_id)
+
+    def has(self, group: Group) -> bool:
+        """Return whether this is still the group of its id."""
+        return self._registry.has(group)
 
     def find_consumer_group(self, group_id: str) -> ConsumerGroup | None:
         """Return the group if it uses the consumer protocol, else None."""
@@ -98,7 +102,7 @@ class ConsumerGroupStore:
         records = [*change.replaced_records, *state_records(change.records)]
         if records:
             self._log.append(group.group_id, records)
-            if self._registry.find(group.group_id) is not group:
+            if not self._registry.has(group):
                 self._registry.add(group)
             for record in change.records:
                 group.apply(record)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ....protocol.error_codes import ErrorCode
+from ....protocol.error_codes import ErrorCode, KafkaError
 from ....protocol.messages.consumer_group_describe import (
     Assignment,
     DescribedGroup,
@@ -42,9 +42,13 @@ def describe(group: ConsumerGroup, topics: GroupTopics, default_assignor: str) -
     )
 
 
-def describe_unknown(group_id: str, message: str) -> DescribedGroup:
-    """Describe a group that does not exist or has another type."""
-    return DescribedGroup(group_id=group_id, error_code=ErrorCode.GROUP_ID_NOT_FOUND, error_message=message)
+def describe_error(group_id: str, error: KafkaError) -> DescribedGroup:
+    """Describe a group that another node coordinates, that does not exist, or that has another type.
+
+    error: NOT_COORDINATOR, to which Kafka adds no message, or GROUP_ID_NOT_FOUND.
+    """
+    message = error.message if error.code is ErrorCode.GROUP_ID_NOT_FOUND else None
+    return DescribedGroup(group_id=group_id, error_code=error.code, error_message=message)
 
 
 def describe_empty_id() -> DescribedGroup:

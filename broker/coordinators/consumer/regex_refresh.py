@@ -117,7 +117,7 @@ class RegexRefresh:
             self._write(group, found)
 
         group.is_regex_refresh_running = True
-        search.run(write, lambda: self._store.find_consumer_group(group.group_id) is group)
+        search.run(write, lambda: self._store.has(group))
 
     def _write(self, group: ConsumerGroup, found: Mapping[str, RegularExpression]) -> None:
         change = GroupChange(group)

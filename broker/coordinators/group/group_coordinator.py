@@ -1,7 +1,9 @@
-"""The group coordinator: the groups of every type and their committed offsets, for the request handlers.
+"""The group coordinator of a node: groups of every type and their committed offsets, for the request handlers.
 
 All code is synchronous and runs on the event loop's thread. A response that must wait is a Deferred, and timeouts are
 timers of the clock. Every change is appended to __consumer_offsets before a response reports it.
+A node coordinates the groups of the partitions of __consumer_offsets that it leads. A request for another group raises
+NOT_COORDINATOR (GroupRegistry.find).
 Source: GroupCoordinatorService and GroupMetadataManager, Kafka 4.3.0.
 """
 
@@ -21,7 +23,7 @@ from ....protocol.messages.sync_group import SyncGroupRequest, SyncGroupResponse
 from ...runtime.deferred import Deferred
 from .classic_group import ClassicGroup
 from .group import GroupType
-from .group_description import describe, describe_unknown, is_selected, list_entry
+from .group_description import describe, describe_error, is_selected, list_entry
 from .group_join import GroupJoin, JoinAttempt
 from .group_membership import GroupMembership
 from .group_offsets import GroupOffsets
@@ -55,7 +57,7 @@ def new_uuid_text() -> str:
 
 
 class GroupCoordinator:
-    """Coordinates the groups of a cluster."""
+    """Coordinates the groups of the partitions that the node leads."""
 
     def __init__(
         self,
@@ -76,7 +78,7 @@ class GroupCoordinator:
         self._clock = clock
         self._log = log
         self._expiry: Timer | None = None
-        self._registry = GroupRegistry(self._new_timers, self._schedule_expiry)
+        self._registry = GroupRegistry(self._new_timers, self._schedule_expiry, log.check_coordinator)
         self._rebalance = Rebalance(settings, log)
         self._join = GroupJoin(settings, self._rebalance, log, new_member_suffix)
         self._membership = GroupMembership(self._rebalance)
@@ -102,15 +104,17 @@ class GroupCoordinator:
         return "share_groups" in vars(self)
 
     def load(self) -> None:
-        """Read the groups and offsets from the log, and begin the sessions of the members."""
+        """Read the groups of led partitions that are not in memory yet, and begin the sessions of their members."""
+        known = {group.group_id for group in self._registry.all()}
         replay = GroupReplay(
             self._registry,
             self.offsets,
             lambda record: self.consumer_groups.replay(record),
             lambda record: self.share_groups.replay(record),
         )
-        self._log.replay(replay.apply)
-        for group in self._registry.all():
+        self._log.load(replay.apply)
+        loaded = [group for group in self._registry.all() if group.group_id not in known]
+        for group in loaded:
             if isinstance(group, ClassicGroup):
                 self._rebalance.begin_sessions(group)
                 group.timers.finish_step()
@@ -118,8 +122,8 @@ class GroupCoordinator:
                 self.consumer_groups.begin_sessions(group.group_id)
             elif group.group_type is GroupType.SHARE:
                 self.share_groups.begin_sessions(group.group_id)
-        if len(self._registry):
-            logger.info("loaded %d groups", len(self._registry))
+        if loaded:
+            logger.info("loaded %d groups", len(loaded))
 
     def when_durable(self, response: R, make_error: Callable[[ErrorCode], R]) -> R | Deferred[R]:
         """Return the response when the appended records are durable. See CoordinatorLog.when_durable."""
@@ -145,6 +149,10 @@ class GroupCoordinator:
 
     def _extend_session(self, group: ClassicGroup, member_id: str) -> None:
         self._rebalance.extend_session(group, group.members[member_id])
+
+    def check_coordinator(self, group_id: str) -> None:
+        """Raise KafkaError NOT_COORDINATOR if another node coordinates the group."""
+        self._registry.find(group_id)
 
     # -- membership
 
@@ -248,7 +256,7 @@ class GroupCoordinator:
         try:
             return describe(self._registry.classic_group_of(group_id))
         except KafkaError as error:
-            return describe_unknown(group_id, error.message)
+            return describe_error(group_id, error)
 
     def delete_group(self, group_id: str) -> None:
         """Delete a group without members, and its offsets.
@@ -261,19 +269,29 @@ class GroupCoordinator:
             self.share_groups.delete(group_id)
         self._delete(group, self.offsets.all_of_group(group_id))
 
-    def unload(self) -> None:
-        """Drop every group, and respond NOT_COORDINATOR to pending requests, so that clients look for a coordinator.
+    def leaders_changed(self) -> None:
+        """Drop the groups of the partitions that other nodes lead now, and load those that this node leads now."""
+        lost = self._log.forget()
+        if lost:
+            self._unload([group for group in self._registry.all() if self._log.index_of(group.group_id) in lost])
+        self.load()
 
-        The coordinator must not be used after.
-        Source: GroupMetadataManager.onUnloaded, Kafka 4.3.0.
-        """
+    def unload(self) -> None:
+        """Drop every group as if another node had become the coordinator. The coordinator must not be used after."""
         if self._expiry is not None:
             self._expiry.cancel()
         if self.has_share_groups:
             self.share_groups.unload()
-        groups = self._registry.all()
+        self._unload(self._registry.all())
+
+    def _unload(self, groups: Sequence[Group]) -> None:
+        """Drop groups, and respond NOT_COORDINATOR to pending requests, so that clients look for a coordinator.
+
+        Source: GroupMetadataManager.onUnloaded, Kafka 4.3.0.
+        """
         for group in groups:
             group.fail_pending_requests()
+            self.offsets.remove(self.offsets.all_of_group(group.group_id))
             self._registry.delete(group)
         for group in groups:
             group.timers.finish_step()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from ....protocol.error_codes import ErrorCode
+from ....protocol.error_codes import ErrorCode, KafkaError
 from ....protocol.messages.describe_groups import DescribedGroup, DescribedGroupMember
 from ....protocol.messages.list_groups import ListedGroup
 from .classic_group import ClassicGroup, GroupState
@@ -41,13 +41,18 @@ def describe(group: ClassicGroup) -> DescribedGroup:
     )
 
 
-def describe_unknown(group_id: str, message: str) -> DescribedGroup:
-    """Return the entry of a group that does not exist or is of another type: Dead, with GROUP_ID_NOT_FOUND."""
+def describe_error(group_id: str, error: KafkaError) -> DescribedGroup:
+    """Return the entry of a group that another node coordinates, that does not exist, or that is of another type.
+
+    error: NOT_COORDINATOR, or GROUP_ID_NOT_FOUND, with which the group is Dead.
+    """
+    if error.code is not ErrorCode.GROUP_ID_NOT_FOUND:
+        return DescribedGroup(group_id=group_id, error_code=error.code)
     return DescribedGroup(
         group_id=group_id,
         group_state=GroupState.DEAD.value,
         error_code=ErrorCode.GROUP_ID_NOT_FOUND,
-        error_message=message,
+        error_message=error.message,
     )
 
 

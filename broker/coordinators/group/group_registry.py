@@ -1,4 +1,4 @@
-"""All groups of the cluster by id, of every type."""
+"""The groups that this node coordinates by id, of every type."""
 
 from __future__ import annotations
 
@@ -13,10 +13,19 @@ from .group_timers import GroupTimers
 class GroupRegistry:
     """Finds, creates and deletes groups."""
 
-    __slots__ = ("_groups", "_new_timers", "_on_created")
+    __slots__ = ("_check_coordinator", "_groups", "_new_timers", "_on_created")
 
-    def __init__(self, new_timers: Callable[[], GroupTimers], on_created: Callable[[], None]) -> None:
-        """new_timers: creates the timers of a new group. on_created: called after each new group."""
+    def __init__(
+        self,
+        new_timers: Callable[[], GroupTimers],
+        on_created: Callable[[], None],
+        check_coordinator: Callable[[str], None],
+    ) -> None:
+        """new_timers: creates the timers of a new group. on_created: called after each new group.
+
+        check_coordinator: raises KafkaError NOT_COORDINATOR if another node coordinates the group id.
+        """
+        self._check_coordinator = check_coordinator
         self._new_timers = new_timers
         self._groups: dict[str, Group] = {}
         self._on_created = on_created
@@ -30,18 +39,25 @@ class GroupRegistry:
         return list(self._groups.values())
 
     def find(self, group_id: str) -> Group | None:
-        """Return the group, or None."""
-        return self._groups.get(group_id)
+        """Return the group, or None. Raises KafkaError NOT_COORDINATOR if another node has it."""
+        group = self._groups.get(group_id)
+        if group is None:
+            self._check_coordinator(group_id)
+        return group
+
+    def has(self, group: Group) -> bool:
+        """Return whether this is still the group of its id."""
+        return self._groups.get(group.group_id) is group
 
     def group_of(self, group_id: str) -> Group:
-        """Return the group. Raises KafkaError GROUP_ID_NOT_FOUND."""
-        group = self._groups.get(group_id)
+        """Return the group. Raises KafkaError: GROUP_ID_NOT_FOUND, and the errors of find."""
+        group = self.find(group_id)
         if group is None:
             raise KafkaError(ErrorCode.GROUP_ID_NOT_FOUND, f"Group {group_id} not found.")
         return group
 
     def classic_group_of(self, group_id: str) -> ClassicGroup:
-        """Return the classic group. Raises KafkaError GROUP_ID_NOT_FOUND."""
+        """Return the classic group. Raises KafkaError: GROUP_ID_NOT_FOUND, and the errors of find."""
         group = self.group_of(group_id)
         if not isinstance(group, ClassicGroup):
             raise KafkaError(ErrorCode.GROUP_ID_NOT_FOUND, f"Group {group_id} is not a classic group.")

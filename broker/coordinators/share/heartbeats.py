@@ -243,7 +243,7 @@ class ShareHeartbeats:
         if not change.records:
             return
         self._log.append(group.group_id, state_records(change.records))
-        if self._registry.find(group.group_id) is not group:
+        if not self._registry.has(group):
             self._registry.add(group)
         for record in change.records:
             group.apply(record)

@@ -12,6 +12,7 @@ from functools import partial
 from typing import TYPE_CHECKING, NamedTuple, TypeVar, cast
 
 from ....protocol.error_codes import ErrorCode, KafkaError
+from ....protocol.error_messages import ERROR_MESSAGES
 from ....protocol.messages.share_group_describe import Assignment, DescribedGroup, Member, TopicPartitions
 from ....protocol.stored_records.share_group_records import ShareGroupRecord, ShareRecordType, StateTopic
 from ....protocol.stored_records.share_state_records import ShareKey
@@ -119,7 +120,11 @@ class ShareGroups:
         """Return the group with its members."""
         if not group_id:
             return DescribedGroup(error_code=ErrorCode.INVALID_GROUP_ID)
-        group = self._registry.find(group_id)
+        try:
+            group = self._registry.find(group_id)
+        except KafkaError as error:
+            message = ERROR_MESSAGES[error.code]
+            return DescribedGroup(group_id=group_id, error_code=error.code, error_message=message)
         if not isinstance(group, ShareGroup):
             message = f"Group {group_id} {'not found.' if group is None else 'is not a share group.'}"
             return DescribedGroup(group_id=group_id, error_code=ErrorCode.GROUP_ID_NOT_FOUND, error_message=message)

@@ -1,5 +1,7 @@
 """Checks with the transaction coordinator that partitions are in a producer's transaction, or adds them.
 
+The coordinator may be on another node than the partitions.
+
 Before transaction version 2, clients add partitions by AddPartitionsToTxn, and Produce verifies them. From version 2
 on, Produce and TxnOffsetCommit add their partitions themselves (KIP-890).
 Source: AddPartitionsToTxnManager.addOrVerifyTransaction and its completion handler, Kafka 4.3.0.
@@ -12,11 +14,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeVar, cast
 
 from ....protocol.error_codes import ErrorCode, KafkaError
-from ...metadata.metadata_image import TRANSACTION_STATE_TOPIC
 from ...runtime.deferred import Deferred
 
 if TYPE_CHECKING:
-    from .transaction_coordinator import TransactionCoordinator
+    from ..coordinators import Coordinators
 
 R = TypeVar("R")
 
@@ -36,22 +37,22 @@ class TransactionCheck:
     supports_abortable: bool
 
     def find_errors(
-        self, coordinator: TransactionCoordinator, partitions: Collection[tuple[str, int]]
+        self, coordinators: Coordinators, partitions: Collection[tuple[str, int]]
     ) -> dict[tuple[str, int], KafkaError]:
-        """Return the errors of the partitions (topic name, index) that are not in the transaction."""
+        """Return the errors of the partitions (topic name, index) that are not in the transaction.
+
+        coordinators: those of the node of the partitions.
+        """
         if self.adds_partitions:
-            error = self._find_error(coordinator, partitions)
+            error = self._find_error(coordinators, partitions)
             return {} if error is None else dict.fromkeys(partitions, error)
-        errors = {partition: self._find_error(coordinator, (partition,)) for partition in partitions}
+        errors = {partition: self._find_error(coordinators, (partition,)) for partition in partitions}
         return {partition: error for partition, error in errors.items() if error is not None}
 
-    def _find_error(
-        self, coordinator: TransactionCoordinator, partitions: Collection[tuple[str, int]]
-    ) -> KafkaError | None:
-        apply = coordinator.add if self.adds_partitions else coordinator.verify
+    def _find_error(self, coordinators: Coordinators, partitions: Collection[tuple[str, int]]) -> KafkaError | None:
         try:
-            if not coordinator.has_topic:
-                raise KafkaError(ErrorCode.COORDINATOR_NOT_AVAILABLE, f"there is no {TRANSACTION_STATE_TOPIC} yet")
+            coordinator = coordinators.transactions_of(self.transactional_id)
+            apply = coordinator.add if self.adds_partitions else coordinator.verify
             apply(self.transactional_id, self.producer_id, self.producer_epoch, partitions)
         except KafkaError as error:
             if error.code == ErrorCode.PRODUCER_FENCED:
@@ -63,12 +64,16 @@ class TransactionCheck:
 
 
 def when_partitions_durable(
-    coordinator: TransactionCoordinator, response: R | Deferred[R], make_error: Callable[[], R]
+    coordinators: Coordinators, transactional_id: str, response: R | Deferred[R], make_error: Callable[[], R]
 ) -> R | Deferred[R]:
-    """Return the response when the coordinator's record of the added partitions is durable.
+    """Return the response when the record of the added partitions is durable at the coordinator of the id.
 
+    coordinators: those of the node of the partitions.
     make_error: creates the response if the record cannot be flushed (flush.messages).
     """
+    coordinator = coordinators.find_transactions_of(transactional_id)
+    if coordinator is None:
+        return response
     is_written = coordinator.when_durable(True, lambda _: False)
     if not isinstance(is_written, Deferred):
         return response

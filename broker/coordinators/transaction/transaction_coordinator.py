@@ -1,4 +1,4 @@
-"""The transaction coordinator of a node: the state of all transactional ids.
+"""The transaction coordinator of a node: the state of the transactional ids that it coordinates.
 
 The states of a transactional id (TransactionStatus):
 
@@ -16,6 +16,8 @@ The states of a transactional id (TransactionStatus):
 - With flush.messages, PREPARE_x is flushed before the first marker is written, and all markers before COMPLETE_x. After
   a power failure all partitions get the same outcome, and none keeps an open transaction. A response waits for the
   flush of the records and of the markers that it stands for.
+- A node coordinates the ids of the partitions of __transaction_state that it leads. A new leader reads them from its
+  log, completes decided transactions, and goes on with open ones.
 - An abort by the broker raises the epoch, so that the producer is fenced.
 - Without flush.messages, the decision, the markers and the completion are one synchronous step. Other requests find
   PREPARE_x only if a marker failed, so fewer of them get CONCURRENT_TRANSACTIONS than in Kafka. An `await` inside a
@@ -69,6 +71,10 @@ if TYPE_CHECKING:
     from ...runtime.clock import Timer
     from ...runtime.deferred import Deferred
 
+    # Appends a marker on the leader of a partition, and returns the partition there. Raises KafkaError, as
+    # Coordinators.send_marker.
+    WriteMarker = Callable[[str, int, TransactionMarker], tuple[Partition, AppendResult]]
+
 logger = logging.getLogger(__name__)
 
 # The delay before a failed marker or completion is tried again.
@@ -78,14 +84,14 @@ R = TypeVar("R")
 
 
 class TransactionCoordinator:
-    """Coordinates the transactions of a node."""
+    """Coordinates the transactional ids of the partitions that the node leads."""
 
     def __init__(
         self,
         controller: Controller,
         replicas: ReplicaManager,
         log: CoordinatorLog,
-        write_marker: Callable[[Partition, TransactionMarker], AppendResult],
+        write_marker: WriteMarker,
     ) -> None:
         """Create the coordinator without transactional ids; see load."""
         self._controller = controller
@@ -112,9 +118,8 @@ class TransactionCoordinator:
         """
         if not 0 < timeout_ms <= self._replicas.config.transaction_max_timeout_ms:
             raise KafkaError(ErrorCode.INVALID_TRANSACTION_TIMEOUT, f"a timeout of {timeout_ms} ms")
-        self._check_topic()
+        metadata = self._find(transactional_id)
         now_ms = self._replicas.clock.now_ms()
-        metadata = self._transactions.get(transactional_id)
         if metadata is None:
             metadata = TransactionMetadata(
                 transactional_id=transactional_id,
@@ -228,20 +233,38 @@ class TransactionCoordinator:
     # -- load and periodic tasks
 
     def load(self) -> None:
-        """Read the transactional ids from the log, and write the missing markers of decided transactions."""
-        self._log.replay(self._apply)
-        latest = max((max(each.producer_id, each.next_producer_id) for each in self._transactions.values()), default=-1)
-        self._controller.skip_producer_ids_up_to(latest)
+        """Read the ids of led partitions that are not in memory, and write missing markers of decided transactions."""
+        known = dict(self._transactions)
+        self._log.load(self._apply)
         for each in self.list_all():
-            if each.is_prepared:
+            if each.is_prepared and each.transactional_id not in known:
                 logger.info("the transaction of %s was %s and is completed", each.transactional_id, each.state_name)
                 self._complete(each)
         self._flush()
         if self._transactions:
             self._start_timers()
 
+    @property
+    def latest_producer_id(self) -> int:
+        """The highest producer id of all transactional ids; -1 if there is none."""
+        return max((max(each.producer_id, each.next_producer_id) for each in self._transactions.values()), default=-1)
+
+    def leaders_changed(self) -> None:
+        """Drop the ids of the partitions that other nodes lead now, and load those that this node leads now.
+
+        Source: TransactionStateManager.removeTransactionsForTxnTopicPartition and loadTransactionsForTxnTopicPartition,
+        Kafka 4.3.0.
+        """
+        lost = self._log.forget()
+        for transactional_id in list(self._transactions) if lost else ():
+            if self._log.index_of(transactional_id) in lost:
+                del self._transactions[transactional_id]
+                self._retries.pop(transactional_id, None)
+        self.load()
+
     def unload(self) -> None:
         """Drop all transactional ids and cancel all timers."""
+        self._log.forget()
         self._transactions.clear()
         self._retries.clear()
         for timer in self._periodic_timers:
@@ -310,20 +333,22 @@ class TransactionCoordinator:
     ) -> TransactionMetadata:
         if not transactional_id:
             raise KafkaError(ErrorCode.INVALID_REQUEST, "the transactional id is empty")
-        self._check_topic()
-        metadata = self._transactions.get(transactional_id)
+        metadata = self._find(transactional_id)
         if metadata is None:
             raise KafkaError(missing, f"transactional id {transactional_id} does not exist")
         return metadata
 
-    @property
-    def has_topic(self) -> bool:
-        """Whether __transaction_state exists."""
-        return self._controller.image.find_topic(TRANSACTION_STATE_TOPIC) is not None
+    def _find(self, transactional_id: str) -> TransactionMetadata | None:
+        """Return the metadata, or None. Raises KafkaError NOT_COORDINATOR if this node does not coordinate the id."""
+        metadata = self._transactions.get(transactional_id)
+        if metadata is None:
+            self._check_topic()
+            self._log.check_coordinator(transactional_id)
+        return metadata
 
     def _check_topic(self) -> None:
         """Raise KafkaError NOT_COORDINATOR until the first FindCoordinator has created the topic."""
-        if not self.has_topic:
+        if self._controller.image.find_topic(TRANSACTION_STATE_TOPIC) is None:
             raise KafkaError(ErrorCode.NOT_COORDINATOR, f"there is no {TRANSACTION_STATE_TOPIC} yet")
 
     @property
@@ -342,9 +367,9 @@ class TransactionCoordinator:
     # -- transitions
 
     def _new_producer_id(self) -> int:
-        producer_id = self._controller.producer_ids.generate()
+        producer_id = self._controller.producer_ids.generate(self._replicas.node_id)
         if producer_id is None:
-            self._controller.claim_producer_ids()
+            self._controller.claim_producer_ids(self._replicas.node_id)
             raise KafkaError(ErrorCode.COORDINATOR_LOAD_IN_PROGRESS, "the next block of producer ids is not saved yet")
         return producer_id
 
@@ -396,7 +421,7 @@ class TransactionCoordinator:
             return
         index = partition_index_of_key(prepared.transactional_id, len(topic.partitions))
         try:
-            failed = write_markers(self._replicas, self._append_marker, prepared, topic.partitions[index].leader_epoch)
+            failed = write_markers(self._append_marker, prepared, topic.partitions[index].leader_epoch)
         except MarkersAbandoned as error:
             logger.error("the transaction of %s stays %s: %s", prepared.transactional_id, prepared.state_name, error)
             return
@@ -421,9 +446,9 @@ class TransactionCoordinator:
         """Whether the transaction is still ending. After a crash of the node, the next load continues."""
         return self._log.is_current and self._transactions.get(prepared.transactional_id) is prepared
 
-    def _append_marker(self, partition: Partition, marker: TransactionMarker) -> None:
+    def _append_marker(self, topic_name: str, index: int, marker: TransactionMarker) -> None:
         """Append a marker. The completion and the next response wait for its flush, like consumers."""
-        self._log.await_flush(partition, self._write_marker(partition, marker))
+        self._log.await_flush(*self._write_marker(topic_name, index, marker))
 
     def _retry_later(self, prepared: TransactionMetadata, step: Callable[[TransactionMetadata], None]) -> None:
         self._retries[prepared.transactional_id] = step

@@ -1,4 +1,4 @@
-"""Writes the markers of one transaction to its partitions.
+"""Writes the markers of one transaction to its partitions, each on the node that leads it.
 
 Source: TransactionMarkerRequestCompletionHandler and TransactionMarkerChannelManager, Kafka 4.3.0.
 """
@@ -7,18 +7,13 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING
 
 from ....protocol.error_codes import ErrorCode, KafkaError
 from ....storage.coordinator_batch import TransactionMarker
 from .transaction_metadata import TopicPartition, TransactionMetadata
 
-if TYPE_CHECKING:
-    from ...replica.partition import Partition
-    from ...replica.replica_manager import ReplicaManager
-
-    # Appends a marker to a partition. Raises KafkaError.
-    WriteMarker = Callable[[Partition, TransactionMarker], object]
+# Appends a marker to a partition, given by topic name and index. Raises KafkaError.
+AppendMarker = Callable[[str, int, TransactionMarker], None]
 
 logger = logging.getLogger(__name__)
 
@@ -31,11 +26,12 @@ class MarkersAbandoned(Exception):
 
 
 def write_markers(
-    replicas: ReplicaManager, write_marker: WriteMarker, prepared: TransactionMetadata, coordinator_epoch: int
+    append_marker: AppendMarker, prepared: TransactionMetadata, coordinator_epoch: int
 ) -> Mapping[TopicPartition, None]:
     """Write the marker of a transaction to its partitions, and return the partitions where the write failed.
 
-    Deleted partitions are skipped. Raises MarkersAbandoned.
+    Deleted partitions are skipped. A write fails too while the partition has no leader that can be reached.
+    Raises MarkersAbandoned.
     """
     marker = TransactionMarker(
         producer_id=prepared.producer_id,
@@ -46,19 +42,20 @@ def write_markers(
     )
     failed: dict[TopicPartition, None] = {}
     for topic_name, index in prepared.partitions:
-        partition = replicas.find_partition_by_name(topic_name, index)
-        if partition is not None and not _write(write_marker, partition, marker):
+        if not _write(append_marker, topic_name, index, marker):
             failed[topic_name, index] = None
     return failed
 
 
-def _write(write_marker: WriteMarker, partition: Partition, marker: TransactionMarker) -> bool:
+def _write(append_marker: AppendMarker, topic_name: str, index: int, marker: TransactionMarker) -> bool:
     """Write the marker to one partition. Return False if it must be tried again."""
     try:
-        write_marker(partition, marker)
+        append_marker(topic_name, index, marker)
     except KafkaError as error:
+        if error.code is ErrorCode.UNKNOWN_TOPIC_OR_PARTITION:
+            return True
         if error.code in _PERMANENT_ERRORS:
-            raise MarkersAbandoned(f"{partition.topic_name}-{partition.index}: {error.message}") from error
-        logger.error("%s-%d: cannot write the marker: %s", partition.topic_name, partition.index, error.message)
+            raise MarkersAbandoned(f"{topic_name}-{index}: {error.message}") from error
+        logger.error("%s-%d: cannot write the marker: %s", topic_name, index, error.message)
         return False
     return True

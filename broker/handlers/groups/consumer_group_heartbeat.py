@@ -22,7 +22,7 @@ def handle(
     try:
         response = groups.consumer_groups.heartbeat(request, client, context.api_version)
     except KafkaError as error:
-        return ConsumerGroupHeartbeatResponse(error_code=error.code, error_message=error.message)
+        return ConsumerGroupHeartbeatResponse(error_code=error.code, error_message=error.message or None)
     return groups.when_durable(response, lambda code: ConsumerGroupHeartbeatResponse(error_code=code))
 
 

@@ -19,7 +19,7 @@ def handle(context: RequestContext, request: DescribeGroupsRequest) -> Steps[Des
     """Describe the groups in the order of the request."""
     groups = yield from for_each(context.node.coordinators.groups.describe, request.groups)
     for group in groups:
-        if context.api_version < GROUP_ID_NOT_FOUND_SINCE:
+        if context.api_version < GROUP_ID_NOT_FOUND_SINCE and group.error_code == ErrorCode.GROUP_ID_NOT_FOUND:
             group.error_code, group.error_message = ErrorCode.NONE, None
         if request.include_authorized_operations and group.error_code == ErrorCode.NONE:
             group.authorized_operations = GROUP_OPERATIONS

@@ -25,6 +25,7 @@ from ....protocol.messages.offset_fetch import (
 from ...requests.request_context import NodeServices, RequestContext, SteppedApiHandler
 from ...runtime.long_work import Steps, for_each, steps_for_each
 
+GROUP_ERROR_SINCE = 2
 SEVERAL_GROUPS_SINCE = 8
 TOPIC_IDS_SINCE = 10
 NO_OFFSET = -1
@@ -35,7 +36,10 @@ def handle(context: RequestContext, request: OffsetFetchRequest) -> Steps[Offset
     version = context.api_version
     if version < SEVERAL_GROUPS_SINCE:
         group = yield from _as_group(request)
-        return (yield from _single((yield from _GroupFetch(context.node, request, by_id=False).fetch(group))))
+        fetched = yield from _GroupFetch(context.node, request, by_id=False).fetch(group)
+        if fetched.error_code and version < GROUP_ERROR_SINCE:
+            fetched.topics = yield from for_each(partial(_refuse_topic, fetched.error_code), group.topics or [])
+        return (yield from _single(fetched))
     group_fetch = _GroupFetch(context.node, request, by_id=version >= TOPIC_IDS_SINCE)
     return OffsetFetchResponse(groups=(yield from steps_for_each(group_fetch.fetch, request.groups)))
 
@@ -48,6 +52,12 @@ def _as_group(request: OffsetFetchRequest) -> Steps[OffsetFetchRequestGroup]:
         lambda each: OffsetFetchRequestTopics(name=each.name, partition_indexes=each.partition_indexes), request.topics
     )
     return OffsetFetchRequestGroup(group_id=request.group_id, topics=topics)
+
+
+def _refuse_topic(error_code: int, topic: OffsetFetchRequestTopics) -> OffsetFetchResponseTopics:
+    """Return the error of the group for each partition."""
+    partitions = [_no_offset(index, error_code) for index in topic.partition_indexes]
+    return OffsetFetchResponseTopics(name=topic.name, partitions=partitions)
 
 
 def _single(group: OffsetFetchResponseGroup) -> Steps[OffsetFetchResponse]:
@@ -86,6 +96,11 @@ class _GroupFetch:
             return OffsetFetchResponseGroup(group_id=group.group_id, error_code=error.code)
         asked = list(self._all_topics(group.group_id)) if group.topics is None else group.topics
         topics = yield from steps_for_each(partial(self._topic, group.group_id), asked)
+        try:
+            # Another node may coordinate the group since a step: what was read after that is no offset.
+            self._node.coordinators.groups.check_coordinator(group.group_id)
+        except KafkaError as error:
+            return OffsetFetchResponseGroup(group_id=group.group_id, error_code=error.code)
         return OffsetFetchResponseGroup(group_id=group.group_id, topics=topics)
 
     def _all_topics(self, group_id: str) -> Iterable[OffsetFetchRequestTopics]:
@@ -124,7 +139,7 @@ class _GroupFetch:
         )
 
 
-def _no_offset(index: int, error_code: ErrorCode) -> OffsetFetchResponsePartitions:
+def _no_offset(index: int, error_code: int) -> OffsetFetchResponsePartitions:
     return OffsetFetchResponsePartitions(
         partition_index=index, committed_offset=NO_OFFSET, metadata="", error_code=error_code
     )

@@ -180,7 +180,8 @@ def _respond_when_safe(
     if request.transactional_id is None:
         return response
     return when_partitions_durable(
-        context.node.coordinators.transactions,
+        context.node.coordinators,
+        request.transactional_id,
         response,
         lambda: [produce_codec.encode_response(correlation_id, version, _taken_back(responses))],
     )

@@ -6,6 +6,7 @@ Source: KafkaApis.handleAlterShareGroupOffsetsRequest and GroupCoordinatorServic
 from __future__ import annotations
 
 from ....protocol.error_codes import ErrorCode, KafkaError
+from ....protocol.error_messages import ERROR_MESSAGES
 from ....protocol.messages.alter_share_group_offsets import (
     AlterShareGroupOffsetsRequest,
     AlterShareGroupOffsetsRequestPartition,
@@ -27,7 +28,7 @@ def handle(context: RequestContext, request: AlterShareGroupOffsetsRequest) -> S
     try:
         groups.share_groups.check_empty(request.group_id)
     except KafkaError as error:
-        return _error_response(error.code, error.message)
+        return _error_response(error.code, error.message or ERROR_MESSAGES[error.code])
     response = AlterShareGroupOffsetsResponse()
     flushes: list[ErrorCode | Deferred[ErrorCode]] = []
     for requested in request.topics:

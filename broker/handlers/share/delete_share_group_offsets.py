@@ -6,6 +6,7 @@ Source: KafkaApis.handleDeleteShareGroupOffsetsRequest and GroupCoordinatorServi
 from __future__ import annotations
 
 from ....protocol.error_codes import ErrorCode, KafkaError
+from ....protocol.error_messages import ERROR_MESSAGES
 from ....protocol.messages.delete_share_group_offsets import (
     DeleteShareGroupOffsetsRequest,
     DeleteShareGroupOffsetsResponse,
@@ -24,7 +25,7 @@ def handle(context: RequestContext, request: DeleteShareGroupOffsetsRequest) -> 
     try:
         groups.share_groups.check_empty(request.group_id)
     except KafkaError as error:
-        return _error_response(error.code, error.message)
+        return _error_response(error.code, error.message or ERROR_MESSAGES[error.code])
     response = DeleteShareGroupOffsetsResponse()
     flushes: list[ErrorCode | Deferred[ErrorCode]] = []
     for topic in request.topics:

@@ -10,7 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from functools import partial
 
-from ....protocol.error_codes import ErrorCode
+from ....protocol.error_codes import ErrorCode, KafkaError
+from ....protocol.error_messages import ERROR_MESSAGES
 from ....protocol.messages.describe_share_group_offsets import (
     DescribeShareGroupOffsetsRequest,
     DescribeShareGroupOffsetsRequestGroup,
@@ -47,6 +48,12 @@ def _refuse(group: DescribeShareGroupOffsetsRequestGroup) -> GroupResult:
 
 def _describe(context: RequestContext, group: DescribeShareGroupOffsetsRequestGroup) -> Steps[GroupResult]:
     result = GroupResult(group_id=group.group_id)
+    if group.topics is None:
+        # Only the group's coordinator knows all its partitions. The offsets of named ones are known to every node.
+        try:
+            context.node.coordinators.groups.check_coordinator(group.group_id)
+        except KafkaError as error:
+            return GroupResult(group_id=group.group_id, error_code=error.code, error_message=ERROR_MESSAGES[error.code])
     for name, indexes in _asked(context, group):
         topic = context.node.image.find_topic(name)
         topic_id = ZERO_UUID if topic is None else topic.topic_id

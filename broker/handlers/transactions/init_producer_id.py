@@ -48,7 +48,7 @@ def _respond_with_ids(node: NodeServices, respond: Callable[[], Response]) -> Re
     first = respond()
     if isinstance(first, Deferred) or first.error_code != ErrorCode.COORDINATOR_LOAD_IN_PROGRESS:
         return first
-    node.controller.claim_producer_ids()
+    node.controller.claim_producer_ids(node.replicas.node_id)
     later: Deferred[InitProducerIdResponse] = Deferred()
 
     def saved(_: KafkaError | None) -> None:
@@ -64,7 +64,7 @@ def _respond_with_ids(node: NodeServices, respond: Callable[[], Response]) -> Re
 
 def _allocate(node: NodeServices) -> InitProducerIdResponse:
     """Respond to a producer without a transactional id."""
-    producer_id = node.controller.producer_ids.generate()
+    producer_id = node.controller.producer_ids.generate(node.replicas.node_id)
     if producer_id is None:
         return _error_response(ErrorCode.COORDINATOR_LOAD_IN_PROGRESS)
     return InitProducerIdResponse(producer_id=producer_id, producer_epoch=0)

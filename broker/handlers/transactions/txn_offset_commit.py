@@ -75,7 +75,9 @@ def handle(context: RequestContext, request: TxnOffsetCommitRequest) -> Steps[Tx
     except KafkaError as error:
         error_codes = [_code_for_version(context.api_version, ErrorCode(error.code))] * len(commits)
     flushed = node.coordinators.groups.when_durable(ErrorCode.NONE, ErrorCode)
-    joined = when_partitions_durable(node.coordinators.transactions, flushed, lambda: ErrorCode.NOT_COORDINATOR)
+    joined = when_partitions_durable(
+        node.coordinators, request.transactional_id, flushed, lambda: ErrorCode.NOT_COORDINATOR
+    )
     for (found, partition), error_code in zip(commits, error_codes, strict=True):
         results.add(found.name, partition.partition_index, error_code)
         yield None
@@ -90,6 +92,8 @@ def _check_transaction(context: RequestContext, request: TxnOffsetCommitRequest)
     """
     if not request.group_id:
         raise KafkaError(ErrorCode.INVALID_GROUP_ID, "the group id is empty")
+    coordinators = context.node.coordinators
+    coordinators.groups.check_coordinator(request.group_id)
     partition = partition_of_key(
         context.node.controller, context.node.replicas, CoordinatorType.GROUP, request.group_id
     )
@@ -103,9 +107,7 @@ def _check_transaction(context: RequestContext, request: TxnOffsetCommitRequest)
         adds_partitions=context.api_version >= JOINS_SINCE,
         supports_abortable=context.api_version >= ABORTABLE_SINCE,
     )
-    for error in check.find_errors(
-        context.node.coordinators.transactions, [(partition.topic_name, partition.index)]
-    ).values():
+    for error in check.find_errors(coordinators, [(partition.topic_name, partition.index)]).values():
         raise error
 
 

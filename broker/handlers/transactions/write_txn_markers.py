@@ -64,7 +64,7 @@ def _write_one(
 ) -> WritableTxnMarkerPartitionResult:
     result = WritableTxnMarkerPartitionResult(partition_index=index)
     partition = node.replicas.find_partition_by_name(topic_name, index)
-    if partition is None:
+    if partition is None or not partition.has_replica:
         result.error_code = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
         return result
     try:

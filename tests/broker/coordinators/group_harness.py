@@ -82,6 +82,7 @@ class GroupHarness:
     def crash(self) -> None:
         """Replace the coordinator by a new one that loads the log."""
         self.clock.cancel_all()
+        self.log = BreakableLog.of_cluster(self.cluster)
         self.coordinator = self._new_coordinator()
         self.coordinator.load()
 

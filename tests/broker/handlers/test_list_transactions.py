@@ -26,7 +26,6 @@ def context_of(*transactional_ids: str) -> RequestContext:
     """Return the context of a request to a cluster that has these transactional ids."""
     cluster = Cluster(BrokerConfig.from_entries({}), clock=ManualClock())
     cluster.controller.create_topic("__transaction_state", 1)
-    cluster.controller.claim_producer_ids()
     for transactional_id in transactional_ids:
         cluster.node.coordinators.transactions.init_producer(transactional_id, TIMEOUT_MS, None)
     return RequestContext(cluster.node, ConnectionInfo(1, Listener("PLAINTEXT", "127.0.0.1", 9092, "127.0.0.1", 9092)))

@@ -38,7 +38,6 @@ class Scene:
         self.cluster = Cluster(BrokerConfig.from_entries({}), clock=ManualClock())
         for name in (TOPIC, "__transaction_state"):
             self.cluster.controller.create_topic(name, 2)
-        self.cluster.controller.claim_producer_ids()
         self._watch("add")
         self._watch("verify")
         begun = self.cluster.node.coordinators.transactions.init_producer(TRANSACTIONAL_ID, TIMEOUT_MS, None)
