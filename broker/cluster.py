@@ -68,7 +68,9 @@ class Cluster:
     def _add_node(self, rack: str | None, file_system: FileSystem) -> Node:
         node_id = self.image.configs.static.node_id + len(self.nodes)
         self.image.brokers.append(BrokerRegistration(node_id, rack))
-        node = Node(node_id, self.controller, self.clock, file_system, self._file_faults)
+        first_faults = self.nodes[0].file_faults if self.nodes else None
+        make_file_faults = self._file_faults if first_faults is None else first_faults.of_another_node
+        node = Node(node_id, self.controller, self.clock, file_system, make_file_faults)
         node.find_node = self.find_node
         self.nodes.append(node)
         self.controller.publishers.append(node)
@@ -92,7 +94,8 @@ class Cluster:
         """
         if self.controller.store is not None:
             self.controller.store.close()
-        if self.node.file_faults is not None:
-            self.node.file_faults.machine_stopped()
+        for node in self.nodes:
+            if node.file_faults is not None:
+                node.file_faults.machine_stopped()
         if self.folders is not None:
             self.folders.close()

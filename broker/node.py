@@ -54,6 +54,7 @@ class Node:
         if make_file_faults is not None:
             self.event_loop_bridge = EventLoopBridge(clock)
             self.file_faults = make_file_faults(clock.now_ms, self.event_loop_bridge)
+            self.file_faults.node_id = node_id
         self.replicas = ReplicaManager(node_id, self.image, clock, self._with_faults(file_system), self.file_faults)
         self.produce_routes: ProduceRoutes = {}
         self.long_work = LongWork()
@@ -181,7 +182,8 @@ class Node:
         """Report to the journal what was deleted from the partition's log since the last call."""
         log = partition.find_log()
         for deleted in [] if log is None else log.take_deleted_records():
-            if self.observer is not None:
+            # Each follower deletes the same records.
+            if self.observer is not None and partition.is_leader:
                 self.observer.records_deleted(partition.topic_name, partition.index, deleted)
 
     def report_applied_later(self, context: RequestContext, size: int) -> None:

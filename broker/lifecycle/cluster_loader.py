@@ -32,6 +32,7 @@ from ..metadata.cluster_metadata import INT64_MAX, ClusterMetadata, TopicMetadat
 from ..metadata.controller import new_partition
 from ..metadata.metadata_image import TopicImage, is_internal_topic
 from ..metadata.topic_config import log_config_of, validate_topic_configs
+from ..node import Node
 from ..replica.disk_fault_injector import MakeFileFaults
 from ..runtime.clock import AdjustableClock
 from .data_directory import DataDirectory, DataDirectoryError, NodeIdentity
@@ -191,16 +192,16 @@ def recover_cluster(cluster: Cluster, metadata: ClusterMetadata, directory: Data
 
 
 class TopicLoader:
-    """Loads topics with all their logs. Creates missing partition folders and renames unknown ones."""
+    """Loads topics with all their logs on one node. Creates missing partition folders and renames unknown ones."""
 
-    def __init__(self, cluster: Cluster) -> None:
-        """Read the checkpoints; see LogManager.prepare_loading."""
-        self._replicas = cluster.node.replicas
+    def __init__(self, cluster: Cluster, node: Node | None = None) -> None:
+        """Read the checkpoints; see LogManager.prepare_loading. node: the first one by default."""
+        self._replicas = (node or cluster.node).replicas
         self._controller = cluster.controller
         self._now_ms = cluster.clock.now_ms()
         # The files do not tell how far the clock was ahead at each append. The most makes no record older than it is.
         self._ahead_ms = cluster.clock.most_ahead_ms
-        self._is_clean = cluster.node.replicas.logs.prepare_loading()
+        self._is_clean = self._replicas.logs.prepare_loading()
         self._log_configs: dict[tuple[tuple[str, str], ...], LogConfig] = {}
 
     def load(self, topics: Iterable[TopicMetadata]) -> None:
@@ -238,6 +239,11 @@ class TopicLoader:
         A new leader epoch begins where records may be missing, so that consumers detect the truncation. Kafka begins
         one with every start-up. The epoch never decreases: clients and logs would take its batches for older ones.
         """
+        known = self._controller.image.find_topic(topic.name)
+        if known is not None:
+            # Another node has loaded the topic.
+            self._replicas.load_partitions(known, logs)
+            return
         node_id = self._controller.image.brokers[0].node_id
         restored = TopicImage(topic.name, topic.topic_id, topic.configs)
         for index, log in enumerate(logs):

@@ -54,9 +54,9 @@ class BrokerRegistration:
 class PartitionRegistration:
     """A partition of a topic: its leader and its replicas, by node id (Kafka: metadata/PartitionRegistration).
 
-    leader_id: NO_LEADER if no replica may lead. isr: the in-sync replicas. elr: the eligible leader replicas, which
-    have left the ISR with every record below the high watermark (KIP-966). last_known_elr: the last leader, if both are
-    empty.
+    partition_epoch: rises with every change of the registration. leader_id: NO_LEADER if no replica may lead.
+    isr: the in-sync replicas. elr: the eligible leader replicas, which have left the ISR with every record below the
+    high watermark (KIP-966). last_known_elr: the last leader, if both are empty.
     """
 
     index: int
@@ -66,6 +66,7 @@ class PartitionRegistration:
     isr: list[int]
     elr: list[int] = field(default_factory=list[int])
     last_known_elr: list[int] = field(default_factory=list[int])
+    partition_epoch: int = 0
 
     def offline_replicas(self, online: Collection[int]) -> list[int]:
         """Return the replicas that are not on one of the online brokers."""
