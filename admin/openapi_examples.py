@@ -138,7 +138,6 @@ _OF_ANY = {
     408: unfinished_request(20),
     409: CallError(409, "the state of the broker does not allow this call"),
     413: too_large(2_000_000, 1_048_576),
-    501: CallError(501, "this version does not support the change yet"),
     431: CallError(431, "invalid HTTP request: the headers are too large"),
     503: too_many_connections(1000),
 }

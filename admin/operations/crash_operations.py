@@ -102,6 +102,6 @@ def _node_info(control: Control, node_id: int) -> NodeInfo:
 
 
 OPERATIONS = (
-    Operation(method="POST", path="/v1/crash", perform=crash_node, tag=TAG, errors=(404, 409, 501)),
+    Operation(method="POST", path="/v1/crash", perform=crash_node, tag=TAG, errors=(404, 409)),
     Operation(method="POST", path="/v1/restart", perform=restart_node, tag=TAG, errors=(404, 409)),
 )

@@ -8,7 +8,7 @@ from typing import Annotated
 
 from msgspec import Meta
 
-from ...broker.lifecycle.cluster_server import NodeChangeError, NotSupportedYet
+from ...broker.lifecycle.cluster_server import NodeChangeError
 from ..control import Control
 from ..errors import CallError, conflict
 
@@ -34,10 +34,8 @@ def check_running_node(control: Control, node_id: int, field: str = "node") -> i
 
 @contextmanager
 def changes_node(field: str, value: object) -> Generator[None]:
-    """Raise CallError 409 for a change that the state does not allow, and 501 for one that is not supported yet."""
+    """Raise CallError 409 for a change that the state of the cluster does not allow."""
     try:
         yield
-    except NotSupportedYet as error:
-        raise CallError(501, str(error), field=field, value=value) from error
     except NodeChangeError as error:
         raise conflict(str(error), field=field, value=value) from error

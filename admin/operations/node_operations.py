@@ -132,8 +132,8 @@ ONE_NODE = "/v1/nodes/{id}"
 
 OPERATIONS = (
     Operation(method="GET", path="/v1/nodes", perform=list_nodes, tag=TAG),
-    Operation(method="POST", path=f"{ONE_NODE}/stop", perform=stop_node, tag=TAG, errors=(404, 409, 501)),
+    Operation(method="POST", path=f"{ONE_NODE}/stop", perform=stop_node, tag=TAG, errors=(404, 409)),
     Operation(method="POST", path=f"{ONE_NODE}/start", perform=start_node, tag=TAG, errors=(404, 409)),
-    Operation(method="POST", path=f"{ONE_NODE}/isolate", perform=isolate_node, tag=TAG, errors=(404, 409, 501)),
-    Operation(method="POST", path=f"{ONE_NODE}/rejoin", perform=rejoin_node, tag=TAG, errors=(404, 409, 501)),
+    Operation(method="POST", path=f"{ONE_NODE}/isolate", perform=isolate_node, tag=TAG, errors=(404, 409)),
+    Operation(method="POST", path=f"{ONE_NODE}/rejoin", perform=rejoin_node, tag=TAG, errors=(404, 409)),
 )

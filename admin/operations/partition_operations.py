@@ -293,10 +293,8 @@ def _place_of_token(token: str) -> tuple[str, int]:
 
 OPERATIONS = (
     Operation(method="GET", path="/v1/partitions", perform=list_partitions, tag=TAG, errors=(404, 409)),
-    Operation(method="POST", path="/v1/partitions/leader", perform=move_leader, tag=TAG, errors=(404, 409, 501)),
-    Operation(method="POST", path="/v1/replication/pause", perform=pause_replication, tag=TAG, errors=(404, 409, 501)),
-    Operation(
-        method="POST", path="/v1/replication/resume", perform=resume_replication, tag=TAG, errors=(404, 409, 501)
-    ),
-    Operation(method="POST", path="/v1/coordinators/move", perform=move_coordinator, tag=TAG, errors=(404, 409, 501)),
+    Operation(method="POST", path="/v1/partitions/leader", perform=move_leader, tag=TAG, errors=(404, 409)),
+    Operation(method="POST", path="/v1/replication/pause", perform=pause_replication, tag=TAG, errors=(404, 409)),
+    Operation(method="POST", path="/v1/replication/resume", perform=resume_replication, tag=TAG, errors=(404, 409)),
+    Operation(method="POST", path="/v1/coordinators/move", perform=move_coordinator, tag=TAG, errors=(404, 409)),
 )

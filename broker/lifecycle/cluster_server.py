@@ -27,10 +27,6 @@ class NodeChangeError(Exception):
     """The state of the cluster does not allow a change of a node or replica. The message is one line for the user."""
 
 
-class NotSupportedYet(NodeChangeError):
-    """This version cannot make the change."""
-
-
 class ClusterServer:
     """The servers of a cluster, in the order of its nodes. Call `start`, then `stop`, on the same event loop."""
 
@@ -152,7 +148,7 @@ class ClusterServer:
         noticed: whether the controller learns of it at once, and not after broker.session.timeout.ms.
         """
         if len(self.servers) > 1:
-            raise NotSupportedYet("a node of several cannot be crashed yet")
+            raise NodeChangeError("a node of several cannot be crashed: not supported yet")
         self.server_of(node_id).crash(restart_after_ms, snapshots)
 
     async def restart(self, node_id: int, snapshots: SnapshotFault | None = None) -> None:
@@ -170,24 +166,24 @@ class ClusterServer:
         controlled: as by SIGTERM, its leaders move first; otherwise as by SIGKILL. noticed: as of crash.
         Raises NodeChangeError.
         """
-        raise NotSupportedYet("a node cannot be stopped yet")
+        raise NodeChangeError("a node cannot be stopped: not supported yet")
 
     async def start_node(self, node_id: int) -> None:
         """Start a node that is down, with its files and on its ports.
 
         Raises NodeChangeError, and OSError, CorruptFileError, ConfigError, DataDirectoryError as Server.restart.
         """
-        raise NotSupportedYet("a node cannot be started again yet")
+        raise NodeChangeError("a node cannot be started again: not supported yet")
 
     # -- network of one node
 
     def isolate(self, node_id: int, from_: Collection[Surroundings]) -> None:
         """Cut a node off, in addition to what it is cut off from already. Raises NodeChangeError."""
-        raise NotSupportedYet("a node cannot be isolated yet")
+        raise NodeChangeError("a node cannot be isolated: not supported yet")
 
     def rejoin(self, node_id: int) -> None:
         """End the isolation of a node. Raises NodeChangeError."""
-        raise NotSupportedYet("a node cannot rejoin yet")
+        raise NodeChangeError("a node cannot rejoin: not supported yet")
 
     def isolated_from(self, node_id: int) -> list[Surroundings]:
         """Return what the node is cut off from."""
@@ -197,11 +193,11 @@ class ClusterServer:
 
     def pause_replication(self, node_id: int, topic: str | None = None, partition: int | None = None) -> None:
         """Stop the fetches of a node's followers: of all, of one topic or of one partition. Raises NodeChangeError."""
-        raise NotSupportedYet("replication cannot be paused yet")
+        raise NodeChangeError("replication cannot be paused: not supported yet")
 
     def resume_replication(self, node_id: int, topic: str | None = None, partition: int | None = None) -> None:
         """End the pause of a node's followers: of all, of one topic or of one partition. Raises NodeChangeError."""
-        raise NotSupportedYet("replication cannot be resumed yet")
+        raise NodeChangeError("replication cannot be resumed: not supported yet")
 
     def is_paused(self, node_id: int, topic: str, partition: int) -> bool:
         """Return whether the replica of a partition on a node is paused."""
@@ -216,7 +212,7 @@ class ClusterServer:
 
         unclean: allow a replica that is not in the ISR. Raises NodeChangeError.
         """
-        raise NotSupportedYet("a leader cannot be moved yet")
+        raise NodeChangeError("a leader cannot be moved: not supported yet")
 
 
 class ClusterHeldRequests:
