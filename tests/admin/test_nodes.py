@@ -1,5 +1,6 @@
 """Nodes, partitions and replicas of three nodes over HTTP: what is listed, and what each call refuses."""
 
+import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -10,7 +11,8 @@ import pytest
 from fauxka.testing import CallError
 from fauxka.testing.remote_broker import RemoteBroker
 
-from ..serving_process import Serving, serving
+from ..broker.wire_connection import still_serves
+from ..serving_process import Serving, run, serving
 from .admin_client import AdminClient
 
 SOME_SURROUNDINGS = "a list with at least one of clients, controller or nodes"
@@ -209,6 +211,18 @@ def test_metrics_have_each_node_and_the_offsets_of_the_leaders(nodes: AdminClien
 
     assert [f'node="{node}"' in text for node in (1, 2, 3, 4)] == [True, True, True, False]
     assert text.count("fauxka_log_end_offset{") == 4
+
+
+def test_journal_is_filtered_by_the_node_that_got_the_request(nodes: AdminClient, three: Serving) -> None:
+    for address in three.bootstrap.split(","):
+        assert still_serves(address)
+
+    found = nodes.get("/v1/journal", node=2, limit=1000)["items"]
+    listed = run("journal", "--node", "2", "--json", "--ready-file", str(three.ready_file))
+
+    assert {entry["node"] for entry in found} == {2}
+    assert nodes.get("/v1/journal/count", node=2)["count"] == len(found) > 0
+    assert len(json.loads(listed.output)["items"]) == len(found)
 
 
 def test_export_has_the_partitions_of_all_leaders(nodes: AdminClient, folder: Path) -> None:
