@@ -214,7 +214,7 @@ class RunningBroker:
         """
         if ApiKey.LIST_TRANSACTIONS not in self._served:
             return -1
-        # Each broker lists those that it coordinates.
+        # Each broker lists the transactional ids that it coordinates.
         responses = [
             self._connection_to(broker).send_request(
                 ApiKey.LIST_TRANSACTIONS,
