@@ -111,10 +111,19 @@ def commands() -> None:
     help="Listener, instead of --host and --port; the second address is advertised to clients. Repeatable.",
 )
 @click.option(
+    "--nodes",
+    envvar="FAUXKA_NODES",
+    type=click.IntRange(1, 16),
+    default=1,
+    show_default=True,
+    help="Brokers in this process, with consecutive node ids and ports; in memory only.",
+)
+@click.option("--racks", envvar="FAUXKA_RACKS", metavar="RACK,...", help="Rack of each node, in order.")
+@click.option(
     "--advertised-file",
     envvar="FAUXKA_ADVERTISED_FILE",
     type=PATH,
-    help="Wait for this file, and advertise the listeners in its line: NAME://HOST:PORT,...",
+    help="Wait for this file, and advertise the listeners in its line of each node: NAME://HOST:PORT,...",
 )
 @click.option("--ready-file", type=PATH, help="Write the address to this file when clients can connect.")
 @click.option(
@@ -191,7 +200,7 @@ def serve(
     rule_file: str | None,
     **options: Any,
 ) -> None:
-    """Run a broker until SIGTERM or SIGINT.
+    """Run a broker, or a cluster of several, until SIGTERM or SIGINT.
 
     Kafka configuration keys come from --config, the environment variables KAFKA_*, and -c; later ones override.
     """

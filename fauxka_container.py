@@ -12,6 +12,7 @@ for a file with its addresses.
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from typing import Any, Self
 
 from testcontainers.core.container import DockerContainer
@@ -23,6 +24,8 @@ from .testing.remote_broker import RemoteBroker
 IMAGE = "fauxka:0.1.0"
 # For clients of the host, and for containers of the same network.
 HOST_PORT, NETWORK_PORT, ADMIN_PORT = 9092, 9093, 9099
+# The ports of the first of several nodes. Each further node has the next ones, up to 16 nodes.
+HOST_PORT_OF_SEVERAL, NETWORK_PORT_OF_SEVERAL = 19092, 29092
 ADVERTISED_FILE = "/tmp/advertised"
 START_SECONDS_MAX = 30.0
 RESPONSE_SECONDS_MAX = 1.0
@@ -30,16 +33,23 @@ POLL_SECONDS = 0.005
 
 
 class FauxkaContainer(DockerContainer):
-    """A container with a broker, its bootstrap address, and its admin API as `broker`.
+    """A container with a broker or several, the bootstrap address, and the admin API as `broker`.
 
-    Containers of the same network reach it at NETWORK_PORT of its alias, which with_network_aliases sets.
+    Containers of the same network reach it at NETWORK_PORT of its alias, which with_network_aliases sets; several nodes
+    at the ports from NETWORK_PORT_OF_SEVERAL on.
     """
 
-    def __init__(self, image: str = IMAGE, **options: Any) -> None:
-        """image: name and tag. options: of DockerContainer."""
+    def __init__(self, image: str = IMAGE, *, nodes: int = 1, racks: Sequence[str] = (), **options: Any) -> None:
+        """image: name and tag. nodes: how many. racks: of each node. options: of DockerContainer."""
         super().__init__(image, **options)
-        self.with_exposed_ports(HOST_PORT, ADMIN_PORT)
-        self.with_env("KAFKA_LISTENERS", f"PLAINTEXT://0.0.0.0:{HOST_PORT},NETWORK://0.0.0.0:{NETWORK_PORT}")
+        host, network = (HOST_PORT, NETWORK_PORT) if nodes == 1 else (HOST_PORT_OF_SEVERAL, NETWORK_PORT_OF_SEVERAL)
+        # The ports of each node.
+        self._ports = [(host + index, network + index) for index in range(nodes)]
+        self.with_exposed_ports(*(port for port, _ in self._ports), ADMIN_PORT)
+        self.with_env("FAUXKA_NODES", str(nodes))
+        if racks:
+            self.with_env("FAUXKA_RACKS", ",".join(racks))
+        self.with_env("KAFKA_LISTENERS", f"PLAINTEXT://0.0.0.0:{host},NETWORK://0.0.0.0:{network}")
         self.with_env("KAFKA_LISTENER_SECURITY_PROTOCOL_MAP", "PLAINTEXT:PLAINTEXT,NETWORK:PLAINTEXT")
         self.with_env("FAUXKA_ADVERTISED_FILE", ADVERTISED_FILE)
         self._broker: RemoteBroker | None = None
@@ -52,16 +62,18 @@ class FauxkaContainer(DockerContainer):
         """Start, and return when clients can connect. Raises TimeoutError with the log."""
         self._broker = None
         super().start()
-        bootstrap = self.get_bootstrap_server()
         names = self._network_aliases or [self.get_wrapped_container().attrs["Config"]["Hostname"]]
-        listeners = f"PLAINTEXT://{bootstrap},NETWORK://{names[0]}:{NETWORK_PORT}"
-        self.copy_into_container(f"{listeners}\n".encode(), ADVERTISED_FILE)
-        self._wait_until_ready(bootstrap)
+        lines = [
+            f"PLAINTEXT://{self._published(host)},NETWORK://{names[0]}:{network}\n" for host, network in self._ports
+        ]
+        self.copy_into_container("".join(lines).encode(), ADVERTISED_FILE)
+        for host, _ in self._ports:
+            self._wait_until_ready(self._published(host))
         return self
 
     def get_bootstrap_server(self) -> str:
-        """Return "host:port" for a client's bootstrap.servers."""
-        return self._published(HOST_PORT)
+        """Return "host:port" for a client's bootstrap.servers; of several nodes all, joined by commas."""
+        return ",".join(self._published(host) for host, _ in self._ports)
 
     def get_admin_address(self) -> str:
         """Return "host:port" of the admin API."""

@@ -15,20 +15,22 @@ configuration is another than that of `fauxka_broker` fails.
 from __future__ import annotations
 
 import sys
-from collections.abc import Generator, Iterator, Mapping
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pytest
 
 if TYPE_CHECKING:
     from .testing import Broker
-    from .testing.broker_pool import BrokerPool
+    from .testing.broker_pool import BrokerPool, Configuration
     from .testing.config_entries import ConfigEntry
     from .testing.faults import Faults
 
 ALLOW_UNFIRED = "fauxka_allow_unfired"
 MARKER = f"{ALLOW_UNFIRED}(*names): fault rules with these names, or all, need not fire"
 HINT = f"A test that may pass without hits of these rules must be marked with @pytest.mark.{ALLOW_UNFIRED}"
+# The fixtures that choose a broker, in the order of the parameters of Configuration.of.
+CONFIGURATION = ("fauxka_config", "fauxka_as_version", "fauxka_nodes", "fauxka_racks")
 REPORT_HEADING = "fauxka: what happened"
 
 
@@ -57,6 +59,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         "fauxka_config", "Kafka's keys for the broker of the fixtures, one key=value per line", type="linelist"
     )
     parser.addini("fauxka_as_version", "same as --fauxka-as-version", default="")
+    parser.addini("fauxka_nodes", "the number of nodes of the broker of the fixtures, 1 to 16", default="1")
+    parser.addini("fauxka_racks", "the rack of each node, in order, joined by commas", default="")
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -85,6 +89,23 @@ def fauxka_as_version(pytestconfig: pytest.Config) -> str | None:
 
 
 @pytest.fixture(scope="session")
+def fauxka_nodes(pytestconfig: pytest.Config) -> int:
+    """The number of nodes of the broker, from the ini option fauxka_nodes; override the fixture for another number."""
+    nodes: str = pytestconfig.getini("fauxka_nodes")
+    try:
+        return int(nodes)
+    except ValueError:
+        raise pytest.UsageError(f"fauxka_nodes: expected an integer, got {nodes!r}") from None
+
+
+@pytest.fixture(scope="session")
+def fauxka_racks(pytestconfig: pytest.Config) -> Sequence[str] | None:
+    """The rack of each node, from the ini option fauxka_racks; None for broker.rack. Override it for other racks."""
+    racks: str = pytestconfig.getini("fauxka_racks")
+    return [rack.strip() for rack in racks.split(",")] if racks else None
+
+
+@pytest.fixture(scope="session")
 def _fauxka_brokers() -> Iterator[BrokerPool]:
     """The running brokers of the session, by their configuration."""
     from .testing.broker_pool import BrokerPool
@@ -96,26 +117,43 @@ def _fauxka_brokers() -> Iterator[BrokerPool]:
 
 @pytest.fixture(scope="session")
 def fauxka_broker(
-    fauxka_config: Mapping[str, ConfigEntry], fauxka_as_version: str | None, _fauxka_brokers: BrokerPool
+    fauxka_config: Mapping[str, ConfigEntry],
+    fauxka_as_version: str | None,
+    fauxka_nodes: int,
+    fauxka_racks: Sequence[str] | None,
+    _fauxka_brokers: BrokerPool,
 ) -> Broker:
     """The broker of the session, in a thread of this process; it keeps its state between tests."""
-    return _fauxka_brokers.broker_of(fauxka_config, fauxka_as_version)
+    from .testing.broker_pool import Configuration
+
+    wanted = Configuration.of(fauxka_config, fauxka_as_version, fauxka_nodes, fauxka_racks)
+    return _fauxka_brokers.broker_of(wanted)
+
+
+@pytest.fixture
+def _fauxka_configuration(
+    fauxka_config: Mapping[str, ConfigEntry],
+    fauxka_as_version: str | None,
+    fauxka_nodes: int,
+    fauxka_racks: Sequence[str] | None,
+) -> Configuration:
+    """The configuration of the test."""
+    from .testing.broker_pool import Configuration
+
+    return Configuration.of(fauxka_config, fauxka_as_version, fauxka_nodes, fauxka_racks)
 
 
 @pytest.fixture
 def fauxka(
-    request: pytest.FixtureRequest,
-    fauxka_config: Mapping[str, ConfigEntry],
-    fauxka_as_version: str | None,
-    _fauxka_brokers: BrokerPool,
+    request: pytest.FixtureRequest, _fauxka_configuration: Configuration, _fauxka_brokers: BrokerPool
 ) -> Iterator[Broker]:
     """The broker of the test's configuration, reset: no connections, topics or rules, an empty journal, real time."""
     broker: Broker
     if _overrides_broker(request):
         broker = request.getfixturevalue("fauxka_broker")
-        _check_configuration(_fauxka_brokers, broker, fauxka_config, fauxka_as_version)
+        _check_configuration(_fauxka_brokers, broker, _fauxka_configuration)
     else:
-        broker = _fauxka_brokers.broker_of(fauxka_config, fauxka_as_version)
+        broker = _fauxka_brokers.broker_of(_fauxka_configuration)
     broker.reset("all")
     _observe(request.node, broker, since=0)
     yield broker
@@ -125,7 +163,7 @@ def fauxka(
 
 @pytest.fixture
 def fauxka_bootstrap(fauxka: Broker) -> str:
-    """The address for a client's bootstrap.servers, "host:port"."""
+    """The address for a client's bootstrap.servers, "host:port"; of several nodes all, joined by commas."""
     return fauxka.bootstrap_servers
 
 
@@ -147,11 +185,9 @@ def _overrides_broker(request: pytest.FixtureRequest) -> bool:
     return len(manager.getfixturedefs("fauxka_broker", node) or ()) > 1
 
 
-def _check_configuration(
-    brokers: BrokerPool, broker: Broker, config: Mapping[str, ConfigEntry], as_version: str | None
-) -> None:
+def _check_configuration(brokers: BrokerPool, broker: Broker, wanted: Configuration) -> None:
     """Fail the test if the broker is one of the plugin with another configuration."""
-    difference = brokers.find_difference(broker, config, as_version)
+    difference = brokers.find_difference(broker, wanted)
     if difference is not None:
         pytest.fail(
             f"fauxka_broker is a session fixture, which pytest executes once; {difference}. Request the fixture "
@@ -180,11 +216,12 @@ def pytest_runtest_setup(item: pytest.Item) -> Generator[None, object, object]:
 def _observe_session_broker(item: pytest.Item, fixtures: Mapping[str, Any]) -> None:
     """fixtures: the values of all fixtures of the test. A project may override fauxka_broker by anything."""
     from .testing import Broker
+    from .testing.broker_pool import Configuration
 
     broker = fixtures["fauxka_broker"]
-    if "_fauxka_brokers" in fixtures and "fauxka_config" in fixtures and "fauxka_as_version" in fixtures:
-        brokers: BrokerPool = fixtures["_fauxka_brokers"]
-        _check_configuration(brokers, broker, fixtures["fauxka_config"], fixtures["fauxka_as_version"])
+    given = [fixtures[name] for name in CONFIGURATION if name in fixtures]
+    if "_fauxka_brokers" in fixtures and len(given) == len(CONFIGURATION):
+        _check_configuration(fixtures["_fauxka_brokers"], broker, Configuration.of(*given))
     if isinstance(broker, Broker) and observed_key not in item.stash:
         _observe(item, broker, since=broker.journal.last_id)
 

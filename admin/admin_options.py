@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 import socket
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from typing import NamedTuple
 
 from ..broker.lifecycle.export import EXPORTS_FOLDER
@@ -117,11 +117,14 @@ class BoundAddress(NamedTuple):
         return int(self.bound.getsockname()[1])
 
 
-def bind(options: AdminOptions) -> BoundAddress:
+def bind(options: AdminOptions, kafka_ports: Collection[int] = ()) -> BoundAddress:
     """Return a listening socket. Raises OSError.
 
-    If the default port is in use and the user did not choose it, any free port is taken.
+    kafka_ports: the ports of the Kafka listeners, which are not bound yet.
+    If the default port is in use, or one of them, and the user did not choose it, any free port is taken.
     """
+    if not options.is_port_asked and options.port in kafka_ports:
+        return _bound(options.host, 0, is_other_port=True)
     try:
         return _bound(options.host, options.port, is_other_port=False)
     except OSError:

@@ -8,12 +8,12 @@ from __future__ import annotations
 import asyncio
 import gc
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from importlib import import_module
 from typing import TYPE_CHECKING
 
+from ..broker.lifecycle.cluster_server import ClusterServer
 from ..broker.lifecycle.serve_command import StartupError
-from ..broker.lifecycle.server import Server
 from ..faults.files.file_fault_injector import FileFaultInjector
 from .admin_options import AdminOptions, BoundAddress, bind
 from .fault_injection import FaultInjection
@@ -33,7 +33,7 @@ HTTP_MODULES = (".http_server", ".application", ".control", ".operations.all_ope
 
 
 class AdminServer:
-    """The admin API and the fault injection of one node: the ServeHooks of `fauxka serve`."""
+    """The admin API and the fault injection of one cluster: the ServeHooks of `fauxka serve`."""
 
     def __init__(
         self,
@@ -59,18 +59,20 @@ class AdminServer:
         """Return the class that injects file faults."""
         return FileFaultInjector
 
-    def make_server(self, cluster: Cluster, listeners: Sequence[ListenerConfig]) -> Server:
-        """Return the server of the node, not started, with fault injection."""
+    def make_server(self, cluster: Cluster, listeners: Sequence[Sequence[ListenerConfig]]) -> ClusterServer:
+        """Return the server of the nodes, not started, with fault injection. listeners: of each node."""
         self._fault_injection = FaultInjection(cluster, self._initial_rules)
         return self._fault_injection.make_server(cluster, listeners)
 
-    def bind(self) -> None:
-        """Bind the port of the admin API before the node listens. Raises StartupError."""
+    def bind(self, kafka_ports: Collection[int]) -> None:
+        """Bind the port of the admin API before the nodes listen. kafka_ports: theirs. Raises StartupError."""
         options = self._options
         if options is None:
             return
+        if options.is_port_asked and options.port and options.port in kafka_ports:
+            raise StartupError(f"--admin-port: port {options.port} is the port of a Kafka listener")
         try:
-            self._address = bind(options)
+            self._address = bind(options, kafka_ports)
         except OSError as error:
             where = f"{options.host}:{options.port}"
             raise StartupError(
@@ -82,7 +84,7 @@ class AdminServer:
             text = "the admin API on %s:%d needs no token, and other machines can reach it: set --admin-token"
             logger.warning(text, options.host, self._address.port)
 
-    async def open(self, server: Server, seed_topics: Sequence[SeedTopic]) -> str | None:
+    async def open(self, server: ClusterServer, seed_topics: Sequence[SeedTopic]) -> str | None:
         """Start the HTTP server and return its address. The packages for HTTP are imported in a thread."""
         if self._options is None or self._address is None:
             return None

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import cached_property
 
-from ..broker.dispatch.held_requests import HeldRequests
 from ..broker.lifecycle.cluster_reset import SeedTopic
-from ..broker.lifecycle.server import Server
+from ..broker.lifecycle.cluster_server import ClusterHeldRequests, ClusterServer
+from ..broker.node import Node
 from ..broker.runtime.clock import AdjustableClock
 from ..faults.files.file_fault_injector import FileFaultInjector
 from ..faults.files.file_rule_plan import FileRulePlan
@@ -20,18 +20,18 @@ from .snapshots import Snapshots
 
 
 class Control:
-    """One broker with its rules, journal, snapshots and scenarios."""
+    """One cluster with its rules, journal, snapshots and scenarios."""
 
     def __init__(
         self,
-        server: Server,
+        server: ClusterServer,
         fault_injection: FaultInjection,
         *,
         seed_topics: Sequence[SeedTopic] = (),
         make_scenarios: Callable[[], Scenarios] | None = None,
         export_folder: ExportFolder | None = None,
     ) -> None:
-        """Control a server.
+        """Control the server of a cluster.
 
         seed_topics: recreated by a reset. make_scenarios: imports and returns the scenarios.
         export_folder: confines exports; None for exports to any path, for callers in the broker's own process.
@@ -50,16 +50,30 @@ class Control:
 
     @property
     def is_running(self) -> bool:
-        """Whether clients can connect."""
+        """Whether clients can connect to a node."""
         return self.server.is_running
 
     def check_running(self) -> None:
-        """Raise CallError 409 while the node is down."""
+        """Raise CallError 409 while all nodes are down."""
         if not self.is_running:
             raise conflict("the node is down; POST /v1/restart starts it")
 
+    def check_all_running(self) -> None:
+        """Raise CallError 409 while a node is down."""
+        if len(self.server.servers) == 1:
+            self.check_running()
+        down = [node_id for node_id in self.server.node_ids if self.server.state_of(node_id) != "running"]
+        if down:
+            raise conflict(f"node {down[0]} is down; POST /v1/nodes/{down[0]}/start starts it")
+
     @property
-    def held(self) -> HeldRequests:
+    def node(self) -> Node:
+        """The first running node, or the first of all; for operations that any node can carry out."""
+        running = self.server.running
+        return running[0].node if running else self.cluster.node
+
+    @property
+    def held(self) -> ClusterHeldRequests:
         """The held requests."""
         return self.server.held
 

@@ -1,4 +1,4 @@
-"""The fault rules and the journal of one broker, and its server with both.
+"""The fault rules and the journal of one cluster, and its server with both.
 
 Imported at every start-up: msgspec and the models of rules are imported with the first rule.
 """
@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from ..broker.cluster import Cluster
-from ..broker.lifecycle.server import Server
+from ..broker.lifecycle.cluster_server import ClusterServer
 from ..broker.network.listeners import ListenerConfig
 from ..faults.journal.journal import Journal
 from ..faults.rules.fault_plan import FaultPlan
@@ -20,26 +20,25 @@ if TYPE_CHECKING:
 
 
 class FaultInjection:
-    """The rules and the journal of one broker."""
+    """The rules and the journal of all nodes of a cluster."""
 
     def __init__(self, cluster: Cluster, initial_rules: Sequence[FaultRule] = ()) -> None:
         """Start with an empty journal. initial_rules: in force from the start on, and again after a reset of faults."""
         self.plan = FaultPlan(cluster.clock.now_ms)
         self._initial_rules = initial_rules
         self.arm_initial_rules()
-        self.journal = Journal(
-            cluster.node.config.journal_requests_max, cluster.node.node_id, cluster.image.topic_name_of
-        )
+        self.journal = Journal(cluster.image.configs.current.journal_requests_max, cluster.image.topic_name_of)
 
     def arm_initial_rules(self) -> None:
         """Add the initial rules after the others."""
         for rule in self._initial_rules:
             self.plan.add(rule)
 
-    def make_server(self, cluster: Cluster, listeners: Sequence[ListenerConfig]) -> Server:
-        """Return the server of the node, not started, with the rules and the journal."""
-        server = Server(cluster, listeners, plan=self.plan, observer=self.journal)
-        server.on_recovered = self._recovered
+    def make_server(self, cluster: Cluster, listeners: Sequence[Sequence[ListenerConfig]]) -> ClusterServer:
+        """Return the server of the nodes, not started, with the rules and the journal. listeners: of each node."""
+        server = ClusterServer(cluster, listeners, plan=self.plan, observer=self.journal)
+        for of_node in server.servers:
+            of_node.on_recovered = self._recovered
         return server
 
     def _recovered(self, ends: LogEndOffsets) -> None:

@@ -29,7 +29,7 @@ async def run_steps(control: Control, steps: Steps[Result | Deferred[Result]]) -
     Raises the CallError or RuleError of a step, and CallError 409 if the node crashes or is reset before the end.
     """
     work = cast("Steps[Result | Refusal | Deferred[Result | Refusal]]", _with_refusal(steps))
-    result: object = control.cluster.node.long_work.run(work, CALLER)
+    result: object = control.node.long_work.run(work, CALLER)
     if isinstance(result, Deferred):
         result = await _completed(cast("Deferred[object]", result))
     outcome = cast("Result | Refusal", result)

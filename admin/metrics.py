@@ -11,6 +11,7 @@ from prometheus_client.registry import Collector
 
 from .. import __version__
 from .control import Control
+from .leading_partitions import leading_partitions
 
 _PARTITION_LABELS = ["topic", "partition"]
 _RULE_LABELS = ["rule", "name", "point", "kind"]
@@ -41,14 +42,15 @@ class _BrokerCollector(Collector):
     def _info(self) -> Metric:
         cluster = self._control.cluster
         info = GaugeMetricFamily(
-            "fauxka_info", "Version, cluster id and node id.", labels=["version", "cluster_id", "node"]
+            "fauxka_info", "Version, cluster id and id of each node.", labels=["version", "cluster_id", "node"]
         )
-        info.add_metric([__version__, cluster.image.cluster_id, str(cluster.node.node_id)], 1)
+        for node in cluster.nodes:
+            info.add_metric([__version__, cluster.image.cluster_id, str(node.node_id)], 1)
         return info
 
     def _requests(self) -> Iterator[Metric]:
         control = self._control
-        yield GaugeMetricFamily("fauxka_up", "Whether clients can connect.", value=int(control.is_running))
+        yield GaugeMetricFamily("fauxka_up", "Whether clients can connect to a node.", value=int(control.is_running))
         connections = control.server.connection_count
         yield GaugeMetricFamily("fauxka_connections", "Connections of clients.", value=connections)
         handled = control.journal.last_id
@@ -78,7 +80,7 @@ class _BrokerCollector(Collector):
         start = GaugeMetricFamily("fauxka_log_start_offset", "Log start offset.", labels=labels)
         end = GaugeMetricFamily("fauxka_log_end_offset", "Log end offset.", labels=labels)
         size = GaugeMetricFamily("fauxka_log_size_bytes", "Size of the segments of a log.", labels=labels)
-        partitions = list(self._control.cluster.node.replicas.partitions())
+        partitions = list(leading_partitions(self._control.cluster))
         for partition in partitions:
             place = [partition.topic_name, str(partition.index)]
             log = partition.find_log()
@@ -93,7 +95,7 @@ class _BrokerCollector(Collector):
     def _groups(self) -> Iterator[Metric]:
         cluster = self._control.cluster
         groups = GaugeMetricFamily("fauxka_groups", "Groups by state.", labels=["state"])
-        states = [group.group_state for group in cluster.node.coordinators.list_groups()]
+        states = [group.group_state for node in cluster.nodes for group in node.coordinators.list_groups()]
         for state in sorted(set(states)):
             groups.add_metric([state], states.count(state))
         yield groups

@@ -59,6 +59,12 @@ BODIES: dict[str, Json] = {
     "POST /v1/restore": {"id": 1},
     "POST /v1/crash": {"restart_after_ms": 2000, "snapshots": "keep"},
     "POST /v1/restart": {"snapshots": "drop"},
+    "POST /v1/nodes/{id}/stop": {"controlled": False, "noticed": True},
+    "POST /v1/nodes/{id}/isolate": {"from": ["controller", "nodes"]},
+    "POST /v1/partitions/leader": {"topic": "orders", "partition": 0, "node": 2},
+    "POST /v1/replication/pause": {"node": 3, "topic": "orders", "partition": 0},
+    "POST /v1/replication/resume": {"node": 3},
+    "POST /v1/coordinators/move": {"group_id": "billing", "node": 2},
     "POST /v1/export": {"dir": "after-test-1"},
     "POST /v1/scenarios/{name}/run": {"client": "raw", "as_version": "2.4"},
     "POST /faults": {
@@ -90,6 +96,26 @@ ERRORS: dict[str, tuple[CallError, ...]] = {
     "/v1/restore": (unknown("snapshot", 7), conflict(NODE_DOWN)),
     "/v1/crash": (unknown("node", 7, field="node"), conflict("the node is already down", field="node", value=1)),
     "/v1/restart": (unknown("node", 7, field="node"), conflict("the node is running", field="node", value=1)),
+    "/v1/nodes/{id}/stop": (unknown("node", 7), conflict("node 2 is down (crashed)", field="id", value=2)),
+    "/v1/nodes/{id}/start": (unknown("node", 7), conflict("node 2 is running", field="id", value=2)),
+    "/v1/nodes/{id}/isolate": (unknown("node", 7), conflict("node 2 is down (crashed)", field="id", value=2)),
+    "/v1/nodes/{id}/rejoin": (unknown("node", 7),),
+    "/v1/partitions/leader": (
+        unknown("node", 7, field="node"),
+        conflict("node 2 is not in the ISR of orders-0, which is 1, 3; unclean true allows it", field="node", value=2),
+    ),
+    "/v1/replication/pause": (
+        unknown("node", 7, field="node"),
+        conflict("node 2 has no replica of orders-0", field="node", value=2),
+    ),
+    "/v1/replication/resume": (
+        unknown("node", 7, field="node"),
+        conflict("node 2 has no replica of orders-0", field="node", value=2),
+    ),
+    "/v1/coordinators/move": (
+        unknown("node", 7, field="node"),
+        conflict("billing has no coordinator yet: there is no topic __consumer_offsets", field="group_id"),
+    ),
     "/v1/export": (conflict(NODE_DOWN),),
     "/v1/scenarios/{name}/run": (
         unknown("scenario", "lost-akc", field="name"),

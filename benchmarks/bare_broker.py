@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from fauxka.broker.cluster import Cluster
 from fauxka.broker.lifecycle import serve_command
 from fauxka.broker.lifecycle.cluster_reset import SeedTopic
-from fauxka.broker.lifecycle.server import Server
+from fauxka.broker.lifecycle.cluster_server import ClusterServer
 from fauxka.broker.network.listeners import ListenerConfig
 from fauxka.broker.runtime import log_output
 
@@ -18,14 +18,14 @@ class NoHooks:
 
     make_file_faults = None
 
-    def make_server(self, cluster: Cluster, listeners: Sequence[ListenerConfig]) -> Server:
+    def make_server(self, cluster: Cluster, listeners: Sequence[Sequence[ListenerConfig]]) -> ClusterServer:
         """Return a server without fault rules and journal."""
-        return Server(cluster, listeners)
+        return ClusterServer(cluster, listeners)
 
-    def bind(self) -> None:
+    def bind(self, kafka_ports: Collection[int]) -> None:
         """Bind nothing."""
 
-    async def open(self, server: Server, seed_topics: Sequence[SeedTopic]) -> str | None:
+    async def open(self, server: ClusterServer, seed_topics: Sequence[SeedTopic]) -> str | None:
         """Start no admin API."""
         return None
 

@@ -54,6 +54,7 @@ class Node:
         if make_file_faults is not None:
             self.event_loop_bridge = EventLoopBridge(clock)
             self.file_faults = make_file_faults(clock.now_ms, self.event_loop_bridge)
+            self.file_faults.node_id = node_id
         self.replicas = ReplicaManager(node_id, self.image, clock, self._with_faults(file_system), self.file_faults)
         self.produce_routes: ProduceRoutes = {}
         self.long_work = LongWork()
@@ -120,6 +121,14 @@ class Node:
 
     def leaders_changed(self, topic: TopicImage, indexes: Sequence[int]) -> None:
         """Load and unload coordinators, after all nodes have applied the partitions."""
+        if topic.is_internal and (self._coordinators is not None or self._leads_records(topic, indexes)):
+            self.coordinators.leaders_changed(topic, indexes)
+
+    def _leads_records(self, topic: TopicImage, indexes: Sequence[int]) -> bool:
+        """Whether this node leads a partition of these that has records, which a coordinator must read."""
+        partitions = self.replicas.partitions_of(topic)
+        logs = [partitions[index].find_log() for index in indexes if partitions[index].is_leader]
+        return any(log is not None and log.log_end_offset > log.log_start_offset for log in logs)
 
     def keep_image(self) -> None:
         """Keep the metadata as it is now, because the controller cannot be reached."""
@@ -209,7 +218,8 @@ class Node:
         """Report to the journal what was deleted from the partition's log since the last call."""
         log = partition.find_log()
         for deleted in [] if log is None else log.take_deleted_records():
-            if self.observer is not None:
+            # Each follower deletes the same records.
+            if self.observer is not None and partition.is_leader:
                 self.observer.records_deleted(partition.topic_name, partition.index, deleted)
 
     def report_applied_later(self, context: RequestContext, size: int) -> None:

@@ -9,12 +9,14 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Self, TypeVar, Unpack
 
 from .node import Node, Phase, resetting, restarting
+from .nodes import starting
 from .rule import AsyncRule
 
 if TYPE_CHECKING:
     from ..admin.control import Control
     from ..admin.operations.crash_operations import SnapshotsOption
     from ..admin.operations.export_operations import Exported
+    from ..admin.operations.node_operations import NodeStatus
     from ..admin.operations.reset_operations import Scope
     from ..broker.replica.record_reader import StoredRecord
     from .coordinators import AsyncTransactions
@@ -81,12 +83,16 @@ class AsyncBroker(Node):
         """Reset the broker to its state after the start; scope: as in Broker.reset."""
         await self._perform(resetting(scope))
 
-    async def restart(self, snapshots: SnapshotsOption = "keep") -> None:
-        """Restart a crashed broker on the same port with the content of its files; snapshots: as in crash.
+    async def restart(self, snapshots: SnapshotsOption = "keep", *, node: int | None = None) -> None:
+        """Restart a crashed node on the same port with the content of its files; snapshots, node: as in crash.
 
-        Raises CallError if the broker is running.
+        Raises CallError if the node is running.
         """
-        await self._perform(restarting(snapshots))
+        await self._perform(restarting(snapshots, node))
+
+    async def start_node(self, node: int) -> NodeStatus:
+        """Start a node that is down, and return when clients can connect. Raises CallError if it is running."""
+        return await self._perform(starting(node))
 
     @cached_property
     def faults(self) -> AsyncFaults:

@@ -16,6 +16,7 @@ from ..broker.runtime import event_loop_bridge
 from ..broker.runtime.event_loop import new_event_loop
 from .errors import BrokerStateError
 from .node import Node, Phase, resetting, restarting
+from .nodes import starting
 from .rule import Rule
 
 # Modules that every start needs, imported here so that the first broker of a process starts without delay.
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from ..admin.control import Control
     from ..admin.operations.crash_operations import SnapshotsOption
     from ..admin.operations.export_operations import Exported
+    from ..admin.operations.node_operations import NodeStatus
     from ..admin.operations.reset_operations import Scope
     from ..broker.replica.record_reader import StoredRecord
     from .coordinators import Transactions
@@ -150,12 +152,16 @@ class Broker(Node):
         """
         self._perform(resetting(scope))
 
-    def restart(self, snapshots: SnapshotsOption = "keep") -> None:
-        """Restart a crashed broker on the same port with the content of its files; snapshots: as in crash.
+    def restart(self, snapshots: SnapshotsOption = "keep", *, node: int | None = None) -> None:
+        """Restart a crashed node on the same port with the content of its files; snapshots, node: as in crash.
 
-        Raises CallError if the broker is running.
+        Raises CallError if the node is running.
         """
-        self._perform(restarting(snapshots))
+        self._perform(restarting(snapshots, node))
+
+    def start_node(self, node: int) -> NodeStatus:
+        """Start a node that is down, and return when clients can connect. Raises CallError if it is running."""
+        return self._perform(starting(node))
 
     @cached_property
     def faults(self) -> Faults:

@@ -6,7 +6,7 @@ caller must reset the broker that it gets.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from .broker import Broker
@@ -15,24 +15,37 @@ from .config_entries import ConfigEntry, config_entries
 
 @dataclass(frozen=True, slots=True)
 class Configuration:
-    """The configuration of a broker: Kafka's keys, sorted, and the Kafka version of its producer rules."""
+    """The configuration of a broker: Kafka's keys, sorted, the Kafka version of its producer rules, and its nodes."""
 
     entries: tuple[tuple[str, str], ...]
     as_version: str | None
+    nodes: int = 1
+    racks: tuple[str, ...] | None = None
 
     @classmethod
-    def of(cls, config: Mapping[str, ConfigEntry], as_version: str | None) -> Configuration:
+    def of(
+        cls,
+        config: Mapping[str, ConfigEntry],
+        as_version: str | None,
+        nodes: int = 1,
+        racks: Sequence[str] | None = None,
+    ) -> Configuration:
         """Return the configuration; the order of the keys makes no difference, and 3 is "3".
 
         Raises ConfigError and UnknownConfigKey as Broker does.
         """
-        return cls(tuple(sorted(config_entries(config).items())), as_version)
+        of_nodes = None if racks is None else tuple(racks)
+        return cls(tuple(sorted(config_entries(config).items())), as_version, nodes, of_nodes)
 
     def __str__(self) -> str:
-        """Return the keys as in a properties file, and the version."""
+        """Return the keys as in a properties file, the version, and the nodes if there are several."""
         shown = [f"{key}={value}" for key, value in self.entries] or ["no keys"]
         if self.as_version is not None:
             shown.append(f"the rules of Kafka {self.as_version}")
+        if self.nodes != 1:
+            shown.append(f"{self.nodes} nodes")
+        if self.racks is not None:
+            shown.append(f"the racks {', '.join(self.racks)}")
         return ", ".join(shown)
 
 
@@ -43,20 +56,18 @@ class BrokerPool:
         """Start without brokers."""
         self._brokers: dict[Configuration, Broker] = {}
 
-    def broker_of(self, config: Mapping[str, ConfigEntry], as_version: str | None) -> Broker:
-        """Return the broker with this configuration; the first call starts it.
-
-        config, as_version: as for Broker, with its errors.
-        """
-        configuration = Configuration.of(config, as_version)
-        broker = self._brokers.get(configuration)
+    def broker_of(self, wanted: Configuration) -> Broker:
+        """Return the broker with this configuration; the first call starts it. Raises as Broker does."""
+        broker = self._brokers.get(wanted)
         if broker is None:
-            broker = self._brokers[configuration] = Broker(config, as_version=as_version).start()
+            broker = Broker(
+                dict(wanted.entries), as_version=wanted.as_version, nodes=wanted.nodes, racks=wanted.racks
+            ).start()
+            self._brokers[wanted] = broker
         return broker
 
-    def find_difference(self, broker: Broker, config: Mapping[str, ConfigEntry], as_version: str | None) -> str | None:
+    def find_difference(self, broker: Broker, wanted: Configuration) -> str | None:
         """Return a sentence if the broker is one of the pool and has another configuration; otherwise None."""
-        wanted = Configuration.of(config, as_version)
         for configuration, running in self._brokers.items():
             if running is broker and configuration != wanted:
                 return f"it was started with {configuration}, but the test has {wanted}"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from enum import Enum
 from functools import cached_property
@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, TypeVar
 from ..admin.fault_injection import FaultInjection
 from ..broker.cluster import Cluster
 from ..broker.config.broker_config import BrokerConfig
+from ..broker.lifecycle.node_options import add_nodes, check_nodes, check_ports, config_of_nodes, listeners_of_node
 from ..broker.network.listeners import ListenerConfig
 from ..broker.runtime.clock import AdjustableClock
 from ..faults.files.file_fault_injector import FileFaultInjector
@@ -19,6 +20,7 @@ from ..storage.file_systems.file_system import FileSystem
 from ..storage.producers.emulated_version import EmulatedVersion
 from .config_entries import ConfigEntry, config_entries
 from .errors import BrokerStateError, ConfigError
+from .nodes import NodeMethods
 
 if TYPE_CHECKING:
     from ..admin.control import Control
@@ -50,8 +52,8 @@ class Phase(Enum):
     STOPPED = "stopped"
 
 
-class Node(ABC):
-    """A broker without an event loop; the constructor binds no port and starts no thread."""
+class Node(NodeMethods):
+    """A broker, or a cluster of several, without an event loop; the constructor binds no port and starts no thread."""
 
     def __init__(
         self,
@@ -61,6 +63,8 @@ class Node(ABC):
         clock: AdjustableClock | None = None,
         file_system: FileSystem | None = None,
         listeners: Sequence[ListenerConfig] = (ListenerConfig(port=0),),
+        nodes: int = 1,
+        racks: Sequence[str] | None = None,
         data_dir: str | os.PathLike[str] | None = None,
         import_logs: str | os.PathLike[str] | None = None,
     ) -> None:
@@ -70,15 +74,21 @@ class Node(ABC):
         without it.
         as_version: the Kafka version of the producer rules, such as "2.4"; 4.3 by default.
         clock: for timeouts and expiries; the system clock by default.
-        file_system: the storage of the logs; in memory by default.
+        file_system: the storage of the logs of the first node; in memory by default.
+        listeners: of the first node; each further node has the same with a port that is higher by one.
+        nodes: the number of nodes; several are in memory only. racks: of each node; broker.rack for all by default.
         data_dir: the data folder, locked from now on until the broker stops.
         import_logs: a folder of a Kafka broker whose topics are served; it is never written to.
         data_dir and import_logs take precedence over file_system.
         Raises ConfigError for an unknown key or an invalid value, DataDirectoryError if a folder cannot be used.
         """
         version = _version_of(as_version)
+        node_options = check_nodes(nodes, racks)
+        is_stored = data_dir is not None or import_logs is not None
         settings = BrokerConfig.from_entries({**CONFIG_DEFAULTS, **config_entries(config)})
-        if data_dir is None and import_logs is None:
+        settings = config_of_nodes(node_options, settings, is_stored=is_stored)
+        check_ports(listeners, nodes)
+        if not is_stored:
             self.cluster = Cluster(
                 settings,
                 clock=clock,
@@ -86,22 +96,19 @@ class Node(ABC):
                 emulated_version=version,
                 file_faults=FileFaultInjector,
             )
+            add_nodes(self.cluster, node_options)
         else:
-            # Imported lazily: most tests run in memory and need none of the loading code.
-            from ..broker.lifecycle.cluster_loader import StorageOptions, load_cluster
-
-            storage = StorageOptions(data_dir=_path_of(data_dir), import_logs=_path_of(import_logs))
-            self.cluster = load_cluster(
-                settings, storage, clock=clock, emulated_version=version, file_faults=FileFaultInjector
-            )
+            self.cluster = _loaded_cluster(settings, data_dir, import_logs, clock=clock, version=version)
         self._phase = Phase.NEW
         self._fault_injection = FaultInjection(self.cluster)
-        self._server = self._fault_injection.make_server(self.cluster, listeners)
+        self._server = self._fault_injection.make_server(
+            self.cluster, [listeners_of_node(listeners, index) for index in range(nodes)]
+        )
 
     def __repr__(self) -> str:
         """Return address, state and number of topics in one line. Never waits for the broker's thread."""
         name, server = type(self).__name__, self._server
-        if not server.listeners:
+        if not server.is_started:
             return f"<{name}, not started>"
         state = "running" if server.is_running else "not running"
         return f"<{name} {server.bootstrap_servers}, {state}, topics: {len(self.cluster.image.topics)}>"
@@ -143,7 +150,10 @@ class Node(ABC):
 
     @property
     def bootstrap_servers(self) -> str:
-        """The address for a client's bootstrap.servers, "host:port". Raises BrokerStateError unless it is started."""
+        """The address for a client's bootstrap.servers, "host:port"; of several nodes all, joined by commas.
+
+        Raises BrokerStateError unless it is started.
+        """
         self._check_started()
         return self._server.bootstrap_servers
 
@@ -201,20 +211,29 @@ class Node(ABC):
 
     @property
     def is_running(self) -> bool:
-        """Whether clients can connect; False after a crash."""
+        """Whether clients can connect to a node; False after a crash of the only one."""
         return self._server.is_running
 
-    def crash(self, restart_after_ms: int | None = None, snapshots: SnapshotsOption = "keep") -> None:
-        """Crash the broker as with SIGKILL; everything that was not written to the files is lost.
+    def crash(
+        self,
+        restart_after_ms: int | None = None,
+        snapshots: SnapshotsOption = "keep",
+        *,
+        node: int | None = None,
+        noticed: bool = False,
+    ) -> None:
+        """Crash a node as with SIGKILL; everything that was not written to the files is lost.
 
         restart_after_ms: restart after this time on the broker's clock; None waits for restart().
         snapshots: "keep", "drop" or "corrupt" the producer snapshots.
-        Raises CallError if the broker is already down.
+        node: the id; None for the only node. noticed: the controller learns of the crash at once.
+        Raises CallError if the node is already down.
         """
         from ..admin.operations.crash_operations import NodeCrash, crash_node
         from ..faults.strict_json import convert
 
-        crash = convert({"restart_after_ms": restart_after_ms, "snapshots": snapshots}, NodeCrash)
+        given = {"node": node, "restart_after_ms": restart_after_ms, "snapshots": snapshots, "noticed": noticed}
+        crash = convert(given, NodeCrash)
         self.ask(lambda control: crash_node(control, crash))
 
     @cached_property
@@ -253,6 +272,21 @@ class Node(ABC):
         return Held(self.ask)
 
 
+def _loaded_cluster(
+    settings: BrokerConfig,
+    data_dir: str | os.PathLike[str] | None,
+    import_logs: str | os.PathLike[str] | None,
+    *,
+    clock: AdjustableClock | None,
+    version: EmulatedVersion | None,
+) -> Cluster:
+    # Imported lazily: most tests run in memory and need none of the loading code.
+    from ..broker.lifecycle.cluster_loader import StorageOptions, load_cluster
+
+    storage = StorageOptions(data_dir=_path_of(data_dir), import_logs=_path_of(import_logs))
+    return load_cluster(settings, storage, clock=clock, emulated_version=version, file_faults=FileFaultInjector)
+
+
 def resetting(scope: Scope) -> Callable[[Control], Coroutine[object, object, object]]:
     """Return the operation that resets a broker. Raises RuleError for an unknown scope."""
     from ..admin.operations.reset_operations import Reset, reset
@@ -262,12 +296,12 @@ def resetting(scope: Scope) -> Callable[[Control], Coroutine[object, object, obj
     return lambda control: reset(control, body)
 
 
-def restarting(snapshots: SnapshotsOption) -> Callable[[Control], Coroutine[object, object, object]]:
-    """Return the operation that restarts a crashed broker. Raises RuleError for an unknown option."""
+def restarting(snapshots: SnapshotsOption, node: int | None) -> Callable[[Control], Coroutine[object, object, object]]:
+    """Return the operation that restarts a crashed node. Raises RuleError for an unknown option."""
     from ..admin.operations.crash_operations import NodeRestart, restart_node
     from ..faults.strict_json import convert
 
-    body = convert({"snapshots": snapshots}, NodeRestart)
+    body = convert({"snapshots": snapshots, "node": node}, NodeRestart)
     return lambda control: restart_node(control, body)
 
 

@@ -16,12 +16,13 @@ from ..faults.verdict.topic_verdict import TopicVerdict
 from .calls import AWAIT_TIMEOUT_MS
 from .errors import CallError, WaitTimeoutError
 from .recipe_methods import RecipeMethods
+from .remote_nodes import RemoteNodeMethods
 
 TIMED_OUT = 408
 
 
-class RemoteBroker:
-    """Fault rules, verdict and reset of a broker whose admin API has an address, with the objects of Broker.
+class RemoteBroker(RemoteNodeMethods):
+    """Fault rules, verdict, nodes and reset of a broker whose admin API has an address, with the objects of Broker.
 
     Everything else that the admin API offers is a `call`. Raises CallError for a call that the broker refuses,
     RuleError for an invalid rule or argument, and Unreachable if nothing responds.

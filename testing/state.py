@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal
 
+from ..admin.leading_partitions import leading_partitions
 from ..admin.operations import clock_operations, held_operations, producer_operations
 from ..admin.operations.clock_operations import ClockChange, ClockInfo
 from ..admin.operations.held_operations import HeldRequestInfo, Release, held_request_info
@@ -66,7 +67,7 @@ class Producers:
 
         def producers(control: Control) -> list[ProducerInfo]:
             known = known_producers(
-                control.cluster.node.replicas, topic=topic, partition=partition, producer_id=producer_id
+                leading_partitions(control.cluster), topic=topic, partition=partition, producer_id=producer_id
             )
             return [producer_info(each) for each in known]
 

@@ -154,6 +154,7 @@ def verdict(client: AdminClient, topic: str, event_id: str | None, *, as_json: b
 @click.option("--api", help="Only requests of this API, such as Produce.")
 @click.option("--topic", help="Only requests with this topic.")
 @click.option("--partition", type=click.IntRange(min=0), help="Only requests with this partition.")
+@click.option("--node", type=click.IntRange(min=0), help="Only requests to this node.")
 @click.option("--client-id", help="Only requests of this client id.")
 @click.option("--group-id", help="Only requests of this group.")
 @click.option("--transactional-id", help="Only requests of this transactional id.")

@@ -7,6 +7,7 @@ from typing import Annotated, Literal
 from msgspec import Meta, Struct
 
 from ...broker.config.config_types import ConfigError
+from ...broker.lifecycle.cluster_server import NodeChangeError
 from ...broker.lifecycle.crash_restart import SnapshotFault
 from ...broker.lifecycle.data_directory import DataDirectoryError
 from ...broker.runtime.clock import ADVANCE_MS_MAX
@@ -14,11 +15,11 @@ from ...storage.corrupt_file import CorruptFileError
 from ..control import Control
 from ..errors import CallError, conflict
 from ..operation import Operation
+from .node_changes import NodeId, changes_node, check_node
 
 TAG = "life"
 
 SnapshotsOption = Literal["keep", "drop", "corrupt"]
-NodeId = Annotated[int, Meta(ge=0, le=2**31 - 1)]
 RestartAfter = Annotated[int, Meta(ge=0, le=ADVANCE_MS_MAX)]
 
 
@@ -27,15 +28,17 @@ class NodeCrash(Struct, kw_only=True, forbid_unknown_fields=True):
 
     node: null for the only one. restart_after_ms: when it starts again, on the broker's clock; null for no restart.
     snapshots: keep, delete or corrupt the producer snapshots on its disk.
+    noticed: whether the controller learns of it at once, and not when the session of the node has expired.
     """
 
     node: NodeId | None = None
     restart_after_ms: RestartAfter | None = None
     snapshots: SnapshotsOption = "keep"
+    noticed: bool = False
 
 
 class NodeRestart(Struct, kw_only=True, forbid_unknown_fields=True):
-    """The node to restart. snapshots: keep, delete or corrupt its producer snapshots first."""
+    """The node to restart, null for the only one. snapshots: keep, delete or corrupt its producer snapshots first."""
 
     node: NodeId | None = None
     snapshots: SnapshotsOption = "keep"
@@ -50,38 +53,52 @@ class NodeInfo(Struct, kw_only=True):
 
 def crash_node(control: Control, body: NodeCrash) -> NodeInfo:
     """Crash a node, as SIGKILL does. The admin API stays available."""
-    _check_node(control, body.node)
-    if not control.is_running:
-        raise conflict("the node is already down", field="node", value=control.cluster.node.node_id)
-    control.server.crash(body.restart_after_ms, SnapshotFault(body.snapshots))
-    return _node_info(control)
+    node_id = _node_of(control, body.node)
+    if control.server.state_of(node_id) != "running":
+        raise conflict("the node is already down", field="node", value=node_id)
+    with changes_node("node", node_id):
+        control.server.crash(node_id, body.restart_after_ms, SnapshotFault(body.snapshots), noticed=body.noticed)
+    return _node_info(control, node_id)
 
 
 async def restart_node(control: Control, body: NodeRestart) -> NodeInfo:
     """Restart a crashed node on the same ports with its files; respond when clients can connect."""
-    _check_node(control, body.node)
-    if control.is_running:
-        raise conflict("the node is running", field="node", value=control.cluster.node.node_id)
-    await ensure_running(control, SnapshotFault(body.snapshots))
-    return _node_info(control)
+    node_id = _node_of(control, body.node)
+    if control.server.state_of(node_id) == "running":
+        raise conflict("the node is running", field="node", value=node_id)
+    await ensure_running(control, node_id, SnapshotFault(body.snapshots))
+    return _node_info(control, node_id)
 
 
-async def ensure_running(control: Control, snapshots: SnapshotFault = SnapshotFault.KEEP) -> None:
-    """Restart a crashed node; no effect on a running one. Raises CallError 409 if it fails."""
+async def ensure_running(control: Control, node_id: int, snapshots: SnapshotFault = SnapshotFault.KEEP) -> None:
+    """Start a node that is down; no effect on a running one. Raises CallError 409 if it fails."""
     try:
-        await control.server.restart(snapshots)
-    except (OSError, CorruptFileError, ConfigError, DataDirectoryError) as error:
+        if control.server.state_of(node_id) == "stopped":
+            await control.server.start_node(node_id)
+        else:
+            await control.server.restart(node_id, snapshots)
+    except (OSError, CorruptFileError, ConfigError, DataDirectoryError, NodeChangeError) as error:
         raise conflict(f"the node cannot be started: {error}") from error
 
 
-def _check_node(control: Control, node: int | None) -> None:
-    if node not in (None, control.cluster.node.node_id):
-        message = f"there is no node {node}"
-        raise CallError(404, message, field="node", value=node, allowed=str(control.cluster.node.node_id))
+async def ensure_all_running(control: Control) -> None:
+    """Start all nodes that are down. Raises CallError 409 if one of them fails."""
+    for node_id in control.server.node_ids:
+        await ensure_running(control, node_id)
 
 
-def _node_info(control: Control) -> NodeInfo:
-    return NodeInfo(node=control.cluster.node.node_id, running=control.is_running)
+def _node_of(control: Control, node_id: int | None) -> int:
+    """Return the id of a node that exists; None is the only one. Raises CallError."""
+    if node_id is not None:
+        return check_node(control, node_id)
+    if len(control.server.servers) > 1:
+        allowed = ", ".join(map(str, control.server.node_ids))
+        raise CallError(400, "node is missing: there are several nodes", field="node", value=None, allowed=allowed)
+    return control.server.node_ids[0]
+
+
+def _node_info(control: Control, node_id: int) -> NodeInfo:
+    return NodeInfo(node=node_id, running=control.server.state_of(node_id) == "running")
 
 
 OPERATIONS = (

@@ -43,7 +43,7 @@ async def export(control: Control, body: Export) -> Exported:
     The topics are read over the Kafka protocol: fault rules apply to these requests, and the journal records them.
     """
     control.check_running()
-    listener = control.server.listeners[0]
+    listener = control.server.running[0].listeners[0]
     host = LOOPBACK if listener.host in WILDCARD_HOSTS else listener.host
     bootstrap = f"[{host}]:{listener.port}" if ":" in host else f"{host}:{listener.port}"
     said: list[str] = []

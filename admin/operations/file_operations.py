@@ -8,7 +8,7 @@ from ...faults.actions import Milliseconds
 from ...faults.files.armed_file_rule import ArmedFileRule
 from ...faults.files.file_rules import AnyFileKind, AnyOperation, FileActionName, FileBytes, FileCrash, FileRule
 from ...faults.rules.fault_rules import When
-from ...faults.rules.match import AnyText
+from ...faults.rules.match import AnyNatural, AnyText
 from ...faults.rules.near_misses import NearMiss
 from ...faults.rules.rule_checks import ANSWER_FIELDS
 from ..control import Control
@@ -29,6 +29,7 @@ class FileRuleInfo(Struct, kw_only=True):
     name: str
     enabled: bool
     operation: AnyOperation | None
+    node: AnyNatural | None
     path: AnyText | None
     folder: AnyText | None
     file_kind: AnyFileKind | None
@@ -103,6 +104,7 @@ def file_rule_info(armed: ArmedFileRule) -> FileRuleInfo:
         name=rule.name,
         enabled=rule.enabled,
         operation=rule.operation,
+        node=rule.node,
         path=rule.path,
         folder=rule.folder,
         file_kind=rule.file_kind,

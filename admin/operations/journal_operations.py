@@ -34,6 +34,7 @@ class JournalFilter(Struct, kw_only=True, forbid_unknown_fields=True):
 
     api: Text | None = None
     api_version: Natural | None = None
+    node: Natural | None = None
     listener: Text | None = None
     connection: Natural | None = None
     client_id: Text | None = None

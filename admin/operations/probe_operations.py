@@ -24,14 +24,17 @@ class Alive(Struct, kw_only=True):
 
 
 class Ready(Struct, kw_only=True):
-    """Clients can connect."""
+    """Clients can connect. bootstrap: the address of the first listener, of each node if there are several."""
 
     status: Literal["ready"] = "ready"
     bootstrap: str
 
 
 class Version(Struct, kw_only=True):
-    """The version and identity of the broker. kafka: the Kafka version whose behaviour it has."""
+    """The version and identity of the broker. kafka: the Kafka version whose behaviour it has.
+
+    node_id: of the first node.
+    """
 
     name: Literal["fauxka"] = "fauxka"
     version: str = __version__
@@ -46,7 +49,7 @@ def healthz(control: Control) -> Alive:
 
 
 def readyz(control: Control) -> Ready:
-    """Return 200 if Kafka clients can connect, 503 while a crashed node is down."""
+    """Return 200 if Kafka clients can connect, 503 while all nodes are down."""
     if not control.is_running:
         raise CallError(503, "no node of this broker is running")
     return Ready(bootstrap=control.server.bootstrap_servers)

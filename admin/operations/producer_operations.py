@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+from functools import partial
 from typing import Annotated
 
 from msgspec import Meta, Struct
@@ -18,6 +20,7 @@ from ...faults.rule_error import RuleError
 from ...storage.producers.producer_state_entry import without_evicted
 from ..control import Control
 from ..errors import CallError, conflict
+from ..leading_partitions import following_partitions, leading_partitions
 from ..operation import Operation
 from ..paging import INT64_MAX, LIMIT_DEFAULT, Limit, page_of
 
@@ -86,7 +89,10 @@ class ChangedProducers(Struct, kw_only=True):
 def list_producers(control: Control, query: ProducerQuery) -> ProducerPage:
     """List the producer states: epoch, next sequence and recognised batches."""
     found = known_producers(
-        control.cluster.node.replicas, topic=query.topic, partition=query.partition, producer_id=query.producer_id
+        leading_partitions(control.cluster),
+        topic=query.topic,
+        partition=query.partition,
+        producer_id=query.producer_id,
     )
     since = _place_of_token(query.since) if query.since else None
     following = sorted((known for known in found if since is None or _place(known) > since), key=_place)
@@ -115,18 +121,23 @@ def evict_producer_cache(control: Control, body: ProducerChoice) -> ChangedProdu
 
 
 def _changed(control: Control, change: ProducerChange, choice: ProducerChoice) -> ChangedProducers:
+    """Change a producer on the leaders, and in the same way on their followers, which may lead later."""
+    chosen = partial(
+        change_producer,
+        change=change,
+        producer_id=choice.producer_id,
+        topic=choice.topic,
+        partition=choice.partition,
+    )
     try:
-        before = change_producer(
-            control.cluster.node.replicas,
-            change,
-            producer_id=choice.producer_id,
-            topic=choice.topic,
-            partition=choice.partition,
-        )
+        before = chosen(leading_partitions(control.cluster))
     except UnknownProducerError as error:
         raise CallError(404, str(error), field="producer_id", value=choice.producer_id) from error
     except ProducerChangeError as error:
         raise conflict(str(error), field="producer_id", value=choice.producer_id) from error
+    # A follower may lack the producer, or its last batches.
+    with suppress(UnknownProducerError, ProducerChangeError):
+        chosen(following_partitions(control.cluster))
     return ChangedProducers(items=[producer_info(known) for known in before])
 
 

@@ -25,6 +25,7 @@ from ...faults.rule_error import RuleError
 from ...protocol.error_codes import KafkaError
 from ..control import Control
 from ..errors import CallError, conflict
+from ..leading_partitions import leading_partition_of
 from ..long_calls import run_steps
 from ..operation import Operation
 from ..paging import INT64_MAX, LIMIT_DEFAULT, LIMIT_MAX, Limit
@@ -184,13 +185,11 @@ def _read_page(partition: Partition, offsets: OffsetRange, limit: int, size_max:
 
 
 def _partitions(control: Control, topic: TopicImage, index: int | None) -> list[Partition]:
-    """Return the partitions of the topic, or the one of this index. Raises CallError 404."""
-    partitions = list(control.cluster.node.replicas.partitions_of(topic))
-    if index is None:
-        return partitions
-    if index >= len(partitions):
+    """Return the partitions of the topic, or the one of this index. Raises CallError 404 and 409."""
+    if index is not None and index >= len(topic.partitions):
         raise unknown_partition(topic, index, "partition")
-    return [partitions[index]]
+    registrations = topic.partitions if index is None else [topic.partitions[index]]
+    return [leading_partition_of(control.cluster, topic, registration) for registration in registrations]
 
 
 def unknown_partition(topic: TopicImage, index: int, field: str) -> CallError:

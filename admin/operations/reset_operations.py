@@ -11,7 +11,7 @@ from ...protocol.error_codes import KafkaError
 from ..control import Control
 from ..errors import conflict
 from ..operation import Operation
-from .crash_operations import ensure_running
+from .crash_operations import ensure_all_running
 
 TAG = "state"
 
@@ -22,7 +22,7 @@ class Reset(Struct, kw_only=True, forbid_unknown_fields=True):
     """What to reset.
 
     faults: removes all rules but those of the start, whose counts start at 0; connections with held, delayed or hanging
-    requests are closed.
+    requests are closed. Isolated nodes rejoin, and paused replicas fetch again.
     journal: deletes all requests and resets the verdict.
     data: closes all connections, deletes topics, groups, sessions and configs, recreates the seed topics and resets the
     clock. No request received before the reset is applied after it, and producer ids continue.
@@ -32,11 +32,11 @@ class Reset(Struct, kw_only=True, forbid_unknown_fields=True):
 
 
 async def reset(control: Control, body: Reset) -> Reset:
-    """Reset the broker. `data` and `all` restart a node that is down."""
+    """Reset the broker. `data` and `all` start all nodes that are down."""
     if body.scope in ("faults", "all"):
         reset_faults(control)
     if body.scope in ("data", "all"):
-        await ensure_running(control)
+        await ensure_all_running(control)
         reset_data(control)
     if body.scope in ("journal", "all"):
         control.journal.clear()
@@ -44,7 +44,10 @@ async def reset(control: Control, body: Reset) -> Reset:
 
 
 def reset_faults(control: Control) -> None:
-    """Remove all rules, close the connections of the requests that they hold, and add the initial rules again."""
+    """Remove all rules, close the connections of the requests that they hold, and add the initial rules again.
+
+    Isolated nodes rejoin, and paused replicas fetch again.
+    """
     control.plan.clear()
     control.server.lift_faults()
     if control.has_files:

@@ -20,6 +20,7 @@ from ...protocol.error_codes import ErrorCode
 from ...protocol.murmur2 import partition_of_key
 from ..control import Control
 from ..errors import CallError
+from ..leading_partitions import leading_partition_of
 from ..long_calls import run_steps
 from ..operation import Operation
 from ..paging import INT64_MAX, LIMIT_MAX
@@ -89,7 +90,7 @@ async def seed_records(control: Control, path: TopicPath, body: SeedRecords) -> 
         if topic.is_internal:
             message = f"{topic.name} is an internal topic, which only its coordinator writes"
             raise CallError(409, message, field="topic", value=topic.name)
-        partitions = list(control.cluster.node.replicas.partitions_of(topic))
+        partitions = [leading_partition_of(control.cluster, topic, each) for each in topic.partitions]
         now_ms = control.clock.now_ms()
         chooser = _PartitionChooser(topic, partitions)
         new: list[tuple[Partition, NewRecord]] = []
@@ -119,7 +120,7 @@ class _PartitionChooser:
         self._without_key = 0
 
     def choose(self, index: int, partition: int | None, key: bytes | None) -> Partition:
-        """Return the partition of the record at index. Raises CallError 404."""
+        """Return the partition of the record at index. Raises CallError 404, and 409 for one without a leader."""
         count = len(self._partitions)
         if partition is None and key is not None:
             partition = partition_of_key(key, count)
@@ -128,7 +129,11 @@ class _PartitionChooser:
             self._without_key += 1
         if partition >= count:
             raise unknown_partition(self._topic, partition, f"records[{index}].partition")
-        return self._partitions[partition]
+        chosen = self._partitions[partition]
+        if not chosen.is_leader:
+            message = f"{self._topic.name}-{partition} has no leader"
+            raise CallError(409, message, field=f"records[{index}]", value=partition)
+        return chosen
 
 
 def _decoded(field: str, record: SeedRecord, now_ms: int) -> Record:

@@ -31,7 +31,7 @@ class SnapshotPage(Struct, kw_only=True):
 
 def snapshot(control: Control) -> SnapshotInfo:
     """Take a snapshot: logs, producers, topics, configs and committed offsets; only of a cluster in memory."""
-    control.check_running()
+    control.check_all_running()
     try:
         taken = take_snapshot(control.cluster)
     except SnapshotError as error:
@@ -42,7 +42,7 @@ def snapshot(control: Control) -> SnapshotInfo:
 def restore(control: Control, body: SnapshotId) -> SnapshotInfo:
     """Restore a snapshot; connections are closed and the verdict is reset. A snapshot stays usable."""
     kept = control.snapshots.get(body.id)
-    control.check_running()
+    control.check_all_running()
     control.server.drop_connections()
     try:
         restore_snapshot(control.cluster, kept.snapshot)

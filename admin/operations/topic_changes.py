@@ -63,7 +63,7 @@ async def create_topic(control: Control, body: NewTopic) -> TopicInfo:
         name=body.name, num_partitions=partitions, replication_factor=NOT_GIVEN, assignments=[], configs=configs
     )
     request = CreateTopicsRequest(topics=[topic], timeout_ms=TIMEOUT_MS, validate_only=False)
-    response = await run_steps(control, create_topics(control.cluster.node, request))
+    response = await run_steps(control, create_topics(control.node, request))
     (result,) = response.topics
     if result.error_code:
         raise _error(result.error_code, result.error_message, body)
@@ -74,7 +74,7 @@ async def delete_topic(control: Control, path: TopicPath) -> TopicInfo:
     """Delete a topic with its records, as DeleteTopics does, and return it as it was."""
     before = get_topic(control, path)
     states: Sequence[DeleteTopicState] = [DeleteTopicState(name=path.topic)]
-    response = await run_steps(control, delete_topics(control.cluster.node, states, timeout_ms=TIMEOUT_MS))
+    response = await run_steps(control, delete_topics(control.node, states, timeout_ms=TIMEOUT_MS))
     (result,) = response.responses
     if result.error_code:
         code = ErrorCode(result.error_code)
@@ -92,7 +92,7 @@ def _check_configs(control: Control, configs: dict[str, str]) -> None:
     """Check each config for itself, so that the error has its name. Raises CallError 400."""
     for name, text in configs.items():
         try:
-            validate_topic_configs(control.cluster.node.config, {name: text})
+            validate_topic_configs(control.node.config, {name: text})
         except ConfigError as error:
             is_known = name in TOPIC_KEYS
             allowed = "a value that Kafka accepts" if is_known else f"the topic configs {', '.join(sorted(TOPIC_KEYS))}"

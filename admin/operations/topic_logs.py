@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from ...protocol.batches.whole_batches import split_batches
+from ..leading_partitions import find_leading_partition
 
 if TYPE_CHECKING:
     from ...broker.cluster import Cluster
@@ -15,7 +16,7 @@ READ_BYTES_MAX = 1024 * 1024
 
 
 class ClusterLogs:
-    """The logs of all topics of a cluster."""
+    """The logs of all topics of a cluster, each as its leader has it."""
 
     def __init__(self, cluster: Cluster) -> None:
         """Read the logs of this cluster."""
@@ -28,7 +29,10 @@ class ClusterLogs:
 
     def batches(self, topic: str, partition: int, from_offset: int) -> Iterator[memoryview]:
         """Yield each complete batch, from the one that contains from_offset or from the log start offset."""
-        leader = self._cluster.node.replicas.find_partition_by_name(topic, partition)
+        found = self._cluster.image.find_topic(topic)
+        if found is None or not found.has_partition(partition):
+            return
+        leader = find_leading_partition(self._cluster, found, found.partitions[partition])
         log = None if leader is None else leader.find_log()
         if log is None:
             return

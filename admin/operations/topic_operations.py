@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 from msgspec import Meta, Struct
 
-from ...broker.metadata.metadata_image import TopicImage
+from ...broker.metadata.metadata_image import PartitionRegistration, TopicImage
 from ...broker.replica.partition import Partition
 from ...faults.json_bytes import BytesValue
 from ...protocol.kafka_uuid import uuid_text
 from ...protocol.similar_names import suggestion
 from ..control import Control
 from ..errors import CallError
+from ..leading_partitions import find_leading_partition
 from ..operation import Operation
 from ..paging import NamePage, page_of
 
 if TYPE_CHECKING:
+    from ...broker.node import Node
     from ...protocol.messages.consumer_group_describe import Assignment
     from ...protocol.messages.describe_groups import DescribedGroup
     from ...protocol.messages.share_group_describe import Assignment as ShareAssignment
@@ -155,22 +157,19 @@ def unknown_topic(control: Control, topic: str) -> CallError:
 
 def list_groups(control: Control, query: NamePage) -> GroupPage:
     """List the groups with their members and committed offsets."""
-    listed = control.cluster.node.coordinators.list_groups()
-    types = {group.group_id: group.group_type for group in listed if group.group_id > query.since}
-    items, token = page_of(
-        sorted(types), query.limit, lambda group_id: _group_info(control, group_id, types[group_id]), str
-    )
+    places = _group_places(control)
+    following = sorted(group_id for group_id in places if group_id > query.since)
+    items, token = page_of(following, query.limit, lambda group_id: _group_info(control, places[group_id]), str)
     return GroupPage(items=items, next=token)
 
 
 def get_group(control: Control, path: GroupPath) -> GroupInfo:
     """Return a group with its members and committed offsets."""
-    listed = control.cluster.node.coordinators.list_groups()
-    group_type = next((group.group_type for group in listed if group.group_id == path.group_id), None)
-    if group_type is None:
+    place = _group_places(control).get(path.group_id)
+    if place is None:
         message = f"there is no group {path.group_id!r}"
         raise CallError(404, message, field="group_id", value=path.group_id, allowed="the id of a group")
-    return _group_info(control, path.group_id, group_type)
+    return _group_info(control, place)
 
 
 def _topic_info(control: Control, topic: TopicImage) -> TopicInfo:
@@ -180,21 +179,19 @@ def _topic_info(control: Control, topic: TopicImage) -> TopicInfo:
         internal=topic.is_internal,
         configs=topic.configs,
         partitions=[
-            _partition_info(partition, registration.leader_id)
-            for partition, registration in zip(
-                control.cluster.node.replicas.partitions_of(topic), topic.partitions, strict=True
-            )
+            _partition_info(registration, find_leading_partition(control.cluster, topic, registration))
+            for registration in topic.partitions
         ],
     )
 
 
-def _partition_info(partition: Partition, leader_id: int) -> PartitionInfo:
+def _partition_info(registration: PartitionRegistration, partition: Partition | None) -> PartitionInfo:
     # A partition without a log is empty, and this call must not create the log.
-    log = partition.find_log()
+    log = None if partition is None else partition.find_log()
     return PartitionInfo(
-        partition=partition.index,
-        leader=leader_id,
-        leader_epoch=partition.leader_epoch,
+        partition=registration.index,
+        leader=registration.leader_id,
+        leader_epoch=registration.leader_epoch,
         log_start_offset=0 if log is None else log.log_start_offset,
         log_end_offset=0 if log is None else log.log_end_offset,
         high_watermark=0 if log is None else log.high_watermark,
@@ -204,27 +201,44 @@ def _partition_info(partition: Partition, leader_id: int) -> PartitionInfo:
     )
 
 
-def _group_info(control: Control, group_id: str, group_type: str) -> GroupInfo:
-    if group_type == CONSUMER:
-        return _consumer_group_info(control, group_id)
-    if group_type == SHARE:
-        return _share_group_info(control, group_id)
-    group = control.cluster.node.coordinators.groups.describe(group_id)
+class _GroupPlace(NamedTuple):
+    """A group and the node of its coordinator."""
+
+    group_id: str
+    group_type: str
+    node: Node
+
+
+def _group_places(control: Control) -> dict[str, _GroupPlace]:
+    """Return all groups by id."""
+    return {
+        group.group_id: _GroupPlace(group.group_id, group.group_type, node)
+        for node in control.cluster.nodes
+        for group in node.coordinators.list_groups()
+    }
+
+
+def _group_info(control: Control, place: _GroupPlace) -> GroupInfo:
+    if place.group_type == CONSUMER:
+        return _consumer_group_info(control, place)
+    if place.group_type == SHARE:
+        return _share_group_info(control, place)
+    group = place.node.coordinators.groups.describe(place.group_id)
     return GroupInfo(
-        group_id=group_id,
-        type=group_type,
+        group_id=place.group_id,
+        type=place.group_type,
         state=group.group_state,
         protocol_type=group.protocol_type,
         protocol=group.protocol_data,
         members=_members_info(group),
-        offsets=_offsets_info(control, group_id),
+        offsets=_offsets_info(control, place),
     )
 
 
-def _consumer_group_info(control: Control, group_id: str) -> GroupInfo:
-    group = control.cluster.node.coordinators.groups.consumer_groups.describe(group_id)
+def _consumer_group_info(control: Control, place: _GroupPlace) -> GroupInfo:
+    group = place.node.coordinators.groups.consumer_groups.describe(place.group_id)
     return GroupInfo(
-        group_id=group_id,
+        group_id=place.group_id,
         type=CONSUMER,
         state=group.group_state,
         protocol_type=CONSUMER,
@@ -241,13 +255,13 @@ def _consumer_group_info(control: Control, group_id: str) -> GroupInfo:
             )
             for member in group.members
         ],
-        offsets=_offsets_info(control, group_id),
+        offsets=_offsets_info(control, place),
     )
 
 
-def _share_group_info(control: Control, group_id: str) -> GroupInfo:
-    share_groups = control.cluster.node.coordinators.groups.share_groups
-    group = share_groups.describe(group_id)
+def _share_group_info(control: Control, place: _GroupPlace) -> GroupInfo:
+    share_groups = place.node.coordinators.groups.share_groups
+    group = share_groups.describe(place.group_id)
     offsets = [
         OffsetInfo(
             topic=name,
@@ -257,12 +271,12 @@ def _share_group_info(control: Control, group_id: str) -> GroupInfo:
             metadata="",
             lag=found.lag,
         )
-        for key in share_groups.states.keys_of(group_id)
+        for key in share_groups.states.keys_of(place.group_id)
         if (name := control.cluster.image.topic_name_of(key.topic_id)) is not None
         and (found := share_groups.find_offset(key)) is not None
     ]
     return GroupInfo(
-        group_id=group_id,
+        group_id=place.group_id,
         type=SHARE,
         state=group.group_state,
         protocol_type=SHARE,
@@ -299,8 +313,8 @@ def _members_info(group: DescribedGroup) -> list[MemberInfo]:
     ]
 
 
-def _offsets_info(control: Control, group_id: str) -> list[OffsetInfo]:
-    committed_of = control.cluster.node.coordinators.groups.offsets.of_group(group_id)
+def _offsets_info(control: Control, place: _GroupPlace) -> list[OffsetInfo]:
+    committed_of = place.node.coordinators.groups.offsets.of_group(place.group_id)
     return [
         OffsetInfo(
             topic=topic,
@@ -316,10 +330,11 @@ def _offsets_info(control: Control, group_id: str) -> list[OffsetInfo]:
 
 
 def _lag(control: Control, topic_name: str, index: int, offset: int) -> int | None:
-    partition = control.cluster.node.replicas.find_partition_by_name(topic_name, index)
-    if partition is None:
+    topic = control.cluster.image.find_topic(topic_name)
+    if topic is None or not topic.has_partition(index):
         return None
-    log = partition.find_log()
+    partition = find_leading_partition(control.cluster, topic, topic.partitions[index])
+    log = None if partition is None else partition.find_log()
     return max(0, (0 if log is None else log.log_end_offset) - offset)
 
 

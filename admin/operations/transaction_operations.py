@@ -16,6 +16,7 @@ from ..operation import Operation
 from ..paging import LIMIT_DEFAULT, Limit, page_of
 
 if TYPE_CHECKING:
+    from ...broker.coordinators.transaction.transaction_coordinator import TransactionCoordinator
     from ...broker.coordinators.transaction.transaction_metadata import TransactionMetadata
 
 TAG = "transactions"
@@ -71,8 +72,7 @@ class TransactionPath(Struct, kw_only=True):
 
 def list_transactions(control: Control, query: TransactionQuery) -> TransactionPage:
     """List the transactional ids with the state of their transactions."""
-    coordinators = control.cluster.node.coordinators
-    known = coordinators.transactions.list_all() if coordinators.has_transactions else []
+    known = [each for transactions in _coordinators(control) for each in transactions.list_all()]
     found = [
         each
         for each in sorted(known, key=_id_of)
@@ -84,7 +84,7 @@ def list_transactions(control: Control, query: TransactionQuery) -> TransactionP
 
 def get_transaction(control: Control, path: TransactionPath) -> TransactionInfo:
     """Return the state of a transactional id."""
-    return transaction_info(_known(control, path.transactional_id))
+    return transaction_info(_find(control, path.transactional_id)[1])
 
 
 async def forget_transaction(control: Control, path: TransactionPath) -> TransactionInfo:
@@ -93,8 +93,7 @@ async def forget_transaction(control: Control, path: TransactionPath) -> Transac
     A client with its producer id gets INVALID_PRODUCER_ID_MAPPING; InitProducerId returns a new producer id. Returns
     the deleted state. Raises CallError 404, and 409 if it cannot be deleted or the node crashes or is reset meanwhile.
     """
-    known = _known(control, path.transactional_id)
-    transactions = control.cluster.node.coordinators.transactions
+    transactions, known = _find(control, path.transactional_id)
 
     def steps() -> Steps[TransactionInfo]:
         try:
@@ -111,10 +110,17 @@ async def forget_transaction(control: Control, path: TransactionPath) -> Transac
     return await run_steps(control, steps())
 
 
-def _known(control: Control, transactional_id: str) -> TransactionMetadata:
-    if control.cluster.node.coordinators.has_transactions:
+def _coordinators(control: Control) -> list[TransactionCoordinator]:
+    """Return the transaction coordinators that have been used, of all nodes."""
+    of_nodes = (node.coordinators for node in control.cluster.nodes)
+    return [coordinators.transactions for coordinators in of_nodes if coordinators.has_transactions]
+
+
+def _find(control: Control, transactional_id: str) -> tuple[TransactionCoordinator, TransactionMetadata]:
+    """Return the coordinator of a transactional id, and its state. Raises CallError 404."""
+    for transactions in _coordinators(control):
         with suppress(KafkaError):
-            return control.cluster.node.coordinators.transactions.describe(transactional_id)
+            return transactions, transactions.describe(transactional_id)
     raise unknown("transaction", transactional_id, field="transactional_id")
 
 

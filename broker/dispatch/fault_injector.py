@@ -44,13 +44,12 @@ from ..requests.fault_ports import NO_RESPONSE, PENDING, Ending, HandledLater, O
 from ..requests.request_context import ConnectionInfo, RequestContext, RequestHandler
 from ..runtime.deferred import Buffers, Deferred
 from ..runtime.long_work import Steps, in_thread
-from .held_requests import HeldRequests
 from .owned_request import OwnedRequest
 
 if TYPE_CHECKING:
     from ..requests.fault_ports import FaultPlan, RequestObserver
     from ..requests.response_writer import ResponseWriter
-    from ..runtime.clock import AdjustableClock
+    from .held_requests import HeldRequests
 
 logger = logging.getLogger(__name__)
 
@@ -70,17 +69,17 @@ class FaultInjector:
 
     def __init__(
         self,
-        clock: AdjustableClock,
+        held: HeldRequests,
         topic_name_of: Callable[[bytes], str | None],
         file_faults: FileFaults | None,
         plan: FaultPlan,
         observer: RequestObserver | None,
         crash: Callable[[int | None], None],
     ) -> None:
-        """crash: stops the node and restarts it after a number of ms, or never for None."""
+        """held: empty. crash: stops the node and restarts it after a number of ms, or never for None."""
         self.plan = plan
-        self.held = HeldRequests(clock)
-        self._clock = clock
+        self.held = held
+        self._clock = held.clock
         self._topic_name_of = topic_name_of
         self._file_faults = file_faults or NoFileFaults()
         self._observer = observer

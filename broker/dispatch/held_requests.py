@@ -6,8 +6,7 @@ are closed.
 
 from __future__ import annotations
 
-import itertools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -24,7 +23,8 @@ Callback = Callable[[], None]
 class HeldRequest:
     """A held request.
 
-    held_id: 1 for the first. kind: "hold", "delay" or "hang". point: the fault's point. since_ms: the broker's time.
+    held_id: unique in the cluster, 1 for the first. kind: "hold", "delay" or "hang". point: the fault's point.
+    since_ms: the broker's time.
     """
 
     held_id: int
@@ -41,10 +41,10 @@ class HeldRequest:
 class HeldRequests:
     """Holds requests and resumes them."""
 
-    def __init__(self, clock: Clock) -> None:
-        """clock: the clock of delayed requests."""
-        self._clock = clock
-        self._ids = itertools.count(1)
+    def __init__(self, clock: Clock, ids: Iterator[int]) -> None:
+        """clock: the clock of delayed requests. ids: of the requests to come, which other nodes may use too."""
+        self.clock = clock
+        self._ids = ids
         self._held: dict[int, HeldRequest] = {}
 
     def keep(
@@ -52,13 +52,13 @@ class HeldRequests:
     ) -> int:
         """Hold a request and return its id. callbacks: one resumes the request, the other gives it up."""
         held_id = next(self._ids)
-        self._held[held_id] = HeldRequest(held_id, kind, point, rule_id, self._clock.now_ms(), request, *callbacks)
+        self._held[held_id] = HeldRequest(held_id, kind, point, rule_id, self.clock.now_ms(), request, *callbacks)
         return held_id
 
     def release_after(self, held_id: int, delay_ms: int) -> None:
         """Resume the request after delay_ms of the clock, unless it has ended before."""
         held = self._held[held_id]
-        held.timer = self._clock.call_later(delay_ms, lambda: self.release([held_id]))
+        held.timer = self.clock.call_later(delay_ms, lambda: self.release([held_id]))
 
     def items(self) -> list[HeldRequest]:
         """Return the requests that wait for a release, in the order of their arrival."""

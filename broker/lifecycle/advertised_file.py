@@ -1,5 +1,7 @@
 """The file of --advertised-file: the advertised listeners, which are known after the start of the broker's container.
 
+It has a line for each node.
+
 The port under which a container engine publishes a listener is known once the container runs. A broker that waits for
 the file loads its modules meanwhile.
 """
@@ -21,8 +23,8 @@ POLL_SECONDS = 0.005
 FILE_BYTES_MAX = 64 * 1024
 
 
-def wait_for_advertised_listeners(path: str, stop_signals: Sequence[signal.Signals]) -> str:
-    """Return the line in the file, a value of advertised.listeners, once the file has a whole line.
+def wait_for_advertised_listeners(path: str, stop_signals: Sequence[signal.Signals], count: int = 1) -> list[str]:
+    """Return the first count lines, each a value of advertised.listeners, once the file has so many whole lines.
 
     Raises ConfigError after WAIT_SECONDS_MAX or for an unreadable file, and SystemExit for one of stop_signals:
     process 1 of a container has no default action for them.
@@ -30,30 +32,32 @@ def wait_for_advertised_listeners(path: str, stop_signals: Sequence[signal.Signa
     deadline = time.monotonic() + WAIT_SECONDS_MAX
     handlers = [signal.signal(number, _exit_on_signal) for number in stop_signals]
     try:
-        while (line := _read_line(path)) is None:
+        while len(lines := _read_lines(path, count)) < count:
             if time.monotonic() > deadline:
-                raise ConfigError(f"--advertised-file: no line in {path} after {WAIT_SECONDS_MAX:.0f} s")
+                wanted = "no line" if count == 1 else f"{len(lines)} of {count} lines"
+                raise ConfigError(f"--advertised-file: {wanted} in {path} after {WAIT_SECONDS_MAX:.0f} s")
             time.sleep(POLL_SECONDS)
     finally:
         for number, handler in zip(stop_signals, handlers, strict=True):
             signal.signal(number, handler)
-    return line
+    return lines
 
 
 def _exit_on_signal(*_: object) -> NoReturn:
     raise SystemExit(0)
 
 
-def _read_line(path: str) -> str | None:
-    """Return the first line without its end; None if there is no file, or no end of a line in it."""
+def _read_lines(path: str, count: int) -> list[str]:
+    """Return at most count whole lines without their ends; none if there is no file."""
     try:
         with open(path, "rb") as file:
             content = file.read(FILE_BYTES_MAX)
     except FileNotFoundError:
-        return None
+        return []
     except OSError as error:
         raise ConfigError(f"--advertised-file: {find_path_problem(path, error) or error}") from error
-    line, end, _ = content.decode("utf-8", "replace").partition("\n")
-    if not end and len(content) == FILE_BYTES_MAX:
-        raise ConfigError(f"--advertised-file: the first line of {path} has more than {FILE_BYTES_MAX} bytes")
-    return line.strip() if end else None
+    *lines, _ = content.decode("utf-8", "replace").split("\n")
+    if len(lines) < count and len(content) == FILE_BYTES_MAX:
+        wanted = "the first line" if count == 1 else f"the first {count} lines"
+        raise ConfigError(f"--advertised-file: {wanted} of {path} has more than {FILE_BYTES_MAX} bytes")
+    return [line.strip() for line in lines[:count]]

@@ -67,10 +67,11 @@ def create_seed_topics(controller: Controller, seed_topics: Sequence[SeedTopic])
 def reset_cluster(cluster: Cluster, seed_topics: Sequence[SeedTopic] = ()) -> None:
     """Delete topics, groups, sessions, dynamic configs and feature levels. Create the seed topics, and reset the clock.
 
-    The caller closes the connections before (Server.drop_connections), so that no request received so far is applied.
+    The caller closes the connections before (ClusterServer.drop_connections), so that no request received so far is
+    applied.
     Raises KafkaError KAFKA_STORAGE_ERROR if the files of a seed topic cannot be created.
     """
-    coordinators = cluster.node.take_coordinators()
+    taken = [node.take_coordinators() for node in cluster.nodes]
     cluster.image.configs.reset()
     cluster.image.features.updated = {}
     cluster.controller.remove_topics(list(cluster.image.topics.values()))
@@ -79,7 +80,8 @@ def reset_cluster(cluster: Cluster, seed_topics: Sequence[SeedTopic] = ()) -> No
     cluster.clock.reset()
     create_seed_topics(cluster.controller, seed_topics)
     cluster.controller.metadata_changed()
-    cluster.node.load_coordinators()
-    if coordinators is not None:
-        coordinators.unload()
-    cluster.node.complete_waiting()
+    for node, coordinators in zip(cluster.nodes, taken, strict=True):
+        node.load_coordinators()
+        if coordinators is not None:
+            coordinators.unload()
+        node.complete_waiting()

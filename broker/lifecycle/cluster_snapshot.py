@@ -1,26 +1,30 @@
-"""Takes and restores snapshots of a cluster in memory.
+"""Takes and restores snapshots of a cluster in memory, all of whose nodes run.
 
-A snapshot has the logs, the producer state with its last batches, topics, configs and features. The topics of the
-coordinators have the groups; the sessions of their members start again. Fetch sessions and connections are not in a
-snapshot. Neither is the next producer id: a producer that got its id after the snapshot must not share it with another.
+A snapshot has the logs of each node, the producer state with its last batches, topics, leaders, configs and features.
+The topics of the coordinators have the groups; the sessions of their members start again. Fetch sessions and
+connections are not in a snapshot. Neither is the next producer id: a producer that got its id after the snapshot must
+not share it with another.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from copy import deepcopy
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from ...storage.checkpoints.checkpoint_files import LOG_START_OFFSET_CHECKPOINT
 from ...storage.file_systems.memory_file_system import MemoryFileSystem
 from ..config.broker_config import BrokerConfig
 from ..metadata.cluster_metadata import ClusterMetadata
+from ..metadata.metadata_image import TopicImage
 from .metadata_store import metadata_of
 
 if TYPE_CHECKING:
     from ...storage.producers.producer_state_entry import ProducerStateEntry
     from ..cluster import Cluster
+    from ..metadata.metadata_image import PartitionRegistration
+    from ..node import Node
 
 PartitionKey = tuple[str, int]
 
@@ -30,35 +34,44 @@ class SnapshotError(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class ClusterSnapshot:
-    """An immutable snapshot.
+class NodeSnapshot:
+    """The logs of one node. producers: the producer state of every log, by topic and partition."""
 
-    metadata: topics and dynamic configs. config: the broker configs in effect.
-    files: the files of the logs. producers: the producer state of every log, by topic and partition.
-    """
-
-    metadata: ClusterMetadata
-    config: BrokerConfig
     files: MemoryFileSystem
     producers: Mapping[PartitionKey, list[ProducerStateEntry]]
 
 
+@dataclass(frozen=True, slots=True)
+class ClusterSnapshot:
+    """An immutable snapshot.
+
+    metadata: topics and dynamic configs. config: the broker configs in effect. nodes: the logs of each node.
+    """
+
+    metadata: ClusterMetadata
+    config: BrokerConfig
+    nodes: Sequence[NodeSnapshot]
+
+
 def take_snapshot(cluster: Cluster) -> ClusterSnapshot:
     """Return a snapshot of the current state. Raises SnapshotError with a data folder or imported logs."""
-    files = _memory_of(cluster).copy()
-    # A log start offset inside the first segment is in no other file.
-    files.replace(LOG_START_OFFSET_CHECKPOINT, cluster.node.replicas.logs.checkpoint(LOG_START_OFFSET_CHECKPOINT))
-    producers = {
-        (partition.topic_name, partition.index): list(log.producers.active_producers())
-        for partition in cluster.node.replicas.partitions()
-        if (log := partition.find_log()) is not None
-    }
     return ClusterSnapshot(
         deepcopy(metadata_of(cluster.controller)),
         cluster.image.configs.current,
-        files,
-        producers,
+        [_node_snapshot(node) for node in cluster.nodes],
     )
+
+
+def _node_snapshot(node: Node) -> NodeSnapshot:
+    files = _memory_of(node).copy()
+    # A log start offset inside the first segment is in no other file.
+    files.replace(LOG_START_OFFSET_CHECKPOINT, node.replicas.logs.checkpoint(LOG_START_OFFSET_CHECKPOINT))
+    producers = {
+        (partition.topic_name, partition.index): list(log.producers.active_producers())
+        for partition in node.replicas.partitions()
+        if (log := partition.find_log()) is not None
+    }
+    return NodeSnapshot(files, producers)
 
 
 def restore_snapshot(cluster: Cluster, snapshot: ClusterSnapshot) -> None:
@@ -70,41 +83,80 @@ def restore_snapshot(cluster: Cluster, snapshot: ClusterSnapshot) -> None:
     # The packages for logs are loaded with the first restore, not with the admin API.
     from .cluster_loader import TopicLoader, restore_settings
 
-    _memory_of(cluster)
-    epochs = {
-        (topic.topic_id, partition.index): partition.leader_epoch
+    before = {
+        (topic.topic_id, partition.index): partition
         for topic in cluster.image.topics.values()
         for partition in topic.partitions
     }
-    node = cluster.node
-    taken = node.take_coordinators()
-    if taken is not None:
-        taken.unload()
-    for partition in node.replicas.partitions():
-        partition.is_deleted = True
-    cluster.drop_memory()
-    node.replace_files(snapshot.files.copy())
+    for node in cluster.nodes:
+        _memory_of(node)
+    for node in cluster.nodes:
+        _drop(node)
+    cluster.image.clear_topics()
+    for node, of_node in zip(cluster.nodes, snapshot.nodes, strict=True):
+        node.drop_memory()
+        node.replace_files(of_node.files.copy())
     # Later changes must not change the snapshot.
     metadata = deepcopy(snapshot.metadata)
     restore_settings(cluster, metadata)
     cluster.controller.metadata_changed()
     cluster.image.configs.current = snapshot.config
-    TopicLoader(cluster.node, cluster.clock).load(metadata.topics)
-    for topic in cluster.image.topics.values():
-        for registration in topic.partitions:
-            latest_epoch = epochs.get((topic.topic_id, registration.index), -1)
-            registration.leader_epoch = max(registration.leader_epoch, latest_epoch + 1)
-        node.replicas.apply_registrations(topic)
+    loaders = [TopicLoader(node, cluster.clock) for node in cluster.nodes]
+    if cluster.membership is None:
+        loaders[0].load(metadata.topics)
+        for topic in cluster.image.topics.values():
+            topic.partitions = [_restored(topic, partition, before) for partition in topic.partitions]
+            cluster.node.replicas.apply_registrations(topic)
+    else:
+        for stored in metadata.topics:
+            topic = TopicImage(stored.name, stored.topic_id, stored.configs)
+            topic.partitions = [_restored(topic, partition, before) for partition in stored.partitions]
+            cluster.image.add_topic(topic)
+        for loader in loaders:
+            loader.load_replicas()
+        cluster.membership.all_started()
+    for node, of_node in zip(cluster.nodes, snapshot.nodes, strict=True):
+        _restore_producers(node, of_node)
+    for node in cluster.nodes:
+        node.load_coordinators()
+
+
+def _drop(node: Node) -> None:
+    """Delete the partitions of a node from memory, and complete the requests that wait for its coordinators."""
+    taken = node.take_coordinators()
+    if taken is not None:
+        taken.unload()
+    for partition in node.replicas.partitions():
+        partition.is_deleted = True
+
+
+def _restore_producers(node: Node, snapshot: NodeSnapshot) -> None:
+    """Restore the producer state of each log.
+
+    The log alone is not enough: evicted batches and removed producers leave no record.
+    """
     for partition in node.replicas.partitions():
         entries = snapshot.producers.get((partition.topic_name, partition.index))
         if entries is not None:
-            # The log alone is not enough: evicted batches and removed producers leave no record.
             partition.log.producers.replace_all(entries)
-    node.load_coordinators()
 
 
-def _memory_of(cluster: Cluster) -> MemoryFileSystem:
-    files = cluster.node.inner_files
+def _restored(
+    topic: TopicImage, partition: PartitionRegistration, before: Mapping[tuple[bytes, int], PartitionRegistration]
+) -> PartitionRegistration:
+    """Return the registration of a loaded partition in a later epoch than before the restore."""
+    last = before.get((topic.topic_id, partition.index))
+    if last is None:
+        return partition
+    return replace(
+        partition,
+        leader_epoch=max(partition.leader_epoch, last.leader_epoch + 1),
+        partition_epoch=max(partition.partition_epoch, last.partition_epoch + 1),
+    )
+
+
+def _memory_of(node: Node) -> MemoryFileSystem:
+    files = node.inner_files
     if not isinstance(files, MemoryFileSystem):
         raise SnapshotError("only of a cluster in memory, which has no data folder and imports no logs")
     return files

@@ -99,6 +99,14 @@ def with_advertised(listener: ListenerConfig, address: tuple[str, int] | None) -
     return listener._replace(advertised_host=host or None, advertised_port=port or None)
 
 
+def advertise(listeners: Sequence[ListenerConfig], line: str) -> list[ListenerConfig]:
+    """Return the listeners with the addresses of a value of advertised.listeners. Raises ConfigError."""
+    advertised = {name: (host, port) for name, host, port in map(parse_endpoint, line.split(","))}
+    if surplus := sorted(advertised.keys() - {listener.name for listener in listeners}):
+        raise ConfigError(f"the advertised addresses name {', '.join(surplus)}, which listeners does not")
+    return [with_advertised(listener, advertised.get(listener.name)) for listener in listeners]
+
+
 def check_listeners(listeners: Sequence[ListenerConfig], config: BrokerConfig) -> None:
     """Raise ConfigError for duplicate names or ports, a wildcard as advertised host, or a protocol with TLS or SASL."""
     names = [listener.name for listener in listeners]

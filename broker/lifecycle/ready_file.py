@@ -1,6 +1,7 @@
 """Ready files: how other processes find a running broker and its admin API.
 
-A ready file is one JSON object, {"bootstrap": "host:port", "admin": "host:port" or null, "pid": ...}. It is complete
+A ready file is one JSON object, {"bootstrap": "host:port", "admin": "host:port" or null, "pid": ...}. With several
+nodes "bootstrap" has the addresses of all nodes, joined by commas, and "nodes" has each one. The file is complete
 whenever it exists, and it exists while clients can connect. A broker without --ready-file writes one to a folder of its
 user, where the commands of fauxka look for running brokers. The files of brokers that were killed stay in that folder
 until the next look.
@@ -12,6 +13,7 @@ import json
 import logging
 import os
 import stat
+from collections.abc import Sequence
 from contextlib import suppress
 from errno import EPERM
 from typing import NamedTuple
@@ -37,6 +39,14 @@ class RunningBroker(NamedTuple):
     pid: int
 
 
+class NodeAddress(NamedTuple):
+    """A node in a ready file. bootstrap: "host:port" of its first listener."""
+
+    node: int
+    bootstrap: str
+    rack: str | None
+
+
 class ReadyFile:
     """Writes the ready file when clients can connect, and removes it before shutdown."""
 
@@ -45,12 +55,16 @@ class ReadyFile:
         self._path = path
         self._is_written = False
 
-    def write(self, bootstrap: str, pid: int, *, admin: str | None = None) -> None:
+    def write(self, bootstrap: str, pid: int, *, admin: str | None = None, nodes: Sequence[NodeAddress] = ()) -> None:
         """Write the file atomically. Raises OSError.
 
-        bootstrap: "host:port" of the first listener. admin: "host:port" of the admin API, or None.
+        bootstrap: "host:port" of the first listener, of each node. admin: "host:port" of the admin API, or None.
+        nodes: written only if there are several.
         """
-        content = json.dumps({"bootstrap": bootstrap, "admin": admin, "pid": pid}) + "\n"
+        fields: dict[str, object] = {"bootstrap": bootstrap, "admin": admin, "pid": pid}
+        if len(nodes) > 1:
+            fields["nodes"] = [node._asdict() for node in nodes]
+        content = json.dumps(fields) + "\n"
         # A rename is atomic only within a file system, so the partial file is in the same folder.
         folder, name = os.path.split(self._path)
         partial = os.path.join(folder, f".{name}.{pid}")

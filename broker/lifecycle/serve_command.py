@@ -22,9 +22,10 @@ from ..config.environment_variables import own_variable_warnings
 from ..network.listeners import DEFAULT_HOST, ListenerConfig
 from ..runtime.event_loop import new_event_loop
 from .cluster_reset import SeedTopic, create_seed_topics, parse_seed_topics
-from .listener_options import check_listeners, select_listeners
-from .ready_file import ReadyFile, find_ready_file_problem, register_broker
-from .server import Server
+from .cluster_server import ClusterServer
+from .listener_options import advertise, check_listeners, select_listeners
+from .node_options import NodeOptions, add_nodes, check_ports, config_of_nodes, listeners_of_node, parse_nodes
+from .ready_file import NodeAddress, ReadyFile, find_ready_file_problem, register_broker
 
 if TYPE_CHECKING:
     from ..replica.disk_fault_injector import MakeFileFaults
@@ -54,7 +55,8 @@ class StartupError(Exception):
 class ServeOptions(NamedTuple):
     """The options of the command line and the environment.
 
-    port: None if not given; then the config keys of the listeners apply.
+    nodes: the number of nodes. racks: of each node, "a,b,c"; None for broker.rack.
+    port: None if not given; then the config keys of the listeners apply. It is the port of the first node.
     advertised_file: wait for this file, and take advertised.listeners from it in place of the environment's.
     log_kafka_started: whether the log has Kafka's own line at the end of the start-up.
     variables: the environment variable of each option of the command line, None for an option without one.
@@ -63,6 +65,8 @@ class ServeOptions(NamedTuple):
     environment: Mapping[str, str]
     config_file: str | None = None
     assignments: Sequence[str] = ()
+    nodes: int = 1
+    racks: str | None = None
     host: str = DEFAULT_HOST
     port: int | None = None
     listeners: Sequence[str] = ()
@@ -81,11 +85,11 @@ class ServeOptions(NamedTuple):
 class PreparedBroker(NamedTuple):
     """A cluster that is ready to start, and lines for the log on its configs and its environment.
 
-    log_kafka_started: see ServeOptions.
+    listeners: of each node. log_kafka_started: see ServeOptions.
     """
 
     cluster: Cluster
-    listeners: list[ListenerConfig]
+    listeners: list[list[ListenerConfig]]
     seed_topics: list[SeedTopic]
     notes: list[str]
     warnings: list[str]
@@ -120,34 +124,55 @@ def prepare(options: ServeOptions, make_file_faults: MakeFileFaults | None) -> P
     if options.ready_file and (problem := find_ready_file_problem(options.ready_file)) is not None:
         raise StartupError(f"--ready-file: {problem}")
     try:
+        nodes = parse_nodes(options.nodes, options.racks)
         file_entries = {} if options.config_file is None else read_properties_file(options.config_file)
-        gathered = gather_config(file_entries, _environment(options), options.assignments)
-        listeners = select_listeners(gathered.config, options.listeners, options.host, options.port)
-        check_listeners(listeners, gathered.config)
+        advertised = _read_advertised(options, nodes.node_count)
+        gathered = gather_config(file_entries, _environment(options, advertised), options.assignments)
+        listeners = _listeners_of_nodes(gathered.config, options, nodes, advertised)
         seed_topics = parse_seed_topics(options.seed_topics, gathered.config.num_partitions)
         emulated_version = _parse_version(options.as_version)
-        config = _with_fsync(gathered.config, options)
+        is_stored = options.data_dir is not None or options.import_logs is not None
+        config = config_of_nodes(nodes, _with_fsync(gathered.config, options), is_stored=is_stored)
     except ConfigError as error:
         raise StartupError(str(error)) from error
     notes = [*gathered.notes, *_log_dirs_notes(config, options)]
-    if options.data_dir is None and options.import_logs is None:
+    if not is_stored:
         cluster = Cluster(config, emulated_version=emulated_version, file_faults=make_file_faults)
         cluster.image.cluster_id = options.cluster_id or cluster.image.cluster_id
+        add_nodes(cluster, nodes)
     else:
         cluster = _load_cluster(config, options, emulated_version, make_file_faults)
     warnings = [*gathered.warnings, *own_variable_warnings(options.environment, options.variables)]
     return PreparedBroker(cluster, listeners, seed_topics, notes, warnings, options.log_kafka_started)
 
 
-def _environment(options: ServeOptions) -> Mapping[str, str]:
-    """Return the environment, with the advertised listeners of --advertised-file. Raises ConfigError."""
+def _read_advertised(options: ServeOptions, count: int) -> list[str]:
+    """Return the lines of --advertised-file, one for each of count nodes; none without it. Raises ConfigError."""
     if options.advertised_file is None:
-        return options.environment
+        return []
     # Most brokers have no such file.
     from .advertised_file import wait_for_advertised_listeners
 
-    line = wait_for_advertised_listeners(options.advertised_file, STOP_SIGNALS)
-    return {**options.environment, ADVERTISED_VARIABLE: line}
+    return wait_for_advertised_listeners(options.advertised_file, STOP_SIGNALS, count)
+
+
+def _environment(options: ServeOptions, advertised: Sequence[str]) -> Mapping[str, str]:
+    """Return the environment, with the advertised listeners of the first node if --advertised-file is given."""
+    return {**options.environment, ADVERTISED_VARIABLE: advertised[0]} if advertised else options.environment
+
+
+def _listeners_of_nodes(
+    config: BrokerConfig, options: ServeOptions, nodes: NodeOptions, advertised: Sequence[str]
+) -> list[list[ListenerConfig]]:
+    """Return the listeners of each node. advertised: see _read_advertised. Raises ConfigError."""
+    first = select_listeners(config, options.listeners, options.host, options.port)
+    check_listeners(first, config)
+    check_ports(first, nodes.node_count)
+    others = [listeners_of_node(first, index) for index in range(1, nodes.node_count)]
+    for index, line in enumerate(advertised[1:]):
+        others[index] = advertise(others[index], line)
+        check_listeners(others[index], config)
+    return [first, *others]
 
 
 def _parse_version(text: str | None) -> EmulatedVersion | None:
@@ -202,20 +227,21 @@ def _log_dirs_notes(config: BrokerConfig, options: ServeOptions) -> list[str]:
 
 
 async def serve_until_stopped(prepared: PreparedBroker, ready_file: ReadyFile | None, hooks: ServeHooks) -> None:
-    """Start the node and the admin API, wait for a signal, and stop both. Raises StartupError."""
+    """Start the nodes and the admin API, wait for a signal, and stop both. Raises StartupError."""
     stopping = asyncio.Event()
     loop = asyncio.get_running_loop()
     # Process 1 of a container has no default action for these signals.
     for number in STOP_SIGNALS:
         loop.add_signal_handler(number, _stop_on_signal, number, stopping)
-    hooks.bind()
+    hooks.bind({listener.port for of_node in prepared.listeners for listener in of_node})
     server = hooks.make_server(prepared.cluster, prepared.listeners)
     create_seed_topics(prepared.cluster.controller, prepared.seed_topics)
     await _start_server(server, prepared.listeners)
     try:
         _announce_listeners(server)
         if prepared.log_kafka_started:
-            logger.info(KAFKA_STARTED, server.node.node_id)
+            for node_id in server.node_ids:
+                logger.info(KAFKA_STARTED, node_id)
         admin = await hooks.open(server, prepared.seed_topics)
         if admin is not None:
             print(f"http://{admin}", flush=True)
@@ -231,23 +257,35 @@ async def serve_until_stopped(prepared: PreparedBroker, ready_file: ReadyFile | 
         await server.stop()
 
 
-async def _start_server(server: Server, listeners: Sequence[ListenerConfig]) -> None:
+async def _start_server(server: ClusterServer, listeners: Sequence[Sequence[ListenerConfig]]) -> None:
     try:
         await server.start()
     except OSError as error:
-        addresses = ", ".join(f"{listener.name}://{listener.host}:{listener.port}" for listener in listeners)
+        addresses = ", ".join(
+            f"{listener.name}://{listener.host}:{listener.port}" for of_node in listeners for listener in of_node
+        )
         raise StartupError(f"cannot listen on {addresses}: {error}") from error
 
 
-def _announce_listeners(server: Server) -> None:
-    """Write the addresses of the listeners to standard output."""
-    for listener in server.listeners:
-        print(f"{listener.name}://{listener.address}", flush=True)
+def _announce_listeners(server: ClusterServer) -> None:
+    """Write the addresses of the listeners to standard output.
+
+    Those of the first node are written as those of an only node, for scripts that read the first line.
+    """
+    for of_node in server.servers:
+        end = "" if of_node is server.servers[0] else f" node {of_node.node.node_id}"
+        for listener in of_node.listeners:
+            print(f"{listener.name}://{listener.address}{end}", flush=True)
 
 
-def _write_ready_file(server: Server, ready_file: ReadyFile, admin: str | None) -> None:
+def _write_ready_file(server: ClusterServer, ready_file: ReadyFile, admin: str | None) -> None:
+    brokers = server.cluster.image.brokers
+    nodes = [
+        NodeAddress(broker.node_id, of_node.bootstrap_servers, broker.rack)
+        for of_node, broker in zip(server.servers, brokers, strict=True)
+    ]
     try:
-        ready_file.write(server.bootstrap_servers, os.getpid(), admin=admin)
+        ready_file.write(server.bootstrap_servers, os.getpid(), admin=admin, nodes=nodes)
     except OSError as error:
         raise StartupError(f"cannot write the ready file: {error}") from error
 

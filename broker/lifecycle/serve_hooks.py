@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from ..network.listeners import ListenerConfig
     from ..replica.disk_fault_injector import MakeFileFaults
     from .cluster_reset import SeedTopic
-    from .server import Server
+    from .cluster_server import ClusterServer
 
 
 class ServeHooks(Protocol):
@@ -18,18 +18,21 @@ class ServeHooks(Protocol):
 
     @property
     def make_file_faults(self) -> MakeFileFaults | None:
-        """Creates the fault injector of the node's files; None for no injector."""
+        """Creates the fault injector of the nodes' files; None for no injector."""
         ...
 
-    def bind(self) -> None:
-        """Bind the address of the admin API, before any Kafka listener is bound."""
+    def bind(self, kafka_ports: Collection[int]) -> None:
+        """Bind the address of the admin API, before any Kafka listener is bound. kafka_ports: their ports."""
         ...
 
-    def make_server(self, cluster: Cluster, listeners: Sequence[ListenerConfig]) -> Server:
-        """Return the server of the node, not started, with its fault rules and journal."""
+    def make_server(self, cluster: Cluster, listeners: Sequence[Sequence[ListenerConfig]]) -> ClusterServer:
+        """Return the server of the nodes, not started, with its fault rules and journal.
+
+        listeners: of each node.
+        """
         ...
 
-    async def open(self, server: Server, seed_topics: Sequence[SeedTopic]) -> str | None:
+    async def open(self, server: ClusterServer, seed_topics: Sequence[SeedTopic]) -> str | None:
         """Start the admin API. Return its address, or None if there is none.
 
         server: accepts connections already. seed_topics: the topics that a reset creates again.

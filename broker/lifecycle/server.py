@@ -7,6 +7,7 @@ node keeps its ports bound, but does not listen on them.
 from __future__ import annotations
 
 import asyncio
+import itertools
 import logging
 import socket
 from collections.abc import Callable, Sequence
@@ -71,8 +72,15 @@ class Server:
         self._crashed: CrashedNode | None = None
         self._restart_timer: Timer | None = None
         self._reserved_ports: list[socket.socket] = []
+        # The ids of the requests that faults hold.
+        self._held_ids = itertools.count(1)
         self._lifecycle_lock = asyncio.Lock()
         self._restart_task: asyncio.Task[None] | None = None
+
+    def share_ids(self, other: Server) -> None:
+        """Number connections and held requests together with the server of another node, before the start."""
+        self._held_ids = other._held_ids
+        self._socket_server.connection_ids = other._socket_server.connection_ids
 
     @property
     def bootstrap_servers(self) -> str:
@@ -82,17 +90,23 @@ class Server:
     def _make_fault_injector(self) -> FaultInjector:
         # The package of the fault actions is loaded with the first rule.
         from ..dispatch.fault_injector import FaultInjector
+        from ..dispatch.held_requests import HeldRequests
 
         assert self._plan is not None, "there is no fault injector without rules"
         node = self.node
         return FaultInjector(
-            node.clock,
+            HeldRequests(node.clock, self._held_ids),
             node.image.topic_name_of,
             node.file_faults,
             self._plan,
             self._dispatcher.observer,
             self.crash,
         )
+
+    @property
+    def is_crashed(self) -> bool:
+        """Whether the node has crashed and is not running again."""
+        return self._crashed is not None
 
     @property
     def connection_count(self) -> int:

@@ -29,7 +29,8 @@ class SocketServer:
         self._node = node
         self._quotas = ConnectionQuotas(AdjustableClock(), lambda: node.config)
         self._shared = SharedParts(dispatcher, BusyPoll(node.config.busy_poll_us), ReceiveBuffers(), self._closed)
-        self._connection_ids = itertools.count(1)
+        # The nodes of a cluster number their connections together.
+        self.connection_ids = itertools.count(1)
         self._acceptors: list[Acceptor] = []
         # Accepted sockets that have no transport yet.
         self._attaching: dict[asyncio.Task[None], Connection] = {}
@@ -101,7 +102,7 @@ class SocketServer:
             )
             accepted.close()
             return
-        info = ConnectionInfo(next(self._connection_ids), listener, node_id=self._node.node_id)
+        info = ConnectionInfo(next(self.connection_ids), listener, node_id=self._node.node_id)
         context = RequestContext(self._node, info)
         connection = Connection(self._shared, context, frame_bytes_max=self._node.config.socket_request_max_bytes)
         self._quotas.opened(connection, listener.name, address)

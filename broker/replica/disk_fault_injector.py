@@ -20,13 +20,19 @@ if TYPE_CHECKING:
 class FileFaults(Protocol):
     """The injected faults of one node's files. All methods are for the event loop's thread.
 
-    is_armed: whether a rule for files is in force. is_late: whether the response to the current request is delayed.
+    node_id: of the node, which sets it. is_armed: whether a rule for files is in force.
+    is_late: whether the response to the current request is delayed.
     on_crash: crashes the node, and restarts it after a number of ms, or never for None.
     """
 
+    node_id: int
     is_armed: bool
     is_late: bool
     on_crash: Callable[[int | None], None] | None
+
+    def of_another_node(self, now_ms: Callable[[], int], bridge: EventLoopBridge, /) -> FileFaults:
+        """Return the faults of another node's files, with the same rules."""
+        ...
 
     def wrap(self, inner: FileSystem, /) -> FileSystem:
         """Return a file system that injects the faults into inner."""

@@ -6,7 +6,7 @@ bumps its epoch, a new leader lacks its older batches.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from enum import Enum
 from typing import TYPE_CHECKING, assert_never
@@ -16,7 +16,6 @@ from ...storage.producers.producer_state_entry import ProducerStateEntry, withou
 if TYPE_CHECKING:
     from ...storage.producers.producer_state_manager import ProducerStateManager
     from .partition import Partition
-    from .replica_manager import ReplicaManager
 
 # The greatest epoch on the wire. After it, a producer gets a new id.
 PRODUCER_EPOCH_MAX = 2**15 - 1
@@ -55,33 +54,37 @@ class KnownProducer:
 
 
 def known_producers(
-    replicas: ReplicaManager, *, topic: str | None = None, partition: int | None = None, producer_id: int | None = None
+    partitions: Iterable[Partition],
+    *,
+    topic: str | None = None,
+    partition: int | None = None,
+    producer_id: int | None = None,
 ) -> list[KnownProducer]:
-    """Return the producers' entries in all partitions, or in those selected by the arguments."""
+    """Return the producers' entries in the partitions, or in those of them selected by the other arguments."""
     return [
         KnownProducer(led.topic_name, led.index, entry)
-        for led, producers in _partitions(replicas, topic, partition)
+        for led, producers in _selected(partitions, topic, partition)
         for entry in producers.active_producers()
         if producer_id is None or entry.producer_id == producer_id
     ]
 
 
 def change_producer(
-    replicas: ReplicaManager,
+    partitions: Iterable[Partition],
     change: ProducerChange,
     *,
     producer_id: int,
     topic: str | None = None,
     partition: int | None = None,
 ) -> list[KnownProducer]:
-    """Change a producer in all partitions that have an entry of it, and return the entries before the change.
+    """Change a producer in the partitions that have an entry of it, and return the entries before the change.
 
-    topic, partition: the partitions to change; None selects all.
+    topic, partition: which of the partitions to change; None selects all.
     Raises UnknownProducerError or ProducerChangeError; nothing is changed then. The logs stay as they are: a partition
     that is recovered from its files has the state of its batches again.
     """
     found: list[tuple[ProducerStateManager, KnownProducer]] = []
-    for led, producers in _partitions(replicas, topic, partition):
+    for led, producers in _selected(partitions, topic, partition):
         entry = producers.find(producer_id)
         if entry is not None:
             found.append((producers, KnownProducer(led.topic_name, led.index, entry)))
@@ -96,11 +99,11 @@ def change_producer(
     return [known for _, known in found]
 
 
-def _partitions(
-    replicas: ReplicaManager, topic: str | None, partition: int | None
+def _selected(
+    partitions: Iterable[Partition], topic: str | None, partition: int | None
 ) -> Iterator[tuple[Partition, ProducerStateManager]]:
     """Yield the selected partitions whose log exists, with their producer state."""
-    for led in replicas.partitions():
+    for led in partitions:
         if topic in (None, led.topic_name) and partition in (None, led.index):
             log = led.find_log()
             if log is not None:

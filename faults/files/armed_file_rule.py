@@ -46,14 +46,14 @@ class ArmedFileRule(RuleInForce[FileRule]):
         """What the rule matches: "file operation"."""
         return "file operation"
 
-    def evaluate(self, kind: OperationKind, path: str) -> FileAction | None:
-        """Count the operation and return the action if it is hit. The caller then calls notify_waiters."""
+    def evaluate(self, kind: OperationKind, path: str, node_id: int) -> FileAction | None:
+        """Count the operation on a node's file, and return the action if it is hit; then call notify_waiters."""
         operation = _OPERATIONS.get(kind)
         if kind not in self._kinds:
             if operation is not None:
                 self._near_misses.add(Mismatch("operation", operation, 0))
             return None
-        values = {"file_kind": file_kind_of(path), "folder": folder_of(path), "path": path}
+        values = {"node": node_id, "file_kind": file_kind_of(path), "folder": folder_of(path), "path": path}
         for depth, (name, test) in enumerate(self._tests, 1):
             if name != "operation" and not test(values[name]):
                 if operation is not None:

@@ -63,7 +63,7 @@ class FaultInjectingFile:
         disk, inner = self._disk, self._inner
         disk.check_running(self._path)
         self._truncate_torn_bytes()
-        action = disk.plan.decide(OperationKind.WRITE, self._path)
+        action = disk.decide(OperationKind.WRITE, self._path)
         position = inner.size
         if self._safe_size is None:
             self._safe_size = position
@@ -138,7 +138,7 @@ class FaultInjectingFile:
         if not disk.is_armed:
             return self._inner.begin_sync(is_written_again=is_written_again)
         disk.check_running(self._path)
-        action = disk.plan.decide(OperationKind.SYNC, self._path)
+        action = disk.decide(OperationKind.SYNC, self._path)
         step = self._inner.begin_sync(is_written_again=is_written_again)
         return partial(self._sync, step, action, self.size)
 

@@ -8,11 +8,18 @@ from .fault_injecting_file_system import FaultInjectingFileSystem
 from .simulated_disk import SimulatedDisk
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from ...storage.file_systems.file_system import FileSystem
+    from .file_rule_plan import Threads
 
 
 class FileFaultInjector(SimulatedDisk):
     """File faults of one node, as broker.replica.disk_fault_injector requires them."""
+
+    def of_another_node(self, now_ms: Callable[[], int], threads: Threads) -> FileFaultInjector:
+        """Return the file faults of another node, with the same rules."""
+        return FileFaultInjector(now_ms, threads, self.plan)
 
     def wrap(self, inner: FileSystem) -> FaultInjectingFileSystem:
         """Return inner with the rules applied. Forgets what was torn or lost in the files wrapped before."""

@@ -41,14 +41,17 @@ class Threads(Protocol):
 
 
 class FileRulePlan(RuleList["FileRule", "ArmedFileRule"]):
-    """The file fault rules of one node. Only decide may be called on other threads than the event loop's."""
+    """The file fault rules of all nodes. Only decide may be called on other threads than the event loop's.
 
-    def __init__(self, now_ms: Callable[[], int], threads: Threads, on_change: Callable[[], None]) -> None:
-        """Start without rules. now_ms: the broker's clock. on_change: called after every change of the rules."""
+    on_change: called after every change of the rules.
+    """
+
+    def __init__(self, now_ms: Callable[[], int], threads: Threads) -> None:
+        """Start without rules. now_ms: the broker's clock."""
         super().__init__()
+        self.on_change: list[Callable[[], None]] = []
         self._now_ms = now_ms
         self._threads = threads
-        self._on_change = on_change
 
     def _arm(self, rule_id: int, rule: FileRule) -> ArmedFileRule:
         # Lazy: these import msgspec.
@@ -59,13 +62,14 @@ class FileRulePlan(RuleList["FileRule", "ArmedFileRule"]):
         return ArmedFileRule(rule_id, rule, self._now_ms)
 
     def _changed(self) -> None:
-        self._on_change()
+        for changed in self.on_change:
+            changed()
 
-    def decide(self, kind: OperationKind, path: str) -> FileAction | None:
-        """Count an operation and return the action of the first rule that hits it."""
+    def decide(self, kind: OperationKind, path: str, node_id: int) -> FileAction | None:
+        """Count an operation on a file of a node and return the action of the first rule that hits it."""
         for armed in self.enabled_rules:
             with self._threads.lock:
-                action = armed.evaluate(kind, path)
+                action = armed.evaluate(kind, path, node_id)
             if action is not None:
                 self._threads.run(armed.notify_waiters)
                 return action

@@ -3,6 +3,7 @@
 - `write`: an append to a file, or the content of a small file that is replaced as a whole.
 - `fsync`: of a file, or of the names in a folder. `rename`: of a file or a folder.
 - Replacing a file is a write, an fsync if the broker asks for it, and a rename, in this order.
+- All nodes share the rules and their counts.
 - A path is "orders-0/00000000000000000000.log", or "cluster-metadata.json" in the top folder. The path of a synced
   folder ends with "/".
 """
@@ -18,7 +19,7 @@ from .. import strict_json
 from ..actions import INT64_MAX, Milliseconds
 from ..rule_error import RuleError
 from ..rules.fault_rules import When
-from ..rules.match import ANY_OF_MAX, AnyText
+from ..rules.match import ANY_OF_MAX, AnyNatural, AnyText
 from ..rules.named_rule import NamedRule
 from ..rules.rule_checks import check_window
 from ..rules.value_tests import check_match_value
@@ -58,7 +59,7 @@ class FileCrash(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 class FileRule(NamedRule, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """One file fault rule. A match field that is None matches everything.
 
-    operation: None is every operation that the action can apply to.
+    operation: None is every operation that the action can apply to. node: whose files.
     path, folder: the whole text, or {"regex"}; of a rename, the old path. file_kind: derived from the file's name.
     action: `fail` does nothing and raises EIO; `tear` writes the first `bytes` bytes, at most all but one, and raises
     EIO; `lose` reports success, and the change disappears when the node stops or crashes; `slow` takes `ms` longer;
@@ -69,6 +70,7 @@ class FileRule(NamedRule, frozen=True, kw_only=True, forbid_unknown_fields=True)
     """
 
     operation: AnyOperation | None = None
+    node: AnyNatural | None = None
     path: AnyText | None = None
     folder: AnyText | None = None
     file_kind: AnyFileKind | None = None
@@ -98,7 +100,7 @@ class FileRule(NamedRule, frozen=True, kw_only=True, forbid_unknown_fields=True)
 
 
 # In matching order.
-FILE_MATCH_FIELDS = ("operation", "file_kind", "folder", "path")
+FILE_MATCH_FIELDS = ("operation", "node", "file_kind", "folder", "path")
 
 
 def check_file_rule(rule: FileRule) -> None:
@@ -157,6 +159,7 @@ def _check_numbers(rule: FileRule) -> None:
 
 def _check_files(rule: FileRule) -> None:
     """Raise RuleError for a path, folder and file_kind that no file can have together."""
+    check_match_value("node", rule.node)
     check_match_value("path", rule.path)
     check_match_value("folder", rule.folder)
     path = rule.path

@@ -20,6 +20,7 @@ from .file_rule_plan import FileRulePlan, Threads
 from .operation_kind import os_error
 
 if TYPE_CHECKING:
+    from .file_actions import FileAction
     from .operation_kind import OperationKind
 
 # Lost renames that a stop undoes; the oldest beyond that stay done.
@@ -41,12 +42,14 @@ class DiskFile(Protocol):
 class SimulatedDisk:
     """The disk that the files of one node share.
 
-    plan: the rules. on_crash: crashes the node and restarts it after so many ms, None for never.
+    plan: the rules of all nodes. node_id: of the node, 1 until it is set.
+    on_crash: crashes the node and restarts it after so many ms, None for never.
     is_armed: whether files must ask before an operation. is_late: whether take_delay_ms returns more than 0.
     """
 
-    def __init__(self, now_ms: Callable[[], int], threads: Threads) -> None:
-        """Start without rules. now_ms: the broker's clock."""
+    def __init__(self, now_ms: Callable[[], int], threads: Threads, plan: FileRulePlan | None = None) -> None:
+        """now_ms: the broker's clock. plan: the rules of the first node; None for that node, without rules yet."""
+        self.node_id = 1
         self.is_armed = False
         self.is_late = False
         self.on_crash: Callable[[int | None], None] | None = None
@@ -58,7 +61,8 @@ class SimulatedDisk:
         self._watched: WeakSet[DiskFile] = WeakSet()
         self._damaged: set[DiskFile] = set()
         self._undo_steps: list[Callable[[], None]] = []
-        self.plan = FileRulePlan(now_ms, threads, self._rules_changed)
+        self.plan = FileRulePlan(now_ms, threads) if plan is None else plan
+        self.plan.on_change.append(self._rules_changed)
 
     def take_delay_ms(self) -> int:
         """Return how long the response of the current request waits for slow files, and reset it to 0."""
@@ -114,10 +118,14 @@ class SimulatedDisk:
         if self._is_stopped:
             raise os_error(errno.EIO, path)
 
+    def decide(self, kind: OperationKind, path: str) -> FileAction | None:
+        """Count an operation and return the action of the first rule that hits it."""
+        return self.plan.decide(kind, path, self.node_id)
+
     def check(self, kind: OperationKind, path: str) -> WriteAction | None:
         """Count an operation and apply the rule that hits it. Raises OSError; see begin."""
         self.check_running(path)
-        action = self.plan.decide(kind, path)
+        action = self.decide(kind, path)
         return None if action is None else self.begin(action, path)
 
     def begin(self, action: Fail | Slow | WriteAction, path: str) -> WriteAction | None:

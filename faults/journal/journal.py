@@ -59,19 +59,20 @@ class _NothingWithheld:
 
 
 class Journal:
-    """The requests of one node. last_id: the id of the newest one, counted from 1 and not reset by clear."""
+    """The requests of all nodes of a cluster.
+
+    last_id: the id of the newest one, counted from 1 and not reset by clear.
+    """
 
     def __init__(
         self,
         capacity: int = REQUESTS_MAX_DEFAULT,
-        node_id: int = 1,
         topic_name_of: Callable[[bytes], str | None] = lambda _: None,
     ) -> None:
         """Keep the newest capacity requests.
 
         topic_name_of: returns the name of a topic id, None for an unknown one; called when the journal is read.
         """
-        self.node_id = node_id
         self.topic_name_of = topic_name_of
         self.last_id = 0
         # Outcomes of requests that became known after they were recorded.

@@ -231,7 +231,7 @@ def _entry_of(journal: Journal, request_id: int, request: JournalRecord) -> Jour
     return JournalEntry(
         id=request_id,
         at_ms=request.at_ms,
-        node=journal.node_id,
+        node=connection.node_id,
         connection=connection.connection_id,
         listener=connection.listener_name,
         client_id=request.client_id,

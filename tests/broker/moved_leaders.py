@@ -2,18 +2,14 @@
 
 from fauxka.broker.cluster import Cluster
 from fauxka.broker.metadata.metadata_image import NO_LEADER, TopicImage
-from fauxka.broker.replica.replica_links import link_replicas
 
 
 def move_leader(cluster: Cluster, topic: TopicImage, index: int, node_id: int) -> None:
     """Let a node lead the partition, or none (NO_LEADER). Call it on the cluster's thread."""
-    registration = topic.partitions[index]
-    registration.leader_id = node_id
-    registration.leader_epoch += 1
-    for node in cluster.nodes:
-        node.replicas.apply_leaders(topic)
-        node.replicas.partitions_of(topic)[index].followers = ()
     if node_id != NO_LEADER:
-        link_replicas({node.node_id: node.replicas for node in cluster.nodes}, topic, 0)
-    for node in cluster.nodes:
-        node.coordinators.leaders_changed(topic, [index])
+        cluster.controller.replication.move_leader(topic, index, node_id)
+        return
+    before = topic.partitions[index]
+    topic.partitions[index] = before.led_by(NO_LEADER, before.isr)
+    assert cluster.controller.publish_partitions is not None, "a cluster of several nodes"
+    cluster.controller.publish_partitions(topic, [index])

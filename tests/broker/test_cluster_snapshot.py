@@ -83,9 +83,11 @@ def test_the_last_five_batches_are_detected_as_duplicates_after_a_restore(node: 
 
 
 def test_injected_changes_of_producer_state_are_in_the_snapshot(node: Node) -> None:
-    node.call(lambda: change_producer(node.cluster.node.replicas, ProducerChange.EVICT_CACHE, producer_id=5))
+    node.call(
+        lambda: change_producer(node.cluster.node.replicas.partitions(), ProducerChange.EVICT_CACHE, producer_id=5)
+    )
     evicted = node.take_snapshot()
-    node.call(lambda: change_producer(node.cluster.node.replicas, ProducerChange.FORGET, producer_id=5))
+    node.call(lambda: change_producer(node.cluster.node.replicas.partitions(), ProducerChange.FORGET, producer_id=5))
     forgotten = node.take_snapshot()
 
     node.restore(evicted)
@@ -94,7 +96,7 @@ def test_injected_changes_of_producer_state_are_in_the_snapshot(node: Node) -> N
             ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER
         )
     node.restore(forgotten)
-    assert node.call(lambda: known_producers(node.cluster.node.replicas)) == []
+    assert node.call(lambda: known_producers(node.cluster.node.replicas.partitions())) == []
 
 
 def test_topics_and_configs_are_restored_and_producer_ids_continue(node: Node) -> None:

@@ -57,7 +57,7 @@ def test_nothing_expires_within_seconds(node: Node) -> None:
     advance(node, 5_000)
 
     assert groups(node) == {"members": "CompletingRebalance", "committers": "Empty"}
-    assert len(known_producers(node.cluster.node.replicas)) == 1
+    assert len(known_producers(node.cluster.node.replicas.partitions())) == 1
 
 
 def test_session_expires_after_its_timeout(node: Node) -> None:
@@ -69,7 +69,7 @@ def test_session_expires_after_its_timeout(node: Node) -> None:
 def test_producer_expires_after_a_day_and_nothing_else(node: Node) -> None:
     advance(node, DAY_MS + 20 * 60_000)
 
-    assert known_producers(node.cluster.node.replicas) == []
+    assert known_producers(node.cluster.node.replicas.partitions()) == []
     assert node.cluster.node.replicas.partition_of("events", 0).log.log_start_offset == 0
     assert node.cluster.node.coordinators.groups.offsets.find("committers", "events", 0) is not None
 
@@ -94,11 +94,11 @@ def test_a_record_and_a_producer_of_after_eight_days_are_kept(node: Node) -> Non
     log = node.cluster.node.replicas.partition_of("events", 0).log
     assert (written.error_code, written.base_offset) == (0, 1)
     assert (log.log_start_offset, log.log_end_offset) == (1, 2)
-    assert [known.entry.last_sequence for known in known_producers(node.cluster.node.replicas)] == [1]
+    assert [known.entry.last_sequence for known in known_producers(node.cluster.node.replicas.partitions())] == [1]
 
     advance(node, 8 * DAY_MS)
     assert log.log_start_offset == 2
-    assert known_producers(node.cluster.node.replicas) == []
+    assert known_producers(node.cluster.node.replicas.partitions()) == []
 
 
 def test_a_record_of_after_eight_days_is_kept_by_a_crash_and_a_restored_snapshot(node: Node) -> None:
@@ -121,7 +121,7 @@ def test_a_record_of_after_eight_days_is_kept_by_a_crash_and_a_restored_snapshot
 def kept(node: Node) -> tuple[list[int], int, int]:
     """Return the producer ids and the bounds of the log."""
     log = node.cluster.node.replicas.partition_of("events", 0).log
-    producers = [known.entry.producer_id for known in known_producers(node.cluster.node.replicas)]
+    producers = [known.entry.producer_id for known in known_producers(node.cluster.node.replicas.partitions())]
     return producers, log.log_start_offset, log.log_end_offset
 
 

@@ -45,14 +45,15 @@ def produce(cluster: Cluster, producer_id: int, sequence: int, *, epoch: int = 0
 
 
 def change(cluster: Cluster, how: ProducerChange, *, partition: int | None = 0) -> None:
-    change_producer(cluster.node.replicas, how, producer_id=1, topic="orders", partition=partition)
+    change_producer(cluster.node.replicas.partitions(), how, producer_id=1, topic="orders", partition=partition)
 
 
 def test_producers_are_listed_by_partition_with_their_cached_batches(cluster: Cluster) -> None:
     told = [
-        (known.topic_name, known.partition, known.entry.producer_id) for known in known_producers(cluster.node.replicas)
+        (known.topic_name, known.partition, known.entry.producer_id)
+        for known in known_producers(cluster.node.replicas.partitions())
     ]
-    (known,) = known_producers(cluster.node.replicas, topic="orders", partition=0, producer_id=2)
+    (known,) = known_producers(cluster.node.replicas.partitions(), topic="orders", partition=0, producer_id=2)
 
     assert told == [("orders", 0, 1), ("orders", 0, 2), ("orders", 1, 1)]
     assert (known.entry.next_sequence, [batch.base_offset for batch in known.entry.batches]) == (2, [2, 3])
@@ -98,16 +99,18 @@ def test_only_the_requested_keys_are_changed(cluster: Cluster, how: ProducerChan
 
 
 def test_producer_is_changed_everywhere_where_no_partition_is_named(cluster: Cluster) -> None:
-    before = change_producer(cluster.node.replicas, ProducerChange.FORGET, producer_id=1)
+    before = change_producer(cluster.node.replicas.partitions(), ProducerChange.FORGET, producer_id=1)
 
     assert [(known.topic_name, known.partition) for known in before] == [("orders", 0), ("orders", 1)]
-    assert [known.entry.producer_id for known in known_producers(cluster.node.replicas)] == [2]
+    assert [known.entry.producer_id for known in known_producers(cluster.node.replicas.partitions())] == [2]
 
 
 @pytest.mark.parametrize(("topic", "partition"), [("orders", 2), ("other", 0), ("none", None)])
 def test_unknown_producer_is_refused_with_the_partition(cluster: Cluster, topic: str, partition: int | None) -> None:
     with pytest.raises(UnknownProducerError, match=topic):
-        change_producer(cluster.node.replicas, ProducerChange.FORGET, producer_id=1, topic=topic, partition=partition)
+        change_producer(
+            cluster.node.replicas.partitions(), ProducerChange.FORGET, producer_id=1, topic=topic, partition=partition
+        )
 
 
 def test_producer_with_an_open_transaction_does_not_expire_and_nothing_is_changed(cluster: Cluster) -> None:
@@ -119,7 +122,7 @@ def test_producer_with_an_open_transaction_does_not_expire_and_nothing_is_change
     with pytest.raises(ProducerChangeError, match="transaction"):
         change(cluster, ProducerChange.EXPIRE, partition=None)
 
-    assert len(known_producers(cluster.node.replicas, producer_id=1)) == 2
+    assert len(known_producers(cluster.node.replicas.partitions(), producer_id=1)) == 2
 
 
 def test_last_epoch_cannot_be_bumped(cluster: Cluster) -> None:

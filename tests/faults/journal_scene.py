@@ -101,7 +101,7 @@ class JournalScene:
     """A topic with its logs and journal."""
 
     def __init__(self, *, partitions: int = 2, is_append_time: bool = False, capacity: int = 1000) -> None:
-        self.journal = Journal(capacity, 1)
+        self.journal = Journal(capacity)
         timestamp_type = TimestampType.LOG_APPEND_TIME if is_append_time else TimestampType.CREATE_TIME
         self.config = LogConfig(message_timestamp_type=timestamp_type)
         self.now_ms = NOW_MS

@@ -22,7 +22,7 @@ def hits(rule: FileRule, *operations: tuple[OperationKind, str]) -> list[bool]:
     """Return for each operation whether the rule hits it."""
     files = FaultInjectingFiles()
     files.add(rule)
-    return [files.faults.plan.decide(kind, path) is not None for kind, path in operations]
+    return [files.faults.decide(kind, path) is not None for kind, path in operations]
 
 
 WRITE, SYNC, RENAME = OperationKind.WRITE, OperationKind.SYNC, OperationKind.RENAME
@@ -139,8 +139,8 @@ def test_near_misses_have_the_first_mismatch() -> None:
 
     files.append()
     files.append()
-    files.faults.plan.decide(SYNC, SNAPSHOT)
-    files.faults.plan.decide(SYNC, "orders-1/00000000000000000000.log")
+    files.faults.decide(SYNC, SNAPSHOT)
+    files.faults.decide(SYNC, "orders-1/00000000000000000000.log")
 
     assert armed.near_misses == [
         NearMiss("folder", "orders-0", "orders-1", 1, "first differed at folder: orders-1, not orders-0"),

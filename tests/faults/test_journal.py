@@ -58,7 +58,7 @@ def test_duplicate_and_refused_batches_have_a_reason() -> None:
 
 
 def test_refusal_without_a_log_has_its_error_code() -> None:
-    journal = Journal(10, 1)
+    journal = Journal(10)
     error = KafkaError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
 
     journal.handled(FakeRequest(batches=[("nowhere", 7, error)]), 100, RESPONDED)
@@ -73,7 +73,7 @@ def test_refusal_without_a_log_has_its_error_code() -> None:
 
 
 def test_top_level_error_has_its_name() -> None:
-    journal = Journal(10, 1)
+    journal = Journal(10)
 
     journal.handled(
         FakeRequest(api_key=int(ApiKey.JOIN_GROUP), error_code=int(ErrorCode.MEMBER_ID_REQUIRED)), 100, RESPONDED
@@ -136,7 +136,7 @@ def test_held_request_is_one_request_before_and_after_its_release() -> None:
 
 
 def test_pending_response_is_written_or_not() -> None:
-    journal = Journal(10, 1)
+    journal = Journal(10)
     ids = [journal.handled(FakeRequest(), 100, PENDING) for _ in range(3)]
 
     journal.answered(ids[0])
@@ -165,7 +165,7 @@ def test_replaced_response_has_the_replacing_error() -> None:
 
 
 def test_ring_keeps_the_newest_and_counts_the_dropped_ones() -> None:
-    journal = Journal(3, 1)
+    journal = Journal(3)
     for correlation_id in range(5):
         journal.handled(FakeRequest(correlation_id=correlation_id), 100, RESPONDED)
 
@@ -174,7 +174,7 @@ def test_ring_keeps_the_newest_and_counts_the_dropped_ones() -> None:
 
 
 def test_ids_continue_after_clear() -> None:
-    journal = Journal(3, 1)
+    journal = Journal(3)
     waiting = [journal.handled(FakeRequest(), 100, PENDING) for _ in range(5)]
 
     journal.clear()
@@ -197,7 +197,7 @@ def test_pending_request_is_found_after_it_left_the_ring() -> None:
 
 
 def test_entries_start_after_an_id_and_stop_at_a_limit() -> None:
-    journal = Journal(10, 1)
+    journal = Journal(10)
     for _ in range(6):
         journal.handled(FakeRequest(), 100, RESPONDED)
 
@@ -232,7 +232,7 @@ def test_requests_are_selected_by_the_match_of_rules(match: Match, ids: list[int
 
 
 def test_request_whose_body_does_not_decode_is_kept_without_batches() -> None:
-    journal = Journal(10, 1)
+    journal = Journal(10)
 
     journal.not_applied(FakeRequest(named=None), Fault(rule_id=1, action=Drop()))
 
@@ -245,7 +245,7 @@ def test_refusals_do_not_refer_to_the_receive_buffer() -> None:
 
     received = Received()
     gone = weakref.ref(received)
-    journal = Journal(10, 1)
+    journal = Journal(10)
 
     def refuse(_: Received) -> KafkaError:
         try:
@@ -289,7 +289,7 @@ def views_reached_from(start: object) -> list[memoryview]:
 
 
 def test_connection_is_read_when_the_journal_is_read() -> None:
-    journal = Journal(10, 1)
+    journal = Journal(10)
     connection = FakeConnection(client_software="")
     journal.handled(FakeRequest(connection), 100, RESPONDED)
 

@@ -11,7 +11,7 @@ from struct import pack, unpack
 from fauxka.admin.fault_injection import FaultInjection
 from fauxka.broker.cluster import Cluster
 from fauxka.broker.config.broker_config import BrokerConfig
-from fauxka.broker.lifecycle.server import Server
+from fauxka.broker.lifecycle.cluster_server import ClusterServer
 from fauxka.broker.network.listeners import ListenerConfig
 from fauxka.faults.actions import Action
 from fauxka.faults.rules.armed_rule import ArmedRule
@@ -143,7 +143,7 @@ class InterceptionScene:
         self.cluster = Cluster(BrokerConfig.from_entries({"fauxka.busy.poll.us": "0"}), clock=self.clock)
         self.topic = self.cluster.controller.create_topic(TOPIC, 2)
         self.fault_injection = FaultInjection(self.cluster)
-        self.server: Server = self.fault_injection.make_server(self.cluster, [ListenerConfig(port=0)])
+        self.server: ClusterServer = self.fault_injection.make_server(self.cluster, [[ListenerConfig(port=0)]])
         self.clients: list[RawClient] = []
 
     @property
@@ -162,12 +162,12 @@ class InterceptionScene:
         return self.fault_injection.plan.add(rule)
 
     async def client(self) -> RawClient:
-        self.clients.append(await RawClient.connected(self.server.listeners[0].port))
+        self.clients.append(await RawClient.connected(self.server.servers[0].listeners[0].port))
         return self.clients[-1]
 
     async def settle(self) -> None:
         """Return when the broker has processed everything sent: it answers a later request."""
-        client = await RawClient.connected(self.server.listeners[0].port)
+        client = await RawClient.connected(self.server.servers[0].listeners[0].port)
         for _ in range(2):
             await client.send(API_VERSIONS, 0, ApiVersionsRequest())
             await client.frame()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 from ....storage.corrupt_file import CorruptFileError
@@ -22,7 +23,7 @@ ReportLine = Callable[[str], None]
 def export(
     path: str, *, data_folder: str | None, bootstrap: str | None, report: ReportLine, within: Path | None = None
 ) -> None:
-    """Write all topics of a data folder, or of the broker at bootstrap ("host:port"), to the folder at path.
+    """Write all topics of a data folder, or of the broker at bootstrap ("host:port,host:port"), to the folder at path.
 
     report: called with each line of the progress. within: see KafkaFolder.
     Raises ExportError; nothing that was written is left then.
@@ -49,11 +50,25 @@ def export(
 
 
 def _export_broker(bootstrap: str, folder: KafkaFolder, report: ReportLine) -> ExportedCluster:
-    host, _, port = bootstrap.rpartition(":")
-    if not host or not port.isascii() or not port.isdigit() or not 0 < int(port) <= PORT_MAX:
-        raise ExportError(f"--from must be host:port, not {bootstrap!r}")
-    broker = RunningBroker(host.removeprefix("[").removesuffix("]"), int(port))
+    broker = _connected([_address_of(text) for text in bootstrap.split(",")])
     try:
         return broker.export(folder, report)
     finally:
         broker.close()
+
+
+def _connected(addresses: list[tuple[str, int]]) -> RunningBroker:
+    """Return the first broker that can be reached. Raises ConnectionFailed of the last one."""
+    *others, last = addresses
+    for host, port in others:
+        with suppress(ConnectionFailed):
+            return RunningBroker(host, port)
+    return RunningBroker(*last)
+
+
+def _address_of(text: str) -> tuple[str, int]:
+    """Return host and port of "host:port". Raises ExportError."""
+    host, _, port = text.strip().rpartition(":")
+    if not host or not port.isascii() or not port.isdigit() or not 0 < int(port) <= PORT_MAX:
+        raise ExportError(f"--from must be host:port, not {text!r}")
+    return host.removeprefix("[").removesuffix("]"), int(port)

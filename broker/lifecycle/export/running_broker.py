@@ -30,6 +30,7 @@ from ....protocol.messages.list_transactions import ListTransactionsRequest, Lis
 from ....protocol.messages.metadata import (
     MetadataRequest,
     MetadataResponse,
+    MetadataResponseBroker,
     MetadataResponsePartition,
     MetadataResponseTopic,
 )
@@ -195,12 +196,15 @@ class RunningBroker:
         return found.offset
 
     def _leader_of(self, partition: MetadataResponsePartition) -> BlockingConnection:
-        connection = self._connections.get(partition.leader_id)
+        broker = next((each for each in self._metadata.brokers if each.node_id == partition.leader_id), None)
+        if broker is None:
+            raise ExportError(f"the leader of a partition, node {partition.leader_id}, is not among the brokers")
+        return self._connection_to(broker)
+
+    def _connection_to(self, broker: MetadataResponseBroker) -> BlockingConnection:
+        connection = self._connections.get(broker.node_id)
         if connection is None:
-            broker = next((each for each in self._metadata.brokers if each.node_id == partition.leader_id), None)
-            if broker is None:
-                raise ExportError(f"the leader of a partition, node {partition.leader_id}, is not among the brokers")
-            connection = self._connections[partition.leader_id] = self._connect(broker.host, broker.port)
+            connection = self._connections[broker.node_id] = self._connect(broker.host, broker.port)
         return connection
 
     def _highest_of_transactional_ids(self) -> int:
@@ -210,11 +214,17 @@ class RunningBroker:
         """
         if ApiKey.LIST_TRANSACTIONS not in self._served:
             return -1
-        request = ListTransactionsRequest()
-        response = self._bootstrap.send_request(
-            ApiKey.LIST_TRANSACTIONS, LIST_TRANSACTIONS_VERSION, request, ListTransactionsResponse.read
-        )
-        return max((each.producer_id for each in response.transaction_states), default=-1)
+        # Each broker lists the transactional ids that it coordinates.
+        responses = [
+            self._connection_to(broker).send_request(
+                ApiKey.LIST_TRANSACTIONS,
+                LIST_TRANSACTIONS_VERSION,
+                ListTransactionsRequest(),
+                ListTransactionsResponse.read,
+            )
+            for broker in self._metadata.brokers
+        ]
+        return max((each.producer_id for response in responses for each in response.transaction_states), default=-1)
 
     @cached_property
     def _served(self) -> dict[int, int]:
@@ -241,12 +251,16 @@ class RunningBroker:
         }
 
     def _broker_settings(self) -> dict[str, str]:
-        node_id = self._metadata.brokers[0].node_id
-        return _values_of(self._configs_of(ResourceType.BROKER, str(node_id)), SET_FOR_BROKER)
+        broker = self._metadata.brokers[0]
+        # A broker describes only itself.
+        entries = self._configs_of(ResourceType.BROKER, str(broker.node_id), self._connection_to(broker))
+        return _values_of(entries, SET_FOR_BROKER)
 
-    def _configs_of(self, resource_type: ResourceType, name: str) -> list[DescribeConfigsResourceResult]:
+    def _configs_of(
+        self, resource_type: ResourceType, name: str, connection: BlockingConnection | None = None
+    ) -> list[DescribeConfigsResourceResult]:
         resource = DescribeConfigsResource(resource_type=resource_type, resource_name=name, configuration_keys=None)
-        response = self._bootstrap.send_request(
+        response = (connection or self._bootstrap).send_request(
             ApiKey.DESCRIBE_CONFIGS,
             DESCRIBE_CONFIGS_VERSION,
             DescribeConfigsRequest(resources=[resource]),

@@ -1,0 +1,107 @@
+"""The options of a cluster of several nodes: how many, their racks, and the listeners of each.
+
+The nodes have consecutive ids from node.id on. Each listener of a node has the port of the node before, plus one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+from ..config.broker_config import BrokerConfig
+from ..config.config_types import ConfigError
+from ..network.listeners import ListenerConfig
+from .listener_options import PORT_MAX
+
+if TYPE_CHECKING:
+    from ..cluster import Cluster
+
+# All nodes share one event loop. Tests of replication need 3 or 5.
+NODES_MAX = 16
+_NODE_ID_MAX = 2**31 - 1
+_RACK = "broker.rack"
+
+
+class NodeOptions(NamedTuple):
+    """The nodes of a cluster. racks: one for each node in order; none for broker.rack in every node."""
+
+    node_count: int = 1
+    racks: tuple[str, ...] = ()
+
+    def rack_of(self, index: int, config: BrokerConfig) -> str | None:
+        """Return the rack of the node at index, counted from 0."""
+        return self.racks[index] if self.racks else config.broker_rack
+
+
+def check_nodes(count: object, racks: Sequence[object] | None) -> NodeOptions:
+    """Return the options of a cluster. racks: None if not given. Raises ConfigError."""
+    if not isinstance(count, int) or isinstance(count, bool) or not 1 <= count <= NODES_MAX:
+        raise ConfigError(f"nodes: expected an integer from 1 to {NODES_MAX}, got {count!r}")
+    if racks is None:
+        return NodeOptions(count)
+    names = [rack for rack in racks if isinstance(rack, str) and rack]
+    if isinstance(racks, str) or len(names) != len(racks):
+        raise ConfigError(f"racks: expected a name for each node, got {racks!r}")
+    if len(names) != count:
+        raise ConfigError(f"racks: expected a rack for each of {count} nodes, got {len(names)}: {', '.join(names)}")
+    return NodeOptions(count, tuple(names))
+
+
+def parse_nodes(count: int, racks: str | None) -> NodeOptions:
+    """Return the options of --nodes and --racks. racks: "a,b,c", or None. Raises ConfigError."""
+    return check_nodes(count, None if racks is None else [rack.strip() for rack in racks.split(",")])
+
+
+def config_of_nodes(nodes: NodeOptions, config: BrokerConfig, *, is_stored: bool) -> BrokerConfig:
+    """Return the config of the first node. is_stored: whether logs are read from or written to disk.
+
+    Raises ConfigError for node ids that do not exist, and for several nodes with logs on disk.
+    """
+    if is_stored and nodes.node_count > 1:
+        raise ConfigError(
+            f"{nodes.node_count} nodes are in memory only: a cluster with --data-dir or --import-logs has one node, "
+            "as several on disk are not supported yet"
+        )
+    if config.node_id + nodes.node_count - 1 > _NODE_ID_MAX:
+        raise ConfigError(f"node.id {config.node_id}: {nodes.node_count} nodes need ids up to {_NODE_ID_MAX} at most")
+    return config.with_entries({_RACK: nodes.racks[0]}) if nodes.racks else config
+
+
+def add_nodes(cluster: Cluster, nodes: NodeOptions) -> None:
+    """Add the other nodes to a cluster that has the first one. There must be no topic."""
+    for index in range(1, nodes.node_count):
+        cluster.add_node(nodes.rack_of(index, cluster.image.configs.static))
+
+
+def listeners_of_node(listeners: Sequence[ListenerConfig], index: int) -> list[ListenerConfig]:
+    """Return the listeners of the node at index, counted from 0. listeners: those of the first node."""
+    return [
+        listener._replace(
+            # Port 0, and no advertised port, stand for the port that each node gets from the system.
+            port=listener.port and listener.port + index,
+            advertised_port=listener.advertised_port and listener.advertised_port + index,
+        )
+        for listener in listeners
+    ]
+
+
+def check_ports(listeners: Sequence[ListenerConfig], count: int) -> None:
+    """Raise ConfigError if a port of one of count nodes is too high or that of another listener.
+
+    listeners: those of the first node, which are valid for one node.
+    """
+    bound: dict[tuple[str, int], str] = {}
+    for index in range(count):
+        for listener in listeners_of_node(listeners, index):
+            place = f"{listener.name} of node {index + 1}"
+            for port in (listener.port, listener.advertised_port or 0):
+                if port > PORT_MAX:
+                    raise ConfigError(f"{place} of {count} would have port {port}; the highest is {PORT_MAX}")
+            if not listener.port:
+                continue
+            other = bound.setdefault((listener.host, listener.port), place)
+            if other != place:
+                raise ConfigError(
+                    f"port {listener.port} would be that of {other} and of {place}: each of {count} nodes has the "
+                    "port of the node before plus one"
+                )
