@@ -12,10 +12,10 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Collection, Sequence
-from enum import Enum
 from functools import partial
 from typing import TYPE_CHECKING
 
+from .isolation import Isolation
 from .replica.replica_fetchers import ReplicaFetchers
 
 if TYPE_CHECKING:
@@ -27,14 +27,6 @@ if TYPE_CHECKING:
     from .runtime.clock import AdjustableClock, Timer
 
 logger = logging.getLogger(__name__)
-
-
-class Isolation(Enum):
-    """What a node is cut off from. The values are those of the admin API."""
-
-    CONTROLLER = "controller"
-    NODES = "nodes"
-    CLIENTS = "clients"
 
 
 class Membership:
@@ -173,6 +165,10 @@ class Membership:
         self.fetchers.update_all()
 
     # -- paused replicas
+
+    def has_paused(self, node_id: int) -> bool:
+        """Whether a replica of the node fetches not, because it is told not to."""
+        return any(partition.is_paused for partition in self._nodes[node_id].replicas.partitions())
 
     def set_paused(
         self, node_id: int, *, is_paused: bool, topic_name: str | None = None, index: int | None = None

@@ -9,7 +9,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Self, TypeVar, Unpack
 
 from .node import Node, Phase, resetting, restarting
-from .nodes import starting
+from .nodes import starting, stopping
 from .rule import AsyncRule
 
 if TYPE_CHECKING:
@@ -89,6 +89,13 @@ class AsyncBroker(Node):
         Raises CallError if the node is running.
         """
         await self._perform(restarting(snapshots, node))
+
+    async def stop_node(self, node: int, *, controlled: bool = True, noticed: bool = False) -> NodeStatus:
+        """Stop a node, as SIGTERM does, or as SIGKILL if it is not controlled.
+
+        noticed: the controller learns of a killed node at once, and not after broker.session.timeout.ms.
+        """
+        return await self._perform(stopping(node, controlled=controlled, noticed=noticed))
 
     async def start_node(self, node: int) -> NodeStatus:
         """Start a node that is down, and return when clients can connect. Raises CallError if it is running."""

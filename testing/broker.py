@@ -16,7 +16,7 @@ from ..broker.runtime import event_loop_bridge
 from ..broker.runtime.event_loop import new_event_loop
 from .errors import BrokerStateError
 from .node import Node, Phase, resetting, restarting
-from .nodes import starting
+from .nodes import starting, stopping
 from .rule import Rule
 
 # Modules that every start needs, imported here so that the first broker of a process starts without delay.
@@ -158,6 +158,13 @@ class Broker(Node):
         Raises CallError if the node is running.
         """
         self._perform(restarting(snapshots, node))
+
+    def stop_node(self, node: int, *, controlled: bool = True, noticed: bool = False) -> NodeStatus:
+        """Stop a node, as SIGTERM does, or as SIGKILL if it is not controlled.
+
+        noticed: the controller learns of a killed node at once, and not after broker.session.timeout.ms.
+        """
+        return self._perform(stopping(node, controlled=controlled, noticed=noticed))
 
     def start_node(self, node: int) -> NodeStatus:
         """Start a node that is down, and return when clients can connect. Raises CallError if it is running."""

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, TypeVar
 
 if TYPE_CHECKING:
     from ..admin.control import Control
-    from ..admin.operations.node_operations import IsolatedFrom, NodeStatus
+    from ..admin.operations.node_operations import NodeStatus
     from ..admin.operations.partition_operations import PartitionQuery, PartitionState
+    from ..broker.isolation import Surroundings
 
 Result = TypeVar("Result")
 
@@ -38,18 +39,7 @@ class NodeMethods(ABC):
             )
         )
 
-    def stop_node(self, node: int, *, controlled: bool = True, noticed: bool = False) -> NodeStatus:
-        """Stop a node, as SIGTERM does, or as SIGKILL if it is not controlled.
-
-        noticed: the controller learns of a killed node at once, and not after broker.session.timeout.ms.
-        """
-        from ..admin.operations.node_operations import NodePath, NodeStop, stop_node
-        from ..faults.strict_json import convert
-
-        path, body = convert({"id": node}, NodePath), convert({"controlled": controlled, "noticed": noticed}, NodeStop)
-        return self.ask(lambda control: stop_node(control, path, body))
-
-    def isolate(self, node: int, from_: Sequence[IsolatedFrom]) -> NodeStatus:
+    def isolate(self, node: int, from_: Sequence[Surroundings]) -> NodeStatus:
         """Cut a node off from the "controller", the other "nodes" or its "clients", until it rejoins."""
         from ..admin.operations.node_operations import Isolation, NodePath, isolate_node
         from ..faults.strict_json import convert
@@ -116,3 +106,14 @@ def starting(node: int) -> Callable[[Control], Coroutine[object, object, NodeSta
 
     path = convert({"id": node}, NodePath)
     return lambda control: start_node(control, path)
+
+
+def stopping(
+    node: int, *, controlled: bool, noticed: bool
+) -> Callable[[Control], Coroutine[object, object, NodeStatus]]:
+    """Return the operation that stops a node. Raises RuleError for an invalid id."""
+    from ..admin.operations.node_operations import NodePath, NodeStop, stop_node
+    from ..faults.strict_json import convert
+
+    path, body = convert({"id": node}, NodePath), convert({"controlled": controlled, "noticed": noticed}, NodeStop)
+    return lambda control: stop_node(control, path, body)

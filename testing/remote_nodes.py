@@ -8,9 +8,10 @@ from collections.abc import Mapping, Sequence
 from msgspec import Struct
 
 from ..admin.client.admin_client import JsonObject
-from ..admin.operations.node_operations import IsolatedFrom, NodeStatus
+from ..admin.operations.node_operations import NodeStatus
 from ..admin.operations.partition_operations import PartitionState
 from ..admin.paging import LIMIT_MAX
+from ..broker.isolation import Surroundings
 from ..faults.strict_json import convert
 
 
@@ -46,7 +47,7 @@ class RemoteNodeMethods(ABC):
         """Start a node that is down, and return when clients can connect."""
         return self._change(node, "start")
 
-    def isolate(self, node: int, from_: Sequence[IsolatedFrom]) -> NodeStatus:
+    def isolate(self, node: int, from_: Sequence[Surroundings]) -> NodeStatus:
         """Cut a node off from the "controller", the other "nodes" or its "clients", until it rejoins."""
         return self._change(node, "isolate", {"from": list(from_)})
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated
 
 from msgspec import Meta, Struct
 
+from ...broker.isolation import Surroundings
 from ...broker.lifecycle.cluster_server import NodeState
 from ...faults.rule_error import RuleError
 from ..control import Control
@@ -15,9 +16,6 @@ from .crash_operations import ensure_running
 from .node_changes import NodeId, changes_node, check_node, check_running_node
 
 TAG = "nodes"
-
-# The same as cluster_server.Surroundings.
-IsolatedFrom = Literal["controller", "nodes", "clients"]
 
 
 class NodePath(Struct, kw_only=True, forbid_unknown_fields=True):
@@ -38,7 +36,7 @@ class NodeStatus(Struct, kw_only=True):
     bootstrap: str
     rack: str | None
     is_controller: bool
-    isolated_from: list[IsolatedFrom]
+    isolated_from: list[Surroundings]
     leads: int
     connections: int
 
@@ -64,7 +62,7 @@ class NodeStop(Struct, kw_only=True, forbid_unknown_fields=True):
 class Isolation(Struct, kw_only=True, forbid_unknown_fields=True, rename={"from_": "from"}):
     """What a node is cut off from."""
 
-    from_: Annotated[list[IsolatedFrom], Meta(min_length=1, max_length=3)]
+    from_: Annotated[list[Surroundings], Meta(min_length=1, max_length=3)]
 
 
 def list_nodes(control: Control) -> NodePage:
@@ -72,14 +70,14 @@ def list_nodes(control: Control) -> NodePage:
     return NodePage(items=[node_status(control, node_id) for node_id in control.server.node_ids])
 
 
-def stop_node(control: Control, path: NodePath, body: NodeStop) -> NodeStatus:
+async def stop_node(control: Control, path: NodePath, body: NodeStop) -> NodeStatus:
     """Stop a running node, as SIGTERM or SIGKILL does. Its ports stay reserved, and its logs are kept."""
     node_id = check_running_node(control, path.id, "id")
     if body.noticed and body.controlled:
         message = "noticed: the controller always learns of a controlled stop; give it with controlled false"
         raise RuleError("noticed", body.noticed, "false", message)
     with changes_node("id", node_id):
-        control.server.stop_node(node_id, controlled=body.controlled, noticed=body.noticed)
+        await control.server.stop_node(node_id, controlled=body.controlled, noticed=body.noticed)
     return node_status(control, node_id)
 
 

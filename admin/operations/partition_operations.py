@@ -123,8 +123,7 @@ def list_partitions(control: Control, query: PartitionQuery) -> PartitionPage:
 def move_leader(control: Control, body: LeaderMove) -> PartitionState:
     """Make a node the leader of a partition of which it has a replica."""
     place = _place_of(control, body.topic, body.partition)
-    _move(control, place, body.node, unclean=body.unclean)
-    return partition_state(control, place)
+    return _move(control, place, body.node, unclean=body.unclean)
 
 
 def pause_replication(control: Control, body: ReplicaChoice) -> ReplicaChoice:
@@ -152,12 +151,11 @@ def move_coordinator(control: Control, body: CoordinatorMove) -> PartitionState:
     Returns that partition. The topic exists after the first request for a coordinator of its type.
     """
     place = _coordinator_place(control, body)
-    _move(control, place, body.node, unclean=False)
-    return partition_state(control, place)
+    return _move(control, place, body.node, unclean=False)
 
 
-def _move(control: Control, place: _Place, node_id: int, *, unclean: bool) -> None:
-    """Move the leader of a partition. Raises CallError 404, 409."""
+def _move(control: Control, place: _Place, node_id: int, *, unclean: bool) -> PartitionState:
+    """Move the leader of a partition, and return its state. Raises CallError 404, 409."""
     check_node(control, node_id)
     registration, name = place.registration, f"{place.topic.name}-{place.registration.index}"
     if node_id not in registration.replicas:
@@ -173,10 +171,10 @@ def _move(control: Control, place: _Place, node_id: int, *, unclean: bool) -> No
             field="node",
             value=node_id,
         )
-    if node_id == registration.leader_id:
-        return
     with changes_node("node", node_id):
         control.server.move_leader(place.topic.name, registration.index, node_id, unclean=unclean)
+    # The registration before is not changed, another one takes its place.
+    return partition_state(control, _Place(place.topic, place.topic.partitions[registration.index]))
 
 
 def _list(node_ids: list[int]) -> str:

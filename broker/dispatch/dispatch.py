@@ -73,6 +73,8 @@ class Dispatcher:
         self._routes: dict[int, Route] = {}
         self._connections: set[ResponseWriter] = set()
         self._all_closed: asyncio.Future[None] | None = None
+        # Whether nothing is handled, as if the network to the clients were cut.
+        self._is_cut_off = False
 
     @cached_property
     def fault_injector(self) -> FaultInjector:
@@ -117,6 +119,19 @@ class Dispatcher:
         for connection in list(self._connections):
             connection.drop()
 
+    def cut_off(self) -> None:
+        """Handle no further request on any connection, until reconnect."""
+        self._is_cut_off = True
+        for connection in self._connections:
+            connection.hang()
+
+    def reconnect(self) -> None:
+        """Handle requests again, also those that have arrived since cut_off."""
+        if self._is_cut_off:
+            self._is_cut_off = False
+            for connection in list(self._connections):
+                connection.wake()
+
     async def wait_closed(self) -> None:
         """Return when no connection is open."""
         if self._connections:
@@ -125,6 +140,8 @@ class Dispatcher:
 
     def accepted(self, connection: ResponseWriter, info: ConnectionInfo) -> None:
         """Apply the fault rules of the point `accepted` to a new connection."""
+        if self._is_cut_off:
+            connection.hang()
         if self._plan.is_accepting_armed:
             self.fault_injector.accepted(connection, info)
 

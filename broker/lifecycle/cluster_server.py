@@ -10,17 +10,17 @@ from collections.abc import Collection, Iterable, Sequence
 from typing import TYPE_CHECKING, Literal
 
 from ..cluster import Cluster
+from ..isolation import Isolation, Surroundings
 from ..network.listeners import ListenerConfig
 from .server import Server
 
 if TYPE_CHECKING:
     from ..dispatch.held_requests import HeldRequest, HeldRequests
+    from ..membership import Membership
     from ..requests.fault_ports import FaultPlan, RequestObserver
     from .crash_restart import SnapshotFault
 
 NodeState = Literal["running", "stopped", "crashed"]
-# What a node can be cut off from: the controller, the other nodes, and its clients.
-Surroundings = Literal["controller", "nodes", "clients"]
 
 
 class NodeChangeError(Exception):
@@ -64,6 +64,8 @@ class ClusterServer:
     async def stop(self) -> None:
         """Stop all nodes."""
         await _stop_all(self.servers)
+        if self.cluster.controller.store is not None:
+            await self.cluster.controller.store.stop()
 
     def server_of(self, node_id: int) -> Server:
         """Return the server of a node that exists."""
@@ -147,9 +149,7 @@ class ClusterServer:
 
         noticed: whether the controller learns of it at once, and not after broker.session.timeout.ms.
         """
-        if len(self.servers) > 1:
-            raise NodeChangeError("a node of several cannot be crashed: not supported yet")
-        self.server_of(node_id).crash(restart_after_ms, snapshots)
+        self.server_of(node_id).crash(restart_after_ms, snapshots, is_noticed=noticed)
 
     async def restart(self, node_id: int, snapshots: SnapshotFault | None = None) -> None:
         """Restart a crashed node; as Server.restart. No effect on another one."""
@@ -160,59 +160,87 @@ class ClusterServer:
         for server in self.servers:
             await server.wait_restarted()
 
-    def stop_node(self, node_id: int, *, controlled: bool, noticed: bool) -> None:
+    async def stop_node(self, node_id: int, *, controlled: bool, noticed: bool) -> None:
         """Stop a running node.
 
         controlled: as by SIGTERM, its leaders move first; otherwise as by SIGKILL. noticed: as of crash.
-        Raises NodeChangeError.
+        Raises NodeChangeError, and OSError for logs that cannot be closed.
         """
-        raise NodeChangeError("a node cannot be stopped: not supported yet")
+        if not controlled:
+            self.crash(node_id, noticed=noticed)
+            return
+        self._membership("the only node cannot be stopped cleanly, it can crash")
+        await self.server_of(node_id).shut_down()
 
     async def start_node(self, node_id: int) -> None:
         """Start a node that is down, with its files and on its ports.
 
-        Raises NodeChangeError, and OSError, CorruptFileError, ConfigError, DataDirectoryError as Server.restart.
+        Raises OSError, CorruptFileError, ConfigError, DataDirectoryError as Server.restart.
         """
-        raise NodeChangeError("a node cannot be started again: not supported yet")
+        await self.server_of(node_id).restart()
+
+    def _membership(self, refusal: str) -> Membership:
+        """Return the membership of several nodes. Raises NodeChangeError with refusal for a cluster of one."""
+        if self.cluster.membership is None:
+            raise NodeChangeError(refusal)
+        return self.cluster.membership
 
     # -- network of one node
 
     def isolate(self, node_id: int, from_: Collection[Surroundings]) -> None:
         """Cut a node off, in addition to what it is cut off from already. Raises NodeChangeError."""
-        raise NodeChangeError("a node cannot be isolated: not supported yet")
+        membership = self._membership("the only node has no others, and the controller in it")
+        membership.isolate(node_id, [Isolation(each) for each in from_])
+        if Isolation.CLIENTS in membership.isolated_from(node_id):
+            self.server_of(node_id).cut_off_clients()
 
     def rejoin(self, node_id: int) -> None:
-        """End the isolation of a node. Raises NodeChangeError."""
-        raise NodeChangeError("a node cannot rejoin: not supported yet")
+        """End the isolation of a node; no effect on one that is not isolated."""
+        membership = self.cluster.membership
+        if membership is not None and membership.isolated_from(node_id):
+            membership.rejoin(node_id)
+            self.server_of(node_id).reconnect_clients()
 
     def isolated_from(self, node_id: int) -> list[Surroundings]:
         """Return what the node is cut off from."""
-        return []
+        membership = self.cluster.membership
+        isolated = frozenset[Isolation]() if membership is None else membership.isolated_from(node_id)
+        return [each.value for each in Isolation if each in isolated]
 
     # -- replicas
 
     def pause_replication(self, node_id: int, topic: str | None = None, partition: int | None = None) -> None:
         """Stop the fetches of a node's followers: of all, of one topic or of one partition. Raises NodeChangeError."""
-        raise NodeChangeError("replication cannot be paused: not supported yet")
+        membership = self._membership("the only node fetches from no other")
+        membership.set_paused(node_id, is_paused=True, topic_name=topic, index=partition)
 
     def resume_replication(self, node_id: int, topic: str | None = None, partition: int | None = None) -> None:
         """End the pause of a node's followers: of all, of one topic or of one partition. Raises NodeChangeError."""
-        raise NodeChangeError("replication cannot be resumed: not supported yet")
+        membership = self._membership("the only node fetches from no other")
+        membership.set_paused(node_id, is_paused=False, topic_name=topic, index=partition)
 
     def is_paused(self, node_id: int, topic: str, partition: int) -> bool:
         """Return whether the replica of a partition on a node is paused."""
-        return False
+        found = self.server_of(node_id).node.replicas.find_partition_by_name(topic, partition)
+        return found is not None and found.is_paused
 
     def has_paused_replicas(self, node_id: int) -> bool:
         """Return whether any replica on the node is paused."""
-        return False
+        membership = self.cluster.membership
+        return membership is not None and membership.has_paused(node_id)
 
     def move_leader(self, topic: str, partition: int, node_id: int, *, unclean: bool) -> None:
         """Make a node the leader of a partition of which it has a replica.
 
         unclean: allow a replica that is not in the ISR. Raises NodeChangeError.
         """
-        raise NodeChangeError("a leader cannot be moved: not supported yet")
+        found = self.cluster.image.topics[topic]
+        if found.partitions[partition].leader_id == node_id:
+            return
+        self._membership("the only node leads every partition")
+        if node_id not in found.partitions[partition].isr and not unclean:
+            raise NodeChangeError(f"node {node_id} is not in the ISR of {topic}-{partition}")
+        self.cluster.controller.replication.move_leader(found, partition, node_id)
 
 
 class ClusterHeldRequests:

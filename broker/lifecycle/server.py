@@ -106,7 +106,7 @@ class Server:
     @property
     def is_crashed(self) -> bool:
         """Whether the node has crashed and is not running again."""
-        return self._crashed is not None
+        return self._crashed is not None and self._crashed.was_killed
 
     @property
     def connection_count(self) -> int:
@@ -121,6 +121,14 @@ class Server:
     def lift_faults(self) -> None:
         """Close the connections of all requests that fault rules hold back."""
         self._dispatcher.lift_faults()
+
+    def cut_off_clients(self) -> None:
+        """Handle no request and no connection, as if the network were cut. Pending responses are still sent."""
+        self._dispatcher.cut_off()
+
+    def reconnect_clients(self) -> None:
+        """Handle what has arrived since cut_off_clients, and everything after it."""
+        self._dispatcher.reconnect()
 
     def drop_connections(self) -> None:
         """Close all connections at once, because the cluster's state is replaced.
@@ -182,7 +190,7 @@ class Server:
         restart_after_ms: int | None = None,
         snapshots: SnapshotFault | None = None,
         *,
-        is_noticed: bool = True,
+        is_noticed: bool = False,
     ) -> None:
         """Crash the node as SIGKILL does: abort all connections and leave the files as they are.
 
