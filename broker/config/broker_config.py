@@ -78,6 +78,8 @@ class BrokerConfig:
     auto_leader_rebalance_enable = Setting("auto.leader.rebalance.enable", bool)
     broker_session_timeout_ms = Setting("broker.session.timeout.ms", int)
     leader_imbalance_check_interval_seconds = Setting("leader.imbalance.check.interval.seconds", int)
+    offsets_commit_timeout_ms = Setting("offsets.commit.timeout.ms", int)
+    request_timeout_ms = Setting("request.timeout.ms", int)
     replica_lag_time_max_ms = Setting("replica.lag.time.max.ms", int)
     replica_high_watermark_checkpoint_interval_ms = Setting("replica.high.watermark.checkpoint.interval.ms", int)
     # Producers and transactions

@@ -34,8 +34,7 @@ if TYPE_CHECKING:
     from ...storage.append_result import AppendResult
     from ...storage.partition_log import PartitionLog
     from ..metadata.controller import Controller
-    from ..replica.partition import Partition
-    from ..replica.partition_flusher import PartitionFlusher
+    from ..replica.partition import Partition, UnsafeAppend
     from ..replica.replica_manager import ReplicaManager
 
 logger = logging.getLogger(__name__)
@@ -99,8 +98,9 @@ class ReplayedRecord(NamedTuple):
 # Applies a record to the coordinator's state: partition index, record.
 ApplyRecord = Callable[[int, ReplayedRecord], None]
 
-# Calls back with whether an append is durable.
-CallWhenDurable = Callable[[Callable[[bool], None]], None]
+# Calls back when an append is durable, or with the error that prevents it.
+CallBack = Callable[[ErrorCode], None]
+CallWhenDurable = Callable[[CallBack], None]
 
 
 class CoordinatorLog:
@@ -111,10 +111,10 @@ class CoordinatorLog:
         "_is_current",
         "_is_metadata_unsaved",
         "_loaded",
-        "_pending_flushes",
         "_pending_steps",
         "_replicas",
         "_type",
+        "_unsafe",
     )
 
     def __init__(
@@ -134,8 +134,8 @@ class CoordinatorLog:
         self._type = coordinator_type
         # The partitions whose records are in memory, because they were replayed or appended here.
         self._loaded: set[int] = set()
-        # For each flusher of a partition, the end offset that must be flushed before the next response.
-        self._pending_flushes: dict[PartitionFlusher, int] = {}
+        # The last append to each partition that must be safe before the next response.
+        self._unsafe: dict[Partition, UnsafeAppend] = {}
         # The steps of run_when_durable that the next response waits for.
         self._pending_steps: list[Deferred[bool]] = []
         # Whether the cluster metadata with a new internal topic is not on disk yet.
@@ -189,6 +189,7 @@ class CoordinatorLog:
 
     def _append(self, partition: Partition, records: Sequence[CoordinatorRecord], options: BatchOptions) -> int:
         partition.check_leader()
+        partition.check_in_sync()
         now_ms = self._replicas.clock.now_ms()
         stamped = [Record(key=each.key, value=each.value, timestamp=now_ms) for each in records]
         if options.producer_id == NO_PRODUCER_ID:
@@ -198,32 +199,32 @@ class CoordinatorLog:
             batch = build_batch(stamped, options)
             result = partition.append_coordinated(TransactionalRecords(batch), now_ms)
         self._loaded.add(partition.index)
-        self.await_flush(partition, result)
+        self.await_safe(partition, result)
         self._is_metadata_unsaved |= not self._controller.is_saved
         return result.base_offset
 
-    def await_flush(self, partition: Partition, result: AppendResult) -> None:
-        """Let the next response wait for the flush of an append, to a partition of this log or of the transaction."""
-        flusher = partition.flusher
-        if flusher is not None and flusher.must_wait():
-            self._pending_flushes[flusher] = result.last_offset + 1
+    def await_safe(self, partition: Partition, result: AppendResult) -> None:
+        """Let the next response wait until an append is safe, to a partition of this log or of the transaction."""
+        unsafe = partition.find_unsafe(result.last_offset + 1)
+        if unsafe is not None:
+            self._unsafe[partition] = unsafe
 
     def when_durable(self, response: R, make_error: Callable[[ErrorCode], R]) -> R | Deferred[R]:
-        """Return the response to the appends since the last call, deferred until they are flushed (flush.messages).
+        """Return the response to the appends since the last call, deferred until they are flushed and replicated.
 
-        make_error: creates the response if the records cannot be flushed.
+        make_error: creates the response if they cannot be.
         """
-        if not self._pending_flushes and not self._pending_steps and not self._is_metadata_unsaved:
+        if not self._unsafe and not self._pending_steps and not self._is_metadata_unsaved:
             return response
         deferred: Deferred[R] = Deferred(is_applied=True)
         pending = self._take_pending()
         pending_count = len(pending)
         result = response
 
-        def count_down(is_durable: bool) -> None:
+        def count_down(error_code: ErrorCode) -> None:
             nonlocal pending_count, result
-            if not is_durable:
-                result = make_error(_CLIENT_ERROR_CODES[ErrorCode.KAFKA_STORAGE_ERROR])
+            if error_code:
+                result = make_error(_CLIENT_ERROR_CODES[error_code])
             pending_count -= 1
             if not pending_count:
                 deferred.complete(result)
@@ -234,15 +235,15 @@ class CoordinatorLog:
 
     def _take_pending(self) -> list[CallWhenDurable]:
         """Return the appends and steps that the next response waits for."""
-        flushes, self._pending_flushes = self._pending_flushes, {}
+        unsafe, self._unsafe = self._unsafe, {}
         steps, self._pending_steps = self._pending_steps, []
         is_unsaved, self._is_metadata_unsaved = self._is_metadata_unsaved, False
         pending: list[CallWhenDurable] = [
-            *(partial(_call_when_flushed, flusher, end_offset) for flusher, end_offset in flushes.items()),
-            *(step.deliver_to for step in steps),
+            *(partial(each.when_safe, self._replicas.config.offsets_commit_timeout_ms) for each in unsafe.values()),
+            *(partial(_call_with_code, step.deliver_to) for step in steps),
         ]
         if is_unsaved:
-            pending.append(self._call_when_saved)
+            pending.append(partial(_call_with_code, self._call_when_saved))
         return pending
 
     def _call_when_saved(self, call: Callable[[bool], None]) -> None:
@@ -326,8 +327,9 @@ def _replay(index: int, log: PartitionLog, apply: ApplyRecord) -> None:
         apply(index, record)
 
 
-def _call_when_flushed(flusher: PartitionFlusher, end_offset: int, call: Callable[[bool], None]) -> None:
-    flusher.when_flushed(end_offset, lambda error: call(error is None))
+def _call_with_code(call_with_success: Callable[[Callable[[bool], None]], None], call: CallBack) -> None:
+    """Call with an error code in place of whether something succeeded."""
+    call_with_success(lambda is_durable: call(ErrorCode.NONE if is_durable else ErrorCode.KAFKA_STORAGE_ERROR))
 
 
 def _records_of(log: PartitionLog) -> Iterator[ReplayedRecord]:

@@ -194,8 +194,10 @@ class Coordinators:
     def write_marker(self, partition: Partition, marker: TransactionMarker) -> AppendResult:
         """Append a transaction marker to the partition. In __consumer_offsets it ends the pending offsets too.
 
-        The caller must wait for the flush (flush.messages). Raises KafkaError, see Partition.append_coordinated.
+        The caller must wait until it is safe. Raises KafkaError, see Partition.append_coordinated, and
+        NOT_ENOUGH_REPLICAS.
         """
+        partition.check_in_sync()
         result = partition.append_coordinated(marker, self._replicas.clock.now_ms())
         if partition.topic_name == GROUP_METADATA_TOPIC and self.has_groups:
             offsets = self.groups.offsets

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from ...protocol.error_codes import ErrorCode, KafkaError
 from ..metadata.metadata_image import NO_LEADER
@@ -190,35 +190,20 @@ class Partition:
             if self._waiting:
                 self.wake()
 
-    def when_safe(
-        self,
-        end_offset: int,
-        done: Callable[[ErrorCode], None],
-        *,
-        must_flush: bool,
-        replication_timeout_ms: int | None = None,
-    ) -> None:
-        """Call done when an append up to end_offset is safe, or with the error that prevents it.
+    def find_unsafe(self, end_offset: int, *, acks_all: bool = True) -> UnsafeAppend | None:
+        """Return what the response to an append up to end_offset waits for, or None. Called after each append.
 
-        must_flush: whether it must be flushed. replication_timeout_ms: how long to wait for the other replicas; None
-        does not wait for them.
-        The errors are KAFKA_STORAGE_ERROR after a failed flush, REQUEST_TIMED_OUT, NOT_LEADER_OR_FOLLOWER.
+        acks_all: whether the response means that the other replicas in sync have it.
         """
+        flusher, replication = self.flusher, self.replication
+        must_flush = flusher is not None and flusher.must_wait()
+        must_replicate = acks_all and replication is not None and replication.must_wait(end_offset)
+        return UnsafeAppend(self, end_offset, must_flush, must_replicate) if must_flush or must_replicate else None
 
-        def flushed(error: OSError | None = None) -> None:
-            if error is not None:
-                done(ErrorCode.KAFKA_STORAGE_ERROR)
-            elif replication_timeout_ms is None or not self.is_replicated:
-                done(ErrorCode.NONE)
-            elif self.replication is None:
-                done(ErrorCode.NOT_LEADER_OR_FOLLOWER)
-            else:
-                self.replication.when_replicated(end_offset, replication_timeout_ms, done)
-
-        if must_flush and self.flusher is not None:
-            self.flusher.when_flushed(end_offset, flushed)
-        else:
-            flushed()
+    def check_in_sync(self) -> None:
+        """Raise AppendRefused NOT_ENOUGH_REPLICAS if too few replicas are in sync for an append with acks=all."""
+        if self.replication is not None:
+            self.replication.check_min_isr()
 
     def delete_records_before(self, offset: int) -> int:
         """Move the log start forward on all nodes, and return it. Raises KafkaError, see PartitionLog."""
@@ -283,3 +268,35 @@ class Partition:
         if doing in self.failing:
             self.failing -= {doing}
             logger.warning("%s-%d: %s works again", self.topic_name, self.index, doing)
+
+
+class UnsafeAppend(NamedTuple):
+    """An append whose response waits: for a flush, for the other replicas, or for both."""
+
+    partition: Partition
+    end_offset: int
+    must_flush: bool
+    must_replicate: bool
+
+    def when_safe(self, timeout_ms: int, done: Callable[[ErrorCode], None]) -> None:
+        """Call done when the append is safe, or with the error that prevents it.
+
+        timeout_ms: how long to wait for the other replicas.
+        The errors are KAFKA_STORAGE_ERROR after a failed flush, REQUEST_TIMED_OUT, NOT_LEADER_OR_FOLLOWER.
+        """
+        partition, end_offset = self.partition, self.end_offset
+
+        def flushed(error: OSError | None = None) -> None:
+            if error is not None:
+                done(ErrorCode.KAFKA_STORAGE_ERROR)
+            elif not self.must_replicate:
+                done(ErrorCode.NONE)
+            elif partition.replication is None:
+                done(ErrorCode.NOT_LEADER_OR_FOLLOWER)
+            else:
+                partition.replication.when_replicated(end_offset, timeout_ms, done)
+
+        if self.must_flush and partition.flusher is not None:
+            partition.flusher.when_flushed(end_offset, flushed)
+        else:
+            flushed()

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import pytest
 
-from fauxka.broker.membership import Isolation
+from fauxka.broker.isolation import Isolation
 from fauxka.broker.metadata.metadata_image import NO_LEADER
 from fauxka.protocol.error_codes import ErrorCode
 from fauxka.protocol.messages.produce import PartitionProduceResponse

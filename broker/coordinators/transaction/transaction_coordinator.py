@@ -448,7 +448,7 @@ class TransactionCoordinator:
 
     def _append_marker(self, topic_name: str, index: int, marker: TransactionMarker) -> None:
         """Append a marker. The completion and the next response wait for its flush, like consumers."""
-        self._log.await_flush(*self._write_marker(topic_name, index, marker))
+        self._log.await_safe(*self._write_marker(topic_name, index, marker))
 
     def _retry_later(self, prepared: TransactionMetadata, step: Callable[[TransactionMetadata], None]) -> None:
         self._retries[prepared.transactional_id] = step

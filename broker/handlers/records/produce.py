@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import logging
 from functools import partial
-from typing import NamedTuple
 
 from ....protocol import produce_codec, produced_records
 from ....protocol.batches.record_batch import HEADER_SIZE, MAGIC_V2, BatchHeader, parse_header
@@ -22,7 +21,7 @@ from ....storage.append_result import NO_LOG_START_OFFSET, AppendResult
 from ....storage.log_validator import LongValidation
 from ...coordinators.transaction.transaction_check import when_partitions_durable
 from ...metadata.metadata_image import TopicImage, is_internal_topic
-from ...replica.partition import Partition
+from ...replica.partition import Partition, UnsafeAppend
 from ...requests.advertised_endpoint import find_leader_after
 from ...requests.produce_route import PRODUCE_ROUTES_MAX, ProduceRoute
 from ...requests.produced_transactions import join_transaction
@@ -42,14 +41,8 @@ ADMIN_CLIENT_ID = "__admin_client"
 # A batch that passed the checks of the request: the response to fill in, the partition, the batch.
 Accepted = tuple[PartitionResponse, Partition, memoryview]
 
-
-class Unsafe(NamedTuple):
-    """An appended batch whose response waits: for a flush, for the other replicas, or for both."""
-
-    response: PartitionResponse
-    partition: Partition
-    end_offset: int
-    must_flush: bool
+# An appended batch whose response waits.
+Unsafe = tuple[PartitionResponse, UnsafeAppend]
 
 
 class ProduceHandler:
@@ -127,9 +120,9 @@ def _respond(
     unsafe: list[Unsafe],
 ) -> Steps[Buffers | Deferred[Buffers]]:
     if request.acks == ACKS_NONE:
-        for each in unsafe:
-            if each.partition.flusher is not None:
-                each.partition.flusher.flush_soon()
+        for _, append in unsafe:
+            if append.partition.flusher is not None:
+                append.partition.flusher.flush_soon()
         _check_unacknowledged(responses)
         return []
     if unsafe or request.transactional_id is not None:
@@ -207,7 +200,8 @@ def _append_routed(context: RequestContext, route: ProduceRoute, records: memory
     flusher = partition.flusher
     must_flush = flusher is not None and flusher.must_wait()
     if replication is not None and replication.must_wait(last_offset + 1):
-        return _respond_when_replicated(context, route, result, must_flush=must_flush)
+        unsafe = UnsafeAppend(partition, last_offset + 1, must_flush, must_replicate=True)
+        return _respond_when_replicated(context, route, result, unsafe)
     encoded = route.response.encode(correlation_id, base_offset, log_append_time_ms, log_start_offset)
     if flusher is None or not must_flush:
         return [encoded]
@@ -218,15 +212,14 @@ def _append_routed(context: RequestContext, route: ProduceRoute, records: memory
 
 
 def _respond_when_replicated(
-    context: RequestContext, route: ProduceRoute, result: AppendResult, *, must_flush: bool
+    context: RequestContext, route: ProduceRoute, result: AppendResult, unsafe: UnsafeAppend
 ) -> Deferred[Buffers]:
     """Return the response to a routed request with acks=all, pending until the other replicas have the batch."""
     response = PartitionResponse(
         route.partition.index, 0, result.base_offset, result.log_append_time_ms, result.log_start_offset
     )
     request = ProduceRequest(None, route.acks, route.timeout_ms, [])
-    unsafe = [Unsafe(response, route.partition, result.last_offset + 1, must_flush)]
-    return _when_batches_safe(context, request, [(route.topic_key, [response])], unsafe)
+    return _when_batches_safe(context, request, [(route.topic_key, [response])], [(response, unsafe)])
 
 
 def _complete_routed(
@@ -330,12 +323,9 @@ def _append_all(context: RequestContext, request: ProduceRequest, accepted: list
         try:
             result = yield from _append_one(context, request, accepted, partition, records)
             _fill_in(context, partition, response, result)
-            flusher, replication, end_offset = partition.flusher, partition.replication, result.last_offset + 1
-            must_flush = flusher is not None and flusher.must_wait()
-            if must_flush or (
-                replication is not None and request.acks == ACKS_ALL and replication.must_wait(end_offset)
-            ):
-                unsafe.append(Unsafe(response, partition, end_offset, must_flush))
+            waiting = partition.find_unsafe(result.last_offset + 1, acks_all=request.acks == ACKS_ALL)
+            if waiting is not None:
+                unsafe.append((response, waiting))
         except AppendRefused as error:
             error.header = _find_header(records)
             _refuse_append(context, partition, response, error)
@@ -356,8 +346,8 @@ def _append_one(
     """Append a batch, which is validated in a thread if that takes long. Raises AppendRefused."""
     if request.is_owned:
         yield None
-    if request.acks == ACKS_ALL and partition.replication is not None:
-        partition.replication.check_min_isr()
+    if request.acks == ACKS_ALL:
+        partition.check_in_sync()
     try:
         return partition.append(records, context.now_ms, None, context.node.clock.ahead_ms)
     except LongValidation:
@@ -404,7 +394,6 @@ def _when_batches_safe(
 ) -> Deferred[Buffers]:
     """Return the response, pending until each batch is flushed and replicated as it must be, or cannot be."""
     correlation_id, version, node = context.correlation_id, context.api_version, context.node
-    timeout_ms = request.timeout_ms if request.acks == ACKS_ALL else None
     deferred: Deferred[Buffers] = Deferred(is_applied=True)
     # The id of a long request, which is in the journal already.
     deferred.request_id = context.request_id
@@ -425,9 +414,8 @@ def _when_batches_safe(
         if not left:
             deferred.complete([produce_codec.encode_response(correlation_id, version, responses)])
 
-    for response, partition, end_offset, must_flush in unsafe:
-        done = partial(ended, response, partition)
-        partition.when_safe(end_offset, done, must_flush=must_flush, replication_timeout_ms=timeout_ms)
+    for response, append in unsafe:
+        append.when_safe(request.timeout_ms, partial(ended, response, append.partition))
     return deferred
 
 

@@ -20,28 +20,27 @@ from ....protocol.messages.write_txn_markers import (
     WriteTxnMarkersResponse,
 )
 from ....storage.coordinator_batch import TransactionMarker
-from ...replica.partition_flusher import PartitionFlusher
+from ...replica.partition import UnsafeAppend
 from ...requests.request_context import NodeServices, RequestContext, SteppedApiHandler
 from ...runtime.deferred import Deferred
 from ...runtime.long_work import Steps, steps_for_each
 
-# The result that waits for a flush of its partition up to the offset.
-Unflushed = tuple[WritableTxnMarkerPartitionResult, PartitionFlusher, int]
+# A result that waits until its marker is safe.
+Unsafe = tuple[WritableTxnMarkerPartitionResult, UnsafeAppend]
 
 
 def handle(
     context: RequestContext, request: WriteTxnMarkersRequest
 ) -> Steps[WriteTxnMarkersResponse | Deferred[WriteTxnMarkersResponse]]:
     """Append each marker to each of its partitions."""
-    unflushed: list[Unflushed] = []
-    markers = yield from steps_for_each(lambda marker: _write(context.node, marker, unflushed), request.markers)
+    unsafe: list[Unsafe] = []
+    markers = yield from steps_for_each(lambda marker: _write(context.node, marker, unsafe), request.markers)
     response = WriteTxnMarkersResponse(markers=markers)
-    return _when_flushed(response, unflushed) if unflushed else response
+    timeout_ms = context.node.config.request_timeout_ms
+    return _when_safe(response, unsafe, timeout_ms) if unsafe else response
 
 
-def _write(
-    node: NodeServices, requested: WritableTxnMarker, unflushed: list[Unflushed]
-) -> Steps[WritableTxnMarkerResult]:
+def _write(node: NodeServices, requested: WritableTxnMarker, unsafe: list[Unsafe]) -> Steps[WritableTxnMarkerResult]:
     marker = TransactionMarker(
         producer_id=requested.producer_id,
         producer_epoch=requested.producer_epoch,
@@ -54,13 +53,13 @@ def _write(
         result = WritableTxnMarkerTopicResult(name=topic.name)
         topics.append(result)
         for index in topic.partition_indexes:
-            result.partitions.append(_write_one(node, marker, topic.name, index, unflushed))
+            result.partitions.append(_write_one(node, marker, topic.name, index, unsafe))
             yield None
     return WritableTxnMarkerResult(producer_id=requested.producer_id, topics=topics)
 
 
 def _write_one(
-    node: NodeServices, marker: TransactionMarker, topic_name: str, index: int, unflushed: list[Unflushed]
+    node: NodeServices, marker: TransactionMarker, topic_name: str, index: int, unsafe: list[Unsafe]
 ) -> WritableTxnMarkerPartitionResult:
     result = WritableTxnMarkerPartitionResult(partition_index=index)
     partition = node.replicas.find_partition_by_name(topic_name, index)
@@ -72,27 +71,28 @@ def _write_one(
     except KafkaError as error:
         result.error_code = error.code
         return result
-    flusher = partition.flusher
-    if flusher is not None and flusher.must_wait():
-        unflushed.append((result, flusher, appended.last_offset + 1))
+    waiting = partition.find_unsafe(appended.last_offset + 1)
+    if waiting is not None:
+        unsafe.append((result, waiting))
     return result
 
 
-def _when_flushed(response: WriteTxnMarkersResponse, unflushed: list[Unflushed]) -> Deferred[WriteTxnMarkersResponse]:
-    """Complete the response when each marker is flushed or its flush has failed (flush.messages)."""
+def _when_safe(
+    response: WriteTxnMarkersResponse, unsafe: list[Unsafe], timeout_ms: int
+) -> Deferred[WriteTxnMarkersResponse]:
+    """Complete the response when each marker is flushed and replicated, or cannot be."""
     deferred: Deferred[WriteTxnMarkersResponse] = Deferred(is_applied=True)
-    left = len(unflushed)
+    left = len(unsafe)
 
-    def flushed(result: WritableTxnMarkerPartitionResult, error: OSError | None) -> None:
+    def ended(result: WritableTxnMarkerPartitionResult, error_code: ErrorCode) -> None:
         nonlocal left
-        if error is not None:
-            result.error_code = ErrorCode.KAFKA_STORAGE_ERROR
+        result.error_code = error_code
         left -= 1
         if not left:
             deferred.complete(response)
 
-    for result, flusher, end_offset in unflushed:
-        flusher.when_flushed(end_offset, partial(flushed, result))
+    for result, append in unsafe:
+        append.when_safe(timeout_ms, partial(ended, result))
     return deferred
 
 
