@@ -13,6 +13,7 @@ from ..admin.fault_injection import FaultInjection
 from ..broker.cluster import Cluster
 from ..broker.config.broker_config import BrokerConfig
 from ..broker.lifecycle.node_options import add_nodes, check_nodes, check_ports, config_of_nodes, listeners_of_node
+from ..broker.lifecycle.storage_options import StorageOptions
 from ..broker.network.listeners import ListenerConfig
 from ..broker.runtime.clock import AdjustableClock
 from ..faults.files.file_fault_injector import FileFaultInjector
@@ -76,8 +77,8 @@ class Node(NodeMethods):
         clock: for timeouts and expiries; the system clock by default.
         file_system: the storage of the logs of the first node; in memory by default.
         listeners: of the first node; each further node has the same with a port that is higher by one.
-        nodes: the number of nodes; several are in memory only. racks: of each node; broker.rack for all by default.
-        data_dir: the data folder, locked from now on until the broker stops.
+        nodes: the number of nodes. racks: of each node; broker.rack for all by default.
+        data_dir: the data folder, locked from now on until the broker stops; several nodes have a folder each there.
         import_logs: a folder of a Kafka broker whose topics are served; it is never written to.
         data_dir and import_logs take precedence over file_system.
         Raises ConfigError for an unknown key or an invalid value, DataDirectoryError if a folder cannot be used.
@@ -86,7 +87,7 @@ class Node(NodeMethods):
         node_options = check_nodes(nodes, racks)
         is_stored = data_dir is not None or import_logs is not None
         settings = BrokerConfig.from_entries({**CONFIG_DEFAULTS, **config_entries(config)})
-        settings = config_of_nodes(node_options, settings, is_stored=is_stored)
+        settings = config_of_nodes(node_options, settings, is_importing=import_logs is not None)
         check_ports(listeners, nodes)
         if not is_stored:
             self.cluster = Cluster(
@@ -98,7 +99,10 @@ class Node(NodeMethods):
             )
             add_nodes(self.cluster, node_options)
         else:
-            self.cluster = _loaded_cluster(settings, data_dir, import_logs, clock=clock, version=version)
+            storage = StorageOptions(
+                data_dir=_path_of(data_dir), import_logs=_path_of(import_logs), racks=node_options.racks_of(settings)
+            )
+            self.cluster = _loaded_cluster(settings, storage, clock=clock, version=version)
         self._phase = Phase.NEW
         self._fault_injection = FaultInjection(self.cluster)
         self._server = self._fault_injection.make_server(
@@ -274,16 +278,14 @@ class Node(NodeMethods):
 
 def _loaded_cluster(
     settings: BrokerConfig,
-    data_dir: str | os.PathLike[str] | None,
-    import_logs: str | os.PathLike[str] | None,
+    storage: StorageOptions,
     *,
     clock: AdjustableClock | None,
     version: EmulatedVersion | None,
 ) -> Cluster:
     # Imported lazily: most tests run in memory and need none of the loading code.
-    from ..broker.lifecycle.cluster_loader import StorageOptions, load_cluster
+    from ..broker.lifecycle.cluster_loader import load_cluster
 
-    storage = StorageOptions(data_dir=_path_of(data_dir), import_logs=_path_of(import_logs))
     return load_cluster(settings, storage, clock=clock, emulated_version=version, file_faults=FileFaultInjector)
 
 

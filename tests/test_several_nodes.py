@@ -143,9 +143,8 @@ def test_commands_find_the_admin_api_by_the_ready_file(tmp_path: Path) -> None:
             "node.id 2147483647: 2 nodes need ids up to 2147483647 at most",
         ),
         (
-            ("--nodes", "3", "--data-dir", "data"),
-            "3 nodes are in memory only: a cluster with --data-dir or --import-logs has one node, as several on disk "
-            "are not supported yet",
+            ("--nodes", "3", "--import-logs", "data"),
+            "--import-logs has the logs of one broker, for one node and not 3",
         ),
         (
             ("--port", "9192", "--admin-port", "9192"),

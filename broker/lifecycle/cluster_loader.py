@@ -11,7 +11,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 
 from ...protocol.kafka_uuid import new_uuid
@@ -39,6 +39,7 @@ from .data_directory import DataDirectory, DataDirectoryError, NodeIdentity
 from .log_import import ImportedLogs, compacted_topics, delete_unfinished_imports
 from .metadata_store import MetadataFileStore, metadata_of, topics_of
 from .node_directories import NodeDirectories
+from .storage_options import StorageOptions
 from .stored_topics import belongs_to, complete_topics, describe_topics, is_damaged, topics_in_folders
 
 logger = logging.getLogger(__name__)
@@ -46,22 +47,6 @@ logger = logging.getLogger(__name__)
 # Added to the next producer id and the metadata offset after a start from the copy of the metadata, which may lack the
 # last changes. More than a broker uses until the copy is written: both must never decrease.
 NUMBERS_SKIPPED = 1_000_000
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StorageOptions:
-    """Where the logs are.
-
-    data_dir: the data folder; None keeps everything in memory.
-    import_logs: a folder of partition folders to import; nothing is written there.
-    cluster_id: the id of a new cluster. An existing data folder must have the same id.
-    racks: of each node, of which there is at least one. Several nodes have a folder each in the data folder.
-    """
-
-    data_dir: str | None = None
-    import_logs: str | None = None
-    cluster_id: str | None = None
-    racks: Sequence[str | None] = (None,)
 
 
 def load_cluster(

@@ -28,6 +28,10 @@ class NodeOptions(NamedTuple):
     node_count: int = 1
     racks: tuple[str, ...] = ()
 
+    def racks_of(self, config: BrokerConfig) -> list[str | None]:
+        """Return the rack of each node."""
+        return [self.rack_of(index, config) for index in range(self.node_count)]
+
     def rack_of(self, index: int, config: BrokerConfig) -> str | None:
         """Return the rack of the node at index, counted from 0."""
         return self.racks[index] if self.racks else config.broker_rack
@@ -52,16 +56,13 @@ def parse_nodes(count: int, racks: str | None) -> NodeOptions:
     return check_nodes(count, None if racks is None else [rack.strip() for rack in racks.split(",")])
 
 
-def config_of_nodes(nodes: NodeOptions, config: BrokerConfig, *, is_stored: bool) -> BrokerConfig:
-    """Return the config of the first node. is_stored: whether logs are read from or written to disk.
+def config_of_nodes(nodes: NodeOptions, config: BrokerConfig, *, is_importing: bool) -> BrokerConfig:
+    """Return the config of the first node. is_importing: whether logs of a broker are imported.
 
-    Raises ConfigError for node ids that do not exist, and for several nodes with logs on disk.
+    Raises ConfigError for node ids that do not exist, and for several nodes that would import the logs of one.
     """
-    if is_stored and nodes.node_count > 1:
-        raise ConfigError(
-            f"{nodes.node_count} nodes are in memory only: a cluster with --data-dir or --import-logs has one node, "
-            "as several on disk are not supported yet"
-        )
+    if is_importing and nodes.node_count > 1:
+        raise ConfigError(f"--import-logs has the logs of one broker, for one node and not {nodes.node_count}")
     if config.node_id + nodes.node_count - 1 > _NODE_ID_MAX:
         raise ConfigError(f"node.id {config.node_id}: {nodes.node_count} nodes need ids up to {_NODE_ID_MAX} at most")
     return config.with_entries({_RACK: nodes.racks[0]}) if nodes.racks else config

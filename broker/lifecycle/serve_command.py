@@ -26,6 +26,7 @@ from .cluster_server import ClusterServer
 from .listener_options import advertise, check_listeners, select_listeners
 from .node_options import NodeOptions, add_nodes, check_ports, config_of_nodes, listeners_of_node, parse_nodes
 from .ready_file import NodeAddress, ReadyFile, find_ready_file_problem, register_broker
+from .storage_options import StorageOptions
 
 if TYPE_CHECKING:
     from ..replica.disk_fault_injector import MakeFileFaults
@@ -132,7 +133,8 @@ def prepare(options: ServeOptions, make_file_faults: MakeFileFaults | None) -> P
         seed_topics = parse_seed_topics(options.seed_topics, gathered.config.num_partitions)
         emulated_version = _parse_version(options.as_version)
         is_stored = options.data_dir is not None or options.import_logs is not None
-        config = config_of_nodes(nodes, _with_fsync(gathered.config, options), is_stored=is_stored)
+        config = _with_fsync(gathered.config, options)
+        config = config_of_nodes(nodes, config, is_importing=options.import_logs is not None)
     except ConfigError as error:
         raise StartupError(str(error)) from error
     notes = [*gathered.notes, *_log_dirs_notes(config, options)]
@@ -141,7 +143,13 @@ def prepare(options: ServeOptions, make_file_faults: MakeFileFaults | None) -> P
         cluster.image.cluster_id = options.cluster_id or cluster.image.cluster_id
         add_nodes(cluster, nodes)
     else:
-        cluster = _load_cluster(config, options, emulated_version, make_file_faults)
+        storage = StorageOptions(
+            data_dir=options.data_dir,
+            import_logs=options.import_logs,
+            cluster_id=options.cluster_id or None,
+            racks=nodes.racks_of(config),
+        )
+        cluster = _load_cluster(config, storage, emulated_version, make_file_faults)
     warnings = [*gathered.warnings, *own_variable_warnings(options.environment, options.variables)]
     return PreparedBroker(cluster, listeners, seed_topics, notes, warnings, options.log_kafka_started)
 
@@ -184,18 +192,15 @@ def _parse_version(text: str | None) -> EmulatedVersion | None:
 
 def _load_cluster(
     config: BrokerConfig,
-    options: ServeOptions,
+    storage: StorageOptions,
     emulated_version: EmulatedVersion | None,
     make_file_faults: MakeFileFaults | None,
 ) -> Cluster:
-    """Load the cluster from the folders of options. Raises StartupError."""
+    """Load the cluster from its folders. Raises StartupError."""
     # The packages for logs and files are not loaded for an empty cluster in memory.
-    from .cluster_loader import StorageOptions, load_cluster
+    from .cluster_loader import load_cluster
     from .data_directory import DataDirectoryError
 
-    storage = StorageOptions(
-        data_dir=options.data_dir, import_logs=options.import_logs, cluster_id=options.cluster_id or None
-    )
     try:
         return load_cluster(config, storage, emulated_version=emulated_version, file_faults=make_file_faults)
     except DataDirectoryError as error:

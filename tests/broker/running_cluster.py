@@ -10,8 +10,9 @@ from typing import Self, TypeVar
 
 from fauxka.broker.cluster import Cluster
 from fauxka.broker.config.broker_config import BrokerConfig
-from fauxka.broker.lifecycle.cluster_loader import StorageOptions, load_cluster
+from fauxka.broker.lifecycle.cluster_loader import load_cluster
 from fauxka.broker.lifecycle.server import Server
+from fauxka.broker.lifecycle.storage_options import StorageOptions
 from fauxka.broker.membership import Membership
 from fauxka.broker.metadata.metadata_image import PartitionRegistration
 from fauxka.broker.network.listeners import ListenerConfig

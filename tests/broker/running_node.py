@@ -13,11 +13,12 @@ from typing import Self, TypeVar
 
 from fauxka.broker.cluster import Cluster
 from fauxka.broker.config.broker_config import BrokerConfig
-from fauxka.broker.lifecycle.cluster_loader import StorageOptions, load_cluster
+from fauxka.broker.lifecycle.cluster_loader import load_cluster
 from fauxka.broker.lifecycle.cluster_reset import SeedTopic, reset_cluster
 from fauxka.broker.lifecycle.cluster_snapshot import ClusterSnapshot, restore_snapshot, take_snapshot
 from fauxka.broker.lifecycle.crash_restart import LogEndOffsets, SnapshotFault
 from fauxka.broker.lifecycle.server import Server
+from fauxka.broker.lifecycle.storage_options import StorageOptions
 from fauxka.broker.network.listeners import ListenerConfig
 from fauxka.broker.requests.fault_ports import FaultPlan
 from fauxka.broker.runtime.clock import AdjustableClock

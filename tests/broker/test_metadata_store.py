@@ -10,9 +10,10 @@ import pytest
 from fauxka.broker.cluster import Cluster
 from fauxka.broker.config.broker_config import BrokerConfig
 from fauxka.broker.handlers.transactions import init_producer_id
-from fauxka.broker.lifecycle.cluster_loader import StorageOptions, load_cluster
+from fauxka.broker.lifecycle.cluster_loader import load_cluster
 from fauxka.broker.lifecycle.cluster_reset import reset_cluster
 from fauxka.broker.lifecycle.metadata_store import MetadataFileStore
+from fauxka.broker.lifecycle.storage_options import StorageOptions
 from fauxka.broker.metadata.cluster_metadata import METADATA_FILE, ClusterMetadata, decode_metadata
 from fauxka.broker.metadata.metadata_image import TRANSACTION_STATE_TOPIC
 from fauxka.broker.network.listeners import Listener

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import pytest
 from confluent_kafka import Consumer, Producer
@@ -126,3 +127,14 @@ def test_a_node_that_is_cut_off_from_its_clients_answers_after_it_has_rejoined(b
             asked.result(0.3)
         assert broker.rejoin(2).isolated_from == []
         assert len(asked.result(SECONDS_MAX).brokers) == 3
+
+
+def test_three_nodes_on_disk_start_again_with_everything(tmp_path: Path) -> None:
+    with Broker({"default.replication.factor": "3"}, nodes=3, data_dir=tmp_path) as broker:
+        broker.topics.create(TOPIC, partitions=3)
+        send(new_producer(broker), range(30))
+        broker.stop_node(2, controlled=False, noticed=True)
+
+    with Broker(nodes=3, data_dir=tmp_path) as broker:
+        assert consumed(broker, 30) == list(range(30))
+        assert [sorted(each.isr) for each in broker.partitions(TOPIC)] == [NODES] * 3
