@@ -13,9 +13,10 @@ from __future__ import annotations
 import logging
 from collections.abc import Collection, Sequence
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from .isolation import Isolation
+from .metadata.metadata_image import NO_LEADER
 from .replica.replica_fetchers import ReplicaFetchers
 
 if TYPE_CHECKING:
@@ -29,6 +30,22 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 
+class LeaderChange(NamedTuple):
+    """A new leader of a partition, or a leader in a new epoch.
+
+    node_before, epoch_before: the last leader; NO_LEADER and -1 for a new partition. end_offset: where the log of the
+    new leader ends when it begins to lead. Records of earlier leaders from there on are lost.
+    """
+
+    topic_name: str
+    partition: int
+    node_before: int
+    epoch_before: int
+    node: int
+    epoch: int
+    end_offset: int
+
+
 class Membership:
     """The nodes of a cluster of several."""
 
@@ -40,6 +57,10 @@ class Membership:
         self._managers: dict[int, ReplicaManager] = {}
         self._isolated: dict[int, frozenset[Isolation]] = {}
         self._sessions: dict[int, Timer] = {}
+        # The last leader of each partition, by topic id and index, with its epoch.
+        self._led: dict[tuple[bytes, int], tuple[int, int]] = {}
+        # Called when a partition gets a leader, before it takes a request.
+        self.on_leader_changed: Callable[[LeaderChange], None] | None = None
         self.fetchers = ReplicaFetchers(self._managers, self._can_reach, clock)
         controller.publish_partitions = self._publish
 
@@ -79,9 +100,36 @@ class Membership:
         for node in nodes:
             node.apply_partitions(topic, indexes)
         for index in indexes:
+            self._report_leader(topic, index)
             self.fetchers.update(topic.topic_id, index)
         for node in nodes:
             node.leaders_changed(topic, indexes)
+
+    def _report_leader(self, topic: TopicImage, index: int) -> None:
+        registration, key = topic.partitions[index], (topic.topic_id, index)
+        before, now = self._led.get(key, (NO_LEADER, -1)), (registration.leader_id, registration.leader_epoch)
+        manager = self._managers.get(registration.leader_id)
+        if now == before or manager is None:
+            return
+        self._led[key] = now
+        if self.on_leader_changed is not None:
+            partition = manager.find_partition(topic.topic_id, index)
+            log = None if partition is None else partition.find_log()
+            end_offset = 0 if log is None else log.log_end_offset
+            self.on_leader_changed(LeaderChange(topic.name, index, *before, *now, end_offset))
+
+    def is_deposed(self, node_id: int, topic_name: str, index: int) -> bool:
+        """Whether a node leads a partition in an epoch that is over, because the controller cannot reach it."""
+        topic = self._controller.image.find_topic(topic_name)
+        partition = self._nodes[node_id].replicas.find_partition_by_name(topic_name, index)
+        if topic is None or partition is None or not topic.has_partition(index):
+            return True
+        return partition.leader_epoch < topic.partitions[index].leader_epoch
+
+    @property
+    def has_cut_off(self) -> bool:
+        """Whether the controller cannot reach a node that runs."""
+        return any(Isolation.CONTROLLER in isolated for isolated in self._isolated.values())
 
     def _update_publishers(self) -> None:
         """Have the nodes that hear the controller follow its image."""
