@@ -11,7 +11,7 @@ Source: BrokerLifecycleManager and BrokerHeartbeatManager, Kafka 4.3.0.
 from __future__ import annotations
 
 import logging
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
