@@ -10,9 +10,7 @@ Surroundings = Literal["controller", "nodes", "clients"]
 
 
 class Isolation(Enum):
-    """What a node is cut off from. The values are those of the admin API."""
-
-    value: Surroundings
+    """What a node is cut off from."""
 
     CONTROLLER = "controller"
     NODES = "nodes"

@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from .metadata.controller import Controller
     from .metadata.metadata_image import TopicImage
     from .node import Node
-    from .replica.partition import Partition
     from .replica.replica_manager import ReplicaManager
+    from .replica.replication import Replica
     from .runtime.clock import AdjustableClock, Timer
 
 logger = logging.getLogger(__name__)
@@ -135,7 +135,7 @@ class Membership:
         """Have the nodes that hear the controller follow its image."""
         self._controller.publishers[:] = [node for node in self._nodes.values() if self._hears_controller(node.node_id)]
 
-    def _alter_isr(self, node_id: int, partition: Partition, isr: Sequence[int]) -> bool:
+    def _alter_isr(self, node_id: int, partition: Replica, isr: Sequence[int]) -> bool:
         if not self._hears_controller(node_id):
             return False
         control = self._controller.replication

@@ -85,23 +85,18 @@ class Node(NodeMethods):
         """
         version = _version_of(as_version)
         node_options = check_nodes(nodes, racks)
-        is_stored = data_dir is not None or import_logs is not None
         settings = BrokerConfig.from_entries({**CONFIG_DEFAULTS, **config_entries(config)})
         settings = config_of_nodes(node_options, settings, is_importing=import_logs is not None)
         check_ports(listeners, nodes)
-        if not is_stored:
+        storage = StorageOptions(
+            data_dir=_path_of(data_dir), import_logs=_path_of(import_logs), racks=node_options.racks_of(settings)
+        )
+        if storage.is_in_memory:
             self.cluster = Cluster(
-                settings,
-                clock=clock,
-                file_system=file_system,
-                emulated_version=version,
-                file_faults=FileFaultInjector,
+                settings, clock=clock, file_system=file_system, emulated_version=version, file_faults=FileFaultInjector
             )
             add_nodes(self.cluster, node_options)
         else:
-            storage = StorageOptions(
-                data_dir=_path_of(data_dir), import_logs=_path_of(import_logs), racks=node_options.racks_of(settings)
-            )
             self.cluster = _loaded_cluster(settings, storage, clock=clock, version=version)
         self._phase = Phase.NEW
         self._fault_injection = FaultInjection(self.cluster)

@@ -23,6 +23,13 @@ if TYPE_CHECKING:
 NodeState = Literal["running", "stopped", "crashed"]
 
 
+_NAMES: dict[Isolation, Surroundings] = {
+    Isolation.CONTROLLER: "controller",
+    Isolation.NODES: "nodes",
+    Isolation.CLIENTS: "clients",
+}
+
+
 class NodeChangeError(Exception):
     """The state of the cluster does not allow a change of a node or replica. The message is one line for the user."""
 
@@ -205,7 +212,7 @@ class ClusterServer:
         """Return what the node is cut off from."""
         membership = self.cluster.membership
         isolated = frozenset[Isolation]() if membership is None else membership.isolated_from(node_id)
-        return [each.value for each in Isolation if each in isolated]
+        return [name for each, name in _NAMES.items() if each in isolated]
 
     # -- replicas
 

@@ -8,7 +8,7 @@ not share it with another.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
@@ -23,8 +23,13 @@ from .metadata_store import metadata_of
 if TYPE_CHECKING:
     from ...storage.producers.producer_state_entry import ProducerStateEntry
     from ..cluster import Cluster
+    from ..metadata.cluster_metadata import TopicMetadata
     from ..metadata.metadata_image import PartitionRegistration
     from ..node import Node
+    from .cluster_loader import TopicLoader
+
+    # By topic id and index.
+    Registrations = Mapping[tuple[bytes, int], PartitionRegistration]
 
 PartitionKey = tuple[str, int]
 
@@ -101,24 +106,30 @@ def restore_snapshot(cluster: Cluster, snapshot: ClusterSnapshot) -> None:
     restore_settings(cluster, metadata)
     cluster.controller.metadata_changed()
     cluster.image.configs.current = snapshot.config
-    loaders = [TopicLoader(node, cluster.clock) for node in cluster.nodes]
-    if cluster.membership is None:
-        loaders[0].load(metadata.topics)
-        for topic in cluster.image.topics.values():
-            topic.partitions = [_restored(topic, partition, before) for partition in topic.partitions]
-            cluster.node.replicas.apply_registrations(topic)
-    else:
-        for stored in metadata.topics:
-            topic = TopicImage(stored.name, stored.topic_id, stored.configs)
-            topic.partitions = [_restored(topic, partition, before) for partition in stored.partitions]
-            cluster.image.add_topic(topic)
-        for loader in loaders:
-            loader.load_replicas()
-        cluster.membership.all_started()
+    _load_topics(cluster, [TopicLoader(node, cluster.clock) for node in cluster.nodes], metadata.topics, before)
     for node, of_node in zip(cluster.nodes, snapshot.nodes, strict=True):
         _restore_producers(node, of_node)
     for node in cluster.nodes:
         node.load_coordinators()
+
+
+def _load_topics(
+    cluster: Cluster, loaders: Sequence[TopicLoader], topics: Iterable[TopicMetadata], before: Registrations
+) -> None:
+    """Load the topics with their logs. loaders: of each node. before: the registrations before the restore."""
+    if cluster.membership is None:
+        loaders[0].load(topics)
+        for topic in cluster.image.topics.values():
+            topic.partitions = [_restored(topic, partition, before) for partition in topic.partitions]
+            cluster.node.replicas.apply_registrations(topic)
+        return
+    for stored in topics:
+        topic = TopicImage(stored.name, stored.topic_id, stored.configs)
+        topic.partitions = [_restored(topic, partition, before) for partition in stored.partitions]
+        cluster.image.add_topic(topic)
+    for loader in loaders:
+        loader.load_replicas()
+    cluster.membership.all_started()
 
 
 def _drop(node: Node) -> None:
@@ -141,9 +152,7 @@ def _restore_producers(node: Node, snapshot: NodeSnapshot) -> None:
             partition.log.producers.replace_all(entries)
 
 
-def _restored(
-    topic: TopicImage, partition: PartitionRegistration, before: Mapping[tuple[bytes, int], PartitionRegistration]
-) -> PartitionRegistration:
+def _restored(topic: TopicImage, partition: PartitionRegistration, before: Registrations) -> PartitionRegistration:
     """Return the registration of a loaded partition in a later epoch than before the restore."""
     last = before.get((topic.topic_id, partition.index))
     if last is None:

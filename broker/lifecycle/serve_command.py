@@ -132,23 +132,22 @@ def prepare(options: ServeOptions, make_file_faults: MakeFileFaults | None) -> P
         listeners = _listeners_of_nodes(gathered.config, options, nodes, advertised)
         seed_topics = parse_seed_topics(options.seed_topics, gathered.config.num_partitions)
         emulated_version = _parse_version(options.as_version)
-        is_stored = options.data_dir is not None or options.import_logs is not None
         config = _with_fsync(gathered.config, options)
         config = config_of_nodes(nodes, config, is_importing=options.import_logs is not None)
     except ConfigError as error:
         raise StartupError(str(error)) from error
     notes = [*gathered.notes, *_log_dirs_notes(config, options)]
-    if not is_stored:
+    storage = StorageOptions(
+        data_dir=options.data_dir,
+        import_logs=options.import_logs,
+        cluster_id=options.cluster_id or None,
+        racks=nodes.racks_of(config),
+    )
+    if storage.is_in_memory:
         cluster = Cluster(config, emulated_version=emulated_version, file_faults=make_file_faults)
         cluster.image.cluster_id = options.cluster_id or cluster.image.cluster_id
         add_nodes(cluster, nodes)
     else:
-        storage = StorageOptions(
-            data_dir=options.data_dir,
-            import_logs=options.import_logs,
-            cluster_id=options.cluster_id or None,
-            racks=nodes.racks_of(config),
-        )
         cluster = _load_cluster(config, storage, emulated_version, make_file_faults)
     warnings = [*gathered.warnings, *own_variable_warnings(options.environment, options.variables)]
     return PreparedBroker(cluster, listeners, seed_topics, notes, warnings, options.log_kafka_started)

@@ -20,3 +20,8 @@ class StorageOptions:
     import_logs: str | None = None
     cluster_id: str | None = None
     racks: Sequence[str | None] = (None,)
+
+    @property
+    def is_in_memory(self) -> bool:
+        """Whether there is nothing on disk."""
+        return self.data_dir is None and self.import_logs is None

@@ -112,18 +112,17 @@ def _elect(after: PartitionRegistration, rules: ElectionRules) -> _Elected:
         is_in_elr = rules.is_elr_enabled and node_id in after.elr
         return (node_id in after.isr or is_in_elr) and rules.can_lead(node_id)
 
-    if rules.election is Election.PREFERRED and is_eligible(after.replicas[0]):
-        return _Elected(after.replicas[0])
-    for node_id in (after.leader_id, *after.replicas):
+    preferred = after.replicas[:1] if rules.election is Election.PREFERRED else []
+    for node_id in (*preferred, after.leader_id, *after.replicas):
         if is_eligible(node_id):
             return _Elected(node_id)
-    last_known = after.last_known_elr
-    if rules.is_elr_enabled and not after.isr and not after.elr and last_known and rules.can_lead(last_known[0]):
-        return _Elected(last_known[0], is_unclean=True)
+    has_nobody = rules.is_elr_enabled and not after.isr and not after.elr
+    last_resorts = after.last_known_elr[:1] if has_nobody else []
     if rules.election is Election.UNCLEAN:
-        for node_id in after.replicas:
-            if rules.can_lead(node_id):
-                return _Elected(node_id, is_unclean=True)
+        last_resorts += after.replicas
+    for node_id in last_resorts:
+        if rules.can_lead(node_id):
+            return _Elected(node_id, is_unclean=True)
     return _Elected(NO_LEADER)
 
 

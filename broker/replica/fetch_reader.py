@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 FindPreferredReplica = Callable[[Partition, int], "int | None"]
 
 READ_COMMITTED = 1
+# Stand for an offset that is not told, and for this node.
+NO_OFFSET = NO_NODE = -1
 # From this version on, a client may fetch from a follower (KIP-392).
 FOLLOWERS_SINCE = 11
 
@@ -53,32 +55,23 @@ class FetchReader:
 
     __slots__ = (
         "_asked",
-        "_find_preferred",
         "_is_from_leader_only",
         "_isolation_level",
         "_known",
         "_max_bytes",
         "_replicas",
         "_uses_topic_ids",
+        "find_preferred",
     )
 
     def __init__(
-        self,
-        replicas: ReplicaManager,
-        version: int,
-        asked: FetchPartitions,
-        *,
-        max_bytes: int,
-        isolation_level: int,
-        find_preferred: FindPreferredReplica | None = None,
+        self, replicas: ReplicaManager, version: int, asked: FetchPartitions, *, max_bytes: int, isolation_level: int
     ) -> None:
-        """max_bytes: of the whole response. The first batch is returned even if it is larger (KIP-74).
-
-        find_preferred: finds the replica that the client should fetch from (KIP-392); None for this one.
-        """
+        """max_bytes: of the whole response. The first batch is returned even if it is larger (KIP-74)."""
         self._replicas = replicas
         self._asked = asked
-        self._find_preferred = find_preferred
+        # Finds the replica that the client should fetch from (KIP-392); None for this one.
+        self.find_preferred: FindPreferredReplica | None = None
         self._uses_topic_ids = version >= TOPIC_IDS_SINCE
         self._is_from_leader_only = version < FOLLOWERS_SINCE
         self._max_bytes = max_bytes
@@ -125,43 +118,12 @@ class FetchReader:
         return FetchedPartition(index, error, aborted_transactions=[])
 
     def _read_partition(self, partition: Partition, asked: FetchPartition, result: FetchResult) -> FetchedPartition:
-        is_committed_only = self._isolation_level == READ_COMMITTED
-        max_bytes = min(asked.max_bytes, max(0, self._max_bytes - result.records_bytes))
         try:
             # Any negative epoch means none, unlike in ListOffsets, where only -1 does (FetchRequest.optionalEpoch).
             partition.check_leader_epoch(max(NO_EPOCH, asked.current_leader_epoch))
             if self._is_from_leader_only:
                 partition.check_leader()
-            log = partition.log
-            diverging_epoch = _find_diverging_epoch(log, asked)
-            if diverging_epoch is not None:
-                result.is_final = True
-                return FetchedPartition(
-                    asked.partition,
-                    ErrorCode.NONE,
-                    log.high_watermark,
-                    log.last_stable_offset,
-                    log.log_start_offset,
-                    diverging_epoch=diverging_epoch,
-                )
-            if self._find_preferred is not None:
-                preferred = self._find_preferred(partition, asked.fetch_offset)
-                if preferred is not None:
-                    result.is_final = True
-                    return FetchedPartition(
-                        asked.partition,
-                        ErrorCode.NONE,
-                        log.high_watermark,
-                        log_start_offset=log.log_start_offset,
-                        preferred_read_replica=preferred,
-                    )
-            if asked.max_bytes < 0 or self._max_bytes < 0:
-                raise KafkaError(ErrorCode.UNKNOWN_SERVER_ERROR, f"max bytes {asked.max_bytes} of {self._max_bytes}")
-            upper_offset = log.last_stable_offset if is_committed_only else log.high_watermark
-            fetched = log.read(
-                asked.fetch_offset, max_bytes, upper_offset=upper_offset, min_one_batch=result.records_bytes == 0
-            )
-            aborted = _aborted_transactions(log, asked.fetch_offset, upper_offset) if is_committed_only else None
+            fetched = self._read_log(partition, asked, result)
         except KafkaError as error:
             result.has_error = True
             return FetchedPartition(asked.partition, error.code)
@@ -171,17 +133,35 @@ class FetchReader:
             return FetchedPartition(asked.partition, ErrorCode.KAFKA_STORAGE_ERROR)
         if partition.failing:
             partition.storage_works("read")
-        result.records_bytes += fetched.size
-        return FetchedPartition(
-            asked.partition,
-            ErrorCode.NONE,
-            log.high_watermark,
-            log.last_stable_offset,
-            log.log_start_offset,
-            aborted,
-            fetched.views,
-            fetched.size,
+        return fetched
+
+    def _read_log(self, partition: Partition, asked: FetchPartition, result: FetchResult) -> FetchedPartition:
+        """Read the records, or what keeps the client from reading here. Raises KafkaError and OSError."""
+        log = partition.log
+        answer = FetchedPartition(
+            asked.partition, ErrorCode.NONE, log.high_watermark, log.last_stable_offset, log.log_start_offset
         )
+        answer.diverging_epoch = _find_diverging_epoch(log, asked)
+        if answer.diverging_epoch is None and self.find_preferred is not None:
+            preferred = self.find_preferred(partition, asked.fetch_offset)
+            if preferred is not None:
+                answer.preferred_read_replica, answer.last_stable_offset = preferred, NO_OFFSET
+        if answer.diverging_epoch is not None or answer.preferred_read_replica != NO_NODE:
+            result.is_final = True
+            return answer
+        if asked.max_bytes < 0 or self._max_bytes < 0:
+            raise KafkaError(ErrorCode.UNKNOWN_SERVER_ERROR, f"max bytes {asked.max_bytes} of {self._max_bytes}")
+        is_committed_only = self._isolation_level == READ_COMMITTED
+        upper_offset = answer.last_stable_offset if is_committed_only else answer.high_watermark
+        max_bytes = min(asked.max_bytes, max(0, self._max_bytes - result.records_bytes))
+        fetched = log.read(
+            asked.fetch_offset, max_bytes, upper_offset=upper_offset, min_one_batch=result.records_bytes == 0
+        )
+        if is_committed_only:
+            answer.aborted_transactions = _aborted_transactions(log, asked.fetch_offset, upper_offset)
+        answer.records, answer.records_bytes = fetched.views, fetched.size
+        result.records_bytes += fetched.size
+        return answer
 
 
 def _aborted_transactions(log: PartitionLog, offset: int, upper_offset: int) -> list[tuple[int, int]]:

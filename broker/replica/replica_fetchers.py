@@ -91,7 +91,7 @@ class ReplicaFetchers:
                 replication.stop_fetching(follower)
             elif follower.partition is not partition or not follower.is_fetching:
                 follower.partition = partition
-                self._begin(leader, replication, follower)
+                self._begin(leader, replication, follower, partition)
         replication.expand_isr()
 
     def _find_fetching(self, leader_id: int, leader: Partition, node_id: int) -> Partition | None:
@@ -103,10 +103,8 @@ class ReplicaFetchers:
         is_same_epoch = partition.leader_id == leader_id and partition.leader_epoch == leader.leader_epoch
         return partition if is_same_epoch else None
 
-    def _begin(self, leader: Partition, replication: Replication, follower: Follower) -> None:
-        """Truncate the follower's log to what the leader has, then copy."""
-        partition = follower.partition
-        assert partition is not None, "the partition that fetches"
+    def _begin(self, leader: Partition, replication: Replication, follower: Follower, partition: Partition) -> None:
+        """Truncate the follower's log to what the leader has, then copy. partition: on the follower's node."""
         manager = self._managers[follower.node_id]
         if leader.find_log() is None and partition.find_log() is None:
             # In memory a log is created at its first use.

@@ -14,21 +14,56 @@ Source: Partition, Replica and DelayedProduce, Kafka 4.3.0.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from ...protocol.error_codes import ErrorCode
 from ...storage.append_refused import AppendRefused
 
 if TYPE_CHECKING:
     from ...storage.append_result import AppendResult
+    from ...storage.partition_log import PartitionLog
     from ..metadata.metadata_image import PartitionRegistration
     from ..runtime.clock import Clock, Timer
-    from .partition import Partition
+
+
+class Replica(Protocol):
+    """A partition on one node, as its leader and its followers use it."""
+
+    topic_name: str
+    topic_id: bytes
+    index: int
+    leader_epoch: int
+
+    @property
+    def log(self) -> PartitionLog:
+        """The log, created on first use. Raises AppendRefused."""
+        ...
+
+    def find_log(self) -> PartitionLog | None:
+        """Return the log, or None if it was never used."""
+        ...
+
+    def stored_batch(self, result: AppendResult) -> memoryview:
+        """Return the batch of an append as the log has it."""
+        ...
+
+    def append_fetched(self, batch: memoryview, now_ms: int, source: PartitionLog | None = None) -> bool:
+        """Append a batch of the leader's log, and return whether that was possible."""
+        ...
+
+    def follow_high_watermark(self, leader_log: PartitionLog) -> None:
+        """Take over the high watermark and the log start of the leader."""
+        ...
+
+    def wake(self) -> None:
+        """Call the waiting requests."""
+        ...
+
 
 # Called with the error code of a write whose wait is over.
 WriteDone = Callable[[ErrorCode], None]
 # Proposes an ISR for a partition to the controller, and returns whether it is in force.
-AlterIsr = Callable[["Partition", Sequence[int]], bool]
+AlterIsr = Callable[[Replica, Sequence[int]], bool]
 
 UNKNOWN_OFFSET = -1
 
@@ -45,7 +80,7 @@ class Follower:
     def __init__(self, node_id: int, now_ms: int) -> None:
         """Create a follower that has not fetched yet."""
         self.node_id = node_id
-        self.partition: Partition | None = None
+        self.partition: Replica | None = None
         self.end_offset = UNKNOWN_OFFSET
         self.is_fetching = False
         self.caught_up_ms = now_ms
@@ -56,7 +91,7 @@ class Replication:
 
     __slots__ = ("_alter_isr", "_clock", "_leader", "_node_id", "_waiting", "epoch_start_offset", "followers", "isr")
 
-    def __init__(self, leader: Partition, node_id: int, clock: Clock, alter_isr: AlterIsr) -> None:
+    def __init__(self, leader: Replica, node_id: int, clock: Clock, alter_isr: AlterIsr) -> None:
         """leader: the partition on this node, node_id. alter_isr: asks the controller for another ISR."""
         self._leader = leader
         self._node_id = node_id
@@ -97,7 +132,7 @@ class Replication:
             follower.is_fetching = False
             follower.caught_up_ms = self._clock.now_ms()
 
-    def has_caught_up(self, follower: Follower, partition: Partition) -> None:
+    def has_caught_up(self, follower: Follower, partition: Replica) -> None:
         """Note that a follower has the whole log, and gets each append from now on."""
         follower.partition, follower.is_fetching = partition, True
         log = self._leader.find_log()

@@ -59,15 +59,7 @@ def test_files_that_share_memory_keep_their_own_content(steps: list[Append | Sha
                 assert file.append(data[:1], memoryview(data[1:])) == len(content)
                 contents[step.file] = content + data
             case Share(source=source, part=part):
-                wanted = contents[source]
-                if source == step.file or wanted[: len(content)] != content:
-                    continue
-                end = len(content) + int((len(wanted) - len(content)) * part)
-                before = file.size
-                if file.append_shared(files[source], end):
-                    contents[step.file] = wanted[:end]
-                else:
-                    assert file.size == before
+                contents[step.file] = shared(file, content, files[source], contents[source], part)
             case Truncate(part=part):
                 size = int(len(content) * part)
                 file.truncate(size)
@@ -78,6 +70,17 @@ def test_files_that_share_memory_keep_their_own_content(steps: list[Append | Sha
             read.append((views, expected))
     for views, expected in read:
         assert b"".join(views) == expected
+
+
+def shared(file: MemoryFile, content: bytes, source: MemoryFile, wanted: bytes, part: float) -> bytes:
+    """Share a part of what source has after the content of file, where it begins with that; return the content."""
+    if source is file or wanted[: len(content)] != content:
+        return content
+    end = len(content) + int((len(wanted) - len(content)) * part)
+    if file.append_shared(source, end):
+        return wanted[:end]
+    assert file.size == len(content)
+    return content
 
 
 def test_a_file_follows_another_without_a_copy() -> None:

@@ -64,13 +64,10 @@ class FetchHandler:
         max_bytes = min(request.max_bytes, context.node.config.fetch_max_bytes)
         asked = request.partitions if session is None else session.asked()
         reader = FetchReader(
-            context.node.replicas,
-            version,
-            asked,
-            max_bytes=max_bytes,
-            isolation_level=request.isolation_level,
-            find_preferred=_find_selector(context, request),
+            context.node.replicas, version, asked, max_bytes=max_bytes, isolation_level=request.isolation_level
         )
+        if request.rack:
+            reader.find_preferred = _find_selector(context, request)
         min_bytes = min(request.min_bytes, max_bytes)
         result = reader.read()
         if request.max_wait_ms <= 0 or not reader.can_wait or is_enough(result, min_bytes):
@@ -89,7 +86,7 @@ class FetchHandler:
 
 def _find_selector(context: RequestContext, request: FetchRequest) -> FindPreferredReplica | None:
     """Return what finds the replica for the client's rack, if the broker selects replicas by rack."""
-    if not request.rack or context.node.config.value_of("replica.selector.class") != RACK_AWARE_SELECTOR:
+    if context.node.config.value_of("replica.selector.class") != RACK_AWARE_SELECTOR:
         return None
     racks = {broker.node_id: broker.rack for broker, _ in alive_brokers(context)}
     return lambda partition, offset: find_preferred_replica(partition, offset, request.rack, racks)

@@ -1,6 +1,7 @@
 """Every API of a group or a transactional id, asked on a node that is not its coordinator."""
 
 from collections.abc import Iterator
+from functools import partial
 
 import pytest
 
@@ -29,7 +30,7 @@ def cluster() -> Iterator[RunningCluster]:
             ("__transaction_state", [TRANSACTION_COORDINATOR, OTHER]),
             (TOPIC, [TOPIC_LEADER, OTHER]),
         ):
-            running.call(lambda name=name, replicas=replicas: controller.create_topic(name, 1, assignments=[replicas]))
+            running.call(partial(controller.create_topic, name, 1, assignments=[replicas]))
         yield running
 
 
