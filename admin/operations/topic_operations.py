@@ -257,7 +257,7 @@ def _share_group_info(control: Control, group_id: str) -> GroupInfo:
             metadata="",
             lag=found.lag,
         )
-        for key in share_groups.states.keys_of(group_id)
+        for key in share_groups.keys_of(group_id)
         if (name := control.cluster.image.topic_name_of(key.topic_id)) is not None
         and (found := share_groups.find_offset(key)) is not None
     ]

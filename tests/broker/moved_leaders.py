@@ -1,8 +1,7 @@
 """Moves the leader of a partition of a running cluster, as an election does."""
 
 from fauxka.broker.cluster import Cluster
-from fauxka.broker.metadata.metadata_image import NO_LEADER, TopicImage
-from fauxka.broker.replica.replica_links import link_replicas
+from fauxka.broker.metadata.metadata_image import TopicImage
 
 
 def move_leader(cluster: Cluster, topic: TopicImage, index: int, node_id: int) -> None:
@@ -12,8 +11,9 @@ def move_leader(cluster: Cluster, topic: TopicImage, index: int, node_id: int) -
     registration.leader_epoch += 1
     for node in cluster.nodes:
         node.replicas.apply_leaders(topic)
-        node.replicas.partitions_of(topic)[index].followers = ()
-    if node_id != NO_LEADER:
-        link_replicas({node.node_id: node.replicas for node in cluster.nodes}, topic, 0)
+    partitions = [node.replicas.partitions_of(topic)[index] for node in cluster.nodes]
+    replicas = [each for each in partitions if each.has_replica]
+    for each in replicas:
+        each.followers = tuple(other for other in replicas if other is not each) if each.is_leader else ()
     for node in cluster.nodes:
         node.coordinators.leaders_changed(topic, [index])

@@ -98,11 +98,6 @@ class GroupCoordinator:
         """The coordinator of share groups (KIP-932)."""
         return self._new_share_groups(self._registry)
 
-    @property
-    def has_share_groups(self) -> bool:
-        """Whether share_groups was ever used."""
-        return "share_groups" in vars(self)
-
     def load(self) -> None:
         """Read the groups of led partitions that are not in memory yet, and begin the sessions of their members."""
         known = {group.group_id for group in self._registry.all()}
@@ -280,8 +275,6 @@ class GroupCoordinator:
         """Drop every group as if another node had become the coordinator. The coordinator must not be used after."""
         if self._expiry is not None:
             self._expiry.cancel()
-        if self.has_share_groups:
-            self.share_groups.unload()
         self._unload(self._registry.all())
 
     def _unload(self, groups: Sequence[Group]) -> None:
