@@ -145,6 +145,10 @@ class Coordinators:
         """Return all groups; none if the group coordinator was never used, which this call does not create."""
         return self.groups.list_groups((), ()) if self.has_groups else []
 
+    def has_group(self, group_id: str) -> bool:
+        """Return whether this node has the group. At most one node of a cluster has."""
+        return self.has_groups and self.groups.has_group(group_id)
+
     @cached_property
     def transactions(self) -> TransactionCoordinator:
         """The transaction coordinator."""
@@ -157,6 +161,10 @@ class Coordinators:
     def has_transactions(self) -> bool:
         """Whether the transaction coordinator was ever used."""
         return "transactions" in vars(self)
+
+    def has_transactional_id(self, transactional_id: str) -> bool:
+        """Return whether this node has the transactional id. At most one node of a cluster has."""
+        return self.has_transactions and self.transactions.has_transactional_id(transactional_id)
 
     def load(self) -> None:
         """Read the state of the coordinators from their topics, on the event loop, after the logs are loaded.

@@ -145,6 +145,10 @@ class GroupCoordinator:
     def _extend_session(self, group: ClassicGroup, member_id: str) -> None:
         self._rebalance.extend_session(group, group.members[member_id])
 
+    def has_group(self, group_id: str) -> bool:
+        """Return whether this node has the group."""
+        return self._registry.is_present(group_id)
+
     def check_coordinator(self, group_id: str) -> None:
         """Raise KafkaError NOT_COORDINATOR if another node coordinates the group."""
         self._registry.find(group_id)
