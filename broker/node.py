@@ -121,7 +121,7 @@ class Node:
 
     def leaders_changed(self, topic: TopicImage, indexes: Sequence[int]) -> None:
         """Load and unload coordinators, after all nodes have applied the partitions."""
-        if topic.is_internal and (self._coordinators is not None or self._leads_records(topic, indexes)):
+        if self._coordinators is not None or (topic.is_internal and self._leads_records(topic, indexes)):
             self.coordinators.leaders_changed(topic, indexes)
 
     def _leads_records(self, topic: TopicImage, indexes: Sequence[int]) -> bool:

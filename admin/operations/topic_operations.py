@@ -271,7 +271,7 @@ def _share_group_info(control: Control, place: _GroupPlace) -> GroupInfo:
             metadata="",
             lag=found.lag,
         )
-        for key in share_groups.states.keys_of(place.group_id)
+        for key in share_groups.keys_of(place.group_id)
         if (name := control.cluster.image.topic_name_of(key.topic_id)) is not None
         and (found := share_groups.find_offset(key)) is not None
     ]

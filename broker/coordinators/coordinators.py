@@ -17,13 +17,19 @@ from typing import TYPE_CHECKING
 
 from ...protocol.error_codes import ErrorCode, KafkaError
 from ..metadata.controller import Controller
-from ..metadata.metadata_image import GROUP_METADATA_TOPIC, TRANSACTION_STATE_TOPIC, TopicImage
+from ..metadata.metadata_image import (
+    GROUP_METADATA_TOPIC,
+    SHARE_GROUP_STATE_TOPIC,
+    TRANSACTION_STATE_TOPIC,
+    TopicImage,
+)
 from ..replica.replica_manager import ReplicaManager
 from .coordinator_log import CoordinatorLog
 from .internal_topics import CoordinatorType, expected_index_of_key
 
 if TYPE_CHECKING:
     from ...protocol.messages.list_groups import ListedGroup
+    from ...protocol.stored_records.share_state_records import ShareKey
     from ...storage.append_result import AppendResult
     from ...storage.coordinator_batch import TransactionMarker
     from ..replica.partition import Partition
@@ -32,6 +38,9 @@ if TYPE_CHECKING:
     from .group.group_registry import GroupRegistry
     from .group.rebalance import Rebalance
     from .share.share_groups import ShareGroups
+    from .share.share_nodes import ShareNodes
+    from .share.share_partitions import SharePartitions
+    from .share.share_state import ShareStates
     from .transaction.transaction_coordinator import TransactionCoordinator
 
 
@@ -91,8 +100,41 @@ class Coordinators:
         from .consumer.image_topics import ImageTopics
         from .share.share_groups import ShareGroups
 
-        topics = ImageTopics(self._controller.image)
-        return ShareGroups(self._replicas, registry, log, self.coordinator_log(CoordinatorType.SHARE), topics)
+        return ShareGroups(self._replicas, registry, log, ImageTopics(self._controller.image), self._share_nodes)
+
+    @cached_property
+    def _share_nodes(self) -> ShareNodes:
+        from .share.share_nodes import ShareNodes
+
+        return ShareNodes(self._controller, self._find_node, self._is_current)
+
+    @property
+    def share_states(self) -> ShareStates:
+        """The share coordinator."""
+        return self._share_states
+
+    @cached_property
+    def _share_states(self) -> ShareStates:
+        from .share.share_state import ShareStates
+
+        return ShareStates(self._replicas, self.coordinator_log(CoordinatorType.SHARE))
+
+    @property
+    def has_share_states(self) -> bool:
+        """Whether the share coordinator was ever used."""
+        return "_share_states" in vars(self)
+
+    @cached_property
+    def share_partitions(self) -> SharePartitions:
+        """The share partitions of the partitions that this node leads."""
+        from .share.share_partitions import SharePartitions
+
+        return SharePartitions(self._replicas, self._share_nodes)
+
+    @property
+    def has_share_partitions(self) -> bool:
+        """Whether share_partitions was ever used."""
+        return "share_partitions" in vars(self)
 
     @property
     def has_groups(self) -> bool:
@@ -102,6 +144,10 @@ class Coordinators:
     def list_groups(self) -> list[ListedGroup]:
         """Return all groups; none if the group coordinator was never used, which this call does not create."""
         return self.groups.list_groups((), ()) if self.has_groups else []
+
+    def has_group(self, group_id: str) -> bool:
+        """Return whether this node has the group. At most one node of a cluster has."""
+        return self.has_groups and self.groups.has_group(group_id)
 
     @cached_property
     def transactions(self) -> TransactionCoordinator:
@@ -116,6 +162,10 @@ class Coordinators:
         """Whether the transaction coordinator was ever used."""
         return "transactions" in vars(self)
 
+    def has_transactional_id(self, transactional_id: str) -> bool:
+        """Return whether this node has the transactional id. At most one node of a cluster has."""
+        return self.has_transactions and self.transactions.has_transactional_id(transactional_id)
+
     def load(self) -> None:
         """Read the state of the coordinators from their topics, on the event loop, after the logs are loaded.
 
@@ -125,7 +175,7 @@ class Coordinators:
             self.transactions.load()
             self._controller.skip_producer_ids_up_to(self.transactions.latest_producer_id)
         if not self.coordinator_log(CoordinatorType.SHARE).is_empty:
-            self.groups.share_groups.load()
+            self.share_states.load()
         if not self.coordinator_log(CoordinatorType.GROUP).is_empty:
             self.groups.load()
 
@@ -139,6 +189,10 @@ class Coordinators:
             self.transactions.leaders_changed()
         elif topic.name == GROUP_METADATA_TOPIC:
             self.groups.leaders_changed()
+        elif topic.name == SHARE_GROUP_STATE_TOPIC:
+            self.share_states.leaders_changed()
+        elif self.has_share_partitions:
+            self.share_partitions.leaders_changed(topic.topic_id)
 
     # -- other nodes
 
@@ -191,6 +245,16 @@ class Coordinators:
         partition = self._replicas.partition_of(topic_name, index)
         return partition, self.write_marker(partition, marker)
 
+    def find_led_partition(self, topic_id: bytes, index: int) -> Partition | None:
+        """Return the partition if this node leads it, else None."""
+        partition = self._replicas.find_partition(topic_id, index)
+        return partition if partition is not None and partition.is_leader else None
+
+    def close_share_partition(self, key: ShareKey) -> None:
+        """Forget what this node has in memory of a share partition, whose state has changed."""
+        if self.has_share_partitions:
+            self.share_partitions.close_partition(key)
+
     def write_marker(self, partition: Partition, marker: TransactionMarker) -> AppendResult:
         """Append a transaction marker to the partition. In __consumer_offsets it ends the pending offsets too.
 
@@ -208,6 +272,8 @@ class Coordinators:
         """Delete the state of removed topics. A coordinator whose own topic was removed loses all of its state."""
         if self.has_transactions and any(topic.name == TRANSACTION_STATE_TOPIC for topic in topics):
             self.transactions.unload()
+        if self.has_share_partitions:
+            self.share_partitions.remove_topics([topic.topic_id for topic in topics])
         if not self.has_groups:
             return
         if any(topic.name == GROUP_METADATA_TOPIC for topic in topics):
@@ -216,8 +282,6 @@ class Coordinators:
             groups.unload()
         else:
             self.groups.offsets.remove_topics([(topic.name, topic.topic_id) for topic in topics])
-            if self.groups.has_share_groups:
-                self.groups.share_groups.remove_topics([topic.topic_id for topic in topics])
 
     def unload(self) -> None:
         """Drop all state, complete the pending requests and cancel the timers. No method may be called after."""
@@ -225,3 +289,5 @@ class Coordinators:
             self.groups.unload()
         if self.has_transactions:
             self.transactions.unload()
+        if self.has_share_partitions:
+            self.share_partitions.unload()

@@ -1,9 +1,13 @@
 """Share groups as the Java client and Kafka's tools use them."""
 
+from collections.abc import Iterator
+
 import pytest
 
+from ..broker.running_cluster import RunningCluster
 from .client import unique_name
 from .console_tools import CONFIGS, STEP_MS_MAX, ConsoleTools
+from .java_program import JavaProgram
 from .records import PARTITION_COUNT
 
 pytestmark = pytest.mark.java
@@ -25,9 +29,27 @@ def topic(tools: ConsoleTools, tool_topic: str) -> str:
 def group(tools: ConsoleTools) -> str:
     """A group that begins with the first record there is."""
     name = unique_name("share")
-    configs = ["--add-config", "share.auto.offset.reset=earliest"]
-    tools.output_of(CONFIGS, "--alter", "--entity-type", "groups", "--entity-name", name, *configs)
+    begin_at_the_earliest(tools, name)
     return name
+
+
+@pytest.fixture
+def three_nodes() -> Iterator[RunningCluster]:
+    """Every node leads a partition of "orders" and has states; node 2 coordinates groups."""
+    layouts = {
+        "orders": [[1, 2], [2, 3], [3, 1]],
+        "__consumer_offsets": [[2, 3]],
+        "__share_group_state": [[1, 2], [2, 3], [3, 1]],
+    }
+    with RunningCluster() as running:
+        create_topic = running.cluster.controller.create_topic
+        running.call(lambda: [create_topic(name, len(each), assignments=each) for name, each in layouts.items()])
+        yield running
+
+
+def begin_at_the_earliest(tools: ConsoleTools, group: str) -> None:
+    configs = ["--add-config", "share.auto.offset.reset=earliest"]
+    tools.output_of(CONFIGS, "--alter", "--entity-type", "groups", "--entity-name", group, *configs)
 
 
 def consume(tools: ConsoleTools, topic: str, group: str, *arguments: str) -> list[str]:
@@ -42,6 +64,16 @@ def test_every_record_comes_once_and_the_group_is_done_with_it(tools: ConsoleToo
 
     lags = [row[-1] for row in rows(tools, group, "--offsets")]
     assert lags == ["0"] * PARTITION_COUNT
+
+
+def test_every_record_of_three_leaders_comes_once(three_nodes: RunningCluster, program: JavaProgram) -> None:
+    tools = ConsoleTools(program, three_nodes.address(1))
+    tools.produce("orders", LINES)
+    begin_at_the_earliest(tools, "workers")
+
+    assert consume(tools, "orders", "workers") == VALUES
+
+    assert [row[-1] for row in rows(tools, "workers", "--offsets")] == ["0"] * PARTITION_COUNT
 
 
 def test_released_records_come_again(tools: ConsoleTools, topic: str, group: str) -> None:

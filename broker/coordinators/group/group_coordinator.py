@@ -98,11 +98,6 @@ class GroupCoordinator:
         """The coordinator of share groups (KIP-932)."""
         return self._new_share_groups(self._registry)
 
-    @property
-    def has_share_groups(self) -> bool:
-        """Whether share_groups was ever used."""
-        return "share_groups" in vars(self)
-
     def load(self) -> None:
         """Read the groups of led partitions that are not in memory yet, and begin the sessions of their members."""
         known = {group.group_id for group in self._registry.all()}
@@ -149,6 +144,10 @@ class GroupCoordinator:
 
     def _extend_session(self, group: ClassicGroup, member_id: str) -> None:
         self._rebalance.extend_session(group, group.members[member_id])
+
+    def has_group(self, group_id: str) -> bool:
+        """Return whether this node has the group."""
+        return self._registry.is_present(group_id)
 
     def check_coordinator(self, group_id: str) -> None:
         """Raise KafkaError NOT_COORDINATOR if another node coordinates the group."""
@@ -280,8 +279,6 @@ class GroupCoordinator:
         """Drop every group as if another node had become the coordinator. The coordinator must not be used after."""
         if self._expiry is not None:
             self._expiry.cancel()
-        if self.has_share_groups:
-            self.share_groups.unload()
         self._unload(self._registry.all())
 
     def _unload(self, groups: Sequence[Group]) -> None:

@@ -45,6 +45,10 @@ class GroupRegistry:
             self._check_coordinator(group_id)
         return group
 
+    def is_present(self, group_id: str) -> bool:
+        """Return whether there is a group of that id here."""
+        return group_id in self._groups
+
     def has(self, group: Group) -> bool:
         """Return whether this is still the group of its id."""
         return self._groups.get(group.group_id) is group

@@ -9,13 +9,14 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Protocol
 
 from ....protocol.error_codes import ErrorCode, KafkaError
+from ....protocol.error_messages import ERROR_MESSAGES
 from .share_partition import GAP, REJECT, RENEW, Acknowledgement
 from .share_sessions import PartitionKey
 
 if TYPE_CHECKING:
     from ...replica.partition import Partition
     from ...replica.replica_manager import ReplicaManager
-    from .share_groups import ShareGroups
+    from .share_partitions import SharePartitions
 
 # The error of each partition's acknowledgements, or None.
 AcknowledgeErrors = dict[PartitionKey, "KafkaError | None"]
@@ -30,16 +31,20 @@ class AcknowledgedBatch(Protocol):
 
 
 def partition_of(replicas: ReplicaManager, key: PartitionKey) -> Partition:
-    """Return the partition. Raises KafkaError UNKNOWN_TOPIC_OR_PARTITION."""
+    """Return the partition, which this node leads.
+
+    Raises KafkaError: UNKNOWN_TOPIC_OR_PARTITION, NOT_LEADER_OR_FOLLOWER.
+    """
     partition = replicas.find_partition(*key)
     if partition is None:
         raise KafkaError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
+    partition.check_leader()
     return partition
 
 
 def acknowledge(
     replicas: ReplicaManager,
-    groups: ShareGroups,
+    partitions: SharePartitions,
     member: tuple[str, str],
     acknowledged: Mapping[PartitionKey, Sequence[AcknowledgedBatch]],
     *,
@@ -56,12 +61,18 @@ def acknowledge(
         try:
             acknowledgements = _validate(batches, may_renew=may_renew)
             partition = partition_of(replicas, key)
-            groups.partition_of(group_id, partition).acknowledge(member_id, acknowledgements)
+            partitions.partition_of(group_id, partition).acknowledge(member_id, acknowledgements)
         except KafkaError as error:
-            errors[key] = error
+            errors[key] = _without_leader() if error.code is ErrorCode.NOT_LEADER_OR_FOLLOWER else error
         except OSError as error:
             errors[key] = KafkaError(ErrorCode.KAFKA_STORAGE_ERROR, str(error))
     return errors
+
+
+def _without_leader() -> KafkaError:
+    """Return the error for a partition of another node: a node knows only the share partitions that it leads."""
+    code = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+    return KafkaError(code, ERROR_MESSAGES[code])
 
 
 def _validate(batches: Sequence[AcknowledgedBatch], *, may_renew: bool) -> list[Acknowledgement]:

@@ -23,8 +23,8 @@ from .share_sessions import PartitionKey
 if TYPE_CHECKING:
     from ...replica.partition import Partition
     from ...replica.replica_manager import ReplicaManager
-    from .share_groups import ShareGroups
     from .share_partition import SharePartition
+    from .share_partitions import SharePartitions
 
 # How many new partitions can become ready one after the other. Each of them costs a check of all others, and of many
 # partitions several are ready together in Kafka too.
@@ -63,14 +63,14 @@ class ShareFetcher:
     def __init__(
         self,
         replicas: ReplicaManager,
-        groups: ShareGroups,
+        partitions: SharePartitions,
         member: tuple[str, str],
         keys: Sequence[PartitionKey],
         limits: ShareFetchLimits,
     ) -> None:
         """member: group id and member id. keys: in the order of the fetch."""
         self._replicas = replicas
-        self._groups = groups
+        self._partitions = partitions
         self._group_id, self._member_id = member
         self._keys = keys
         self._limits = limits
@@ -78,9 +78,9 @@ class ShareFetcher:
 
     def _is_new(self, key: PartitionKey) -> bool:
         partition = self._replicas.find_partition(*key)
-        return (
-            bool(self._group_id) and partition is not None and not self._groups.has_partition(self._group_id, partition)
-        )
+        if not self._group_id or partition is None or not partition.is_leader:
+            return False
+        return not self._partitions.has_partition(self._group_id, partition)
 
     def initialize_until_enough(self) -> bool:
         """Make new partitions ready, one by one, until has_enough. Return has_enough.
@@ -115,7 +115,7 @@ class ShareFetcher:
         if not sources:
             return False
         max_bytes = max(1, self._limits.max_bytes // len(sources))
-        is_committed_only = self._groups.settings.is_committed_only(self._group_id)
+        is_committed_only = self._partitions.settings.is_committed_only(self._group_id)
         try:
             available = sum(
                 available_bytes(
@@ -166,7 +166,7 @@ class ShareFetcher:
             AcquireLimits(records_left, limits.batch_size, limits.is_strict),
             max_bytes=max_bytes,
             min_one_batch=min_one_batch,
-            is_committed_only=self._groups.settings.is_committed_only(self._group_id),
+            is_committed_only=self._partitions.settings.is_committed_only(self._group_id),
         )
 
     def _ready_keys(self) -> list[PartitionKey]:
@@ -178,7 +178,7 @@ class ShareFetcher:
             return KafkaError(ErrorCode.UNKNOWN_SERVER_ERROR, "the group has no name")
         try:
             partition = partition_of(self._replicas, key)
-            return _Source(partition, self._groups.partition_of(self._group_id, partition))
+            return _Source(partition, self._partitions.partition_of(self._group_id, partition))
         except KafkaError as error:
             return error
         except OSError as error:

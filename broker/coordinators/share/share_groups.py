@@ -1,15 +1,13 @@
-"""The coordinator of share groups and the leader of their partitions (KIP-932), for handlers and the group coordinator.
+"""The coordinator of share groups (KIP-932), for handlers and the group coordinator.
 
-Source: GroupCoordinatorService and SharePartitionManager, Kafka 4.3.0.
+Source: GroupCoordinatorService, Kafka 4.3.0.
 """
 
 from __future__ import annotations
 
 import logging
-import re
-from collections.abc import Callable, Iterable, Sequence
-from functools import partial
-from typing import TYPE_CHECKING, NamedTuple, TypeVar, cast
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from ....protocol.error_codes import ErrorCode, KafkaError
 from ....protocol.error_messages import ERROR_MESSAGES
@@ -19,21 +17,18 @@ from ....protocol.stored_records.share_state_records import ShareKey
 from ...runtime.deferred import Deferred
 from . import simple_assignor
 from .heartbeats import ShareHeartbeats
-from .settings import BY_DURATION, EARLIEST, ShareGroupSettings
+from .settings import ShareGroupSettings
 from .share_group import ShareGroup, ShareMember
-from .share_partition import SharePartition
-from .share_sessions import ShareSession, ShareSessions
-from .share_state import NO_OFFSET, ShareStates
+from .share_state import NO_OFFSET
 
 if TYPE_CHECKING:
     from ....protocol.messages.share_group_heartbeat import ShareGroupHeartbeatRequest, ShareGroupHeartbeatResponse
-    from ....storage.partition_log import PartitionLog
-    from ...replica.partition import Partition
     from ...replica.replica_manager import ReplicaManager
     from ..consumer.heartbeats import Client
     from ..consumer.topics import GroupTopics
     from ..coordinator_log import CoordinatorLog
     from ..group.group_registry import GroupRegistry
+    from .share_nodes import ShareNodes
 
 logger = logging.getLogger(__name__)
 
@@ -43,9 +38,6 @@ R = TypeVar("R")
 UNKNOWN_MESSAGE = "This server does not host this topic-partition."
 # The epoch of the states of a group that does not exist yet.
 NO_GROUP_EPOCH = 1
-# PnDTnHnMn.nS, the format of java.time.Duration.
-_DURATION = re.compile(r"P(?:(\d+)D)?(?:T(?:(\d+)H)?(?:(\d+)M)?(?:(\d+(?:\.\d+)?)S)?)?", re.IGNORECASE)
-_SECONDS = (86_400, 3_600, 60, 1)
 
 
 class ShareOffset(NamedTuple):
@@ -57,58 +49,27 @@ class ShareOffset(NamedTuple):
 
 
 class ShareGroups:
-    """Coordinates the share groups of the registry, and holds their partitions."""
+    """Coordinates the share groups of the registry."""
 
     def __init__(
         self,
         replicas: ReplicaManager,
         registry: GroupRegistry,
         log: CoordinatorLog,
-        state_log: CoordinatorLog,
         topics: GroupTopics,
+        nodes: ShareNodes,
     ) -> None:
-        """log: the log of the groups (__consumer_offsets). state_log: of their states in partitions."""
-        self._replicas = replicas
+        """log: the log of the groups (__consumer_offsets). nodes: where their states and partitions are."""
         self._registry = registry
         self._log = log
-        self._state_log = state_log
         self._topics = topics
-        self.settings = ShareGroupSettings(replicas.image.configs)
-        self.states = ShareStates(replicas, state_log)
-        self.sessions = ShareSessions(self.settings)
-        self._heartbeats = ShareHeartbeats(registry, log, self.settings, topics, self._initialize_states)
-        self._partitions: dict[ShareKey, SharePartition] = {}
+        self._nodes = nodes
+        settings = ShareGroupSettings(replicas.image.configs)
+        self._heartbeats = ShareHeartbeats(registry, log, settings, topics, self._initialize_states)
 
     def when_durable(self, response: R | Deferred[R], make_error: Callable[[ErrorCode], R]) -> R | Deferred[R]:
-        """Return the response when the records of both logs are durable. See CoordinatorLog.when_durable.
-
-        response: may be one that waits for records.
-        """
-        flushes = [log.when_durable(ErrorCode.NONE, ErrorCode) for log in (self._state_log, self._log)]
-        pending = [each for each in flushes if isinstance(each, Deferred)]
-        if not pending:
-            return response
-        waiting = cast("Deferred[R]", response) if isinstance(response, Deferred) else None
-        deferred: Deferred[R] = Deferred(None if waiting is None else waiting.abandon, is_applied=waiting is None)
-        error_codes: list[ErrorCode] = []
-
-        def add(error_code: ErrorCode) -> None:
-            error_codes.append(error_code)
-            if len(error_codes) < len(pending):
-                return
-            worst = max(error_codes)
-            if worst is not ErrorCode.NONE:
-                if waiting is not None:
-                    waiting.abandon()
-                deferred.complete(make_error(worst))
-            elif waiting is not None:
-                waiting.deliver_to(deferred.complete, deferred.fail)
-            else:
-                deferred.complete(cast("R", response))
-
-        for each in pending:
-            each.deliver_to(add)
-        return deferred
+        """Return the response when the written groups and states are durable. See ShareNodes.when_durable."""
+        return self._nodes.when_durable(response, make_error, [self._log])
 
     # -- members
 
@@ -153,77 +114,23 @@ class ShareGroups:
             assignment=Assignment(topic_partitions=topics),
         )
 
-    # -- partitions
-
-    def has_partition(self, group_id: str, partition: Partition) -> bool:
-        """Whether the share partition of the group was used before, so that its state is in memory."""
-        return ShareKey(group_id, partition.topic_id, partition.index) in self._partitions
-
-    def partition_of(self, group_id: str, partition: Partition) -> SharePartition:
-        """Return the share partition of a group. Creates it from its state. Raises KafkaError, OSError."""
-        key = ShareKey(group_id, partition.topic_id, partition.index)
-        share_partition = self._partitions.get(key)
-        if share_partition is None:
-            share_partition = self._partitions[key] = self._create_partition(key, partition)
-        share_partition.advance_to_log_start(partition.log.log_start_offset)
-        return share_partition
-
-    def _create_partition(self, key: ShareKey, partition: Partition) -> SharePartition:
-        # A client that fetches without a heartbeat before has no state.
-        state = self.states.find(key) or self.states.initialize(key, 0)
-        start_offset = state.start_offset
-        if start_offset == NO_OFFSET:
-            reset = self.settings.auto_offset_reset(key.group_id)
-            start_offset = _initial_offset(partition.log, reset, self._replicas.clock.now_ms())
-        return SharePartition(
-            start_offset,
-            state.batches,
-            limits=partial(self.settings.limits, key.group_id),
-            clock=self._replicas.clock,
-            write=partial(self.states.update, key),
-        )
-
-    def end_session(self, session: ShareSession) -> None:
-        """End a member's session, and release its records."""
-        self.sessions.end(session)
-        for topic_id, index in session.partitions:
-            share_partition = self._partitions.get(ShareKey(session.group_id, topic_id, index))
-            if share_partition is None:
-                continue
-            try:
-                share_partition.release(session.member_id)
-            except KafkaError as error:
-                # The end of the locks will release the records.
-                logger.warning("%s of %s: %s", session.member_id, session.group_id, error.message)
-
-    def end_sessions(self, connection_id: int) -> None:
-        """End the sessions of a connection that has closed."""
-        for session in self.sessions.of_connection(connection_id):
-            self.end_session(session)
-
-    def remove_topics(self, topic_ids: Sequence[bytes]) -> None:
-        """Close the partitions of deleted topics."""
-        for key in [each for each in self._partitions if each.topic_id in topic_ids]:
-            self._close_partition(key)
-
-    def _close_partition(self, key: ShareKey) -> None:
-        share_partition = self._partitions.pop(key, None)
-        if share_partition is not None:
-            share_partition.close()
-
     # -- states
 
     def _initialize_states(self, group_id: str, group_epoch: int, topics: Iterable[StateTopic]) -> None:
         for topic in topics:
             for index in topic.partitions:
                 key = ShareKey(group_id, topic.topic_id, index)
-                if self.states.find(key) is None:
-                    self.states.initialize(key, group_epoch)
+                if self._nodes.find_state(key) is None:
+                    self._nodes.initialize_state(key, group_epoch)
+
+    def keys_of(self, group_id: str) -> list[ShareKey]:
+        """Return the keys of the group's states."""
+        return self._nodes.keys_of(group_id)
 
     def find_offset(self, key: ShareKey) -> ShareOffset | None:
         """Return the group's offset as last written, or None without a start offset or a partition."""
-        state = self.states.find(key)
-        partition = self._replicas.find_partition(key.topic_id, key.partition)
+        state = self._nodes.find_state(key)
+        partition = self._nodes.find_partition(key.topic_id, key.partition)
         if state is None or partition is None or state.start_offset == NO_OFFSET:
             return None
         done_count = max(0, state.delivery_complete_count)
@@ -238,16 +145,15 @@ class ShareGroups:
         group = self._find_empty_group(group_id)
         epoch = NO_GROUP_EPOCH if group is None else group.group_epoch
         key = ShareKey(group_id, topic_id, index)
-        self.states.initialize(key, epoch, start_offset)
-        self._close_partition(key)
+        self._nodes.initialize_state(key, epoch, start_offset)
+        self._nodes.close_partition(key)
 
     def delete_states(self, group_id: str, topic_id: bytes) -> None:
         """Delete the states of a group without members in a topic. Raises KafkaError, see alter_start_offset."""
         self._find_empty_group(group_id)
-        for key in self.states.keys_of(group_id):
+        for key in self.keys_of(group_id):
             if key.topic_id == topic_id:
-                self.states.delete(key)
-                self._close_partition(key)
+                self._delete_state(key)
 
     def check_empty(self, group_id: str) -> None:
         """Check that the group has no members, or does not exist.
@@ -269,15 +175,14 @@ class ShareGroups:
 
     def delete(self, group_id: str) -> None:
         """Delete all states of a group. The caller deletes the group. Raises KafkaError."""
-        for key in self.states.keys_of(group_id):
-            self.states.delete(key)
-            self._close_partition(key)
+        for key in self.keys_of(group_id):
+            self._delete_state(key)
 
-    # -- load and unload
+    def _delete_state(self, key: ShareKey) -> None:
+        self._nodes.delete_state(key)
+        self._nodes.close_partition(key)
 
-    def load(self) -> None:
-        """Read the states from their log."""
-        self.states.load()
+    # -- load
 
     def replay(self, record: ShareGroupRecord) -> None:
         """Apply a record of the group log."""
@@ -297,34 +202,3 @@ class ShareGroups:
         group = self._registry.group_of(group_id)
         assert isinstance(group, ShareGroup), f"{group_id} is not a share group"
         self._heartbeats.begin_sessions(group)
-
-    def unload(self) -> None:
-        """Close all partitions, which cancels the locks and wakes the waiting fetches."""
-        partitions = list(self._partitions.values())
-        self._partitions.clear()
-        for each in partitions:
-            each.close()
-
-
-def _initial_offset(log: PartitionLog, reset: str, now_ms: int) -> int:
-    """Return the log start offset, the high watermark, or the offset of the first record of the duration.
-
-    reset: share.auto.offset.reset of the group, which has never consumed the partition.
-    Source: ShareGroupAutoOffsetResetStrategy, SharePartition.startOffsetDuringInitialization, Kafka 4.3.0.
-    """
-    if reset == EARLIEST:
-        return log.log_start_offset
-    if reset.startswith(BY_DURATION):
-        begin_ms = now_ms - _duration_ms(reset.removeprefix(BY_DURATION))
-        found = log.offset_for_timestamp(begin_ms, is_on_brokers_clock=True)
-        if found is not None:
-            return found.offset
-    return log.high_watermark
-
-
-def _duration_ms(text: str) -> int:
-    """Return a duration in ms. Returns 0 for another text, which the config validation never accepts."""
-    parts = _DURATION.fullmatch(text)
-    if parts is None:
-        return 0
-    return round(1000 * sum(float(part or 0) * seconds for part, seconds in zip(parts.groups(), _SECONDS, strict=True)))

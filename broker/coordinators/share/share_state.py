@@ -1,4 +1,4 @@
-"""The share coordinator: the state of share groups in partitions, as records in __share_group_state.
+"""The share coordinator of a node: the state of share groups in partitions, as records in __share_group_state.
 
 A state is written as a snapshot, then as updates of it. After
 share.coordinator.snapshot.update.records.per.snapshot updates, the next write is a snapshot again.
@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from ....protocol.error_codes import ErrorCode, KafkaError
 from ....protocol.frames import FrameError
 from ....protocol.kafka_uuid import uuid_text
 from ....protocol.stored_records.share_state_records import (
@@ -26,6 +27,7 @@ from ..coordinator_log import CoordinatorRecord
 
 if TYPE_CHECKING:
     from ...replica.replica_manager import ReplicaManager
+    from ...runtime.deferred import Deferred
     from ..coordinator_log import CoordinatorLog, ReplayedRecord
 
 logger = logging.getLogger(__name__)
@@ -34,7 +36,7 @@ NO_OFFSET = -1
 
 
 class ShareStates:
-    """The states of all share groups by group, topic and partition."""
+    """The states in the partitions of __share_group_state that the node leads, by group, topic and partition."""
 
     __slots__ = ("_log", "_replicas", "_states", "_updates")
 
@@ -55,8 +57,20 @@ class ShareStates:
         return [key for key in self._states if key.group_id == group_id]
 
     def load(self) -> None:
-        """Read the states from the log."""
-        self._log.replay(self._apply)
+        """Read the states of led partitions that are not in memory yet."""
+        self._log.load(self._apply)
+
+    def leaders_changed(self) -> None:
+        """Drop the states of the partitions that other nodes lead now, and load those that this node leads now."""
+        lost = self._log.forget()
+        for key in list(self._states) if lost else ():
+            if self._log.index_of(coordinator_key(key)) in lost:
+                self._remove(key)
+        self.load()
+
+    def when_durable(self) -> ErrorCode | Deferred[ErrorCode]:
+        """Return NONE or an error when the written states are durable. See CoordinatorLog.when_durable."""
+        return self._log.when_durable(ErrorCode.NONE, ErrorCode)
 
     def initialize(self, key: ShareKey, state_epoch: int, start_offset: int = NO_OFFSET) -> ShareStateValue:
         """Write a new state in place of an earlier one, and return it. Raises KafkaError."""
@@ -75,8 +89,14 @@ class ShareStates:
         return state
 
     def update(self, key: ShareKey, start_offset: int, complete_count: int, batches: tuple[StateBatch, ...]) -> None:
-        """Write changed batches of a state. Raises KafkaError; the state is unchanged then."""
-        before = self._states[key]
+        """Write changed batches of a state.
+
+        Raises KafkaError: INVALID_REQUEST without a state, which an unclean election can lose, and the errors of
+        CoordinatorLog.append. The state is unchanged then.
+        """
+        before = self._states.get(key)
+        if before is None:
+            raise KafkaError(ErrorCode.INVALID_REQUEST, f"{coordinator_key(key)} has no state")
         change = ShareStateValue(
             snapshot_epoch=before.snapshot_epoch,
             leader_epoch=before.leader_epoch,
@@ -100,7 +120,7 @@ class ShareStates:
     def delete(self, key: ShareKey) -> None:
         """Delete the state, if there is one. Raises KafkaError."""
         if key in self._states:
-            self._log.append(_coordinator_key(key), [CoordinatorRecord(key.encode(ShareStateType.SNAPSHOT), None)])
+            self._log.append(coordinator_key(key), [CoordinatorRecord(key.encode(ShareStateType.SNAPSHOT), None)])
             self._remove(key)
 
     def _remove(self, key: ShareKey) -> None:
@@ -111,7 +131,7 @@ class ShareStates:
         self, key: ShareKey, record_type: ShareStateType, written: ShareStateValue, state: ShareStateValue
     ) -> None:
         record = CoordinatorRecord(key.encode(record_type), written.encode(record_type))
-        self._log.append(_coordinator_key(key), [record])
+        self._log.append(coordinator_key(key), [record])
         self._states[key] = state
 
     def _apply(self, _partition: int, record: ReplayedRecord) -> None:
@@ -135,7 +155,7 @@ class ShareStates:
             self._updates[key] = self._updates.get(key, 0) + 1
 
 
-def _coordinator_key(key: ShareKey) -> str:
+def coordinator_key(key: ShareKey) -> str:
     """Return the key that selects the partition of __share_group_state (SharePartitionKey.asCoordinatorKey)."""
     return f"{key.group_id}:{uuid_text(key.topic_id)}:{key.partition}"
 

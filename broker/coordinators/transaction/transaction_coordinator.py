@@ -209,6 +209,10 @@ class TransactionCoordinator:
         """Return the metadata. Raises KafkaError: INVALID_REQUEST, NOT_COORDINATOR, TRANSACTIONAL_ID_NOT_FOUND."""
         return self._metadata_of(transactional_id, missing=ErrorCode.TRANSACTIONAL_ID_NOT_FOUND)
 
+    def has_transactional_id(self, transactional_id: str) -> bool:
+        """Return whether this node has the transactional id."""
+        return transactional_id in self._transactions
+
     def list_all(self) -> list[TransactionMetadata]:
         """Return the metadata of all transactional ids in the order of their creation."""
         return list(self._transactions.values())

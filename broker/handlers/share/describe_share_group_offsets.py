@@ -71,7 +71,7 @@ def _asked(
     if group.topics is not None:
         return [(topic.topic_name, topic.partitions) for topic in group.topics]
     found: dict[str, list[int]] = {}
-    for key in context.node.coordinators.groups.share_groups.states.keys_of(group.group_id):
+    for key in context.node.coordinators.groups.share_groups.keys_of(group.group_id):
         name = context.node.image.topic_name_of(key.topic_id)
         if name is not None:
             found.setdefault(name, []).append(key.partition)
@@ -79,7 +79,11 @@ def _asked(
 
 
 def _partition(context: RequestContext, group_id: str, topic_id: bytes, index: int) -> PartitionResult:
-    found = context.node.coordinators.groups.share_groups.find_offset(ShareKey(group_id, topic_id, index))
+    try:
+        found = context.node.coordinators.groups.share_groups.find_offset(ShareKey(group_id, topic_id, index))
+    except KafkaError as error:
+        # The node that coordinates the state cannot be reached.
+        return PartitionResult(partition_index=index, start_offset=NO_OFFSET, error_code=error.code)
     if found is None:
         return PartitionResult(partition_index=index, start_offset=NO_OFFSET)
     start_offset, leader_epoch, lag = found

@@ -26,9 +26,9 @@ def handle(
     if request.share_session_epoch == FIRST_EPOCH:
         return _error_response(ErrorCode.INVALID_SHARE_SESSION_EPOCH)
     node = context.node
-    groups = node.coordinators.groups.share_groups
+    partitions = node.coordinators.share_partitions
     try:
-        session = groups.sessions.advance(group_id, member_id, request.share_session_epoch)
+        session = partitions.sessions.advance(group_id, member_id, request.share_session_epoch)
     except KafkaError as error:
         return _error_response(error.code)
     acknowledged = {
@@ -36,13 +36,13 @@ def handle(
         for topic in request.topics
         for partition in topic.partitions
     }
-    errors = acknowledge(node.replicas, groups, (group_id, member_id), acknowledged, may_renew=request.is_renew_ack)
+    errors = acknowledge(node.replicas, partitions, (group_id, member_id), acknowledged, may_renew=request.is_renew_ack)
     if request.share_session_epoch == FINAL_EPOCH:
-        groups.end_session(session)
+        partitions.end_session(session)
     response = ShareAcknowledgeResponse(
-        acquisition_lock_timeout_ms=groups.settings.lock_ms(group_id), responses=_topic_results(errors)
+        acquisition_lock_timeout_ms=partitions.settings.lock_ms(group_id), responses=_topic_results(errors)
     )
-    return groups.when_durable(response, _error_response)
+    return partitions.when_durable(response, _error_response)
 
 
 def _topic_results(errors: AcknowledgeErrors) -> list[TopicResult]:

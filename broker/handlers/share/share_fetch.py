@@ -10,13 +10,21 @@ from collections.abc import Callable, Sequence
 from functools import partial
 
 from ....protocol.error_codes import ErrorCode, KafkaError
-from ....protocol.messages.share_fetch import AcknowledgementBatch, PartitionData, ShareFetchRequest, ShareFetchResponse
+from ....protocol.messages.share_fetch import (
+    AcknowledgementBatch,
+    LeaderIdAndEpoch,
+    NodeEndpoint,
+    PartitionData,
+    ShareFetchRequest,
+    ShareFetchResponse,
+)
 from ....protocol.messages.share_fetch import AcquiredRecords as AcquiredResult
 from ....protocol.messages.share_fetch import ShareFetchableTopicResponse as TopicResult
 from ...coordinators.share.acknowledgements import AcknowledgeErrors, acknowledge
 from ...coordinators.share.share_fetcher import Fetched, ShareFetcher, ShareFetchLimits
 from ...coordinators.share.share_sessions import FINAL_EPOCH, FIRST_EPOCH, PartitionKey, ShareSession
 from ...replica.delayed_read import DelayedRead
+from ...requests.advertised_endpoint import find_leader_after
 from ...requests.group_protocols import SHARE_PROTOCOL, GroupProtocolApi
 from ...requests.request_context import ApiHandler, RequestContext
 from ...runtime.deferred import Deferred
@@ -36,15 +44,15 @@ def handle(context: RequestContext, request: ShareFetchRequest) -> ShareFetchRes
     acknowledged = _acknowledged(request)
     if request.share_session_epoch == FIRST_EPOCH and acknowledged:
         return ShareFetchResponse(error_code=ErrorCode.INVALID_REQUEST)
-    groups = node.coordinators.groups.share_groups
+    partitions = node.coordinators.share_partitions
     try:
         session = _session(context, request, (group_id, member_id))
     except KafkaError as error:
         return ShareFetchResponse(error_code=error.code)
     member = (group_id, member_id)
-    errors = acknowledge(node.replicas, groups, member, acknowledged, may_renew=request.is_renew_ack)
+    errors = acknowledge(node.replicas, partitions, member, acknowledged, may_renew=request.is_renew_ack)
     if request.share_session_epoch == FINAL_EPOCH:
-        groups.end_session(session)
+        partitions.end_session(session)
     keys = [] if _wants_nothing(request) else session.fetch_order(request.share_session_epoch)
     limits = ShareFetchLimits(
         min_bytes=request.min_bytes,
@@ -53,15 +61,17 @@ def handle(context: RequestContext, request: ShareFetchRequest) -> ShareFetchRes
         batch_size=request.batch_size,
         is_strict=request.share_acquire_mode == RECORD_LIMIT,
     )
-    fetcher = ShareFetcher(node.replicas, groups, member, keys, limits)
+    fetcher = ShareFetcher(node.replicas, partitions, member, keys, limits)
 
     def respond() -> ShareFetchResponse:
-        return ShareFetchResponse(
-            acquisition_lock_timeout_ms=groups.settings.lock_ms(group_id),
+        response = ShareFetchResponse(
+            acquisition_lock_timeout_ms=partitions.settings.lock_ms(group_id),
             responses=_topic_results(session, fetcher.fetch(), errors),
         )
+        _add_leaders(context, response)
+        return response
 
-    return groups.when_durable(_fetch(fetcher, request, keys, respond), _error_response)
+    return partitions.when_durable(_fetch(fetcher, request, keys, respond), _error_response)
 
 
 def _fetch(
@@ -116,12 +126,12 @@ def _acknowledged(request: ShareFetchRequest) -> dict[PartitionKey, Sequence[Ack
 
 def _session(context: RequestContext, request: ShareFetchRequest, member: tuple[str, str]) -> ShareSession:
     """Create or update the member's share session. Raises KafkaError as ShareSessions does."""
-    groups = context.node.coordinators.groups.share_groups
-    sessions = groups.sessions
+    partitions = context.node.coordinators.share_partitions
+    sessions = partitions.sessions
     epoch = request.share_session_epoch
     if epoch == FIRST_EPOCH:
         session = sessions.create(*member, context.connection.connection_id)
-        context.connection.on_closed = partial(groups.end_sessions, context.connection.connection_id)
+        context.connection.on_closed = partial(partitions.end_sessions, context.connection.connection_id)
     else:
         session = sessions.advance(*member, epoch)
     for topic in request.topics:
@@ -159,6 +169,23 @@ def _topic_results(session: ShareSession, fetched: Fetched, errors: AcknowledgeE
     for (topic_id, _), result in partitions.items():
         topics.setdefault(topic_id, TopicResult(topic_id=topic_id)).partitions.append(result)
     return list(topics.values())
+
+
+def _add_leaders(context: RequestContext, response: ShareFetchResponse) -> None:
+    """Add the leaders of the partitions that another node leads, and their addresses in the order of their ids."""
+    endpoints: dict[int, NodeEndpoint] = {}
+    for topic in response.responses:
+        for partition in topic.partitions:
+            leader = find_leader_after(partition.error_code, context, topic.topic_id, partition.partition_index)
+            if leader is None:
+                continue
+            partition.current_leader = LeaderIdAndEpoch(leader_id=leader.leader_id, leader_epoch=leader.leader_epoch)
+            address = leader.endpoint
+            if address is not None:
+                endpoints[address.node_id] = NodeEndpoint(
+                    node_id=address.node_id, host=address.host, port=address.port, rack=address.rack
+                )
+    response.node_endpoints = [endpoints[node_id] for node_id in sorted(endpoints)]
 
 
 def _error_response(error_code: ErrorCode) -> ShareFetchResponse:

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
+from functools import partial
 
 import pytest
 
 from fauxka.broker.metadata.metadata_image import NO_LEADER, TopicImage
+from fauxka.broker.node import Node
 from fauxka.protocol.api_keys import ApiKey
 from fauxka.protocol.batches.records import BatchOptions, Record, build_batch
 from fauxka.protocol.error_codes import ErrorCode
@@ -79,6 +81,26 @@ class Scene:
 
     def move(self, topic: TopicImage, node_id: int, index: int = 0) -> None:
         self.running.call(lambda: move_leader(self.running.cluster, topic, index, node_id))
+
+    @contextmanager
+    def isolated(self, node_id: int) -> Generator[None]:
+        """Let the node reach no other node, and no other node reach it."""
+        nodes = self.running.cluster.nodes
+        found = [(node, node.find_node) for node in nodes]
+
+        def cut() -> None:
+            for node, find in found:
+                node.find_node = partial(_find_unless, find, {node_id, node.node_id})
+
+        def mend() -> None:
+            for node, find in found:
+                node.find_node = find
+
+        self.running.call(cut)
+        try:
+            yield
+        finally:
+            self.running.call(mend)
 
     # -- groups
 
@@ -210,6 +232,11 @@ class Scene:
         return producer
 
 
+def _find_unless(find: Callable[[int], Node | None], isolated: set[int], node_id: int) -> Node | None:
+    """Return the node that find returns, or None between two nodes of which one is isolated."""
+    return None if node_id in isolated or len(isolated) == 1 else find(node_id)
+
+
 @pytest.fixture
 def scene() -> Iterator[Scene]:
     with RunningCluster(**{"group.initial.rebalance.delay.ms": "0"}) as running, ExitStack() as stack:
@@ -232,6 +259,15 @@ def test_group_is_on_its_coordinator_alone(scene: Scene) -> None:
     assert [scene.listed_groups(node_id) for node_id in NODES] == [[GROUP], [], []]
     errors = [scene.commit(node_id, member_id, 5) for node_id in NODES]
     assert errors == [ErrorCode.NONE, ErrorCode.NOT_COORDINATOR, ErrorCode.NOT_COORDINATOR]
+
+
+def test_group_and_transactional_id_are_found_on_one_node(scene: Scene) -> None:
+    scene.stable_member()
+    scene.init(TRANSACTIONS_ON)
+
+    coordinators = [node.coordinators for node in scene.running.cluster.nodes]
+    assert [each.has_group(GROUP) for each in coordinators] == [True, False, False]
+    assert [each.has_transactional_id(ID) for each in coordinators] == [False, True, False]
 
 
 def test_group_goes_on_at_its_new_coordinator(scene: Scene) -> None:
@@ -405,6 +441,28 @@ def test_marker_of_a_partition_without_a_leader_is_written_when_it_has_one(scene
     assert (ended, before) == (ErrorCode.NONE, "PrepareCommit")
     wait_until(lambda: scene.state(TRANSACTIONS_ON) == "CompleteCommit")
     assert scene.stable_offsets() == [(2, 2)] * 3
+
+
+def test_marker_is_written_when_the_leader_can_be_reached_again(scene: Scene) -> None:
+    producer = scene.begin()
+
+    with scene.isolated(3):
+        ended = scene.end(TRANSACTIONS_ON, producer)
+        before, offsets = scene.state(TRANSACTIONS_ON), scene.stable_offsets()
+
+    assert (ended, before, offsets) == (ErrorCode.NONE, "PrepareCommit", [(2, 2), (2, 2), (0, 1)])
+    wait_until(lambda: scene.state(TRANSACTIONS_ON) == "CompleteCommit")
+    assert scene.stable_offsets() == [(2, 2)] * 3
+
+
+def test_leader_that_cannot_reach_the_coordinator_takes_no_first_batch(scene: Scene) -> None:
+    begun = scene.init(TRANSACTIONS_ON)
+    producer = (begun.producer_id, begun.producer_epoch)
+
+    with scene.isolated(3):
+        errors = [scene.produce(index, producer) for index in range(3)]
+
+    assert errors == [ErrorCode.NONE, ErrorCode.NONE, ErrorCode.NOT_ENOUGH_REPLICAS]
 
 
 def test_decided_transaction_is_completed_by_the_new_coordinator(scene: Scene) -> None:
