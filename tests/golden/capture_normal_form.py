@@ -36,6 +36,7 @@ TIMES = {
     "log_append_time_ms",
     "max_timestamp",
     "timestamp",
+    "transaction_start_time_ms",
 }
 # Message and the one field of it whose order is that of a hash map: it changes with the names and tells nothing.
 UNORDERED = {

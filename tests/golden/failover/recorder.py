@@ -43,6 +43,9 @@ POLL_SECONDS = 0.05
 ARRIVAL_SECONDS = 0.3
 # A replica that has not yet applied a change of leader refuses the epoch or the request.
 NOT_YET_APPLIED = {3, 6, 9, 74, 75, 100}
+# COORDINATOR_LOAD_IN_PROGRESS, COORDINATOR_NOT_AVAILABLE, NOT_COORDINATOR, CONCURRENT_TRANSACTIONS and
+# UNSTABLE_OFFSET_COMMIT.
+NOT_READY = {14, 15, 16, 51, 88}
 NAMED_FETCH = 12
 NAMED_METADATA = 12
 GROUP_RESOURCE = 32
@@ -106,6 +109,7 @@ class FailoverRecorder:
         self.live: set[int] = set(NODES)
         self._scene = ""
         self._markers = 0
+        self._names: dict[str, str] = {}
 
     # Control steps.
 
@@ -176,6 +180,25 @@ class FailoverRecorder:
         answer = self.answer(asked)
         self.write(f"node {node}: {case}", request, version, answer, {})
         return response
+
+    def retried_case(self, node: int, case: str, version: int, request: Request) -> object:
+        """Send the request until its response has no error of a coordinator that is not ready, and write that one.
+
+        A coordinator loads its partition, ends open transactions and writes markers in its own time.
+        """
+        response = self.call(node, version, request)
+        deadline = time.monotonic() + SETTLE_SECONDS_MAX
+        while _error_codes(self._normal_form.of(response)) & NOT_READY:
+            assert time.monotonic() < deadline, response
+            time.sleep(POLL_SECONDS)
+            response = self.call(node, version, request)
+        answer = self.answer(lambda: response)
+        self.write(f"node {node}: {case}", request, version, answer, {})
+        return response
+
+    def name(self, text: str, name: str) -> None:
+        """Write name in the place of a text that differs from run to run."""
+        self._names[text] = name
 
     def each_version(self, node: int, case: str, versions: Iterable[int], request: Request) -> None:
         """Record the request in each version."""
@@ -373,8 +396,21 @@ class FailoverRecorder:
         step()
 
     def _line(self, line: dict[str, Json]) -> None:
-        self._output.write(json.dumps(line, ensure_ascii=False) + "\n")
+        written = json.dumps(line, ensure_ascii=False)
+        for text, name in self._names.items():
+            written = written.replace(text, name)
+        self._output.write(written + "\n")
         self._output.flush()
+
+
+def _error_codes(answer: Json) -> set[int]:
+    codes: set[int] = set()
+    if isinstance(answer, list):
+        codes.update(*(_error_codes(entry) for entry in answer))
+    elif isinstance(answer, dict):
+        codes.update(*(_error_codes(entry) for entry in answer.values()))
+        codes |= {code for name, code in answer.items() if name.endswith("error_code") and isinstance(code, int)}
+    return codes
 
 
 def _holds(is_done: Callable[[], bool]) -> bool:

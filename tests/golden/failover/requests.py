@@ -21,6 +21,7 @@ from fauxka.protocol.messages.offset_for_leader_epoch import (
 )
 from fauxka.protocol.messages.produce import PartitionProduceData, ProduceRequest, TopicProduceData
 
+from .. import raw_batches
 from ..capture_batches import FIRST_TIMESTAMP, NO_PRODUCER, batch
 
 TIMEOUT_MS = 10_000
@@ -65,6 +66,19 @@ def partitions(*topics: Topic) -> DescribeTopicPartitionsRequest:
 def records(count: int = 1, *, producer: tuple[int, int, int] = NO_PRODUCER, value: bytes = b"value") -> bytes:
     """Return a batch of so many records; producer is (producer id, epoch, first sequence)."""
     return batch([FIRST_TIMESTAMP + index for index in range(count)], producer=producer, value=value)
+
+
+def in_transaction(count: int, producer: tuple[int, int, int]) -> bytes:
+    """Return a batch of a transaction; producer is (producer id, epoch, first sequence)."""
+    producer_id, epoch, sequence = producer
+    return raw_batches.batch(
+        count,
+        FIRST_TIMESTAMP,
+        producer_id=producer_id,
+        producer_epoch=epoch,
+        base_sequence=sequence,
+        is_transactional=True,
+    )
 
 
 def producing(

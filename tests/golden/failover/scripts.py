@@ -9,9 +9,12 @@ from . import (
     acknowledgement_scenes,
     election_scenes,
     epoch_scenes,
+    group_scenes,
     metadata_scenes,
     moving_scenes,
     producer_scenes,
+    topic_scenes,
+    transaction_scenes,
 )
 from .recorder import FailoverRecorder
 
@@ -19,9 +22,12 @@ SCRIPTS: dict[str, Callable[[FailoverRecorder], None]] = {
     "failover_acknowledgement": acknowledgement_scenes.script,
     "failover_elections": election_scenes.script,
     "failover_epochs": epoch_scenes.script,
+    "failover_groups": group_scenes.script,
     "failover_metadata": metadata_scenes.script,
     "failover_moving": moving_scenes.script,
     "failover_producers": producer_scenes.script,
+    "failover_topics": topic_scenes.script,
+    "failover_transactions": transaction_scenes.script,
 }
 RACKS = ("rack-1", "rack-2", "rack-3")
 CONFIG = {
