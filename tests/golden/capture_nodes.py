@@ -48,7 +48,14 @@ EPOCHS = (0, 1, -1)
 TIMEOUT_MS = 10_000
 # Kafka returns any broker that is alive.
 ANY = "any broker"
-UNORDERED_FIELDS = ("brokers", "node_endpoints", "partition_responses", "partition_result")
+UNORDERED_FIELDS = (
+    "brokers",
+    "groups",
+    "node_endpoints",
+    "partition_responses",
+    "partition_result",
+    "transaction_states",
+)
 
 
 class NodeRecorder(Recorder):

@@ -59,6 +59,7 @@ UNORDERED = {
     "ListOffsetsTopicResponse": "partitions",
     "MetadataResponse": "topics",
     "ShareFetchableTopicResponse": "partitions",
+    "TransactionState": "topics",
 }
 # Message and field of an offset of the metadata log: each broker counts its own changes.
 METADATA_OFFSETS = {

@@ -9,7 +9,8 @@ from pathlib import Path
 
 from .kafka_process import SCRIPT, STOP_SECONDS_MAX, free_ports, wait_until_it_answers
 
-CONTROLLER = "controller"
+# The node id that the script gives to the controller.
+CONTROLLER_ID = 100
 # A controlled shutdown that finds no controller gives up after five minutes; with one it takes a few seconds.
 CONTROLLED_STOP_SECONDS_MAX = 120
 # Four virtual machines on few processors: what compiles little and collects with one thread starts soonest.
@@ -19,24 +20,27 @@ JAVA_OPTIONS = "-XX:+UseSerialGC -XX:TieredStopAtLevel=1"
 class KafkaCluster:
     """The running nodes of a prepared folder: the controller, and brokers from node 1 on."""
 
-    def __init__(self, folder: Path, first_port: int) -> None:
+    def __init__(self, folder: Path, first_port: int, count: int) -> None:
+        """count: how many brokers there are; the controller has the port behind theirs."""
         self._folder = folder
         self._first_port = first_port
+        self._count = count
         self._processes: dict[str, subprocess.Popen[bytes]] = {}
 
     def address(self, node: int) -> str:
         """Return the "host:port" of a node."""
         return f"127.0.0.1:{self._port(node)}"
 
-    def start_all(self, count: int) -> None:
-        """Start the controller and all brokers, and return when the brokers respond."""
-        for name in [CONTROLLER, *(_name(node) for node in range(1, count + 1))]:
-            self._launch(name)
-        for node in range(1, count + 1):
+    def start_all(self) -> None:
+        """Start the controller and all brokers, and return when they respond."""
+        nodes = [CONTROLLER_ID, *range(1, self._count + 1)]
+        for node in nodes:
+            self._launch(_name(node))
+        for node in nodes:
             self._wait(node)
 
     def kill(self, node: int) -> None:
-        """End a broker by SIGKILL."""
+        """End a broker, or the controller, by SIGKILL."""
         self._end(_name(node))
 
     def stop(self, node: int) -> None:
@@ -46,7 +50,7 @@ class KafkaCluster:
         process.wait(CONTROLLED_STOP_SECONDS_MAX)
 
     def start(self, node: int) -> None:
-        """Start a broker that was killed or stopped, and return when it responds."""
+        """Start a node that was killed or stopped, and return when it responds."""
         self._launch(_name(node))
         self._wait(node)
 
@@ -83,7 +87,7 @@ class KafkaCluster:
         wait_until_it_answers(self._processes[name], self._port(node), self._folder / f"{name}.log")
 
     def _port(self, node: int) -> int:
-        return self._first_port + node - 1
+        return self._first_port + (self._count if node == CONTROLLER_ID else node - 1)
 
 
 @contextmanager
@@ -101,13 +105,13 @@ def kafka_cluster(folder: Path, config: Mapping[str, str], racks: Sequence[str])
     for node, rack in enumerate(racks, 1):
         with (folder / f"{_name(node)}.properties").open("a") as file:
             file.write(f"broker.rack={rack}\n")
-    cluster = KafkaCluster(folder, port)
+    cluster = KafkaCluster(folder, port, len(racks))
     try:
-        cluster.start_all(len(racks))
+        cluster.start_all()
         yield cluster
     finally:
         cluster.end_all()
 
 
 def _name(node: int) -> str:
-    return f"node-{node}"
+    return "controller" if node == CONTROLLER_ID else f"node-{node}"

@@ -2,6 +2,9 @@
 
 from typing import Protocol
 
+# The controller, which is a process of its own. It is killed and started, and nothing else.
+CONTROLLER = 100
+
 
 class ClusterControl(Protocol):
     """Three running nodes, to be killed, stopped, frozen and brought back."""

@@ -2,7 +2,11 @@
 
 from collections.abc import Sequence
 
-from fauxka.protocol.messages.create_partitions import CreatePartitionsRequest, CreatePartitionsTopic
+from fauxka.protocol.messages.create_partitions import (
+    CreatePartitionsAssignment,
+    CreatePartitionsRequest,
+    CreatePartitionsTopic,
+)
 from fauxka.protocol.messages.describe_log_dirs import DescribableLogDirTopic, DescribeLogDirsRequest
 
 from ..capture_replicas import electing, listing, reassigning
@@ -170,7 +174,9 @@ def _reassigned_in_progress(recorder: FailoverRecorder) -> None:
     recorder.settle()
     _listed(recorder, topic)
     recorder.case(1, "produce in progress", 11, producing(topic, records()))
-    add = CreatePartitionsTopic(name=topic.name, count=2, assignments=None)
+    # The replicas to be removed count: a new partition has three.
+    assignments = [CreatePartitionsAssignment(broker_ids=[1, 2, 3])]
+    add = CreatePartitionsTopic(name=topic.name, count=2, assignments=assignments)
     recorder.case(1, "add partitions in progress", 3, CreatePartitionsRequest(topics=[add], timeout_ms=10_000))
     recorder.case(1, "preferred election in progress", 2, electing(PREFERRED, (topic.name, [0])))
     recorder.settle()

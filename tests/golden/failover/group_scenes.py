@@ -5,18 +5,28 @@ The coordinator is node 1 at first, then node 2; the topic that the groups read 
 
 import base64
 
+from fauxka.protocol.messages.incremental_alter_configs import (
+    AlterableConfig,
+    AlterConfigsResource,
+    IncrementalAlterConfigsRequest,
+)
 from fauxka.protocol.messages.join_group import JoinGroupResponse
+from fauxka.protocol.messages.share_fetch import ShareFetchResponse
+from fauxka.protocol.messages.share_group_heartbeat import ShareGroupHeartbeatResponse
 
 from ..capture_replicas import electing, reassigning
 from . import coordinator_requests as requests
 from .internal_topics import OFFSETS, create_internal_topics
-from .recorder import FailoverRecorder
+from .recorder import GROUP_RESOURCE, FailoverRecorder
 from .requests import Topic, producing, records
 
 CLASSIC, CONSUMER, SHARE, WAITING = "classic", "consumer", "share", "waiting"
 MEMBER = "member-of-the-scripts"
 # Share groups want a UUID.
 SHARE_MEMBER = "AAAAAAAAAAAAAAAAAAAAAQ"
+# The epoch of a member after its first heartbeat, and of a share member after the one that assigned it the partition.
+MEMBER_EPOCH = 2
+SHARE_EPOCH = 3
 NODES = (1, 2, 3)
 
 
@@ -44,6 +54,7 @@ def script(recorder: FailoverRecorder) -> None:
     recorder.stop(1)
     _survived(recorder, topic, member, generation)
     recorder.start(1)
+    _shared(recorder, topic)
 
 
 def _found(recorder: FailoverRecorder, topic: Topic) -> None:
@@ -73,9 +84,12 @@ def _created(recorder: FailoverRecorder, topic: Topic) -> str:
     recorder.case(1, "sync", 5, requests.syncing(CLASSIC, joined.member_id, 1))
     recorder.case(1, "commit", 8, requests.committing(CLASSIC, topic, 2, joined.member_id, 1))
     recorder.case(1, "consumer heartbeat", 1, requests.consuming(CONSUMER, MEMBER, 0, topic))
-    recorder.case(1, "consumer heartbeat again", 1, requests.consuming(CONSUMER, MEMBER, 1, topic))
-    recorder.case(1, "consumer commit", 9, requests.committing(CONSUMER, topic, 3, MEMBER, 1))
+    recorder.case(1, "consumer heartbeat again", 1, requests.consuming(CONSUMER, MEMBER, MEMBER_EPOCH, topic))
+    recorder.case(1, "consumer commit", 9, requests.committing(CONSUMER, topic, 3, MEMBER, MEMBER_EPOCH))
     recorder.retried_case(1, "share heartbeat", 1, requests.sharing(SHARE, SHARE_MEMBER, 0, topic))
+    # The assignment comes when the group's state of the partition was initialised.
+    again = requests.sharing(SHARE, SHARE_MEMBER, MEMBER_EPOCH, topic)
+    recorder.retried_case(1, "share heartbeat with an assignment", 1, again, _is_assigned)
     return joined.member_id
 
 
@@ -103,9 +117,9 @@ def _wrong_node(recorder: FailoverRecorder, topic: Topic, member: str) -> None:
     recorder.case(2, "commit without a member", 8, requests.committing(CLASSIC, topic, 1))
     recorder.case(2, "delete offsets", 0, requests.deleting_offsets(CLASSIC, topic))
     recorder.each_version(2, "delete the group", (0, 2), requests.deleting_groups(CLASSIC))
-    recorder.case(2, "consumer heartbeat", 1, requests.consuming(CONSUMER, MEMBER, 1, topic))
+    recorder.case(2, "consumer heartbeat", 1, requests.consuming(CONSUMER, MEMBER, MEMBER_EPOCH, topic))
     recorder.case(2, "consumer joins", 1, requests.consuming(CONSUMER, "another", 0, topic))
-    recorder.case(2, "share heartbeat", 1, requests.sharing(SHARE, SHARE_MEMBER, 1, topic))
+    recorder.case(2, "share heartbeat", 1, requests.sharing(SHARE, SHARE_MEMBER, SHARE_EPOCH, topic))
 
 
 def _waiting(recorder: FailoverRecorder, offsets: Topic) -> None:
@@ -138,8 +152,8 @@ def _survived(recorder: FailoverRecorder, topic: Topic, member: str, generation:
     for node in sorted(recorder.live - {coordinator}):
         recorder.case(node, "heartbeat", 4, heartbeat)
     _described(recorder, topic, (coordinator,))
-    recorder.case(coordinator, "consumer heartbeat", 1, requests.consuming(CONSUMER, MEMBER, 1, topic))
-    recorder.retried_case(coordinator, "share heartbeat", 1, requests.sharing(SHARE, SHARE_MEMBER, 1, topic))
+    recorder.case(coordinator, "consumer heartbeat", 1, requests.consuming(CONSUMER, MEMBER, MEMBER_EPOCH, topic))
+    recorder.retried_case(coordinator, "share heartbeat", 1, requests.sharing(SHARE, SHARE_MEMBER, SHARE_EPOCH, topic))
     recorder.case(coordinator, "commit", 8, requests.committing(CLASSIC, topic, 4, member, generation))
     recorder.case(coordinator, "commit in an old generation", 8, requests.committing(CLASSIC, topic, 4, member, 0))
     recorder.case(coordinator, "join again", 5, requests.joining(CLASSIC, member))
@@ -147,3 +161,45 @@ def _survived(recorder: FailoverRecorder, topic: Topic, member: str, generation:
     recorder.case(coordinator, "heartbeat after the join", 4, requests.beating(CLASSIC, member, generation + 1))
     recorder.case(coordinator, "describe after the join", 6, requests.describing_groups(CLASSIC))
     return generation + 1
+
+
+def _shared(recorder: FailoverRecorder, topic: Topic) -> None:
+    """Fetch records of a share group from the leader 3 and others, before and after node 2 becomes the leader."""
+    recorder.scene("share fetches")
+    entry = AlterableConfig(name="share.auto.offset.reset", config_operation=0, value="earliest")
+    resource = AlterConfigsResource(resource_type=GROUP_RESOURCE, resource_name=SHARE, configs=[entry])
+    recorder.call(1, 1, IncrementalAlterConfigsRequest(resources=[resource]))
+    recorder.publish()
+    first = requests.share_fetching(SHARE, SHARE_MEMBER, 0, topic)
+    recorder.retried_case(3, "share fetch", 1, first, _has_acquired)
+    with recorder.kept_connections(1, 2, 3):
+        _share_session(recorder, topic)
+
+
+def _share_session(recorder: FailoverRecorder, topic: Topic) -> None:
+    """The records that were acquired on a connection that is closed are acquired once more."""
+    first = requests.share_fetching(SHARE, SHARE_MEMBER, 0, topic)
+    recorder.retried_case(3, "share fetch on another connection", 1, first, _has_acquired)
+    for node in (1, 2):
+        recorder.each_version(node, "share fetch from a follower", (1, 2), first)
+    accepted = requests.acknowledging(SHARE, SHARE_MEMBER, 1, topic, 0)
+    recorder.case(2, "acknowledge to a follower", 1, accepted)
+    recorder.case(3, "acknowledge", 1, accepted)
+    second = requests.share_fetching(SHARE, SHARE_MEMBER, 2, topic)
+    recorder.case(3, "share fetch again", 1, second)
+    recorder.scene("share fetches after the leader moved")
+    _move(recorder, topic, [2, 3, 1])
+    recorder.case(3, "acknowledge", 1, requests.acknowledging(SHARE, SHARE_MEMBER, 3, topic, 1))
+    recorder.case(3, "share fetch", 1, requests.share_fetching(SHARE, SHARE_MEMBER, 4, topic))
+    recorder.retried_case(2, "share fetch", 1, first, _has_acquired)
+    recorder.case(2, "acknowledge", 1, requests.acknowledging(SHARE, SHARE_MEMBER, 1, topic, 1))
+
+
+def _is_assigned(response: object) -> bool:
+    assert isinstance(response, ShareGroupHeartbeatResponse), response
+    return response.assignment is not None and bool(response.assignment.topic_partitions)
+
+
+def _has_acquired(response: object) -> bool:
+    assert isinstance(response, ShareFetchResponse), response
+    return any(each.acquired_records for topic in response.responses for each in topic.partitions)

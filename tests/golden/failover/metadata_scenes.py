@@ -57,7 +57,7 @@ class Scenes:
             self.recorder.case(node, "cluster, with fenced", 2, DescribeClusterRequest(include_fenced_brokers=True))
 
     def kill(self, *nodes: int) -> None:
-        """Kill nodes one after the other; the last one is killed with nobody left to ask."""
+        """Kill nodes one after the other. After the last one no node is left to describe them."""
         self._each(nodes, "kill")
 
     def stop(self, *nodes: int) -> None:

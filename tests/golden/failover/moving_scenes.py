@@ -3,6 +3,8 @@
 The leader moves by a reassignment that changes the order of the replicas, and a preferred election.
 """
 
+from collections.abc import Mapping
+
 from fauxka.protocol.messages.delete_topics import DeleteTopicsRequest, DeleteTopicState
 
 from ..capture_replicas import electing, reassigning
@@ -41,7 +43,7 @@ def move(recorder: FailoverRecorder, topic: Topic, replicas: list[int]) -> None:
 
 
 def _waiting_fetches(
-    recorder: FailoverRecorder, topic: Topic, offset: int, versions_by_node: dict[int, tuple[int, ...]]
+    recorder: FailoverRecorder, topic: Topic, offset: int, versions_by_node: Mapping[int, tuple[int, ...]]
 ) -> list[Waiting]:
     """Send fetches to nodes, with and without the epoch 0."""
     waiting = [

@@ -1,4 +1,4 @@
-"""Idempotent producers over changes of the leader: duplicates, sequences, epochs, and who knows of a producer.
+"""Idempotent producers over changes of the leader: duplicates, sequences, epochs, and what DescribeProducers returns.
 
 The topics have one partition with leader 1 and followers 2 and 3.
 """

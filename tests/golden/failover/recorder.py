@@ -7,9 +7,11 @@ are ports, topic ids and times (capture_normal_form.py), and what comes in the o
 """
 
 import json
+import re
 import threading
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Generator, Iterable, Sequence
+from contextlib import contextmanager
 from typing import TextIO
 
 from fauxka.protocol.messages.create_topics import CreateTopicsResponse
@@ -29,10 +31,10 @@ from fauxka.protocol.messages.incremental_alter_configs import (
 from fauxka.protocol.messages.metadata import MetadataResponse, MetadataResponseTopic
 from fauxka.protocol.messages.produce import ProduceRequest
 
-from ..capture_connection import Connection, ConnectionClosedError, Request
+from ..capture_connection import CLIENT_ID, Connection, ConnectionClosedError, Request
 from ..capture_nodes import sort_hash_maps
 from ..capture_normal_form import Json, NormalForm
-from .cluster_control import ClusterControl
+from .cluster_control import CONTROLLER, ClusterControl
 from .requests import Topic, creating, fetching, metadata
 
 NODES = (1, 2, 3)
@@ -46,6 +48,8 @@ NOT_YET_APPLIED = {3, 6, 9, 74, 75, 100}
 # COORDINATOR_LOAD_IN_PROGRESS, COORDINATOR_NOT_AVAILABLE, NOT_COORDINATOR, CONCURRENT_TRANSACTIONS and
 # UNSTABLE_OFFSET_COMMIT.
 NOT_READY = {14, 15, 16, 51, 88}
+# What a group coordinator names a classic member: the client id and a UUID.
+NEW_MEMBER = re.compile(rf"{CLIENT_ID}-[0-9a-f-]{{36}}")
 NAMED_FETCH = 12
 NAMED_METADATA = 12
 GROUP_RESOURCE = 32
@@ -103,6 +107,8 @@ class FailoverRecorder:
         self._control = control
         self._output = output
         ports = {int(control.address(node).rpartition(":")[2]): f"PORT {node}" for node in NODES}
+        # The reference cluster has its controller on the port behind those of the brokers.
+        ports.setdefault(max(ports) + 1, "PORT of the controller")
         self._normal_form = NormalForm(control.address(1), ports)
         self._topics: dict[str, Topic] = {}
         # The nodes that run and are not frozen.
@@ -110,6 +116,7 @@ class FailoverRecorder:
         self._scene = ""
         self._markers = 0
         self._names: dict[str, str] = {}
+        self._kept: dict[int, Connection] = {}
 
     # Control steps.
 
@@ -150,6 +157,20 @@ class FailoverRecorder:
         self.live.add(node)
         self.settle()
 
+    def kill_controller(self) -> None:
+        """Kill the controller. Nothing can be waited for until it is back."""
+        self._step("kill the controller", lambda: self._control.kill(CONTROLLER))
+
+    def start_controller(self) -> None:
+        """Start the controller and wait until the brokers have found it."""
+        self._step("start the controller", lambda: self._control.start(CONTROLLER))
+        self.settle()
+
+    def kill_unnoticed(self, node: int) -> None:
+        """Kill a node while there is no controller to notice it."""
+        self._step(f"kill node {node}", lambda: self._control.kill(node))
+        self.live.discard(node)
+
     # Requests.
 
     def create(self, name: str, layout: Sequence[Sequence[int]], **configs: str) -> Topic:
@@ -181,14 +202,21 @@ class FailoverRecorder:
         self.write(f"node {node}: {case}", request, version, answer, {})
         return response
 
-    def retried_case(self, node: int, case: str, version: int, request: Request) -> object:
-        """Send the request until its response has no error of a coordinator that is not ready, and write that one.
+    def retried_case(
+        self,
+        node: int,
+        case: str,
+        version: int,
+        request: Request,
+        is_done: Callable[[object], bool] = lambda _: True,
+    ) -> object:
+        """Send the request until a response is_done and has no error of a coordinator that is not ready; write that.
 
         A coordinator loads its partition, ends open transactions and writes markers in its own time.
         """
         response = self.call(node, version, request)
         deadline = time.monotonic() + SETTLE_SECONDS_MAX
-        while _error_codes(self._normal_form.of(response)) & NOT_READY:
+        while not is_done(response) or _error_codes(self._normal_form.of(response)) & NOT_READY:
             assert time.monotonic() < deadline, response
             time.sleep(POLL_SECONDS)
             response = self.call(node, version, request)
@@ -232,12 +260,25 @@ class FailoverRecorder:
         self.write(f"node {node}: {case}", request, version, outcome, {})
 
     def call(self, node: int, version: int, request: Request) -> object:
-        """Send the request to a node without writing a line."""
+        """Send the request to a node without writing a line, on a connection of its own unless there is a kept one."""
+        if node in self._kept:
+            return self._kept[node].call(request, version)
         connection = Connection(self._control.address(node))
         try:
             return connection.call(request, version)
         finally:
             connection.close()
+
+    @contextmanager
+    def kept_connections(self, *nodes: int) -> Generator[None, None, None]:
+        """Send what is for these nodes on one connection each: a share session ends with its connection."""
+        self._kept = {node: Connection(self._control.address(node)) for node in nodes}
+        try:
+            yield
+        finally:
+            for connection in self._kept.values():
+                connection.close()
+            self._kept = {}
 
     def answer(self, asked: Callable[[], object]) -> Json:
         """Return the response in the form of the captures."""
@@ -399,6 +440,7 @@ class FailoverRecorder:
         written = json.dumps(line, ensure_ascii=False)
         for text, name in self._names.items():
             written = written.replace(text, name)
+        written = NEW_MEMBER.sub("a new member", written)
         self._output.write(written + "\n")
         self._output.flush()
 

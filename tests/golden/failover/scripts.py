@@ -7,6 +7,7 @@ from pathlib import Path
 from ...reference.kafka_cluster import kafka_cluster
 from . import (
     acknowledgement_scenes,
+    controller_scenes,
     election_scenes,
     epoch_scenes,
     group_scenes,
@@ -20,6 +21,7 @@ from .recorder import FailoverRecorder
 
 SCRIPTS: dict[str, Callable[[FailoverRecorder], None]] = {
     "failover_acknowledgement": acknowledgement_scenes.script,
+    "failover_controller": controller_scenes.script,
     "failover_elections": election_scenes.script,
     "failover_epochs": epoch_scenes.script,
     "failover_groups": group_scenes.script,

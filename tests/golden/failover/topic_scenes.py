@@ -27,6 +27,7 @@ NODES = (1, 2, 3)
 
 def script(recorder: FailoverRecorder) -> None:
     """Record every case."""
+    recorder.scene("before")
     topic = recorder.create("described", [[1, 2], [2, 3], [3, 1]])
     recorder.case(1, "produce", 11, producing(topic, records(2)))
     recorder.until_high_watermark(topic, 2, 1, 2)
@@ -84,7 +85,11 @@ def _altering(resource_type: int, name: str, key: str, value: str) -> Incrementa
 
 
 def _created(recorder: FailoverRecorder) -> None:
-    """Create topics by number and by list. The created ones are deleted, so that the names can be used once more."""
+    """Create topics by number and by list, in a version without configs in the response.
+
+    The created ones are deleted, so that the names can be used once more. Which live node leads a partition that is
+    created by number is drawn.
+    """
     layouts: dict[str, list[list[int]]] = {
         "a dead node": [[3]],
         "a dead and a live node": [[3, 1]],
@@ -95,22 +100,17 @@ def _created(recorder: FailoverRecorder) -> None:
         "two dead nodes": [[2, 3]],
     }
     for case, layout in layouts.items():
-        recorder.case(1, f"create on {case}", 7, creating("by-list", dict(enumerate(layout))))
+        recorder.case(1, f"create on {case}", 4, creating("by-list", dict(enumerate(layout))))
         recorder.publish()
         named = Topic("by-list", bytes(16), layout)
         recorder.case(1, f"partitions on {case}", 0, partitions(named))
         recorder.call(1, 6, _deleting(named))
         recorder.publish()
     for factor in (1, 2, 3, 4):
-        recorder.case(1, f"create with {factor} replicas", 7, creating("by-number", count=1, factor=factor))
+        recorder.case(1, f"create with {factor} replicas", 4, creating("by-number", count=1, factor=factor))
         recorder.publish()
         recorder.call(1, 6, _deleting(Topic("by-number", bytes(16), [])))
         recorder.publish()
-    recorder.case(1, "create with 3 replicas", 7, creating("by-number", count=3, factor=3))
-    recorder.publish()
-    recorder.case(1, "metadata of three replicas", 4, metadata(Topic("by-number", bytes(16), [])))
-    recorder.call(1, 6, _deleting(Topic("by-number", bytes(16), [])))
-    recorder.publish()
 
 
 def _grown(recorder: FailoverRecorder, topic: Topic) -> None:

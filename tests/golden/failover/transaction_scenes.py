@@ -4,7 +4,6 @@ Node 1 is the coordinator of transactions and groups and the leader of "data"; n
 """
 
 from fauxka.protocol.messages.describe_transactions import DescribeTransactionsResponse
-from fauxka.protocol.messages.end_txn import EndTxnResponse
 from fauxka.protocol.messages.init_producer_id import InitProducerIdResponse
 
 from . import coordinator_requests as requests
@@ -27,7 +26,7 @@ ADD_VERSION = 3
 END_BEFORE, END_AFTER = 4, 5
 PRODUCE_BEFORE, PRODUCE_AFTER = 11, 12
 IDS = ("none", "initialised", "committed", "aborted", "continued", "offsets", "newest")
-SETTLED = {"Empty", "CompleteCommit", "CompleteAbort", "Ongoing"}
+COMPLETE = {"CompleteCommit", "CompleteAbort"}
 
 
 def script(recorder: FailoverRecorder) -> None:
@@ -55,8 +54,7 @@ def script(recorder: FailoverRecorder) -> None:
     again = _initialised(recorder, 1, "again")
     _open(recorder, again, topics)
     recorder.stop(1)
-    recorder.retried_case(2, "end", END_BEFORE, again.ending(committed=True))
-    _until_settled(recorder, "again")
+    _end(recorder, again, committed=True)
     _visible(recorder, topics, leader=2)
     recorder.start(1)
 
@@ -104,20 +102,25 @@ def _described(recorder: FailoverRecorder) -> None:
 
 def _wrong_node(recorder: FailoverRecorder, producer: Producer, topic: Topic) -> None:
     recorder.scene("not the coordinator")
-    recorder.each_version(2, "initialise", (1, 4, 6), requests.initialising("continued"))
+    recorder.each_version(2, "initialise", (1, 4, 5), requests.initialising("continued"))
     recorder.case(2, "add", ADD_VERSION, producer.adding(topic))
     recorder.case(2, "add the offsets of a group", 3, producer.adding_offsets(GROUP))
     recorder.each_version(2, "commit offsets", (3, 5), producer.committing(GROUP, topic, 1))
     recorder.each_version(2, "end", (END_BEFORE, END_AFTER), producer.ending(committed=True))
 
 
-def _until_settled(recorder: FailoverRecorder, *transactional_ids: str) -> None:
-    def has_settled() -> bool:
-        response = recorder.call(2, 0, requests.describing_transactions(*transactional_ids))
-        assert isinstance(response, DescribeTransactionsResponse)
-        return {each.transaction_state for each in response.transaction_states} <= SETTLED
+def _end(recorder: FailoverRecorder, producer: Producer, *, committed: bool, version: int = END_BEFORE) -> None:
+    """End a transaction at node 2, and wait for its markers: those of the next one are to come after them."""
+    name = producer.transactional_id
+    case = f"{'commit' if committed else 'abort'} {name}"
+    recorder.retried_case(2, case, version, producer.ending(committed=committed))
 
-    recorder.until(has_settled, lambda: transactional_ids)
+    def has_markers() -> bool:
+        response = recorder.call(2, 0, requests.describing_transactions(name))
+        assert isinstance(response, DescribeTransactionsResponse)
+        return response.transaction_states[0].transaction_state in COMPLETE
+
+    recorder.until(has_markers, lambda: name)
 
 
 def _ended(recorder: FailoverRecorder, producers: dict[str, Producer], topics: list[Topic]) -> None:
@@ -130,21 +133,19 @@ def _ended(recorder: FailoverRecorder, producers: dict[str, Producer], topics: l
     _initialised(recorder, 2, "none")
     recorder.case(2, "initialise with an open transaction", 4, requests.initialising("initialised"))
     _initialised(recorder, 2, "initialised")
-    recorder.retried_case(2, "commit", END_BEFORE, producers["committed"].ending(committed=True))
-    recorder.retried_case(2, "abort", END_BEFORE, producers["aborted"].ending(committed=False))
+    _end(recorder, producers["committed"], committed=True)
+    _end(recorder, producers["aborted"], committed=False)
     continued = producers["continued"]
     recorder.retried_case(2, "add again", ADD_VERSION, continued.adding(topics[0]))
     request = producing(topics[0], in_transaction(1, (continued.producer_id, continued.epoch, 1)))
     request.transactional_id = continued.transactional_id
     recorder.case(2, "produce to data of continued", PRODUCE_BEFORE, request)
-    recorder.retried_case(2, "commit continued", END_BEFORE, continued.ending(committed=True))
+    _end(recorder, continued, committed=True)
     offsets = producers["offsets"]
     recorder.retried_case(2, "commit offsets again", 3, offsets.committing(GROUP, topics[0], 8))
-    recorder.retried_case(2, "commit of the offsets", END_BEFORE, offsets.ending(committed=True))
+    _end(recorder, offsets, committed=True)
     newest = producers["newest"]
-    ended = recorder.retried_case(2, "commit newest", END_AFTER, newest.ending(committed=True))
-    assert isinstance(ended, EndTxnResponse)
-    _until_settled(recorder, *IDS)
+    _end(recorder, newest, committed=True, version=END_AFTER)
     recorder.case(2, "commit once more", END_BEFORE, producers["committed"].ending(committed=True))
     recorder.case(2, "commit newest once more", END_AFTER, newest.ending(committed=True))
     recorder.retried_case(2, "offset of the group after the commit", 8, stable)
