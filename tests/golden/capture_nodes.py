@@ -48,7 +48,14 @@ EPOCHS = (0, 1, -1)
 TIMEOUT_MS = 10_000
 # Kafka returns any broker that is alive.
 ANY = "any broker"
-UNORDERED_FIELDS = ("brokers", "node_endpoints", "partition_responses")
+UNORDERED_FIELDS = (
+    "brokers",
+    "groups",
+    "node_endpoints",
+    "partition_responses",
+    "partition_result",
+    "transaction_states",
+)
 
 
 class NodeRecorder(Recorder):
@@ -75,22 +82,22 @@ class NodeRecorder(Recorder):
         )
 
     def _write(self, case: str, request: Request, version: int, answer: Json, remarks: dict[str, Json]) -> None:
-        _sort_hash_maps(answer)
+        sort_hash_maps(answer)
         super()._write(f"node {self.node_id}: {case}", request, version, answer, remarks)
 
 
-def _sort_hash_maps(answer: Json) -> None:
+def sort_hash_maps(answer: Json) -> None:
     """Sort the lists that come in the order of a hash map, and name the broker that Kafka draws as the controller."""
     if isinstance(answer, list):
         for entry in answer:
-            _sort_hash_maps(entry)
+            sort_hash_maps(entry)
     elif isinstance(answer, dict):
         if "controller_id" in answer:
             answer["controller_id"] = ANY
         for name, value in answer.items():
             if name in UNORDERED_FIELDS and isinstance(value, list):
                 value.sort(key=json.dumps)
-            _sort_hash_maps(value)
+            sort_hash_maps(value)
 
 
 def capture(bootstraps: Sequence[str], output: TextIO) -> None:

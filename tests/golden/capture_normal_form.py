@@ -36,6 +36,7 @@ TIMES = {
     "log_append_time_ms",
     "max_timestamp",
     "timestamp",
+    "transaction_start_time_ms",
 }
 # Message and the one field of it whose order is that of a hash map: it changes with the names and tells nothing.
 UNORDERED = {
@@ -58,6 +59,7 @@ UNORDERED = {
     "ListOffsetsTopicResponse": "partitions",
     "MetadataResponse": "topics",
     "ShareFetchableTopicResponse": "partitions",
+    "TransactionState": "topics",
 }
 # Message and field of an offset of the metadata log: each broker counts its own changes.
 METADATA_OFFSETS = {

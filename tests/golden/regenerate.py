@@ -1,6 +1,7 @@
 """Writes golden files anew from a real Kafka: python -m tests.golden.regenerate [NAME ...], all without a name.
 
-Each program gets a broker of its own, since it needs a fresh one; about ten seconds each.
+Each program gets a broker of its own, since it needs a fresh one; about ten seconds each, and minutes for those of
+failover/.
 """
 
 import sys
@@ -11,6 +12,7 @@ from ..reference.kafka_process import running_kafka, running_kafka_nodes
 from . import capture_nodes
 from .capture_recorder import Recorder
 from .captures import CAPTURES, CONFIG_OF, golden_file
+from .failover.scripts import SCRIPTS, capture_from_kafka
 from .replay import run_all_programs, write_cases
 
 # The cases of programs/; the others are those of captures.py.
@@ -24,6 +26,9 @@ def regenerate(name: str, target: Path) -> None:
     """Run the program of that name against a fresh Kafka and write its lines to target."""
     if name == NODES_NAME:
         regenerate_nodes(target)
+        return
+    if name in SCRIPTS:
+        capture_from_kafka(name, target)
         return
     with (
         tempfile.TemporaryDirectory() as folder,
@@ -50,7 +55,7 @@ def regenerate_nodes(target: Path) -> None:
 
 def main() -> None:
     """Regenerate the files named on the command line."""
-    known = [PROGRAMS_NAME, NODES_NAME, *CAPTURES]
+    known = [PROGRAMS_NAME, NODES_NAME, *CAPTURES, *SCRIPTS]
     names = sys.argv[1:] or known
     unknown = sorted(set(names) - set(known))
     if unknown:

@@ -64,7 +64,7 @@ def kafka_process(
 
     data: the folder of its logs, kept; made by it where it is not there. None for one that is removed at the end.
     """
-    port = _free_ports(2)
+    port = free_ports(2)
     properties = [f"{key}={value}" for key, value in (config or {}).items()]
     environment = {**os.environ, **({} if data is None else {"KAFKA_DATA": str(data)})}
     with log_file.open("wb") as log:
@@ -76,7 +76,7 @@ def kafka_process(
             stderr=log,
         )
         try:
-            _wait_until_it_answers(process, port, log_file)
+            wait_until_it_answers(process, port, log_file)
             yield KafkaProcess(process, f"127.0.0.1:{port}")
         finally:
             process.terminate()
@@ -88,7 +88,7 @@ def running_kafka_nodes(
     folder: Path, count: int, config: Mapping[str, str] | None = None
 ) -> Generator[list[str], None, None]:
     """Run a real Kafka of several brokers and a controller, and yield the address of each broker, from node 1 on."""
-    port = _free_ports(count + 1)
+    port = free_ports(count + 1)
     properties = [f"{key}={value}" for key, value in (config or {}).items()]
     # Formatting the folders writes to standard output too.
     subprocess.run(
@@ -98,7 +98,7 @@ def running_kafka_nodes(
     with ExitStack() as running:
         processes = [running.enter_context(_started_node(folder, name)) for name in names]
         for number, process in enumerate(processes[1:]):
-            _wait_until_it_answers(process, port + number, folder / f"node-{number + 1}.log")
+            wait_until_it_answers(process, port + number, folder / f"node-{number + 1}.log")
         yield [f"127.0.0.1:{port + number}" for number in range(count)]
 
 
@@ -115,7 +115,7 @@ def _started_node(folder: Path, name: str) -> Generator[subprocess.Popen[bytes],
         process.wait(STOP_SECONDS_MAX)
 
 
-def _free_ports(count: int) -> int:
+def free_ports(count: int) -> int:
     """Return the first of so many free ports in a row."""
     for _ in range(PORT_DRAWS_MAX):
         port = random.randrange(FIRST_PORT, LAST_PORT - count, 2)
@@ -133,7 +133,7 @@ def _is_free(port: int) -> bool:
     return True
 
 
-def _wait_until_it_answers(process: subprocess.Popen[bytes], port: int, log_file: Path) -> None:
+def wait_until_it_answers(process: subprocess.Popen[bytes], port: int, log_file: Path) -> None:
     deadline = time.monotonic() + START_SECONDS_MAX
     while not _answers_api_versions(port):
         ended = process.poll()
