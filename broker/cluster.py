@@ -76,6 +76,8 @@ class Cluster:
 
     def _add_node(self, rack: str | None, file_system: FileSystem) -> Node:
         node_id = self.image.configs.static.node_id + len(self.nodes)
+        if self.nodes:
+            self.image.configs.add_node(node_id, rack)
         self.image.brokers.append(BrokerRegistration(node_id, rack))
         first_faults = self.nodes[0].file_faults if self.nodes else None
         make_file_faults = self._file_faults if first_faults is None else first_faults.of_another_node

@@ -121,6 +121,10 @@ class BrokerConfig:
         self.entries = entries
         self._values = values
 
+    def __deepcopy__(self, memo: object) -> BrokerConfig:
+        """Return the configs themselves, because they never change."""
+        return self
+
     @classmethod
     def from_entries(cls, entries: Mapping[str, str]) -> BrokerConfig:
         """Parse entries: the text of each broker key. A topic key (retention.ms) is not a broker key.

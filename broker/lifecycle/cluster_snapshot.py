@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING
 
 from ...storage.checkpoints.checkpoint_files import LOG_START_OFFSET_CHECKPOINT
 from ...storage.file_systems.memory_file_system import MemoryFileSystem
-from ..config.broker_config import BrokerConfig
 from ..metadata.cluster_metadata import ClusterMetadata
 from ..metadata.metadata_image import TopicImage
 from .metadata_store import metadata_of
@@ -45,11 +44,10 @@ class NodeSnapshot:
 class ClusterSnapshot:
     """An immutable snapshot.
 
-    metadata: topics and dynamic configs. config: the broker configs in effect. nodes: the logs of each node.
+    metadata: topics and dynamic configs. nodes: the logs of each node.
     """
 
     metadata: ClusterMetadata
-    config: BrokerConfig
     nodes: Sequence[NodeSnapshot]
 
 
@@ -57,7 +55,6 @@ def take_snapshot(cluster: Cluster) -> ClusterSnapshot:
     """Return a snapshot of the current state. Raises SnapshotError with a data folder or imported logs."""
     return ClusterSnapshot(
         deepcopy(metadata_of(cluster.controller)),
-        cluster.image.configs.current,
         [_node_snapshot(node) for node in cluster.nodes],
     )
 
@@ -100,7 +97,6 @@ def restore_snapshot(cluster: Cluster, snapshot: ClusterSnapshot) -> None:
     metadata = deepcopy(snapshot.metadata)
     restore_settings(cluster, metadata)
     cluster.controller.metadata_changed()
-    cluster.image.configs.current = snapshot.config
     loaders = [TopicLoader(node, cluster.clock) for node in cluster.nodes]
     if cluster.membership is None:
         loaders[0].load(metadata.topics)

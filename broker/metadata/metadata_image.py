@@ -193,8 +193,8 @@ class MetadataImage:
         del self._topics_by_id[topic.topic_id]
 
     def copy(self) -> MetadataImage:
-        """Return the metadata as it is now; later changes of topics and brokers are not in it."""
-        copied = MetadataImage(self.cluster_id, self.configs, self.emulated_version)
+        """Return the metadata as it is now; later changes are not in it."""
+        copied = MetadataImage(self.cluster_id, deepcopy(self.configs), self.emulated_version)
         copied.features, copied.offset, copied.brokers = self.features, self.offset, deepcopy(self.brokers)
         for topic in self.topics.values():
             copied.add_topic(replace(topic, configs=dict(topic.configs), partitions=list(topic.partitions)))
