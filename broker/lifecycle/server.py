@@ -150,6 +150,7 @@ class Server:
             self.node.event_loop_bridge.begin()
         if self.cluster.membership is not None:
             self.cluster.membership.all_started()
+            self.cluster.membership.begin_balancing()
         self.node.load_coordinators()
         try:
             await self._listen(self._configs)

@@ -19,7 +19,7 @@ from ...protocol.error_messages import ERROR_MESSAGES
 from .features import ELR_VERSION
 from .metadata_image import MetadataImage, PartitionRegistration, TopicImage
 from .partition_change import Election, ElectionRules, PartitionChange, change_partition
-from .topic_config import topic_value_of
+from .topic_config import LogConfigCache
 from .topic_validation import check_assignment
 
 if TYPE_CHECKING:
@@ -43,6 +43,7 @@ class ReplicationControl:
         """publish: has the nodes apply changed partitions."""
         self._image = image
         self._publish = publish
+        self._log_configs = LogConfigCache(image.configs.current)
 
     # -- brokers
 
@@ -109,15 +110,13 @@ class ReplicationControl:
     def _rules(self, topic: TopicImage, election: Election | None = None) -> ElectionRules:
         """Return what an election of the topic depends on. election: ONLINE or UNCLEAN by the topic's config."""
         config = self._image.configs.current
-        min_isr = topic_value_of(config, topic.configs, "min.insync.replicas")
-        assert isinstance(min_isr, int), f"min.insync.replicas is {min_isr!r}"
+        log_config = self._log_configs.get(config, topic.configs)
         if election is None:
-            is_unclean_enabled = topic_value_of(config, topic.configs, "unclean.leader.election.enable")
-            election = Election.UNCLEAN if is_unclean_enabled else Election.ONLINE
+            election = Election.UNCLEAN if log_config.unclean_leader_election_enable else Election.ONLINE
         active = {broker.node_id for broker in self._image.brokers if broker.is_active}
         return ElectionRules(
             can_lead=active.__contains__,
-            min_isr=min_isr,
+            min_isr=log_config.min_insync_replicas,
             is_elr_enabled=self._image.features.level_of(ELR_VERSION) > 0,
             election=election,
         )
