@@ -90,6 +90,11 @@ class DynamicConfigs:
         self.nodes[node_id] = NodeConfigs(first.with_entries(own), self.default_broker_configs)
 
     @property
+    def controller_id(self) -> int:
+        """The node id of the controller: that of the only node, or the one after those of several nodes."""
+        return self.static.node_id if len(self.nodes) == 1 else max(self.nodes) + 1
+
+    @property
     def static(self) -> BrokerConfig:
         """The static configs of the controller."""
         return self.controller.static

@@ -168,6 +168,7 @@ class Server:
         self.node.listeners = self.listeners
         registration = self.node.image.find_broker(self.node.node_id)
         assert registration is not None, "a node is registered from its creation on"
+        registration.directory_id = self.node.replicas.log_directory_id
         registration.endpoints = {
             listener.name: Endpoint(listener.advertised_host, listener.advertised_port) for listener in self.listeners
         }

@@ -10,6 +10,7 @@ from copy import deepcopy
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
+from ...protocol.primitives import ZERO_UUID
 from ...storage.producers.emulated_version import EmulatedVersion
 from ..config.dynamic_configs import DynamicConfigs
 from .features import FinalizedFeatures
@@ -41,13 +42,15 @@ class Endpoint(NamedTuple):
 class BrokerRegistration:
     """A broker of the cluster, as Metadata returns it (Kafka: metadata/BrokerRegistration).
 
-    endpoints: by listener name; empty until the broker listens. is_fenced: whether it may not lead partitions, because
+    endpoints: by listener name; empty until the broker listens. directory_id: the id of its log directory, 16 bytes,
+    zero until then. is_fenced: whether it may not lead partitions, because
     the controller does not hear from it. is_stopping: whether it may not lead any more, because it shuts down.
     """
 
     node_id: int
     rack: str | None
     endpoints: dict[str, Endpoint] = field(default_factory=dict[str, Endpoint])
+    directory_id: bytes = ZERO_UUID
     is_fenced: bool = False
     is_stopping: bool = False
 
