@@ -201,7 +201,7 @@ class MetadataFileStore:
 
 def topics_of(image: MetadataImage) -> list[TopicMetadata]:
     """Return the topics as the metadata file has them."""
-    has_replicas = len(image.brokers) > 1
+    has_replicas = len(image.configs.nodes) > 1
     return [
         TopicMetadata(
             topic.name,

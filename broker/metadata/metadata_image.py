@@ -163,6 +163,11 @@ class MetadataImage:
         """Return the registration of a broker, or None."""
         return next((broker for broker in self.brokers if broker.node_id == node_id), None)
 
+    def add_broker(self, broker: BrokerRegistration) -> None:
+        """Add the registration of a broker, in the order of the ids. Only the controller and recovery call this."""
+        self.brokers.append(broker)
+        self.brokers.sort(key=lambda each: each.node_id)
+
     def online_brokers(self) -> set[int]:
         """Return the ids of the brokers that are not fenced."""
         return {broker.node_id for broker in self.brokers if not broker.is_fenced}

@@ -6,7 +6,6 @@ import pytest
 
 from fauxka.protocol.api_keys import ApiKey
 from fauxka.protocol.messages.describe_cluster import DescribeClusterRequest, DescribeClusterResponse
-
 from fauxka.protocol.messages.describe_quorum import DescribeQuorumResponse
 
 from ..golden.capture_quorum import METADATA_TOPIC, describing
