@@ -76,7 +76,9 @@ class Cluster:
 
     def _add_node(self, rack: str | None, file_system: FileSystem) -> Node:
         node_id = self.image.configs.static.node_id + len(self.nodes)
-        self.image.brokers.append(BrokerRegistration(node_id, rack))
+        if self.nodes:
+            self.image.configs.add_node(node_id, rack)
+        self.image.add_broker(BrokerRegistration(node_id, rack))
         first_faults = self.nodes[0].file_faults if self.nodes else None
         make_file_faults = self._file_faults if first_faults is None else first_faults.of_another_node
         node = Node(node_id, self.controller, self.clock, file_system, make_file_faults)

@@ -57,6 +57,7 @@ class Membership:
         self._managers: dict[int, ReplicaManager] = {}
         self._isolated: dict[int, frozenset[Isolation]] = {}
         self._sessions: dict[int, Timer] = {}
+        self._balance: Timer | None = None
         # The last leader of each partition, by topic id and index, with its epoch.
         self._led: dict[tuple[bytes, int], tuple[int, int]] = {}
         # Called when a partition gets a leader, before it takes a request.
@@ -183,6 +184,13 @@ class Membership:
         self.fetchers.update_all()
         self._controller.replication.unfence(node_id)
         self.fetchers.update_all()
+
+    def begin_balancing(self) -> None:
+        """Elect preferred leaders every leader.imbalance.check.interval.seconds; no effect if that has begun."""
+        config = self._controller.image.configs.current
+        if config.auto_leader_rebalance_enable and self._balance is None:
+            interval_ms = config.leader_imbalance_check_interval_seconds * 1000
+            self._balance = self._clock.call_every(interval_ms, self._controller.replication.balance)
 
     def all_started(self) -> None:
         """Note that all nodes have loaded their logs: they fetch, and the partitions without a leader may get one."""

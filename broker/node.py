@@ -12,7 +12,7 @@ from ..protocol.error_codes import ErrorCode
 from ..storage.file_systems.file_system import FileSystem
 from .config.broker_config import BrokerConfig
 from .metadata.controller import Controller
-from .metadata.metadata_image import TopicImage
+from .metadata.metadata_image import MetadataImage, TopicImage
 from .replica.disk_fault_injector import FileFaults, MakeFileFaults
 from .replica.partition import Partition
 from .replica.replica_manager import ReplicaManager
@@ -44,6 +44,7 @@ class Node:
         self.image = controller.image
         self.clock = clock
         self.node_id = node_id
+        self.configs = self.image.configs.nodes[node_id]
         # The journal, if there is one.
         self.observer: RequestObserver | None = None
         # Called when the broker's configs have changed, for the listeners.
@@ -71,7 +72,7 @@ class Node:
     @property
     def config(self) -> BrokerConfig:
         """The configs that are in force now."""
-        return self.image.configs.current
+        return self.configs.current
 
     def find_peer(self, node_id: int) -> Node | None:
         """Return the node of that id if this one can reach it now, or None. A node always reaches itself."""
@@ -132,12 +133,17 @@ class Node:
 
     def keep_image(self) -> None:
         """Keep the metadata as it is now, because the controller cannot be reached."""
-        self.image = self.replicas.image = self.image.copy()
+        self._follow(self.image.copy())
+
+    def _follow(self, image: MetadataImage) -> None:
+        self.image, self.configs = image, image.configs.nodes[self.node_id]
+        self.replicas.follow(image)
 
     def take_over_image(self) -> None:
         """Follow the image of the controller again, and apply what has changed since keep_image."""
-        kept, self.image = self.image, self.controller.image
-        self.replicas.image = self.image
+        kept = self.image
+        self._follow(self.controller.image)
+        self.broker_configs_changed()
         removed = [topic for topic in kept.topics.values() if self.image.find_topic_by_id(topic.topic_id) is None]
         self.topics_removed(removed)
         self.complete_waiting()

@@ -121,6 +121,10 @@ class BrokerConfig:
         self.entries = entries
         self._values = values
 
+    def __deepcopy__(self, memo: object) -> BrokerConfig:
+        """Return the configs themselves, because they never change."""
+        return self
+
     @classmethod
     def from_entries(cls, entries: Mapping[str, str]) -> BrokerConfig:
         """Parse entries: the text of each broker key. A topic key (retention.ms) is not a broker key.
@@ -187,7 +191,10 @@ READ_ELSEWHERE = {
     "advertised.listeners", "broker.id", "broker.rack", "group.consumer.assignors",
     "group.coordinator.rebalance.protocols", "inter.broker.listener.name", "listeners", "log.dir", "log.dirs",
     *(f"group.share.{bound}{name}" for name in _SHARE_GROUP_NAMES for bound in ("", "min.", "max.")),
-    "group.share.max.share.sessions", "group.share.max.size",
+    "group.share.max.share.sessions", "group.share.max.size", "offsets.topic.replication.factor",
+    "replica.selector.class", "share.coordinator.state.topic.min.isr",
+    "share.coordinator.state.topic.replication.factor", "transaction.state.log.min.isr",
+    "transaction.state.log.replication.factor",
     "share.coordinator.snapshot.update.records.per.snapshot",
 }  # fmt: skip
 # Topic keys without an effect: no replication is throttled, and no log is in remote storage.

@@ -1,10 +1,12 @@
-"""Dynamic configs: those of this broker, of all brokers, of groups and of client metrics subscriptions.
+"""Dynamic configs: those of single brokers, of all brokers, of groups and of client metrics subscriptions.
 
-Order of precedence: the configs of this broker, the defaults for all brokers, the static configs.
+Order of precedence on a broker: its own configs, the defaults for all brokers, the static configs.
 Source: DynamicBrokerConfig and ConfigurationControlManager, Kafka 4.3.0; tests/golden/configs-4.3.0.jsonl.
 """
 
 from __future__ import annotations
+
+from collections.abc import Mapping
 
 from .broker_config import BrokerConfig
 from .config_keys import BROKER_KEYS, OWN_DEFAULTS
@@ -24,27 +26,20 @@ UNITS = (
 UNITS_BY_KEY = {name: names for names in UNITS for name in names}
 
 
-class DynamicConfigs:
-    """Static and dynamic configs, as text by key, and `current`: the configs in effect."""
+class NodeConfigs:
+    """The configs of one broker. static: those it was started with. current: those in effect.
 
-    __slots__ = (
-        "broker_configs",
-        "client_metrics_configs",
-        "current",
-        "default_broker_configs",
-        "group_configs",
-        "static",
-    )
+    broker_configs: its own dynamic configs, as text by key. default_broker_configs: those of all brokers.
+    """
 
-    def __init__(self, static: BrokerConfig) -> None:
-        """static: the configs that the broker was started with."""
+    __slots__ = ("broker_configs", "current", "default_broker_configs", "static")
+
+    def __init__(self, static: BrokerConfig, default_broker_configs: dict[str, str]) -> None:
+        """default_broker_configs: the dictionary that all brokers share."""
         self.static = static
         self.current = static
         self.broker_configs: dict[str, str] = {}
-        self.default_broker_configs: dict[str, str] = {}
-        self.unify_min_insync_replicas()
-        self.group_configs: dict[str, dict[str, str]] = {}
-        self.client_metrics_configs: dict[str, dict[str, str]] = {}
+        self.default_broker_configs = default_broker_configs
 
     def apply(self) -> None:
         """Recompute `current`. A key that Kafka does not have is stored without an effect, as in Kafka."""
@@ -56,6 +51,73 @@ class DynamicConfigs:
                 changes[name] = texts[name]
         self.current = self.static.with_entries(changes)
 
+    def change_static(self, changes: Mapping[str, str | None]) -> None:
+        """Change what the broker was started with; None resets a key to its default."""
+        self.static = self.static.with_entries(changes)
+        self.apply()
+
+    def static_texts(self) -> dict[str, str]:
+        """Return the static configs, with the keys that Kafka requires and node.id also as broker.id."""
+        texts = {**OWN_DEFAULTS, **self.static.entries}
+        texts.setdefault("broker.id", texts["node.id"])
+        return texts
+
+
+class DynamicConfigs:
+    """The configs of a cluster: of the controller, of each node by its id, of groups and of client metrics.
+
+    One node is its own controller. The controller of several nodes is no broker: it has the static configs of the first
+    node and the dynamic configs of all brokers, and none of a single broker.
+    """
+
+    __slots__ = ("client_metrics_configs", "controller", "default_broker_configs", "group_configs", "nodes")
+
+    def __init__(self, static: BrokerConfig) -> None:
+        """static: the configs that the first node was started with."""
+        self.default_broker_configs: dict[str, str] = {}
+        self.controller = NodeConfigs(static, self.default_broker_configs)
+        self.nodes = {static.node_id: self.controller}
+        self.group_configs: dict[str, dict[str, str]] = {}
+        self.client_metrics_configs: dict[str, dict[str, str]] = {}
+        self.unify_min_insync_replicas()
+
+    def add_node(self, node_id: int, rack: str | None) -> None:
+        """Add the configs of another node: the static ones are those of the first node but for its id and rack."""
+        first = self.static
+        if len(self.nodes) == 1:
+            self.controller = NodeConfigs(first, self.default_broker_configs)
+        own = {"node.id": str(node_id), "broker.id": None, "broker.rack": rack}
+        self.nodes[node_id] = NodeConfigs(first.with_entries(own), self.default_broker_configs)
+
+    @property
+    def controller_id(self) -> int:
+        """The node id of the controller: that of the only node, or the one after those of several nodes."""
+        return self.static.node_id if len(self.nodes) == 1 else max(self.nodes) + 1
+
+    @property
+    def static(self) -> BrokerConfig:
+        """The static configs of the controller."""
+        return self.controller.static
+
+    @property
+    def current(self) -> BrokerConfig:
+        """The configs in effect at the controller."""
+        return self.controller.current
+
+    def _all(self) -> list[NodeConfigs]:
+        return list(self.nodes.values()) if len(self.nodes) == 1 else [self.controller, *self.nodes.values()]
+
+    def apply(self) -> None:
+        """Recompute the configs in effect."""
+        for configs in self._all():
+            configs.apply()
+
+    def replace_default_broker_configs(self, texts: Mapping[str, str]) -> None:
+        """Replace the dynamic configs of all brokers. The caller applies them."""
+        texts = dict(texts)
+        self.default_broker_configs.clear()
+        self.default_broker_configs.update(texts)
+
     def unify_min_insync_replicas(self) -> None:
         """Have one min.insync.replicas for all brokers, by default the static one. The caller applies it.
 
@@ -64,14 +126,15 @@ class DynamicConfigs:
         self.default_broker_configs.setdefault(
             MIN_INSYNC_REPLICAS, text_of(self.static.value_of(MIN_INSYNC_REPLICAS)) or ""
         )
-        self.broker_configs.pop(MIN_INSYNC_REPLICAS, None)
+        for configs in self.nodes.values():
+            configs.broker_configs.pop(MIN_INSYNC_REPLICAS, None)
 
     def reset(self) -> None:
         """Remove all dynamic configs."""
-        DynamicConfigs.__init__(self, self.static)
-
-    def static_texts(self) -> dict[str, str]:
-        """Return the static configs, with the keys that Kafka requires and node.id also as broker.id."""
-        texts = {**OWN_DEFAULTS, **self.static.entries}
-        texts.setdefault("broker.id", texts["node.id"])
-        return texts
+        self.default_broker_configs.clear()
+        self.group_configs.clear()
+        self.client_metrics_configs.clear()
+        for configs in self._all():
+            configs.broker_configs.clear()
+            configs.current = configs.static
+        self.unify_min_insync_replicas()

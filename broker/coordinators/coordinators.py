@@ -212,7 +212,7 @@ class Coordinators:
         topic = image.find_topic(TRANSACTION_STATE_TOPIC)
         if topic is None:
             return None
-        if len(image.brokers) == 1:
+        if len(image.configs.nodes) == 1:
             # Not worth the hash of the id in each Produce.
             return self.transactions
         index = expected_index_of_key(image, CoordinatorType.TRANSACTION, transactional_id)

@@ -183,6 +183,7 @@ def load_nodes(cluster: Cluster, directories: NodeDirectories, racks: Sequence[s
         cluster.add_node(rack, directory.file_system)
     for node, directory in zip(cluster.nodes, directories.nodes, strict=True):
         node.replicas.log_directory_id, node.replicas.log_directory = directory.directory_id, directory.folder
+        node.configs.change_static({"log.dirs": directory.folder})
     controller = directories.controller
     cluster.image.cluster_id = controller.cluster_id
     metadata = controller.metadata or ClusterMetadata(controller.cluster_id)
@@ -357,8 +358,12 @@ def restore_settings(cluster: Cluster, metadata: ClusterMetadata) -> None:
     if configs is None:
         return
     dynamic = cluster.image.configs
-    dynamic.broker_configs = configs.broker_configs
-    dynamic.default_broker_configs = configs.default_broker_configs
+    if len(dynamic.nodes) == 1:
+        dynamic.controller.broker_configs = configs.broker_configs
+    else:
+        for node_id, node in dynamic.nodes.items():
+            node.broker_configs = configs.node_configs.get(node_id, {})
+    dynamic.replace_default_broker_configs(configs.default_broker_configs)
     dynamic.group_configs = configs.group_configs
     dynamic.client_metrics_configs = configs.client_metrics_configs
     dynamic.apply()

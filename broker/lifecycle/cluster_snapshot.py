@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING
 
 from ...storage.checkpoints.checkpoint_files import LOG_START_OFFSET_CHECKPOINT
 from ...storage.file_systems.memory_file_system import MemoryFileSystem
-from ..config.broker_config import BrokerConfig
 from ..metadata.cluster_metadata import ClusterMetadata
 from ..metadata.metadata_image import TopicImage
 from .metadata_store import metadata_of
@@ -50,11 +49,10 @@ class NodeSnapshot:
 class ClusterSnapshot:
     """An immutable snapshot.
 
-    metadata: topics and dynamic configs. config: the broker configs in effect. nodes: the logs of each node.
+    metadata: topics and dynamic configs. nodes: the logs of each node.
     """
 
     metadata: ClusterMetadata
-    config: BrokerConfig
     nodes: Sequence[NodeSnapshot]
 
 
@@ -62,7 +60,6 @@ def take_snapshot(cluster: Cluster) -> ClusterSnapshot:
     """Return a snapshot of the current state. Raises SnapshotError with a data folder or imported logs."""
     return ClusterSnapshot(
         deepcopy(metadata_of(cluster.controller)),
-        cluster.image.configs.current,
         [_node_snapshot(node) for node in cluster.nodes],
     )
 
@@ -105,7 +102,6 @@ def restore_snapshot(cluster: Cluster, snapshot: ClusterSnapshot) -> None:
     metadata = deepcopy(snapshot.metadata)
     restore_settings(cluster, metadata)
     cluster.controller.metadata_changed()
-    cluster.image.configs.current = snapshot.config
     _load_topics(cluster, [TopicLoader(node, cluster.clock) for node in cluster.nodes], metadata.topics, before)
     for node, of_node in zip(cluster.nodes, snapshot.nodes, strict=True):
         _restore_producers(node, of_node)

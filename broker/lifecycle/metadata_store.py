@@ -25,6 +25,7 @@ from .metadata_files import METADATA_COPY
 
 if TYPE_CHECKING:
     from ..cluster import Cluster
+    from ..config.dynamic_configs import DynamicConfigs
     from ..metadata.controller import Controller
     from ..metadata.metadata_image import MetadataImage
     from ..runtime.disk_executor import StepDone
@@ -200,7 +201,7 @@ class MetadataFileStore:
 
 def topics_of(image: MetadataImage) -> list[TopicMetadata]:
     """Return the topics as the metadata file has them."""
-    has_replicas = len(image.brokers) > 1
+    has_replicas = len(image.configs.nodes) > 1
     return [
         TopicMetadata(
             topic.name,
@@ -221,14 +222,22 @@ def metadata_of(controller: Controller) -> ClusterMetadata:
         controller.producer_ids.next_block_start,
         tuple(topics_of(image)),
         ConfigsMetadata(
-            configs.broker_configs,
+            configs.controller.broker_configs,
             configs.default_broker_configs,
             configs.group_configs,
             configs.client_metrics_configs,
+            node_configs_of(configs),
         ),
         image.offset,
         dict(image.features.updated),
     )
+
+
+def node_configs_of(configs: DynamicConfigs) -> dict[int, dict[str, str]]:
+    """Return the dynamic configs of each of several nodes that has some; those of one node are the controller's."""
+    if len(configs.nodes) == 1:
+        return {}
+    return {node_id: node.broker_configs for node_id, node in configs.nodes.items() if node.broker_configs}
 
 
 def _storage_error(error: OSError | None) -> KafkaError | None:

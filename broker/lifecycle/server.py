@@ -150,6 +150,7 @@ class Server:
             self.node.event_loop_bridge.begin()
         if self.cluster.membership is not None:
             self.cluster.membership.all_started()
+            self.cluster.membership.begin_balancing()
         self.node.load_coordinators()
         try:
             await self._listen(self._configs)
@@ -167,6 +168,7 @@ class Server:
         self.node.listeners = self.listeners
         registration = self.node.image.find_broker(self.node.node_id)
         assert registration is not None, "a node is registered from its creation on"
+        registration.directory_id = self.node.replicas.log_directory_id
         registration.endpoints = {
             listener.name: Endpoint(listener.advertised_host, listener.advertised_port) for listener in self.listeners
         }

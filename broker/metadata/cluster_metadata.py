@@ -2,7 +2,7 @@
 
 Kafka stores these in the metadata log of its controllers. The file is JSON and is always replaced as a whole. Any
 unexpected field or value is an error, because a guess could result in wrong configs or in duplicate producer ids.
-Version 4 is that of several nodes: each partition has its replicas, its leader and its ISR.
+Version 4 is that of several nodes: each partition has its replicas, its leader and its ISR, and each node its configs.
 Since version 3 the last line is a CRC-32C of everything before it: a changed bit must not make another topic id.
 Versions 1 and 2 are read without one. The checksum is compared before the version: later versions must end in the
 same line.
@@ -30,9 +30,10 @@ METADATA_VERSION = 4
 # Version 1 has neither metadata_offset nor features.
 FEATURES_SINCE = 2
 CHECKSUM_SINCE = 3
-# From this version on topics have their replicas. The file of one node, which has none, stays readable for version 3.
+# From this version on topics have their replicas and nodes their configs. The file of one node has version 3 without.
 REPLICAS_SINCE = 4
 _CHECKSUM = re.compile(rb' "checksum": "([0-9a-f]{8})"}\n\Z')
+_NODE_ID = re.compile("0|[1-9][0-9]{0,9}")
 # Four times the size of 100,000 topics with some configs each.
 METADATA_BYTES_MAX = 64 * 1024 * 1024
 
@@ -62,12 +63,16 @@ class TopicMetadata:
 
 @dataclass(frozen=True, slots=True)
 class ConfigsMetadata:
-    """The dynamic configs; see DynamicConfigs."""
+    """The dynamic configs; see DynamicConfigs.
+
+    broker_configs: those of the only node. node_configs: those of each of several nodes that has some, by node id.
+    """
 
     broker_configs: Texts = field(default_factory=Texts)
     default_broker_configs: Texts = field(default_factory=Texts)
     group_configs: dict[str, Texts] = field(default_factory=dict[str, Texts])
     client_metrics_configs: dict[str, Texts] = field(default_factory=dict[str, Texts])
+    node_configs: dict[int, Texts] = field(default_factory=dict[int, Texts])
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,15 +96,15 @@ def encode_metadata(metadata: ClusterMetadata) -> bytes:
     """Return the bytes of the file, with one line per topic and the checksum in the last line."""
     topics = ",\n".join(f"  {json.dumps(_topic_object(topic))}" for topic in metadata.topics)
     configs = metadata.configs
-    has_replicas = any(topic.partitions for topic in metadata.topics)
+    has_nodes = bool(configs and configs.node_configs) or any(topic.partitions for topic in metadata.topics)
     lines = [
-        f'"version": {METADATA_VERSION if has_replicas else CHECKSUM_SINCE}',
+        f'"version": {METADATA_VERSION if has_nodes else CHECKSUM_SINCE}',
         f'"cluster_id": {json.dumps(metadata.cluster_id)}',
         f'"next_producer_id": {metadata.next_producer_id}',
         f'"metadata_offset": {metadata.metadata_offset}',
         f'"features": {json.dumps(metadata.features)}',
         f'"topics": [\n{topics}\n ]' if topics else '"topics": []',
-        f'"configs": {json.dumps(None if configs is None else _configs_object(configs))}',
+        f'"configs": {json.dumps(None if configs is None else _configs_object(configs, has_nodes=has_nodes))}',
     ]
     return with_checksum(("{" + ",\n ".join(lines) + ",\n").encode())
 
@@ -132,7 +137,7 @@ def decode_metadata(content: bytes | memoryview) -> ClusterMetadata:
             _topic_of(topic, f"topics[{index}]", has_replicas=version >= REPLICAS_SINCE)
             for index, topic in enumerate(topics)
         ),
-        fields.decode("configs", _configs_of),
+        fields.decode("configs", _node_configs_of if version >= REPLICAS_SINCE else _configs_of),
         fields.decode("metadata_offset", _integer_up_to(0, INT64_MAX)) if has_features else 0,
         fields.decode("features", _features) if has_features else {},
     )
@@ -161,9 +166,9 @@ def _partition_object(partition: PartitionRegistration) -> dict[str, object]:
     return {name: getattr(partition, name) for name in (*_PARTITION_NUMBERS, *_PARTITION_NODES)}
 
 
-def _configs_object(configs: ConfigsMetadata) -> dict[str, object]:
+def _configs_object(configs: ConfigsMetadata, *, has_nodes: bool) -> dict[str, object]:
     return {
-        "broker": configs.broker_configs,
+        **({"nodes": configs.node_configs} if has_nodes else {"broker": configs.broker_configs}),
         "all_brokers": configs.default_broker_configs,
         "groups": configs.group_configs,
         "client_metrics": configs.client_metrics_configs,
@@ -278,6 +283,26 @@ def _configs_of(value: object, place: str) -> ConfigsMetadata | None:
         fields.decode("groups", _texts_by_name),
         fields.decode("client_metrics", _texts_by_name),
     )
+
+
+def _node_configs_of(value: object, place: str) -> ConfigsMetadata | None:
+    if value is None:
+        return None
+    fields = _Fields(value, place, ("nodes", "all_brokers", "groups", "client_metrics"))
+    return ConfigsMetadata(
+        default_broker_configs=fields.decode("all_brokers", _texts),
+        group_configs=fields.decode("groups", _texts_by_name),
+        client_metrics_configs=fields.decode("client_metrics", _texts_by_name),
+        node_configs=fields.decode("nodes", _texts_by_node),
+    )
+
+
+def _texts_by_node(value: object, place: str) -> dict[int, Texts]:
+    by_name = _texts_by_name(value, place)
+    wrong = next((name for name in by_name if _NODE_ID.fullmatch(name) is None), None)
+    if wrong is not None:
+        raise _wrong(place, wrong, "the id of a node")
+    return {int(name): texts for name, texts in by_name.items()}
 
 
 def _features(value: object, place: str) -> dict[str, int]:

@@ -50,7 +50,8 @@ def current_configs(image: MetadataImage, resource: ConfigResource) -> dict[str,
             topic = image.find_topic(resource.name)
             return {} if topic is None else topic.configs
         case ResourceType.BROKER:
-            return configs.broker_configs if resource.name else configs.default_broker_configs
+            # The caller has checked the id: a broker changes no configs but its own.
+            return configs.nodes[int(resource.name)].broker_configs if resource.name else configs.default_broker_configs
         case ResourceType.CLIENT_METRICS:
             return configs.client_metrics_configs.get(resource.name, {})
         case ResourceType.GROUP:
@@ -119,15 +120,7 @@ def replace_configs(
         case ResourceType.TOPIC:
             _replace_topic_configs(controller, resource.name, texts, validate_only=validate_only)
         case ResourceType.BROKER:
-            check_broker_configs(configs, texts, is_default=not resource.name)
-            if controller.image.features.level_of(ELR_VERSION):
-                check_min_insync_replicas(configs, texts, is_default=not resource.name)
-            if not validate_only:
-                if resource.name:
-                    configs.broker_configs = texts
-                else:
-                    configs.default_broker_configs = texts
-                controller.apply_dynamic_configs()
+            _replace_broker_configs(controller, resource.name, texts, validate_only=validate_only)
         case ResourceType.CLIENT_METRICS:
             check_client_metrics(resource.name, texts)
             if not validate_only:
@@ -140,6 +133,21 @@ def replace_configs(
                 controller.metadata_changed()
         case _:
             raise KafkaError(ErrorCode.INVALID_REQUEST, f"Unknown resource type {resource.resource_type}")
+
+
+def _replace_broker_configs(controller: Controller, name: str, texts: dict[str, str], *, validate_only: bool) -> None:
+    configs = controller.image.configs
+    node = configs.nodes[int(name)] if name else configs.controller
+    check_broker_configs(node.static, texts, is_default=not name)
+    if controller.image.features.level_of(ELR_VERSION):
+        check_min_insync_replicas(node.broker_configs, texts, is_default=not name)
+    if validate_only:
+        return
+    if name:
+        node.broker_configs = texts
+    else:
+        configs.replace_default_broker_configs(texts)
+    controller.apply_dynamic_configs()
 
 
 def _replace_topic_configs(controller: Controller, name: str, texts: dict[str, str], *, validate_only: bool) -> None:

@@ -11,11 +11,10 @@ from itertools import dropwhile
 
 from ...protocol.messages.describe_configs import DescribeConfigsResourceResult, DescribeConfigsSynonym
 from ..config import broker_loggers
-from ..config.broker_config import BrokerConfig
 from ..config.config_keys import BROKER_KEYS, GROUP_KEYS, OWN_DEFAULTS, TOPIC_KEYS, ConfigKey
 from ..config.config_resources import ResourceType
 from ..config.config_types import ConfigType, ConfigValue, text_of
-from ..config.dynamic_configs import UNITS_BY_KEY, DynamicConfigs
+from ..config.dynamic_configs import UNITS_BY_KEY, NodeConfigs
 from .topic_config import topic_value_of
 
 
@@ -48,7 +47,7 @@ CLIENT_METRICS_KEYS = {
 }
 
 
-def synonyms_of(configs: DynamicConfigs, name: str, *, is_sensitive: bool = False) -> list[DescribeConfigsSynonym]:
+def synonyms_of(configs: NodeConfigs, name: str, *, is_sensitive: bool = False) -> list[DescribeConfigsSynonym]:
     """Return the values of a broker key and of its other units, in the order of precedence.
 
     A key without a value has no synonyms, even if the same setting in a coarser unit has one.
@@ -92,14 +91,12 @@ def _entry(
     )
 
 
-def topic_entries(
-    config: BrokerConfig, configs: DynamicConfigs, overrides: Mapping[str, str]
-) -> Iterable[DescribeConfigsResourceResult]:
-    """Return the entries of a topic. overrides: the topic's own configs."""
+def topic_entries(configs: NodeConfigs, overrides: Mapping[str, str]) -> Iterable[DescribeConfigsResourceResult]:
+    """Return the entries of a topic. configs: those of the broker. overrides: the topic's own."""
     for key in TOPIC_KEYS.values():
         if key.is_internal and key.name not in overrides:
             continue
-        value = topic_value_of(config, overrides, key.name)
+        value = topic_value_of(configs.current, overrides, key.name)
         synonyms = synonyms_of(configs, key.synonyms[0].name) if key.synonyms else []
         if key.name in overrides:
             own = DescribeConfigsSynonym(name=key.name, value=text_of(value), source=ConfigSource.TOPIC)
@@ -107,13 +104,12 @@ def topic_entries(
         yield _entry(key.name, value, synonyms, key)
 
 
-def broker_entries(
-    config: BrokerConfig, configs: DynamicConfigs, bound: Mapping[str, str]
-) -> Iterable[DescribeConfigsResourceResult]:
-    """Return the entries of this broker, including unknown keys that were set dynamically.
+def broker_entries(configs: NodeConfigs, bound: Mapping[str, str]) -> Iterable[DescribeConfigsResourceResult]:
+    """Return the entries of a broker, including unknown keys that were set dynamically.
 
     bound: the values of the listener keys as the broker has bound them, whatever their configured values are.
     """
+    config = configs.current
     for key in BROKER_KEYS.values():
         if key.is_internal:
             continue
@@ -145,7 +141,7 @@ def add_documentation(resource_type: int, entries: Iterable[DescribeConfigsResou
         entry.documentation = None if key is None else documentation_of(key)
 
 
-def default_broker_entries(configs: DynamicConfigs) -> Iterable[DescribeConfigsResourceResult]:
+def default_broker_entries(configs: NodeConfigs) -> Iterable[DescribeConfigsResourceResult]:
     """Return the entries of the default broker resource: the dynamic configs of all brokers."""
     for name, text in configs.default_broker_configs.items():
         key = BROKER_KEYS.get(name)
@@ -158,13 +154,10 @@ def default_broker_entries(configs: DynamicConfigs) -> Iterable[DescribeConfigsR
         yield _entry(name, text, synonyms, key, read_only=key is None or key.dynamic_mode == "read-only")
 
 
-def group_entries(
-    config: BrokerConfig, configs: DynamicConfigs, group_id: str
-) -> Iterable[DescribeConfigsResourceResult]:
-    """Return the entries of a group. As in Kafka, the group need not exist."""
-    overrides = configs.group_configs.get(group_id, {})
+def group_entries(configs: NodeConfigs, overrides: Mapping[str, str]) -> Iterable[DescribeConfigsResourceResult]:
+    """Return the entries of a group. As in Kafka, the group need not exist. overrides: the group's own configs."""
     for key in GROUP_KEYS.values():
-        default = config.value_of(key.synonyms[0].name) if key.synonyms else key.default_value
+        default = configs.current.value_of(key.synonyms[0].name) if key.synonyms else key.default_value
         value = key.parse(overrides[key.name]) if key.name in overrides else default
         if key.synonyms:
             synonyms = synonyms_of(configs, key.synonyms[0].name)
@@ -176,9 +169,8 @@ def group_entries(
         yield _entry(key.name, value, synonyms, key)
 
 
-def client_metrics_entries(configs: DynamicConfigs, subscription: str) -> Iterable[DescribeConfigsResourceResult]:
-    """Return the entries of a client metrics subscription. It has no effect here."""
-    overrides = configs.client_metrics_configs.get(subscription, {})
+def client_metrics_entries(overrides: Mapping[str, str]) -> Iterable[DescribeConfigsResourceResult]:
+    """Return the entries of a client metrics subscription with its own configs. It has no effect here."""
     for name, (config_type, default) in CLIENT_METRICS_KEYS.items():
         text = overrides.get(name, default)
         source = ConfigSource.CLIENT_METRICS if name in overrides else ConfigSource.DEFAULT
@@ -199,10 +191,11 @@ def logger_entries() -> Iterable[DescribeConfigsResourceResult]:
 
 
 def effective_topic_configs(
-    configs: DynamicConfigs, overrides: Mapping[str, str]
+    configs: NodeConfigs, overrides: Mapping[str, str]
 ) -> Iterable[tuple[str, str | None, ConfigSource]]:
     """Return name, unparsed value and source of every key of a topic, for CreateTopics.
 
+    configs: those of the controller. overrides: the topic's own.
     Source: KafkaConfigSchema.resolveEffectiveTopicConfigs, Kafka 4.3.0.
     """
     layers = (

@@ -276,16 +276,21 @@ class Controller:
     # -- brokers
 
     def unregister_broker(self, broker_id: int) -> None:
-        """Remove a broker from the cluster.
+        """Remove a broker from the cluster, also one that runs, until it is restarted. It keeps its replicas.
 
         Raises KafkaError: BROKER_ID_NOT_REGISTERED; INVALID_REQUEST for the only broker. Kafka unregisters it too, and
         has no leader for any partition until the broker is restarted.
         """
-        if all(broker.node_id != broker_id for broker in self.image.brokers):
+        broker = self.image.find_broker(broker_id)
+        if broker is None:
             raise KafkaError(ErrorCode.BROKER_ID_NOT_REGISTERED, f"Broker ID {broker_id} is not currently registered")
-        raise KafkaError(
-            ErrorCode.INVALID_REQUEST, f"Broker ID {broker_id} is the only broker and cannot be unregistered"
-        )
+        if len(self.image.brokers) == 1:
+            raise KafkaError(
+                ErrorCode.INVALID_REQUEST, f"Broker ID {broker_id} is the only broker and cannot be unregistered"
+            )
+        self.replication.fence(broker_id)
+        self.image.brokers.remove(broker)
+        self.metadata_changed()
 
     # -- producer ids
 

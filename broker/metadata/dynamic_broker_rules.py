@@ -12,15 +12,15 @@ from ...protocol.error_codes import ErrorCode, KafkaError
 from ..config.broker_config import BrokerConfig
 from ..config.config_keys import BROKER_KEYS, GROUP_KEYS
 from ..config.config_types import ConfigError, parse_integer
-from ..config.dynamic_configs import MIN_INSYNC_REPLICAS, DynamicConfigs
+from ..config.dynamic_configs import MIN_INSYNC_REPLICAS
 from .config_entries import CLIENT_METRICS_KEYS
 
 # The bounds of a subscription's push interval (ClientMetricsConfigs).
 INTERVAL_MS_RANGE = range(100, 3_600_001)
 
 
-def check_broker_configs(configs: DynamicConfigs, texts: Mapping[str, str], *, is_default: bool) -> None:
-    """Raise KafkaError if texts are not valid as the dynamic configs of this broker.
+def check_broker_configs(static: BrokerConfig, texts: Mapping[str, str], *, is_default: bool) -> None:
+    """Raise KafkaError if texts are not valid as the dynamic configs of the broker with these static ones.
 
     is_default: of all brokers instead. An unknown key is valid.
     """
@@ -36,7 +36,7 @@ def check_broker_configs(configs: DynamicConfigs, texts: Mapping[str, str], *, i
             (name for name, mode in modes.items() if mode == "per-broker"),
         )
     try:
-        configs.static.with_entries({name: texts[name] for name in modes})
+        static.with_entries({name: texts[name] for name in modes})
     except ConfigError as error:
         raise KafkaError(ErrorCode.INVALID_REQUEST, str(error)) from error
 
@@ -47,13 +47,16 @@ def _refuse(reason: str, names: Iterable[str]) -> None:
         raise KafkaError(ErrorCode.INVALID_REQUEST, f"{reason}: [{', '.join(refused)}]")
 
 
-def check_min_insync_replicas(configs: DynamicConfigs, texts: Mapping[str, str], *, is_default: bool) -> None:
-    """Raise KafkaError INVALID_CONFIG if texts change min.insync.replicas as eligible leader replicas do not allow."""
+def check_min_insync_replicas(before: Mapping[str, str], texts: Mapping[str, str], *, is_default: bool) -> None:
+    """Raise KafkaError INVALID_CONFIG if texts change min.insync.replicas as eligible leader replicas do not allow.
+
+    before: the dynamic configs of the broker. is_default: texts are those of all brokers.
+    """
     if is_default and MIN_INSYNC_REPLICAS not in texts:
         raise KafkaError(
             ErrorCode.INVALID_CONFIG, f"Cluster-level {MIN_INSYNC_REPLICAS} cannot be removed while ELR is enabled."
         )
-    if not is_default and texts.get(MIN_INSYNC_REPLICAS) != configs.broker_configs.get(MIN_INSYNC_REPLICAS):
+    if not is_default and texts.get(MIN_INSYNC_REPLICAS) != before.get(MIN_INSYNC_REPLICAS):
         raise KafkaError(
             ErrorCode.INVALID_CONFIG, f"Broker-level {MIN_INSYNC_REPLICAS} cannot be altered while ELR is enabled."
         )

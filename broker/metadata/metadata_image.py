@@ -10,6 +10,7 @@ from copy import deepcopy
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
+from ...protocol.primitives import ZERO_UUID
 from ...storage.producers.emulated_version import EmulatedVersion
 from ..config.dynamic_configs import DynamicConfigs
 from .features import FinalizedFeatures
@@ -41,13 +42,15 @@ class Endpoint(NamedTuple):
 class BrokerRegistration:
     """A broker of the cluster, as Metadata returns it (Kafka: metadata/BrokerRegistration).
 
-    endpoints: by listener name; empty until the broker listens. is_fenced: whether it may not lead partitions, because
+    endpoints: by listener name; empty until the broker listens. directory_id: the id of its log directory, 16 bytes,
+    zero until then. is_fenced: whether it may not lead partitions, because
     the controller does not hear from it. is_stopping: whether it may not lead any more, because it shuts down.
     """
 
     node_id: int
     rack: str | None
     endpoints: dict[str, Endpoint] = field(default_factory=dict[str, Endpoint])
+    directory_id: bytes = ZERO_UUID
     is_fenced: bool = False
     is_stopping: bool = False
 
@@ -160,6 +163,11 @@ class MetadataImage:
         """Return the registration of a broker, or None."""
         return next((broker for broker in self.brokers if broker.node_id == node_id), None)
 
+    def add_broker(self, broker: BrokerRegistration) -> None:
+        """Add the registration of a broker, in the order of the ids. Only the controller and recovery call this."""
+        self.brokers.append(broker)
+        self.brokers.sort(key=lambda each: each.node_id)
+
     def online_brokers(self) -> set[int]:
         """Return the ids of the brokers that are not fenced."""
         return {broker.node_id for broker in self.brokers if not broker.is_fenced}
@@ -193,8 +201,8 @@ class MetadataImage:
         del self._topics_by_id[topic.topic_id]
 
     def copy(self) -> MetadataImage:
-        """Return the metadata as it is now; later changes of topics and brokers are not in it."""
-        copied = MetadataImage(self.cluster_id, self.configs, self.emulated_version)
+        """Return the metadata as it is now; later changes are not in it."""
+        copied = MetadataImage(self.cluster_id, deepcopy(self.configs), self.emulated_version)
         copied.features, copied.offset, copied.brokers = self.features, self.offset, deepcopy(self.brokers)
         for topic in self.topics.values():
             copied.add_topic(replace(topic, configs=dict(topic.configs), partitions=list(topic.partitions)))

@@ -12,18 +12,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from enum import IntEnum
-from typing import TYPE_CHECKING
 
 from ...protocol.error_codes import ErrorCode, KafkaError
 from ...protocol.error_messages import ERROR_MESSAGES
 from .features import ELR_VERSION
-from .metadata_image import MetadataImage, PartitionRegistration, TopicImage
+from .metadata_image import BrokerRegistration, MetadataImage, PartitionRegistration, TopicImage
 from .partition_change import Election, ElectionRules, PartitionChange, change_partition
-from .topic_config import topic_value_of
+from .topic_config import LogConfigCache
 from .topic_validation import check_assignment
-
-if TYPE_CHECKING:
-    from .metadata_image import BrokerRegistration
 
 # Called with a topic and the indexes of its partitions that have changed.
 Publish = Callable[[TopicImage, Sequence[int]], None]
@@ -43,41 +39,44 @@ class ReplicationControl:
         """publish: has the nodes apply changed partitions."""
         self._image = image
         self._publish = publish
+        self._log_configs = LogConfigCache(image.configs.current)
 
     # -- brokers
 
     def fence(self, node_id: int) -> None:
-        """Fence a broker that the controller does not hear from. No effect on a fenced broker."""
-        broker = self._broker(node_id)
-        if not broker.is_fenced:
+        """Fence a broker that the controller does not hear from. No effect on a fenced or unregistered broker."""
+        broker = self._image.find_broker(node_id)
+        if broker is not None and not broker.is_fenced:
             broker.is_fenced, broker.is_stopping = True, False
             self._remove_from_isrs(node_id)
 
     def begin_shutdown(self, node_id: int) -> None:
         """Move the leaders away from a broker that will stop (controlled shutdown)."""
-        self._broker(node_id).is_stopping = True
-        self._remove_from_isrs(node_id)
+        broker = self._image.find_broker(node_id)
+        if broker is not None:
+            broker.is_stopping = True
+            self._remove_from_isrs(node_id)
 
     def register(self, node_id: int, *, was_killed: bool) -> None:
         """Register a broker that has started again; it stays fenced. was_killed: it did not stop cleanly."""
         self.fence(node_id)
+        if self._image.find_broker(node_id) is None:
+            rack = self._image.configs.nodes[node_id].static.broker_rack
+            self._image.add_broker(BrokerRegistration(node_id, rack, is_fenced=True))
         if was_killed:
             killed = PartitionChange(killed=[node_id])
             self._change_all(lambda each: killed if node_id in each.elr else None)
 
     def unfence(self, node_id: int) -> None:
-        """Let a broker lead partitions, because it has caught up with the metadata."""
-        self._broker(node_id).is_fenced = False
-        self.elect_missing()
+        """Let a broker lead partitions, because it has caught up with the metadata. No effect if it is unregistered."""
+        broker = self._image.find_broker(node_id)
+        if broker is not None:
+            broker.is_fenced = False
+            self.elect_missing()
 
     def elect_missing(self) -> None:
         """Elect leaders of the partitions that have none."""
         self._change_all(lambda each: None if each.has_leader else PartitionChange())
-
-    def _broker(self, node_id: int) -> BrokerRegistration:
-        broker = self._image.find_broker(node_id)
-        assert broker is not None, f"broker {node_id} is not registered"
-        return broker
 
     def _remove_from_isrs(self, node_id: int) -> None:
         def without(partition: PartitionRegistration) -> PartitionChange | None:
@@ -109,15 +108,13 @@ class ReplicationControl:
     def _rules(self, topic: TopicImage, election: Election | None = None) -> ElectionRules:
         """Return what an election of the topic depends on. election: ONLINE or UNCLEAN by the topic's config."""
         config = self._image.configs.current
-        min_isr = topic_value_of(config, topic.configs, "min.insync.replicas")
-        assert isinstance(min_isr, int), f"min.insync.replicas is {min_isr!r}"
+        log_config = self._log_configs.get(config, topic.configs)
         if election is None:
-            is_unclean_enabled = topic_value_of(config, topic.configs, "unclean.leader.election.enable")
-            election = Election.UNCLEAN if is_unclean_enabled else Election.ONLINE
+            election = Election.UNCLEAN if log_config.unclean_leader_election_enable else Election.ONLINE
         active = {broker.node_id for broker in self._image.brokers if broker.is_active}
         return ElectionRules(
             can_lead=active.__contains__,
-            min_isr=min_isr,
+            min_isr=log_config.min_insync_replicas,
             is_elr_enabled=self._image.features.level_of(ELR_VERSION) > 0,
             election=election,
         )

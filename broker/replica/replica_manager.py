@@ -51,16 +51,17 @@ class ReplicaManager:
         """file_system: where the logs are. file_faults: the fault injector of file_system, if it has one."""
         self.node_id = node_id
         self.image = image
+        self.configs = image.configs.nodes[node_id]
         self.clock = clock
         self.file_system = file_system
         # What DescribeLogDirs returns: the data folder, or the configured folder if nothing is written.
-        self.log_directory = image.configs.current.log_directory
+        self.log_directory = self.config.log_directory
         # 16 bytes, as in meta.properties.
         self.log_directory_id = new_uuid()
         # Proposes an ISR to the controller. A cluster of one node has no followers.
         self.alter_isr: AlterIsr = lambda partition, isr: False
         self._file_faults = file_faults
-        self._log_configs = LogConfigCache(image.configs.current)
+        self._log_configs = LogConfigCache(self.config)
         self._partitions: dict[bytes, list[Partition]] = {}
         # Removed partitions whose waiting requests are not completed yet.
         self._removed: list[Partition] = []
@@ -68,7 +69,7 @@ class ReplicaManager:
     @property
     def config(self) -> BrokerConfig:
         """The configs of the broker that are in force now."""
-        return self.image.configs.current
+        return self.configs.current
 
     @cached_property
     def logs(self) -> LogManager:
@@ -124,6 +125,10 @@ class ReplicaManager:
             yield from self.partitions_of(topic)
 
     # -- changes of the image
+
+    def follow(self, image: MetadataImage) -> None:
+        """Read another image from now on: the controller's, or a copy while the controller cannot be reached."""
+        self.image, self.configs = image, image.configs.nodes[self.node_id]
 
     def create_partitions(self, topic: TopicImage, first_index: int) -> None:
         """Create the topic's partitions from first_index on.

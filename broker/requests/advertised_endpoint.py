@@ -9,6 +9,7 @@ from ...protocol.error_codes import ErrorCode
 from ..metadata.metadata_image import BrokerRegistration, Endpoint
 from .request_context import RequestContext
 
+NO_CONTROLLER = -1
 # The errors after which a client needs the leader, and not after UNKNOWN_LEADER_EPOCH: there the node is behind.
 _STALE_LEADER = (ErrorCode.NOT_LEADER_OR_FOLLOWER, ErrorCode.FENCED_LEADER_EPOCH)
 
@@ -23,12 +24,28 @@ def find_endpoint(context: RequestContext, broker: BrokerRegistration) -> Endpoi
     return broker.endpoints.get(context.listener.name)
 
 
-def alive_brokers(context: RequestContext) -> Iterator[tuple[BrokerRegistration, Endpoint]]:
-    """Yield the brokers that are not fenced, with their addresses for the client of a request."""
+def registered_brokers(context: RequestContext) -> Iterator[tuple[BrokerRegistration, Endpoint]]:
+    """Yield all brokers with their addresses for the client of a request."""
     for broker in context.node.image.brokers:
-        endpoint = None if broker.is_fenced else find_endpoint(context, broker)
+        endpoint = find_endpoint(context, broker)
         if endpoint is not None:
             yield broker, endpoint
+
+
+def alive_brokers(context: RequestContext) -> Iterator[tuple[BrokerRegistration, Endpoint]]:
+    """Yield the brokers that are not fenced, with their addresses for the client of a request."""
+    return ((broker, endpoint) for broker, endpoint in registered_brokers(context) if not broker.is_fenced)
+
+
+def controller_id_of(context: RequestContext) -> int:
+    """Return the id of the broker that clients send requests for the controller to.
+
+    Kafka returns any broker that is alive, because each forwards them. Here it is this node, which the client has
+    reached, or another one if this node is not registered any more; NO_CONTROLLER without any.
+    Source: KRaftMetadataCache.getControllerId and getRandomAliveBroker, Kafka 4.3.0.
+    """
+    online = context.node.image.online_brokers()
+    return context.node.node_id if context.node.node_id in online else min(online, default=NO_CONTROLLER)
 
 
 def find_leader_after(error_code: int, context: RequestContext, topic_id: bytes, index: int) -> CurrentLeader | None:

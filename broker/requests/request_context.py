@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from ...storage.append_refused import AppendRefused
     from ...storage.append_result import AppendResult
     from ..config.broker_config import BrokerConfig
+    from ..config.dynamic_configs import NodeConfigs
     from ..coordinators.coordinators import Coordinators
     from ..metadata.controller import Controller
     from ..metadata.metadata_image import MetadataImage
@@ -94,6 +95,11 @@ class NodeServices(Protocol):
     @property
     def config(self) -> BrokerConfig:
         """The configs that are in force now."""
+        ...
+
+    @property
+    def configs(self) -> NodeConfigs:
+        """The static and dynamic configs of the node."""
         ...
 
     @property

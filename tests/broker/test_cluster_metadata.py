@@ -94,6 +94,27 @@ def test_any_cluster_is_read_again(metadata: ClusterMetadata) -> None:
     assert decode_metadata(encode_metadata(metadata)) == metadata
 
 
+def test_configs_of_several_nodes_are_read_again() -> None:
+    configs = ConfigsMetadata(node_configs={2: {"log.retention.ms": "5"}, 10: {}})
+    metadata = ClusterMetadata("c", configs=configs)
+
+    content = encode_metadata(metadata)
+
+    assert json.loads(content)["version"] == 4
+    assert decode_metadata(content) == metadata
+
+
+@pytest.mark.parametrize("name", ["", "-1", "01", "node-1", "12345678901", "²"])
+def test_configs_of_no_node_id_are_refused(name: str) -> None:
+    written = json.loads(encode_metadata(ClusterMetadata("c", configs=ConfigsMetadata(node_configs={2: {}}))))
+    written["configs"]["nodes"] = {name: {}}
+    del written["checksum"]
+    content = json.dumps(written).removesuffix("}").encode() + b",\n"
+
+    with pytest.raises(CorruptFileError, match=r"configs\.nodes"):
+        decode_metadata(with_checksum(content))
+
+
 def test_file_that_is_cut_anywhere_is_refused() -> None:
     # The last byte is the final line break.
     content = encode_metadata(METADATA).rstrip()
@@ -156,11 +177,11 @@ def test_wrong_value_is_named_with_its_field(path: Sequence[str | int], value: o
 
 @pytest.mark.parametrize(
     "content",
-    [b'{"version": 4, "anything": []}', with_checksum(b'{"version": 4, "anything": [],\n')],
+    [b'{"version": 5, "anything": []}', with_checksum(b'{"version": 5, "anything": [],\n')],
     ids=["without a checksum", "with a checksum"],
 )
 def test_file_of_a_later_release_is_recognised(content: bytes) -> None:
-    with pytest.raises(NewerMetadataError, match="has version 4; this release supports versions up to 3"):
+    with pytest.raises(NewerMetadataError, match="has version 5; this release supports versions up to 4"):
         decode_metadata(content)
 
 

@@ -9,6 +9,9 @@ from collections.abc import Mapping, Sequence
 from typing import TextIO
 
 from fauxka.protocol.batches.records import Record, build_batch
+from fauxka.protocol.messages.alter_configs import AlterableConfig as ReplacedConfig
+from fauxka.protocol.messages.alter_configs import AlterConfigsRequest
+from fauxka.protocol.messages.alter_configs import AlterConfigsResource as ReplacedResource
 from fauxka.protocol.messages.create_partitions import (
     CreatePartitionsAssignment,
     CreatePartitionsRequest,
@@ -22,8 +25,15 @@ from fauxka.protocol.messages.create_topics import (
 )
 from fauxka.protocol.messages.delete_records import DeleteRecordsPartition, DeleteRecordsRequest, DeleteRecordsTopic
 from fauxka.protocol.messages.describe_cluster import DescribeClusterRequest
+from fauxka.protocol.messages.describe_configs import DescribeConfigsRequest, DescribeConfigsResource
+from fauxka.protocol.messages.describe_log_dirs import DescribableLogDirTopic, DescribeLogDirsRequest
 from fauxka.protocol.messages.describe_topic_partitions import DescribeTopicPartitionsRequest, TopicRequest
 from fauxka.protocol.messages.fetch import FetchPartition, FetchRequest, FetchTopic
+from fauxka.protocol.messages.incremental_alter_configs import (
+    AlterableConfig,
+    AlterConfigsResource,
+    IncrementalAlterConfigsRequest,
+)
 from fauxka.protocol.messages.list_offsets import ListOffsetsPartition, ListOffsetsRequest, ListOffsetsTopic
 from fauxka.protocol.messages.metadata import MetadataRequest, MetadataRequestTopic, MetadataResponse
 from fauxka.protocol.messages.offset_for_leader_epoch import (
@@ -35,6 +45,7 @@ from fauxka.protocol.messages.produce import PartitionProduceData, ProduceReques
 
 from .capture_connection import Request
 from .capture_normal_form import Json, NormalForm
+from .capture_quorum import BROKER, BROKER_LOGGER, METADATA_TOPIC, TOPIC, describing, resources
 from .capture_recorder import Recorder
 
 # The leader first: node 1 leads partition 0, follows another one, and has no replica of the last one of "pairs".
@@ -52,10 +63,15 @@ UNORDERED_FIELDS = (
     "brokers",
     "groups",
     "node_endpoints",
+    "observers",
     "partition_responses",
     "partition_result",
     "transaction_states",
 )
+# The node id of Kafka's controller in tests/reference/kafka, and that of fauxka's.
+CONTROLLER_IDS = (100, 4)
+CONTROLLER = "the controller"
+CONFIGS = ("node.id", "broker.id", "broker.rack", "log.retention.ms", "min.insync.replicas")
 
 
 class NodeRecorder(Recorder):
@@ -63,10 +79,14 @@ class NodeRecorder(Recorder):
 
     def __init__(self, node_id: int, bootstraps: Sequence[str], output: TextIO) -> None:
         """bootstraps: the addresses from node 1 on."""
-        super().__init__(bootstraps[node_id - 1], output)
+        super().__init__(bootstraps[node_id - 1], output, f"settled-{node_id}")
         ports = {int(address.rpartition(":")[2]): f"PORT {node}" for node, address in enumerate(bootstraps, 1)}
         self.normal_form = NormalForm(self.bootstrap, ports)
         self.node_id = node_id
+
+    def wait_for_topic(self, name: str, partition_count: int) -> None:
+        """Return when the node knows the leader of each partition, which may be another node."""
+        self.wait_until_described(name, partition_count)
 
     def wait_until_described(self, name: str, partition_count: int) -> None:
         """Return when the node knows the leader of each partition of a topic."""
@@ -94,6 +114,12 @@ def sort_hash_maps(answer: Json) -> None:
     elif isinstance(answer, dict):
         if "controller_id" in answer:
             answer["controller_id"] = ANY
+        for name in ("leader_id", "node_id", "replica_id"):
+            if answer.get(name) in CONTROLLER_IDS:
+                answer[name] = CONTROLLER
+        if answer.get("node_id") == CONTROLLER:
+            # That of fauxka has the listener of the node that responds.
+            answer["listeners"] = [CONTROLLER]
         for name, value in answer.items():
             if name in UNORDERED_FIELDS and isinstance(value, list):
                 value.sort(key=json.dumps)
@@ -114,6 +140,10 @@ def capture(bootstraps: Sequence[str], output: TextIO) -> None:
     for node in nodes[:2]:
         for name in LAYOUTS:
             _asked(node, name, topic_ids[name])
+    for node in nodes:
+        _asked_about_itself(node)
+    for node in nodes:
+        _configured(node, others=nodes)
     for node in nodes:
         node.connection.close()
 
@@ -221,3 +251,55 @@ def _asked_with_epoch(recorder: NodeRecorder, name: str, topic_id: bytes, epoch:
         4,
         OffsetForLeaderEpochRequest(replica_id=-1, topics=[OffsetForLeaderTopic(topic=name, partitions=ends)]),
     )
+
+
+def _asked_about_itself(recorder: NodeRecorder) -> None:
+    """Ask what each node has of its own, and the state of the controllers."""
+    asked = [DescribableLogDirTopic(topic=name, partitions=[0, 1, 2]) for name in LAYOUTS]
+    for version in (1, 3, 4, 5):
+        recorder.case("all logs", version, DescribeLogDirsRequest(topics=None))
+        recorder.case("logs of each partition", version, DescribeLogDirsRequest(topics=asked))
+    recorder.each_version("the quorum", range(3), lambda _: describing((METADATA_TOPIC, [0])))
+    recorder.case("brokers with configs", 1, resources(BROKER, BROKER_LOGGER))
+
+
+def _configured(recorder: NodeRecorder, others: Sequence[NodeRecorder]) -> None:
+    """Set a config of each broker at one node, and ask all nodes for it."""
+    for other in others:
+        name = str(other.node_id)
+        recorder.case(f"configs of broker {name}", 4, _describing(BROKER, name))
+        for request in _setting(name, str(recorder.node_id * 1_000_000)):
+            recorder.case(f"set a config of broker {name}", 1, request)
+    for other in others:
+        other.settle()
+        other.case(f"its configs after those of {recorder.node_id}", 4, _describing(BROKER, str(other.node_id)))
+        other.case(f"a topic after the configs of {recorder.node_id}", 4, _describing(TOPIC, "pairs"))
+
+
+def _describing(kind: int, name: str) -> DescribeConfigsRequest:
+    keys = list(CONFIGS) if kind == BROKER else ["retention.ms", "min.insync.replicas"]
+    resource = DescribeConfigsResource(resource_type=kind, resource_name=name, configuration_keys=keys)
+    return DescribeConfigsRequest(resources=[resource], include_synonyms=True)
+
+
+def _setting(name: str, value: str) -> list[AlterConfigsRequest | IncrementalAlterConfigsRequest]:
+    """Return requests that set the retention of a broker."""
+    replaced = AlterConfigsRequest(
+        resources=[
+            ReplacedResource(
+                resource_type=BROKER,
+                resource_name=name,
+                configs=[ReplacedConfig(name="log.retention.ms", value=f"{value}1")],
+            )
+        ]
+    )
+    altered = IncrementalAlterConfigsRequest(
+        resources=[
+            AlterConfigsResource(
+                resource_type=BROKER,
+                resource_name=name,
+                configs=[AlterableConfig(name="log.retention.ms", config_operation=0, value=value)],
+            )
+        ]
+    )
+    return [replaced, altered]

@@ -1,6 +1,6 @@
 """DescribeCluster (60), versions 0-2.
 
-v1 endpoint type; v2 fenced brokers, of which there are none here.
+v1 endpoint type; v2 fenced brokers.
 Source: KafkaApis.handleDescribeCluster and AuthHelper.computeDescribeClusterResponse, Kafka 4.3.0;
 tests/golden/cluster-4.3.0.jsonl.
 """
@@ -14,7 +14,7 @@ from ....protocol.messages.describe_cluster import (
     DescribeClusterResponse,
 )
 from ...metadata.authorized_operations import CLUSTER_OPERATIONS
-from ...requests.advertised_endpoint import alive_brokers
+from ...requests.advertised_endpoint import alive_brokers, controller_id_of, registered_brokers
 from ...requests.request_context import ApiHandler, RequestContext
 
 BROKERS, CONTROLLERS = 1, 2
@@ -33,13 +33,19 @@ def handle(context: RequestContext, request: DescribeClusterRequest) -> Describe
             error_code=ErrorCode.UNSUPPORTED_ENDPOINT_TYPE,
             error_message=f"Unsupported endpoint type {request.endpoint_type}",
         )
-    node = context.node
+    brokers = registered_brokers if request.include_fenced_brokers else alive_brokers
     response = DescribeClusterResponse(
-        cluster_id=node.image.cluster_id,
-        controller_id=node.node_id,
+        cluster_id=context.node.image.cluster_id,
+        controller_id=controller_id_of(context),
         brokers=[
-            DescribeClusterBroker(broker_id=broker.node_id, host=endpoint.host, port=endpoint.port, rack=broker.rack)
-            for broker, endpoint in alive_brokers(context)
+            DescribeClusterBroker(
+                broker_id=broker.node_id,
+                host=endpoint.host,
+                port=endpoint.port,
+                rack=broker.rack,
+                is_fenced=broker.is_fenced,
+            )
+            for broker, endpoint in brokers(context)
         ],
     )
     if request.include_cluster_authorized_operations:

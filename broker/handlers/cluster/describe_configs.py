@@ -68,15 +68,14 @@ def _configs(
 
 def _entries(node: NodeServices, resource: DescribeConfigsResource) -> Iterable[DescribeConfigsResourceResult]:
     name = resource.resource_name
-    configs = node.image.configs
     match resource.resource_type:
         case ResourceType.TOPIC:
             return _topic_entries(node, name)
         case ResourceType.BROKER if not name:
-            return config_entries.default_broker_entries(configs)
+            return config_entries.default_broker_entries(node.configs)
         case ResourceType.BROKER:
             _check_broker_id(node, name, "or empty string, but received")
-            return config_entries.broker_entries(node.config, configs, listener_configs(node))
+            return config_entries.broker_entries(node.configs, listener_configs(node))
         case ResourceType.BROKER_LOGGER:
             if not name:
                 raise KafkaError(ErrorCode.INVALID_REQUEST, "Broker id must not be empty")
@@ -85,11 +84,11 @@ def _entries(node: NodeServices, resource: DescribeConfigsResource) -> Iterable[
         case ResourceType.CLIENT_METRICS:
             if not name:
                 raise KafkaError(ErrorCode.INVALID_REQUEST, "Client metrics subscription name must not be empty")
-            return config_entries.client_metrics_entries(configs, name)
+            return config_entries.client_metrics_entries(node.image.configs.client_metrics_configs.get(name, {}))
         case ResourceType.GROUP:
             if not name:
                 raise KafkaError(ErrorCode.INVALID_REQUEST, "Group name must not be empty")
-            return config_entries.group_entries(node.config, configs, name)
+            return config_entries.group_entries(node.configs, node.image.configs.group_configs.get(name, {}))
         case _:
             raise KafkaError(ErrorCode.INVALID_REQUEST, MALFORMED)
 
@@ -131,7 +130,7 @@ def _topic_entries(node: NodeServices, name: str) -> Iterable[DescribeConfigsRes
     topic = node.image.find_topic(name)
     if topic is None:
         raise KafkaError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
-    return config_entries.topic_entries(node.config, node.image.configs, topic.configs)
+    return config_entries.topic_entries(node.configs, topic.configs)
 
 
 HANDLER = SteppedApiHandler(DescribeConfigsRequest.read, handle)

@@ -1,13 +1,17 @@
 """DescribeQuorum (55), versions 0-2.
 
-The quorum is one controller in the broker's process. Its log is the sequence of changes of the metadata image. It has
-no listener of its own: the response has the broker's listener, under the name of Kafka's controller listener.
+The quorum is one controller in the brokers' process: the only node, or one beside several nodes, which are observers
+then. Its log is the sequence of changes of the metadata image. It has no listener of its own: the response has the
+broker's listener, under the name of Kafka's controller listener. Kafka returns an observer for some minutes after its
+end; here it is left out as long as it is fenced.
 v1 times of replicas; v2 error messages, directory ids and nodes.
 Source: KafkaApis.handleDescribeQuorumRequest and KafkaRaftClient.handleDescribeQuorumRequest, Kafka 4.3.0;
-tests/golden/quorum-4.3.0.jsonl.
+tests/golden/quorum-4.3.0.jsonl and nodes-4.3.0.jsonl.
 """
 
 from __future__ import annotations
+
+from functools import partial
 
 from ....protocol.error_codes import ErrorCode
 from ....protocol.error_messages import ERROR_MESSAGES
@@ -62,22 +66,28 @@ def _unknown_partition(partition: RequestPartitionData) -> ResponsePartitionData
 
 
 def _metadata_partition(context: RequestContext) -> ResponsePartitionData:
-    node = context.node
+    image = context.node.image
     # Before KIP-853 (kraft.version 1) Kafka's voters have no directory ids.
-    has_directories = node.image.features.level_of(KRAFT_VERSION) > 0
-    controller = ReplicaState(
-        replica_id=node.node_id,
-        replica_directory_id=node.replicas.log_directory_id if has_directories else ZERO_UUID,
-        log_end_offset=node.image.offset,
+    has_directories = image.features.level_of(KRAFT_VERSION) > 0
+    controller_id = image.configs.controller_id
+    replica = partial(
+        ReplicaState,
+        log_end_offset=image.offset,
         last_fetch_timestamp=context.now_ms,
         last_caught_up_timestamp=context.now_ms,
     )
+    directory_id = context.node.replicas.log_directory_id if has_directories else ZERO_UUID
     return ResponsePartitionData(
         partition_index=METADATA_PARTITION,
-        leader_id=node.node_id,
+        leader_id=controller_id,
         leader_epoch=LEADER_EPOCH,
-        high_watermark=node.image.offset,
-        current_voters=[controller],
+        high_watermark=image.offset,
+        current_voters=[replica(replica_id=controller_id, replica_directory_id=directory_id)],
+        observers=[
+            replica(replica_id=broker.node_id, replica_directory_id=broker.directory_id)
+            for broker in image.brokers
+            if broker.node_id != controller_id and not broker.is_fenced
+        ],
     )
 
 
@@ -85,7 +95,7 @@ def _controller_node(context: RequestContext) -> Node:
     name = context.node.config.list_of("controller.listener.names")[0]
     listener = context.listener
     return Node(
-        node_id=context.node.node_id,
+        node_id=context.node.image.configs.controller_id,
         listeners=[Listener(name=name, host=listener.advertised_host, port=listener.advertised_port)],
     )
 

@@ -80,7 +80,7 @@ def _find_request_error(
     if request.timeout_ms <= 0:
         # Kafka's controller checks the timeout before it starts.
         return KafkaError(ErrorCode.REQUEST_TIMED_OUT)
-    default = node.config.num_partitions
+    default = node.image.configs.current.num_partitions
     total = sum(
         len(topic.assignments) or (default if topic.num_partitions == NOT_GIVEN else max(topic.num_partitions, 0))
         for topic in wanted
@@ -131,7 +131,7 @@ def _create(
         replication_factor=factor,
         configs=[
             CreatableTopicConfigs(name=name, value=text, config_source=source)
-            for name, text, source in effective_topic_configs(node.image.configs, configs)
+            for name, text, source in effective_topic_configs(node.image.configs.controller, configs)
         ],
     )
 
@@ -151,7 +151,7 @@ def _checked_configs(node: NodeServices, topic: CreatableTopic) -> dict[str, str
     """Return the validated configs of the topic; the last of several values of a key counts."""
     requested = {config.name: config.value for config in topic.configs}
     try:
-        validate_topic_configs(node.config, requested)
+        validate_topic_configs(node.image.configs.current, requested)
     except ConfigError as error:
         raise KafkaError(ErrorCode.INVALID_CONFIG, str(error)) from error
     return {name: value for name, value in requested.items() if value is not None}
@@ -171,7 +171,8 @@ def _checked_layout(node: NodeServices, topic: CreatableTopic) -> tuple[int, int
         raise KafkaError(ErrorCode.INVALID_PARTITIONS, "Number of partitions was set to an invalid non-positive value.")
     factor = node.controller.replication_factor_of(topic.replication_factor)
     check_replication_factor(node.image.brokers, factor)
-    return node.config.num_partitions if topic.num_partitions == NOT_GIVEN else topic.num_partitions, factor, None
+    default = node.image.configs.current.num_partitions
+    return default if topic.num_partitions == NOT_GIVEN else topic.num_partitions, factor, None
 
 
 def _checked_assignments(node: NodeServices, topic: CreatableTopic) -> list[list[int]]:

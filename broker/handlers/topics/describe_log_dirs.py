@@ -1,7 +1,7 @@
 """DescribeLogDirs (35), versions 1-5.
 
 There is one log directory: the data folder, with the bytes of its file system. Without a data folder the bytes are
-those of the machine's memory.
+those of the machine's memory. The offset lag is 0: only a future replica has another one, and there is none.
 v2 flexible; v3 top-level error code; v4 total and usable bytes; v5 cordoned directories (none here).
 Source: KafkaApis.handleDescribeLogDirsRequest and ReplicaManager.describeLogDirs, Kafka 4.3.0;
 tests/golden/cluster-4.3.0.jsonl.
@@ -19,6 +19,7 @@ from ....protocol.messages.describe_log_dirs import (
     DescribeLogDirsResult,
     DescribeLogDirsTopic,
 )
+from ...replica.partition import Partition
 from ...requests.request_context import NodeServices, RequestContext, SteppedApiHandler
 from ...runtime.long_work import Steps
 
@@ -27,7 +28,7 @@ UNKNOWN_BYTES = -1
 
 
 def handle(context: RequestContext, request: DescribeLogDirsRequest) -> Steps[DescribeLogDirsResponse]:
-    """Return the sizes of the requested partitions, or of all for null. Unknown partitions are left out."""
+    """Return the sizes of the requested partitions, or of all for null. Those without a replica here are left out."""
     node = context.node
     total_bytes, usable_bytes = (
         _disk_bytes(node.replicas.log_directory) if node.replicas.is_on_disk else _memory_bytes()
@@ -53,13 +54,19 @@ def _topics(node: NodeServices, request: DescribeLogDirsRequest) -> Steps[list[D
         if topic is None:
             continue
         described = [
-            DescribeLogDirsPartition(partition_index=each.index, partition_size=each.log.size_bytes)
+            DescribeLogDirsPartition(partition_index=each.index, partition_size=_size_of(each))
             for each in node.replicas.partitions_of(topic)
-            if request.topics is None or each.index in wanted[name]
+            if each.has_replica and (request.topics is None or each.index in wanted[name])
         ]
         if described:
             results.append(DescribeLogDirsTopic(name=name, partitions=described))
     return results
+
+
+def _size_of(partition: Partition) -> int:
+    """Return the bytes of a log; one in memory that was never used has none."""
+    log = partition.find_log()
+    return 0 if log is None else log.size_bytes
 
 
 def _memory_bytes() -> tuple[int, int]:

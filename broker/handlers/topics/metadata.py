@@ -27,7 +27,7 @@ from ...coordinators.internal_topics import INTERNAL_TOPICS, ensure_internal_top
 from ...metadata.authorized_operations import CLUSTER_OPERATIONS, TOPIC_OPERATIONS
 from ...metadata.metadata_image import NO_LEADER, MetadataImage, TopicImage, is_internal_topic
 from ...metadata.topic_validation import PARTITIONS_PER_REQUEST_MAX, collision_key_of, find_topic_name_error
-from ...requests.advertised_endpoint import alive_brokers
+from ...requests.advertised_endpoint import alive_brokers, controller_id_of
 from ...requests.request_context import RequestContext, SteppedApiHandler
 from ...runtime.deferred import Deferred
 from ...runtime.long_work import Steps, for_each
@@ -47,7 +47,7 @@ def handle(context: RequestContext, request: MetadataRequest) -> Steps[MetadataR
         return _error_response(request.topics or [], error)
     response = MetadataResponse(
         cluster_id=node.image.cluster_id,
-        controller_id=node.node_id,
+        controller_id=controller_id_of(context),
         brokers=[
             MetadataResponseBroker(node_id=broker.node_id, host=endpoint.host, port=endpoint.port, rack=broker.rack)
             for broker, endpoint in alive_brokers(context)
