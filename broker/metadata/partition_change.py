@@ -1,6 +1,7 @@
 """How a change of its replicas or brokers changes a partition: ISR, ELR, leader and leader epoch.
 
-- A leader that may stay stays. Else the first replica of the ISR that is alive leads, then one of the ELR.
+- A leader that may stay stays. Else the first replica of the ISR that is alive leads, or one of the ELR if the ISR is
+  empty. Without an ELR, the ISR keeps its last members.
 - Without any of them, the last known leader may lead again, once it is back (KIP-966), or any replica that is alive
   where the topic allows unclean elections. The ISR is that leader alone then.
 - The ELR has the replicas that left the ISR while it had fewer members than min.insync.replicas. They have every record
@@ -75,6 +76,10 @@ def change_partition(
         _lead(before, after, elected, rules)
     elif not set(after.replicas) >= set(before.replicas):
         after.leader_epoch += 1
+    if after.has_leader or not rules.is_elr_enabled:
+        after.last_known_elr = []
+    if not after.isr and not rules.is_elr_enabled:
+        after.isr = list(before.isr)
     if after == before:
         return None
     after.partition_epoch += 1
@@ -82,24 +87,20 @@ def change_partition(
 
 
 def _complete_reassignment(after: PartitionRegistration) -> None:
-    """End the reassignment if all replicas that it adds are in sync, and one that stays is."""
+    """End the reassignment if all replicas that it leaves are in sync."""
     if not after.adding and not after.removing:
         return
-    kept_isr = [node_id for node_id in after.isr if node_id not in after.removing]
-    if not kept_isr or not set(kept_isr) >= set(after.adding):
-        return
-    after.replicas = [node_id for node_id in after.replicas if node_id not in after.removing]
-    after.isr, after.adding, after.removing = kept_isr, [], []
+    replicas = [node_id for node_id in after.replicas if node_id not in after.removing]
+    if set(after.isr) >= set(replicas):
+        after.isr = [node_id for node_id in after.isr if node_id not in after.removing]
+        after.replicas, after.adding, after.removing = replicas, [], []
 
 
 def _update_elr(
     before: PartitionRegistration, after: PartitionRegistration, killed: Collection[int], rules: ElectionRules
 ) -> None:
-    if not rules.is_elr_enabled:
-        after.elr, after.last_known_elr = [], []
-        return
-    if len(after.isr) >= min(rules.min_isr, len(after.replicas)):
-        after.elr, after.last_known_elr = [], []
+    if not rules.is_elr_enabled or len(after.isr) >= min(rules.min_isr, len(after.replicas)):
+        after.elr = []
         return
     candidates = {*before.elr, *before.isr}.difference(after.isr, killed).intersection(after.replicas)
     after.elr = sorted(candidates)
@@ -108,9 +109,10 @@ def _update_elr(
 def _elect(after: PartitionRegistration, rules: ElectionRules) -> _Elected:
     """Return the leader: that of before if it may stay."""
 
+    in_sync = after.isr or after.elr
+
     def is_eligible(node_id: int) -> bool:
-        is_in_elr = rules.is_elr_enabled and node_id in after.elr
-        return (node_id in after.isr or is_in_elr) and rules.can_lead(node_id)
+        return node_id in in_sync and rules.can_lead(node_id)
 
     preferred = after.replicas[:1] if rules.election is Election.PREFERRED else []
     for node_id in (*preferred, after.leader_id, *after.replicas):
@@ -130,15 +132,11 @@ def _lead(before: PartitionRegistration, after: PartitionRegistration, elected: 
     """Make the elected replica the leader, in the next epoch."""
     after.leader_id, after.leader_epoch = elected.leader_id, before.leader_epoch + 1
     if elected.is_unclean:
-        after.isr, after.elr, after.last_known_elr = [elected.leader_id], [], []
+        after.isr, after.elr = [elected.leader_id], []
     elif elected.leader_id in after.elr:
         after.isr = [elected.leader_id]
-        after.elr = [node_id for node_id in after.elr if node_id != elected.leader_id]
-        if len(after.isr) >= min(rules.min_isr, len(after.replicas)):
-            after.elr = []
-        after.last_known_elr = []
-    elif elected.leader_id == NO_LEADER and not rules.is_elr_enabled:
-        # Without an ELR, the ISR keeps the last replica that has every record.
-        after.isr = after.isr or list(before.isr)
+        is_under_min_isr = min(rules.min_isr, len(after.replicas)) > 1
+        # Else the high watermark moves on, and the others soon lack records. Kafka clears the ELR with the next change.
+        after.elr = [node_id for node_id in after.elr if node_id != elected.leader_id and is_under_min_isr]
     elif elected.leader_id == NO_LEADER and not after.isr:
         after.last_known_elr = [before.leader_id]

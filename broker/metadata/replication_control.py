@@ -198,6 +198,12 @@ class ReplicationControl:
         )
         if replicas is None:
             change = _cancelled(partition)
+            if not change.isr and self._rules(topic).election is not Election.UNCLEAN:
+                raise KafkaError(
+                    ErrorCode.INVALID_REPLICA_ASSIGNMENT,
+                    f"Unable to revert partition assignment for {topic_name}:{index} because it would require an "
+                    "unclean leader election.",
+                )
         else:
             check_assignment(replicas, {broker.node_id for broker in self._image.brokers})
             change = _reassigned(partition, replicas)
