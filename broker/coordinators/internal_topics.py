@@ -40,12 +40,13 @@ class CoordinatorType(IntEnum):
 class InternalTopic:
     """The topic of one type of coordinator.
 
-    partition_count: the broker config key of the partition count. configs: topic configs with fixed values.
+    partition_count, replication_factor: the broker config keys of these. configs: topic configs with fixed values.
     configs_from: topic config keys to the broker config keys that set their values.
     """
 
     name: str
     partition_count: str
+    replication_factor: str
     configs: Mapping[str, str]
     configs_from: Mapping[str, str]
 
@@ -55,12 +56,14 @@ INTERNAL_TOPICS: Mapping[CoordinatorType, InternalTopic] = MappingProxyType(
         CoordinatorType.GROUP: InternalTopic(
             GROUP_METADATA_TOPIC,
             "offsets.topic.num.partitions",
+            "offsets.topic.replication.factor",
             {"cleanup.policy": "compact", "compression.type": "producer"},
             {"segment.bytes": "offsets.topic.segment.bytes"},
         ),
         CoordinatorType.TRANSACTION: InternalTopic(
             TRANSACTION_STATE_TOPIC,
             "transaction.state.log.num.partitions",
+            "transaction.state.log.replication.factor",
             {
                 "cleanup.policy": "compact",
                 "compression.type": "uncompressed",
@@ -74,6 +77,7 @@ INTERNAL_TOPICS: Mapping[CoordinatorType, InternalTopic] = MappingProxyType(
         CoordinatorType.SHARE: InternalTopic(
             SHARE_GROUP_STATE_TOPIC,
             "share.coordinator.state.topic.num.partitions",
+            "share.coordinator.state.topic.replication.factor",
             {"cleanup.policy": "delete", "compression.type": "producer", "retention.ms": "-1"},
             {
                 "min.insync.replicas": "share.coordinator.state.topic.min.isr",
@@ -112,20 +116,32 @@ def partition_index_of_key(key: str, partition_count: int) -> int:
 
 
 def ensure_internal_topic(controller: Controller, coordinator_type: CoordinatorType) -> TopicImage:
-    """Return the topic of a type of coordinator. Creates it from the broker's configs if it does not exist."""
+    """Return the topic of a type of coordinator. Creates it from the broker's configs if it does not exist.
+
+    It has at most as many replicas as there are brokers; Kafka creates no topic with fewer than configured.
+    """
     wanted = INTERNAL_TOPICS[coordinator_type]
     image = controller.image
     topic = image.find_topic(wanted.name)
     if topic is not None:
         return topic
     configs = {name: str(image.configs.current.value_of(key)) for name, key in wanted.configs_from.items()}
-    return controller.create_topic(wanted.name, _partition_count(image, wanted), configs={**wanted.configs, **configs})
+    return controller.create_topic(
+        wanted.name,
+        _partition_count(image, wanted),
+        configs={**wanted.configs, **configs},
+        replication_factor=min(_number(image, wanted.replication_factor), len(image.brokers)),
+    )
 
 
 def _partition_count(image: MetadataImage, wanted: InternalTopic) -> int:
-    partition_count = image.configs.current.value_of(wanted.partition_count)
-    assert isinstance(partition_count, int), f"{wanted.partition_count} is {partition_count!r}"
-    return partition_count
+    return _number(image, wanted.partition_count)
+
+
+def _number(image: MetadataImage, key: str) -> int:
+    value = image.configs.current.value_of(key)
+    assert isinstance(value, int), f"{key} is {value!r}"
+    return value
 
 
 def is_share_key(key: str) -> bool:
