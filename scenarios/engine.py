@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import closing
 from dataclasses import replace
 from typing import Any
@@ -10,17 +10,19 @@ from typing import Any
 from msgspec import Struct
 
 from ..storage.producers.emulated_version import EmulatedVersion
+from .brokers.cluster_broker import ClusterBroker
 from .brokers.in_process_broker import InProcessBroker
 from .brokers.process_broker import ProcessBroker
 from .brokers.scenario_broker import ScenarioBroker, create_topic
 from .clients.client import ClientOptions, ClientUnavailable, ScenarioClient
 from .clients.clients import NamedClient
+from .clients.consumer import ConsumerOptions, ScenarioConsumer
 from .expectations import Check, RunResult, check
 from .report.notes import Notes
 from .report.stored_log import READ_COMMITTED, read_log
 from .report.timeline import Moment, build_timeline
 from .scenario import RAW, Scenario, is_within
-from .step_runner import TOPIC, RunContext, StepRunner
+from .step_runner import TOPIC, Processes, RunContext, StepRunner
 
 # The request timeouts of the clients. They are short, because a response that is late here is lost.
 RAW_REQUEST_MS = 400
@@ -53,13 +55,18 @@ def run(scenario: Scenario, client: NamedClient, as_version: str | None = None) 
     """
     version = EmulatedVersion.parse(as_version) if as_version else EmulatedVersion.latest()
     check_possible(scenario, client.name, version.name)
-    make_broker: Callable[[str], ScenarioBroker] = ProcessBroker if scenario.on_disk else InProcessBroker
-    broker = make_broker(version.name)
+    broker = _start_broker(scenario, version)
     try:
         create_topic(broker.bootstrap_servers, TOPIC, scenario.partitions, scenario.topic_config)
         return _run_on(broker, scenario, client, version)
     finally:
         broker.close()
+
+
+def _start_broker(scenario: Scenario, version: EmulatedVersion) -> ScenarioBroker:
+    if scenario.on_disk:
+        return ProcessBroker(version.name)
+    return InProcessBroker(version.name) if scenario.nodes == 1 else ClusterBroker(version.name, scenario.nodes)
 
 
 def check_possible(scenario: Scenario, client: str, version: str) -> None:
@@ -76,10 +83,19 @@ def _run_on(broker: ScenarioBroker, scenario: Scenario, named: NamedClient, vers
     notes = Notes(broker, TOPIC)
     options = _options(broker, scenario, named.name, notes)
 
-    def start_producer(process: str, transactional_id: str) -> ScenarioClient:
-        return named.make(replace(options, transactional_id=transactional_id, process=process))
+    def start_producer(process: str, transactional_id: str | None) -> ScenarioClient:
+        other = replace(options, transactional_id=transactional_id, process=process, is_idempotent=True, acks="all")
+        return named.make(other)
 
-    context = RunContext(scenario, named.name, named.make(options), broker, notes, start_producer)
+    def start_consumer(process: str, group: str | None) -> ScenarioConsumer:
+        def add_note(text: str) -> None:
+            notes.add("client", text, process)
+
+        return named.make_consumer(ConsumerOptions(broker.bootstrap_servers, TOPIC, process, group, add_note))
+
+    context = RunContext(
+        scenario, named.name, named.make(options), broker, notes, Processes(start_producer, start_consumer)
+    )
     with closing(StepRunner(context)) as runner:
         runner.run()
     return _report(context, runner, version)
@@ -93,6 +109,7 @@ def _options(broker: ScenarioBroker, scenario: Scenario, name: str, notes: Notes
         request_ms=scenario.request_ms or (RAW_REQUEST_MS if name == RAW else REAL_REQUEST_MS),
         delivery_ms=scenario.delivery_ms or DELIVERY_MS,
         add_note=lambda process, text: notes.add("client", text, process),
+        acks=scenario.acks,
         transactional_id=scenario.transactional_id,
     )
 
@@ -113,6 +130,7 @@ def _report(context: RunContext, runner: StepRunner, version: EmulatedVersion) -
         streamed=runner.streamed,
         committed=read_log(broker.bootstrap_servers, TOPIC, scenario.partitions, isolation_level=READ_COMMITTED),
         ends=runner.ends,
+        consumers=runner.consumers,
     )
     expected = scenario.expected_of(context.client_name, version.name)
     checks = [each for expectation in expected for each in check(expectation, seen)]

@@ -10,6 +10,7 @@ from typing import Any, cast
 from msgspec import Struct
 
 from .clients.client import NO_ANSWER, Delivery
+from .clients.consumer import ScenarioConsumer
 from .report.journal_requests import NOT_APPLIED, REFUSED
 from .report.stored_log import StoredBatch
 from .report.timeline import Moment
@@ -33,6 +34,7 @@ class RunResult:
 
     decisions: by batch name, one per attempt, in order. streamed: the events of a stream, in the order of sending.
     committed: what a read_committed consumer reads. ends: the results of ended transactions.
+    consumers: by their names in the scenario.
     """
 
     client: str
@@ -44,6 +46,7 @@ class RunResult:
     streamed: Sequence[str]
     committed: Sequence[StoredBatch]
     ends: Sequence[str]
+    consumers: Mapping[str, ScenarioConsumer]
 
 
 def check(expected: Expectation, seen: RunResult) -> list[Check]:
@@ -72,6 +75,11 @@ def _checks(expected: Expectation, seen: RunResult) -> Iterator[Check]:
     yield from _producers(expected, seen)
     if expected.streamed_once:
         yield _stream(seen)
+    for name, batches in expected.consumed.items():
+        events = seen.consumers[name].events
+        yield compared(f"batches that {name} has read", batches, [name_of(each) for each in events if is_first(each)])
+    for name, resets in expected.resets.items():
+        yield compared(f"resets of {name}", resets, seen.consumers[name].resets)
 
 
 def log_of(stored: Sequence[StoredBatch], partition: int) -> list[str]:

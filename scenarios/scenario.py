@@ -6,14 +6,17 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
 
 from msgspec import Struct, field
 
+from ..broker.isolation import Surroundings
 from ..storage.producers.emulated_version import EmulatedVersion
 
 RAW = "raw"
 REAL = "real"
+
+Acks = Literal["all", "1"]
 
 # The default of `versions`.
 ALL_VERSIONS = "0.11..4.5"
@@ -74,13 +77,13 @@ class Settle(Step, frozen=True, tag="settle"):
 
 
 class StartProducer(Step, frozen=True, tag="start_producer"):
-    """Another process starts a producer.
+    """Another process starts an idempotent producer.
 
-    by: its name in the scenario. transactional_id: fences another producer with the same id.
+    by: its name in the scenario. transactional_id: fences another producer with the same id; None without transactions.
     """
 
     by: str
-    transactional_id: str
+    transactional_id: str | None = None
 
 
 class BeginTransaction(Step, frozen=True, tag="begin_transaction"):
@@ -176,6 +179,72 @@ class Kill(Step, frozen=True, tag="kill"):
     torn_bytes: int
 
 
+class StopNode(Step, frozen=True, tag="stop_node"):
+    """A node stops: as by SIGTERM if controlled, else as by SIGKILL, and the controller learns of it at once."""
+
+    node: int
+    controlled: bool = False
+
+
+class StartNode(Step, frozen=True, tag="start_node"):
+    """A node that is down starts again with its logs."""
+
+    node: int
+
+
+class Isolate(Step, frozen=True, tag="isolate", rename={"from_": "from"}):
+    """A node is cut off from the "controller", the other "nodes" or its "clients"."""
+
+    node: int
+    from_: list[Surroundings]
+
+
+class Rejoin(Step, frozen=True, tag="rejoin"):
+    """The isolation of a node ends."""
+
+    node: int
+
+
+class PauseReplication(Step, frozen=True, tag="pause_replication"):
+    """The replicas of a node fetch no more, until `resume_replication`."""
+
+    node: int
+
+
+class ResumeReplication(Step, frozen=True, tag="resume_replication"):
+    """The replicas of a node fetch again."""
+
+    node: int
+
+
+class MoveCoordinator(Step, frozen=True, tag="move_coordinator"):
+    """A node becomes the coordinator of a transactional id or of a group."""
+
+    node: int
+    transactional_id: str | None = None
+    group: str | None = None
+
+
+class StartConsumer(Step, frozen=True, tag="start_consumer"):
+    """A process starts a read_committed consumer of partition 0; clients without one use the raw client's.
+
+    by: its name in the scenario. group: commits its offsets, and starts at the committed one; None for a consumer
+    without a group, which starts at the beginning.
+    """
+
+    by: str
+    group: str | None = None
+
+
+class Consume(Step, frozen=True, tag="consume"):
+    """A consumer reads until it has seen these batches, and commits its offset."""
+
+    by: str
+    batches: list[str]
+
+
+NodeStep = StopNode | StartNode | Isolate | Rejoin | PauseReplication | ResumeReplication | MoveCoordinator
+
 AnyStep = (
     Send
     | Stream
@@ -196,6 +265,15 @@ AnyStep = (
     | Adopt
     | Intrude
     | Kill
+    | StopNode
+    | StartNode
+    | Isolate
+    | Rejoin
+    | PauseReplication
+    | ResumeReplication
+    | MoveCoordinator
+    | StartConsumer
+    | Consume
 )
 
 
@@ -212,6 +290,8 @@ class Expectation(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
     copies: the number of copies of each event of a batch in all logs.
     verdict: counts of the verdict. producers, epochs: the number of producer ids and the epochs in the logs.
     streamed_once: whether each event of a stream is in the log once, in order.
+    consumed: the batches that each consumer has read, in order, and again if it read them again.
+    resets: why each consumer had to continue at another offset: DIVERGING_EPOCH or OFFSET_OUT_OF_RANGE.
     """
 
     only: list[str] = []
@@ -228,6 +308,8 @@ class Expectation(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
     producers: int | None = None
     epochs: list[int] | None = None
     streamed_once: bool = False
+    consumed: dict[str, list[str]] = {}
+    resets: dict[str, list[str]] = {}
 
 
 class Scenario(Struct, frozen=True, kw_only=True):
@@ -237,6 +319,7 @@ class Scenario(Struct, frozen=True, kw_only=True):
     in_flight: whether several batches must be in flight; they are then as small as the client requires.
     request_ms, delivery_ms: the request and delivery timeouts of the client.
     on_disk: whether the broker is a process with a data folder. transactional_id: of the first producer.
+    acks: of the first producer. nodes: of the cluster; with several, node 1 leads all partitions of the topic first.
     """
 
     name: str
@@ -254,6 +337,8 @@ class Scenario(Struct, frozen=True, kw_only=True):
     request_ms: int | None = None
     on_disk: bool = False
     transactional_id: str | None = None
+    acks: Acks = "all"
+    nodes: int = 1
     topic_config: dict[str, str] = field(default_factory=dict[str, str])
 
     def steps_for(self, client: str) -> list[AnyStep]:

@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 
 from ..protocol.sequences import MAX_SEQUENCE
-from .scenario import AnyStep, Batch, Expectation, Scenario, Send
+from .scenario import Acks, AnyStep, Batch, Consume, Expectation, Scenario, Send
 
 _PACKAGE = __name__.rpartition(".")[0]
 _FOLDER = "data"
@@ -43,6 +43,8 @@ class _File(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
     request_ms: int | None = None
     on_disk: bool = False
     transactional_id: str | None = None
+    acks: Acks = "all"
+    nodes: int = 1
     topic_config: dict[str, str] = {}
 
 
@@ -87,7 +89,7 @@ def batch_of(name: str, sequences: str) -> Batch:
 
 def _check_names(scenario: Scenario) -> None:
     for step in scenario.steps:
-        if isinstance(step, Send):
+        if isinstance(step, Send | Consume):
             unknown = set(step.batches) - scenario.batches.keys()
             if unknown:
                 raise ScenarioFileError(f"{scenario.name}{_SUFFIX}: unknown batch {', '.join(sorted(unknown))}")

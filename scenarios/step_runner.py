@@ -19,7 +19,9 @@ from .clients.client import (
     client_id_of,
     events_of,
 )
+from .clients.consumer import ScenarioConsumer
 from .clients.raw_client import RawClient
+from .node_steps import NodeSteps
 from .report.arrivals import Arrivals, batch_header
 from .report.batch_names import BatchNames
 from .report.journal_requests import JournalBatch
@@ -33,20 +35,29 @@ from .scenario import (
     AwaitHits,
     Batch,
     BeginTransaction,
+    Consume,
     EndTransaction,
     Evict,
     Forget,
     GiveUp,
     Intrude,
+    Isolate,
     Kill,
     Lift,
+    MoveCoordinator,
+    PauseReplication,
     RaiseEpoch,
+    Rejoin,
     Release,
     RestartProducer,
+    ResumeReplication,
     Scenario,
     Send,
     Settle,
+    StartConsumer,
+    StartNode,
     StartProducer,
+    StopNode,
     Stream,
 )
 
@@ -58,25 +69,33 @@ IN_FLIGHT_MAX = 5
 
 
 @dataclass(frozen=True, slots=True)
-class RunContext:
-    """The scenario, client and broker of a run.
+class Processes:
+    """Starts the processes of a run; the first argument is the name of the process.
 
-    start_producer: starts a producer; its arguments are the name of its process and its transactional id.
+    start_producer: the second argument is its transactional id. start_consumer: the second argument is its group.
     """
+
+    start_producer: Callable[[str, str | None], ScenarioClient]
+    start_consumer: Callable[[str, str | None], ScenarioConsumer]
+
+
+@dataclass(frozen=True, slots=True)
+class RunContext:
+    """The scenario, client and broker of a run."""
 
     scenario: Scenario
     client_name: str
     client: ScenarioClient
     broker: ScenarioBroker
     notes: Notes
-    start_producer: Callable[[str, str], ScenarioClient]
+    processes: Processes
 
 
 class StepRunner:
     """One run of a scenario's steps.
 
     names: of the batches. rules: the armed rules, by id. streamed: the events of a stream, in order.
-    ends: the results of ended transactions.
+    ends: the results of ended transactions. consumers: by their names in the scenario.
     """
 
     def __init__(self, context: RunContext) -> None:
@@ -85,15 +104,20 @@ class StepRunner:
         self.rules: dict[int, NamedRule] = {}
         self.streamed: list[str] = []
         self.ends: list[str] = []
+        self.consumers: dict[str, ScenarioConsumer] = {}
         # By their names in the scenario; "" is the first producer.
         self._producers: dict[str, ScenarioClient] = {"": context.client}
+        # The batches of each producer since its last settle step, and the last request in the journal at that step.
+        self._unsettled: dict[str, list[str]] = {}
+        self._settled_ids: dict[str, int] = {}
         self._scenario = context.scenario
         self._client = context.client
         self._broker = context.broker
         self._notes = context.notes
         # How often the process of the first producer has started.
         self._starts = 1
-        self._start_producer = context.start_producer
+        self._processes = context.processes
+        self._node_steps = NodeSteps(context.broker, context.notes, TOPIC)
         self._steps = context.scenario.steps_for(context.client_name)
         self._armed: dict[str, list[int]] = {}
         sent = [name for step in self._steps if isinstance(step, Send) for name in step.batches]
@@ -112,10 +136,22 @@ class StepRunner:
                 self._run_client_step(step)
             case StartProducer() | BeginTransaction() | EndTransaction():
                 self._run_transaction_step(step)
+            case StartConsumer() | Consume():
+                self._run_consumer_step(step)
             case Arm() | AwaitHits() | Lift() | Release():
                 self._run_rule_step(step)
             case Advance() | Evict() | Forget() | Intrude() | Kill():
                 self._run_broker_step(step)
+            case (
+                StopNode()
+                | StartNode()
+                | Isolate()
+                | Rejoin()
+                | PauseReplication()
+                | ResumeReplication()
+                | MoveCoordinator()
+            ):
+                self._node_steps.run(step)
             case _:
                 assert_never(step)
 
@@ -129,6 +165,7 @@ class StepRunner:
                 self._stream(step)
             case Settle(retries=retries, by=by):
                 self._producers[by].settle(retries=retries)
+                self._name_sent_alone(by)
             case GiveUp():
                 self._client.give_up()
             case RestartProducer():
@@ -146,12 +183,25 @@ class StepRunner:
     def _run_transaction_step(self, step: StartProducer | BeginTransaction | EndTransaction) -> None:
         match step:
             case StartProducer(by=by, transactional_id=transactional_id):
-                self._notes.add("client", f"starts with transactional id {transactional_id}", by)
-                self._producers[by] = self._start_producer(by, transactional_id)
+                name = "" if transactional_id is None else f" with transactional id {transactional_id}"
+                self._notes.add("client", f"starts{name}", by)
+                self._producers[by] = self._processes.start_producer(by, transactional_id)
             case BeginTransaction(by=by):
                 self._transactional(by).begin_transaction()
             case EndTransaction(by=by, commit=commit):
                 self.ends.append(self._transactional(by).end_transaction(commit=commit))
+            case _:
+                assert_never(step)
+
+    def _run_consumer_step(self, step: StartConsumer | Consume) -> None:
+        match step:
+            case StartConsumer(by=by, group=group):
+                self._notes.add("client", f"starts{'' if group is None else f' in group {group}'}", by)
+                self.consumers[by] = self._processes.start_consumer(by, group)
+            case Consume(by=by, batches=names):
+                events = {event for name in names for event in events_of(self._scenario.batches[name])}
+                self.consumers[by].read_until(events)
+                self._notes.add("client", f"has read {', '.join(names)}", by)
             case _:
                 assert_never(step)
 
@@ -166,9 +216,11 @@ class StepRunner:
         return [delivery for producer in self._producers.values() for delivery in producer.deliveries]
 
     def close(self) -> None:
-        """Close all producers."""
+        """Close all producers and consumers."""
         for producer in self._producers.values():
             producer.close()
+        for consumer in self.consumers.values():
+            consumer.close()
 
     @property
     def _client_id(self) -> str:
@@ -186,6 +238,7 @@ class StepRunner:
                 "client", f"the application sends {', '.join(step.batches)} again", step.by or self._client_id
             )
         client = self._producers[step.by]
+        self._unsettled.setdefault(step.by, []).extend(step.batches)
         for name in step.batches:
             most = client.batch_events_max if self._scenario.in_flight else None
             batch = self._scenario.batches[name].at_most(most)
@@ -196,6 +249,18 @@ class StepRunner:
                 # The next events must not join this batch.
                 self._arrivals.await_batch(name, waits_in_client=not client.is_pipelining)
                 self.names.add_arrived(name, self._broker.journal())
+
+    def _name_sent_alone(self, by: str) -> None:
+        """Name the requests since the last settle step if all of them have the same batch.
+
+        After a failover, the offset of a batch may be that of another one.
+        """
+        names, requests = self._unsettled.pop(by, []), self._broker.journal()
+        new = [request for request in requests if request.id > self._settled_ids.get(by, 0)]
+        if len(names) == 1:
+            self.names.add_sent_alone(names[0], by or self._client_id, new)
+        if new:
+            self._settled_ids[by] = new[-1].id
 
     def _plan(self, batch: Batch, partition: int) -> None:
         """Record the name of a batch by its sequences."""
@@ -256,7 +321,8 @@ class StepRunner:
         match step:
             case Advance(ms=ms):
                 self._broker.advance(ms)
-                self._notes.add_change(f"its clock advances by {ms / DAY_MS:g} days")
+                duration = f"{ms / DAY_MS:g} days" if ms >= DAY_MS else f"{ms / 1000:g} s"
+                self._notes.add_change(f"its clock advances by {duration}{self._node_steps.leader_text()}")
             case Evict(partition=partition):
                 producer_id = self._last_batch().producer_id
                 self._broker.evict_cache(TOPIC, partition, producer_id)

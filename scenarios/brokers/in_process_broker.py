@@ -21,14 +21,14 @@ _LOGGER = logging.getLogger(__name__.partition(".")[0])
 class InProcessBroker:
     """A ScenarioBroker in a thread."""
 
-    def __init__(self, as_version: str) -> None:
+    def __init__(self, as_version: str, nodes: int = 1) -> None:
         """Start a broker with the producer rules of a Kafka version."""
-        self._broker = Broker(as_version=as_version).start()
+        self._broker = Broker(as_version=as_version, nodes=nodes).start()
         self._rules: dict[int, Rule] = {}
 
     @property
     def bootstrap_servers(self) -> str:
-        """The address, "host:port"."""
+        """The address, "host:port"; of several nodes all, joined by commas."""
         return self._broker.bootstrap_servers
 
     def arm(self, rule: Mapping[str, Any]) -> int:
@@ -88,11 +88,14 @@ class InProcessBroker:
 
     def crash(self) -> None:
         """Crash the broker as with SIGKILL, remove the file rules, and restart it."""
-        # The report shows the crash. The handler suppresses the default output of warnings to stderr.
-        _LOGGER.addHandler(logging.NullHandler())
+        self._hide_crashes()
         self._broker.crash()
         self._broker.files.clear()
         self._broker.restart()
+
+    def _hide_crashes(self) -> None:
+        """Suppress the default output of warnings to stderr, because the report shows the crash."""
+        _LOGGER.addHandler(logging.NullHandler())
 
     def close(self) -> None:
         """Stop the broker."""

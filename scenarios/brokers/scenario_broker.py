@@ -8,6 +8,7 @@ from typing import Any, Protocol
 from ...protocol.api_keys import ApiKey
 from ...protocol.error_codes import ErrorCode
 from ...protocol.messages.create_topics import (
+    CreatableReplicaAssignment,
     CreatableTopic,
     CreatableTopicConfig,
     CreateTopicsRequest,
@@ -37,7 +38,7 @@ class ScenarioBroker(Protocol):
 
     @property
     def bootstrap_servers(self) -> str:
-        """The address, "host:port"."""
+        """The address, "host:port"; of several nodes all, joined by commas."""
         ...
 
     def arm(self, rule: Mapping[str, Any]) -> int:
@@ -89,14 +90,19 @@ class ScenarioBroker(Protocol):
         ...
 
 
-def create_topic(address: str, name: str, partitions: int, configs: Mapping[str, str]) -> None:
-    """Create a topic. Raises BrokerFailed."""
-    connection = RawConnection(address)
+def create_topic(bootstrap_servers: str, name: str, partitions: int, configs: Mapping[str, str]) -> None:
+    """Create a topic; of several nodes each has a replica, and the first one leads. Raises BrokerFailed."""
+    addresses = bootstrap_servers.split(",")
+    node_ids = list(range(1, len(addresses) + 1))
+    connection = RawConnection(addresses[0])
     try:
         topic = CreatableTopic(
             name=name,
-            num_partitions=partitions,
-            replication_factor=1,
+            num_partitions=-1,
+            replication_factor=-1,
+            assignments=[
+                CreatableReplicaAssignment(partition_index=each, broker_ids=node_ids) for each in range(partitions)
+            ],
             configs=[CreatableTopicConfig(name=key, value=value) for key, value in configs.items()],
         )
         request = CreateTopicsRequest(topics=[topic], timeout_ms=AWAIT_MS_MAX)

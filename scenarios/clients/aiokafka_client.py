@@ -58,7 +58,7 @@ class AiokafkaClient:
             bootstrap_servers=options.bootstrap_servers,
             client_id=options.client_id,
             enable_idempotence=options.is_idempotent,
-            acks="all",
+            acks="all" if options.acks == "all" else int(options.acks),
             request_timeout_ms=options.request_ms,
             retry_backoff_ms=BACKOFF_MS,
         )

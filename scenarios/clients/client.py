@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Protocol, runtime_checkable
 
 from ...protocol.batches.records import Headers
-from ..scenario import Batch
+from ..scenario import Acks, Batch
 
 # The record headers of every event: the name of its batch, and its own name, which a resend keeps.
 BATCH_HEADER = "batch"
@@ -34,8 +34,8 @@ class ClientOptions:
     """The options of a client.
 
     request_ms, delivery_ms: the request and delivery timeouts. add_note: adds a note of a process to the timeline.
-    transactional_id: None for a producer without transactions. process: the name of the producer's process, which is
-    its client id. starts: how often the process has started.
+    acks: as in Kafka. transactional_id: None for a producer without transactions. process: the name of the producer's
+    process, which is its client id. starts: how often the process has started.
     """
 
     bootstrap_servers: str
@@ -44,6 +44,7 @@ class ClientOptions:
     request_ms: int
     delivery_ms: int
     add_note: Callable[[str, str], None]
+    acks: Acks = "all"
     transactional_id: str | None = None
     process: str = FIRST_PROCESS
     starts: int = 1

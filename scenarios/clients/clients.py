@@ -9,6 +9,8 @@ from importlib.util import find_spec
 
 from ..scenario import RAW
 from .client import ClientOptions, ClientUnavailable, ScenarioClient
+from .consumer import ConsumerOptions, MakeConsumer, ScenarioConsumer
+from .raw_consumer import RawConsumer
 
 # The extra of fauxka with the packages of all clients.
 EXTRA = "clients"
@@ -22,13 +24,14 @@ class ClientModule:
     """Where a client is.
 
     module, class_name: in this folder. package: the package on PyPI, and imported: its name in Python; None for the
-    client that needs no package.
+    client that needs no package. consumer_module: one of CONSUMERS.
     """
 
     module: str
     class_name: str
     package: str | None = None
     imported: str | None = None
+    consumer_module: str = "raw_consumer"
 
     @property
     def is_installed(self) -> bool:
@@ -39,18 +42,24 @@ class ClientModule:
 # By the name on the command line.
 CLIENTS: Mapping[str, ClientModule] = {
     RAW: ClientModule("raw_client", "RawClient"),
-    "confluent": ClientModule("confluent_client", "ConfluentClient", "confluent-kafka", "confluent_kafka"),
+    "confluent": ClientModule(
+        "confluent_client", "ConfluentClient", "confluent-kafka", "confluent_kafka", "confluent_consumer"
+    ),
     "aiokafka": ClientModule("aiokafka_client", "AiokafkaClient", "aiokafka", "aiokafka"),
     "kafka-python": ClientModule("kafka_python_client", "KafkaPythonClient", "kafka-python", "kafka"),
 }
 
+# The classes of the consumers, by module. The raw client's reads for the clients without one.
+CONSUMERS: Mapping[str, str] = {"raw_consumer": "RawConsumer", "confluent_consumer": "ConfluentConsumer"}
+
 
 @dataclass(frozen=True, slots=True)
 class NamedClient:
-    """A client and its name in scenarios."""
+    """A client and its name in scenarios. make_consumer: the raw client's by default."""
 
     name: str
     make: MakeClient
+    make_consumer: MakeConsumer = RawConsumer
 
 
 def client_of(name: str) -> NamedClient:
@@ -60,7 +69,9 @@ def client_of(name: str) -> NamedClient:
     client = CLIENTS[name]
     if not client.is_installed:
         raise ClientUnavailable(f"the client {name} needs the package {client.package}; install it with {INSTALL}")
-    return NamedClient(name, lambda options: _make(name, options))
+    return NamedClient(
+        name, lambda options: _make(name, options), lambda options: _make_consumer(client.consumer_module, options)
+    )
 
 
 def _make(name: str, options: ClientOptions) -> ScenarioClient:
@@ -69,4 +80,9 @@ def _make(name: str, options: ClientOptions) -> ScenarioClient:
         made: ScenarioClient = getattr(import_module(f".{client.module}", __package__), client.class_name)(options)
     except ImportError as error:
         raise ClientUnavailable(f"the client {name} cannot import {client.package}: {error}") from error
+    return made
+
+
+def _make_consumer(module: str, options: ConsumerOptions) -> ScenarioConsumer:
+    made: ScenarioConsumer = getattr(import_module(f".{module}", __package__), CONSUMERS[module])(options)
     return made

@@ -59,7 +59,7 @@ class ConfluentClient:
                 "bootstrap.servers": options.bootstrap_servers,
                 "client.id": options.client_id,
                 "enable.idempotence": options.is_idempotent,
-                "acks": "all",
+                "acks": options.acks,
                 "linger.ms": LINGER_MS,
                 "socket.timeout.ms": options.request_ms,
                 "request.timeout.ms": options.request_ms,

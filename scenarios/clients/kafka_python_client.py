@@ -50,7 +50,7 @@ class KafkaPythonClient:
             bootstrap_servers=options.bootstrap_servers,
             client_id=options.client_id,
             enable_idempotence=options.is_idempotent,
-            acks="all",
+            acks="all" if options.acks == "all" else int(options.acks),
             linger_ms=LINGER_MS,
             request_timeout_ms=options.request_ms,
             delivery_timeout_ms=options.delivery_ms,

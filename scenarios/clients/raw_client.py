@@ -23,16 +23,24 @@ from ...protocol.produced_records import TransactionalProducer
 from ...protocol.sequences import NO_SEQUENCE, increment_sequence
 from ..scenario import Batch
 from .client import SETTLE_SECONDS_MAX, ClientOptions, ClientStuck, Delivery, events_of, headers_of, value_of
-from .raw_connection import ConnectionLost, NoResponse, RawConnection
-from .raw_transaction import RawTransaction, find_coordinator
+from .raw_connection import ConnectionLost, NoResponse
+from .raw_coordinator import CoordinatorApi, CoordinatorType, RawCoordinator
+from .raw_leader import await_leader, connect_to_leader
+from .raw_transaction import RawTransaction
 
 # The last version with topic names instead of topic ids.
 PRODUCE_VERSION = 11
 INIT_PRODUCER_ID_VERSION = 4
-ALL_REPLICAS = -1
+ALL_REPLICAS, LEADER_ONLY = -1, 1
 # Far more attempts than a scenario needs.
 ATTEMPTS_MAX = 10
-RECONNECT_SECONDS = 0.02
+
+_INIT_PRODUCER_ID = CoordinatorApi(
+    ApiKey.INIT_PRODUCER_ID,
+    INIT_PRODUCER_ID_VERSION,
+    InitProducerIdResponse.read,
+    error_code_of=lambda answer: answer.error_code,
+)
 
 RAISES_EPOCH = (ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER, ErrorCode.UNKNOWN_PRODUCER_ID, ErrorCode.INVALID_PRODUCER_EPOCH)
 
@@ -67,7 +75,9 @@ class RawClient:
         self._options = options
         self._open: list[Attempt] = []
         self._transaction: RawTransaction | None = None
-        self._connection = RawConnection(options.bootstrap_servers, options.client_id)
+        self._coordinator: RawCoordinator | None = None
+        self._connection = connect_to_leader(options.bootstrap_servers, options.topic, client_id=options.client_id)
+        self._is_lost = False
         self._is_renumbered = False
         self._next_sequence = 0
         self._initialize()
@@ -118,7 +128,8 @@ class RawClient:
 
     def begin_transaction(self) -> None:
         """Begin a transaction; on the broker it begins when the first batch adds its partition."""
-        self._transaction = RawTransaction(self._connection, self._options)
+        assert self._coordinator is not None, "transactions need a transactional id"
+        self._transaction = RawTransaction(self._coordinator, self._options)
 
     def end_transaction(self, *, commit: bool) -> str:
         """Commit or abort, and return the error name; no batch may be pending."""
@@ -135,8 +146,10 @@ class RawClient:
         self.producer_id, self.producer_epoch = producer_id, producer_epoch
 
     def close(self) -> None:
-        """Close the connection."""
+        """Close the connections."""
         self._connection.close()
+        if self._coordinator is not None:
+            self._coordinator.close()
 
     def _sequence_of(self, batch: Batch) -> int:
         if not self._options.is_idempotent:
@@ -150,8 +163,6 @@ class RawClient:
     def _initialize(self) -> None:
         if not self._options.is_idempotent:
             return
-        if self._options.transactional_id is not None:
-            find_coordinator(self._connection, self._options.transactional_id)
         request = InitProducerIdRequest(
             transactional_id=self._options.transactional_id,
             transaction_timeout_ms=self._options.delivery_ms,
@@ -159,17 +170,21 @@ class RawClient:
             producer_epoch=NO_PRODUCER_EPOCH,
         )
         answer = self._ask_for_producer(request)
-        if answer.error_code == ErrorCode.CONCURRENT_TRANSACTIONS:
-            # The broker first aborts the open transaction of another process.
-            answer = self._ask_for_producer(request)
         if answer.error_code:
             raise ClientStuck(f"InitProducerId returned {ErrorCode(answer.error_code).name}")
         self.producer_id, self.producer_epoch = answer.producer_id, answer.producer_epoch
 
     def _ask_for_producer(self, request: InitProducerIdRequest) -> InitProducerIdResponse:
-        return self._connection.send_and_receive(
-            ApiKey.INIT_PRODUCER_ID, INIT_PRODUCER_ID_VERSION, request, InitProducerIdResponse.read
+        """Send the request to any node, with a transactional id to its coordinator."""
+        options = self._options
+        if options.transactional_id is None:
+            return self._connection.send_and_receive(
+                _INIT_PRODUCER_ID.api_key, _INIT_PRODUCER_ID.version, request, _INIT_PRODUCER_ID.read
+            )
+        self._coordinator = RawCoordinator(
+            options.bootstrap_servers, options.client_id, CoordinatorType.TRANSACTION, options.transactional_id
         )
+        return self._coordinator.ask(_INIT_PRODUCER_ID, request)
 
     def _transmit(self, attempt: Attempt) -> None:
         if self._transaction is not None:
@@ -181,7 +196,7 @@ class RawClient:
         topic = TopicProduceData(name=self._options.topic, partition_data=[data])
         request = ProduceRequest(
             transactional_id=self._options.transactional_id,
-            acks=ALL_REPLICAS,
+            acks=ALL_REPLICAS if self._options.acks == "all" else LEADER_ONLY,
             timeout_ms=self._options.request_ms,
             topic_data=[topic],
         )
@@ -211,8 +226,10 @@ class RawClient:
             while waiting:
                 correlation_id, frame = self._connection.receive(deadline - time.monotonic())
                 apply_response(waiting.pop(correlation_id), frame)
-        except (NoResponse, ConnectionLost):
+        except NoResponse:
             pass
+        except ConnectionLost:
+            self._is_lost = True
         self._open = [attempt for attempt in self._open if not attempt.is_done]
         return bool(self._open)
 
@@ -223,7 +240,11 @@ class RawClient:
             raise ClientStuck(f"{names_of(self._open)} was not acknowledged after {ATTEMPTS_MAX} attempts")
         silent = [attempt for attempt in self._open if not attempt.is_answered]
         if silent:
-            self._options.note(f"no response to {names_of(silent)} in time: closes the connection")
+            reason = ": the connection is lost" if self._is_lost else " in time: closes the connection"
+            self._options.note(f"no response to {names_of(silent)}{reason}")
+            self._reconnect()
+        elif first.error is ErrorCode.NOT_LEADER_OR_FOLLOWER:
+            self._options.note(f"{names_of(self._open)} was refused by a node that does not lead: looks up the leader")
             self._reconnect()
         elif first.error in RAISES_EPOCH and not first.is_behind:
             self._raise_epoch_and_renumber()
@@ -242,15 +263,8 @@ class RawClient:
 
     def _reconnect(self) -> None:
         self._connection.close()
-        deadline = time.monotonic() + SETTLE_SECONDS_MAX
-        while True:
-            try:
-                self._connection = RawConnection(self._options.bootstrap_servers, self._options.client_id)
-                return
-            except ConnectionLost:
-                if time.monotonic() > deadline:
-                    raise
-                time.sleep(RECONNECT_SECONDS)
+        self._is_lost = False
+        self._connection = await_leader(self._options.bootstrap_servers, self._options.topic, self._options.client_id)
 
 
 def apply_response(attempt: Attempt, frame: bytes) -> None:

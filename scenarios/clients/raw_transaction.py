@@ -13,24 +13,28 @@ from ...protocol.messages.add_partitions_to_txn import (
     AddPartitionsToTxnTopic,
 )
 from ...protocol.messages.end_txn import EndTxnRequest, EndTxnResponse
-from ...protocol.messages.find_coordinator import FindCoordinatorRequest, FindCoordinatorResponse
 from ...protocol.produced_records import TransactionalProducer
-from .client import ClientOptions, ClientStuck
-from .raw_connection import RawConnection
+from .client import ClientOptions
+from .raw_coordinator import CoordinatorApi, RawCoordinator
 
-FIND_COORDINATOR_VERSION = 3
-TRANSACTION_COORDINATOR = 1
-ADD_PARTITIONS_VERSION = 3
-END_VERSION = 3
+
+def _partition_error(answer: AddPartitionsToTxnResponse) -> int:
+    return answer.results_by_topic_v3_and_below[0].results_by_partition[0].partition_error_code
+
+
+_ADD_PARTITIONS = CoordinatorApi(
+    ApiKey.ADD_PARTITIONS_TO_TXN, 3, AddPartitionsToTxnResponse.read, error_code_of=_partition_error
+)
+_END = CoordinatorApi(ApiKey.END_TXN, 3, EndTxnResponse.read, error_code_of=lambda answer: answer.error_code)
 
 
 class RawTransaction:
     """One transaction."""
 
-    def __init__(self, connection: RawConnection, options: ClientOptions) -> None:
+    def __init__(self, coordinator: RawCoordinator, options: ClientOptions) -> None:
         """Begin a transaction, without a request."""
         assert options.transactional_id is not None, "transactions need a transactional id"
-        self._connection = connection
+        self._coordinator = coordinator
         self._options = options
         self._transactional_id = options.transactional_id
         self._added: set[int] = set()
@@ -46,10 +50,7 @@ class RawTransaction:
             v3_and_below_producer_epoch=producer.producer_epoch,
             v3_and_below_topics=[AddPartitionsToTxnTopic(name=self._options.topic, partitions=[partition])],
         )
-        answer = self._connection.send_and_receive(
-            ApiKey.ADD_PARTITIONS_TO_TXN, ADD_PARTITIONS_VERSION, request, AddPartitionsToTxnResponse.read
-        )
-        code = answer.results_by_topic_v3_and_below[0].results_by_partition[0].partition_error_code
+        code = _partition_error(self._coordinator.ask(_ADD_PARTITIONS, request))
         if code:
             self._options.note(
                 f"adding partition {partition} is refused with {ErrorCode(code).name}; sends the batch anyway"
@@ -63,16 +64,4 @@ class RawTransaction:
             producer_epoch=producer.producer_epoch,
             committed=commit,
         )
-        return ErrorCode(
-            self._connection.send_and_receive(ApiKey.END_TXN, END_VERSION, request, EndTxnResponse.read).error_code
-        )
-
-
-def find_coordinator(connection: RawConnection, transactional_id: str) -> None:
-    """Send FindCoordinator, which creates the coordinator's topic. Raises ClientStuck."""
-    request = FindCoordinatorRequest(key=transactional_id, key_type=TRANSACTION_COORDINATOR)
-    answer = connection.send_and_receive(
-        ApiKey.FIND_COORDINATOR, FIND_COORDINATOR_VERSION, request, FindCoordinatorResponse.read
-    )
-    if answer.error_code:
-        raise ClientStuck(f"FindCoordinator returned {ErrorCode(answer.error_code).name}")
+        return ErrorCode(self._coordinator.ask(_END, request).error_code)

@@ -190,7 +190,7 @@ PARTS = (
 class _TopicNames(BatchNames):
     """Names each batch by its topic: a test can have several, and its batches have no names."""
 
-    def name_of(self, batch: JournalBatch) -> str:
+    def name_of(self, batch: JournalBatch, request_id: int) -> str:
         """Return the topic."""
         return batch.topic
 

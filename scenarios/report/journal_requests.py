@@ -38,11 +38,15 @@ class JournalFault(Struct, kw_only=True):
 
 
 class JournalRequest(Struct, kw_only=True):
-    """A request in the journal. process: the process that sent it, if it is not that of the client id."""
+    """A request in the journal. process: the process that sent it, if it is not that of the client id.
+
+    node: the node that received it.
+    """
 
     id: int
     at_ms: int
     connection: int
+    node: int = 1
     client_id: str | None = None
     api: str
     batches: list[JournalBatch] = []

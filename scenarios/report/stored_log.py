@@ -13,6 +13,7 @@ from ...protocol.batches.records import Record, decode_batch
 from ...protocol.messages.fetch import FetchPartition, FetchRequest, FetchResponse, FetchTopic, PartitionData
 from ..clients.client import BATCH_HEADER, EVENT_HEADER
 from ..clients.raw_connection import RESPONSE_BYTES_MAX, RawConnection
+from ..clients.raw_leader import connect_to_leader
 
 # The last version with topic names instead of topic ids.
 FETCH_VERSION = 12
@@ -32,33 +33,44 @@ class StoredBatch:
 
 
 def read_log(
-    address: str, topic: str, partitions: int, *, isolation_level: int = READ_UNCOMMITTED
+    bootstrap_servers: str, topic: str, partitions: int, *, isolation_level: int = READ_UNCOMMITTED
 ) -> list[StoredBatch]:
     """Return the batches of all partitions that a consumer with this isolation level reads, by partition."""
-    with closing(RawConnection(address)) as connection:
-        return [
-            batch
-            for partition in range(partitions)
-            for batch in _read_partition(connection, topic, partition, isolation_level)
-        ]
+    stored: list[StoredBatch] = []
+    for partition in range(partitions):
+        reader = FetchedBatches(partition, isolation_level)
+        with closing(connect_to_leader(bootstrap_servers, topic, partition)) as connection:
+            while (fetched := _fetch(connection, topic, reader)).records:
+                stored += reader.read(fetched)
+    return stored
 
 
-def _read_partition(
-    connection: RawConnection, topic: str, partition: int, isolation_level: int
-) -> Iterator[StoredBatch]:
-    """Yield the batches; with READ_COMMITTED without markers and aborted transactions, filtered as clients do."""
-    aborting: set[int] = set()
-    offset = 0
-    while (fetched := _fetch(connection, topic, partition, offset, isolation_level)).records:
+class FetchedBatches:
+    """Reads the batches of the Fetch responses of a partition, in their order.
+
+    offset: where to fetch next. epoch: the leader epoch of the last batch, -1 before the first one.
+    """
+
+    def __init__(self, partition: int, isolation_level: int) -> None:
+        """isolation_level: READ_COMMITTED leaves out markers and aborted transactions, as clients do."""
+        self.offset = 0
+        self.epoch = -1
+        self.partition = partition
+        self.isolation_level = isolation_level
+        self._aborting: set[int] = set()
+
+    def read(self, fetched: PartitionData) -> Iterator[StoredBatch]:
+        """Yield the batches of a response."""
         aborted = sorted((each.first_offset, each.producer_id) for each in fetched.aborted_transactions or [])
         for header, batch in _batches_of(bytes(fetched.records or b"")):
-            offset = header.last_offset + 1
+            self.offset = header.last_offset + 1
+            self.epoch = header.partition_leader_epoch
             while aborted and aborted[0][0] <= header.last_offset:
-                aborting.add(aborted.pop(0)[1])
-            if isolation_level == READ_COMMITTED and decode_marker(header, batch) is not None:
-                aborting.discard(header.producer_id)
-            elif not (header.is_transactional and header.producer_id in aborting):
-                yield _stored(partition, header, batch)
+                self._aborting.add(aborted.pop(0)[1])
+            if self.isolation_level == READ_COMMITTED and decode_marker(header, batch) is not None:
+                self._aborting.discard(header.producer_id)
+            elif not (header.is_transactional and header.producer_id in self._aborting):
+                yield _stored(self.partition, header, batch)
 
 
 def _batches_of(records: bytes) -> Iterator[tuple[BatchHeader, memoryview]]:
@@ -81,11 +93,13 @@ def _stored(partition: int, header: BatchHeader, batch: memoryview) -> StoredBat
     )
 
 
-def _fetch(connection: RawConnection, topic: str, partition: int, offset: int, isolation_level: int) -> PartitionData:
-    fetched = FetchPartition(partition=partition, fetch_offset=offset, partition_max_bytes=RESPONSE_BYTES_MAX // 2)
+def _fetch(connection: RawConnection, topic: str, reader: FetchedBatches) -> PartitionData:
+    fetched = FetchPartition(
+        partition=reader.partition, fetch_offset=reader.offset, partition_max_bytes=RESPONSE_BYTES_MAX // 2
+    )
     request = FetchRequest(
         max_bytes=RESPONSE_BYTES_MAX // 2,
-        isolation_level=isolation_level,
+        isolation_level=reader.isolation_level,
         topics=[FetchTopic(topic=topic, partitions=[fetched])],
     )
     response = connection.send_and_receive(ApiKey.FETCH, FETCH_VERSION, request, FetchResponse.read)

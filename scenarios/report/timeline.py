@@ -92,6 +92,7 @@ def build_timeline(
     requests = list(requests)
     builder = _Builder(names, rules, CachedBatchTracker(batches_retained))
     builder.issued = issued_producers(requests)
+    builder.names_nodes = len({request.node for request in requests}) > 1
     left = list(notes)
     for request in requests:
         while left and left[0].after < request.id:
@@ -113,6 +114,8 @@ class _Builder:
         # The connections that brought batches, by process.
         self._connections: dict[str, set[int]] = {}
         self.issued: dict[int, str] = {}
+        # Whether requests have gone to several nodes.
+        self.names_nodes = False
 
     def add_note(self, note: Note) -> None:
         cached: list[CachedBatch] | None = None
@@ -135,10 +138,10 @@ class _Builder:
                 request=request.id,
                 connection=request.connection,
                 process=process_of(request),
-                text=f"{request.api} {', '.join(map(self._batch_text, request.batches))}".rstrip(),
+                text=self._request_text(request),
                 lost=is_lost,
                 why_lost=str(rule) if is_lost else "",
-                batch=self._carried(request.batches[0]) if request.batches else None,
+                batch=self._carried(request.batches[0], request.id) if request.batches else None,
             )
         )
         if is_lost:
@@ -191,7 +194,7 @@ class _Builder:
 
     def _add_decision(self, request: JournalRequest, batch: JournalBatch, rule: NamedRule | None) -> None:
         is_not_applied = batch.decision == NOT_APPLIED
-        cached = self._tracker.after(batch, self._names.name_of(batch))
+        cached = self._tracker.after(batch, self._names.name_of(batch, request.id))
         self.moments.append(
             Moment(
                 kind="decision",
@@ -201,14 +204,14 @@ class _Builder:
                 decision=batch.decision,
                 error=batch.error or "",
                 base_offset=batch.base_offset if batch.base_offset >= 0 else None,
-                batch=self._carried(batch),
+                batch=self._carried(batch, request.id),
                 cached=cached if batch.producer_id >= 0 else None,
             )
         )
 
-    def _carried(self, batch: JournalBatch) -> SentBatch:
+    def _carried(self, batch: JournalBatch, request_id: int) -> SentBatch:
         return SentBatch(
-            name=self._names.name_of(batch),
+            name=self._names.name_of(batch, request_id),
             partition=batch.partition,
             producer_id=batch.producer_id,
             producer_epoch=batch.producer_epoch,
@@ -217,8 +220,13 @@ class _Builder:
             records=batch.records,
         )
 
-    def _batch_text(self, batch: JournalBatch) -> str:
-        name = self._names.name_of(batch)
+    def _request_text(self, request: JournalRequest) -> str:
+        batches = ", ".join(self._batch_text(batch, request.id) for batch in request.batches)
+        text = f"{request.api} {batches}".rstrip()
+        return f"{text} to node {request.node}" if self.names_nodes else text
+
+    def _batch_text(self, batch: JournalBatch, request_id: int) -> str:
+        name = self._names.name_of(batch, request_id)
         words = f"{name}: " if name else ""
         if batch.producer_id < 0:
             words += f"{batch.records} record{'' if batch.records == 1 else 's'} without a producer id"
@@ -238,7 +246,7 @@ def issued_producers(requests: Sequence[JournalRequest]) -> dict[int, str]:
             pending.append(request.id)
         for batch in request.batches:
             producer = (batch.producer_id, batch.producer_epoch)
-            if pending and producer not in known:
+            if pending and batch.producer_id >= 0 and producer not in known:
                 issued[pending.pop()] = f"producer {batch.producer_id} epoch {batch.producer_epoch}"
             known.add(producer)
     return issued

@@ -34,6 +34,7 @@ class JavaProducer:
             topic=options.topic,
             client_id=options.client_id,
             idempotent=str(options.is_idempotent).lower(),
+            acks=options.acks,
             request_ms=str(options.request_ms),
             delivery_ms=str(options.delivery_ms),
         )
@@ -76,7 +77,7 @@ class JavaProducer:
         return any("silent" in answer for answer in answers)
 
     def _call(self, name: str, **arguments: object) -> Any:
-        answer = self._program.ask({"call": name, **arguments})
+        answer = self._program.ask({"call": name, "process": self._options.process, **arguments})
         if "error" in answer:
             raise ClientStuck(answer["error"])
         return answer["result"]

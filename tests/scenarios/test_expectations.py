@@ -1,6 +1,7 @@
 """Each kind of expectation passes and fails as it should."""
 
-from dataclasses import replace
+from collections.abc import Collection
+from dataclasses import dataclass, replace
 
 from fauxka.scenarios.clients.client import Delivery
 from fauxka.scenarios.expectations import Check, RunResult, check
@@ -11,6 +12,18 @@ from fauxka.scenarios.scenario import Expectation
 
 def stored(name: str, base_offset: int, *, partition: int = 0, producer_id: int = 7, epoch: int = 0) -> StoredBatch:
     return StoredBatch(name, partition, base_offset, producer_id, epoch, [f"{name}-1", f"{name}-2"])
+
+
+@dataclass
+class FinishedConsumer:
+    events: list[str]
+    resets: list[str]
+
+    def read_until(self, events: Collection[str]) -> None:
+        raise AssertionError("the run has ended")
+
+    def close(self) -> None:
+        raise AssertionError("the run has ended")
 
 
 SEEN = RunResult(
@@ -28,6 +41,7 @@ SEEN = RunResult(
     streamed=["A-1", "A-2", "B-1", "B-2"],
     committed=[stored("A", 0)],
     ends=["NONE", "PRODUCER_FENCED"],
+    consumers={"reader": FinishedConsumer(["A-1", "A-2", "B-1", "B-2"], ["DIVERGING_EPOCH"])},
 )
 
 
@@ -40,6 +54,16 @@ def test_the_log_is_compared_in_order() -> None:
     assert only(Expectation(log={"0": ["A", "B", "B"]})).passed
     assert not only(Expectation(log={"0": ["A", "B"]})).passed
     assert only(Expectation(log={"1": []})).passed
+
+
+def test_what_a_consumer_has_read_is_compared_in_order() -> None:
+    assert only(Expectation(consumed={"reader": ["A", "B"]})).passed
+    assert not only(Expectation(consumed={"reader": ["B", "A"]})).passed
+
+
+def test_the_resets_of_a_consumer_are_compared() -> None:
+    assert only(Expectation(resets={"reader": ["DIVERGING_EPOCH"]})).passed
+    assert not only(Expectation(resets={"reader": []})).passed
 
 
 def test_a_split_batch_counts_once() -> None:

@@ -140,6 +140,39 @@ def test_reported_ring_bounds_are_used() -> None:
     assert cached == [CachedBatch("B", 5, 9), CachedBatch("C", 10, 14)]
 
 
+def test_a_request_names_its_node_if_there_are_several() -> None:
+    first, second = produce(1, batch(0, 4)), produce(2, batch(5, 9))
+
+    one_node = timeline([first, second])
+    two_nodes = timeline([first, replace(second, node=2)])
+
+    assert one_node[0].text == "Produce A: producer 7 epoch 0 sequences 0..4"
+    assert [moment.text for moment in two_nodes if moment.kind == "request"] == [
+        "Produce A: producer 7 epoch 0 sequences 0..4 to node 1",
+        "Produce B: producer 7 epoch 0 sequences 5..9 to node 2",
+    ]
+
+
+def test_a_producer_without_an_id_is_not_the_result_of_init_producer_id() -> None:
+    without_id = batch(-1, -1)
+    without_id.producer_id = -1
+
+    moments = timeline([init_producer_id(1), produce(2, without_id), produce(3, batch(0, 4))])
+
+    assert moments[1].text == "producer 7 epoch 0"
+
+
+def test_a_batch_that_was_sent_alone_keeps_its_name_when_another_one_has_its_offset() -> None:
+    lost = replace(produce(1, batch(-1, -1, base_offset=50)), client_id="client")
+    kept = replace(produce(2, batch(-1, -1, base_offset=50)), client_id="client")
+    names = BatchNames(stored={(0, 50): "B"})
+
+    names.add_sent_alone("L", "client", [lost])
+
+    assert names.name_of(lost.batches[0], lost.id) == "L"
+    assert names.name_of(kept.batches[0], kept.id) == "B"
+
+
 def test_a_refused_batch_has_the_name_of_its_stored_copy() -> None:
     names = BatchNames()
     refused = produce(1, batch(20, 24, "refused", error="OUT_OF_ORDER_SEQUENCE_NUMBER"))
@@ -148,4 +181,4 @@ def test_a_refused_batch_has_the_name_of_its_stored_copy() -> None:
 
     names.add_stored([], [refused, stored])
 
-    assert names.name_of(refused.batches[0]) == "E"
+    assert names.name_of(refused.batches[0], refused.id) == "E"

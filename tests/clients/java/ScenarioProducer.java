@@ -23,7 +23,7 @@ import org.apache.kafka.common.serialization.StringSerializer;
 
 /**
  * The Java producer of a scenario behind a pipe: one JSON object a line comes in, {"call": name, ...arguments}, and one goes out,
- * {"result": ...} or {"error": words}. One virtual machine serves all scenarios; "open" begins one.
+ * {"result": ...} or {"error": words}. One virtual machine serves all scenarios and their processes; "open" begins one.
  *
  * <p>Run by: java -cp "jars/*" ScenarioProducer.java
  */
@@ -42,13 +42,15 @@ public final class ScenarioProducer {
     private final List<Sent> sent = new ArrayList<>();
 
     public static void main(String[] args) throws Exception {
-        ScenarioProducer program = new ScenarioProducer();
+        Map<String, ScenarioProducer> processes = new HashMap<>();
         BufferedReader in = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
         PrintStream out = new PrintStream(System.out, true, StandardCharsets.UTF_8);
         for (String line = in.readLine(); line != null; line = in.readLine()) {
-            out.println(program.answer(JSON.readTree(line)));
+            JsonNode call = JSON.readTree(line);
+            String process = call.get("process").asText();
+            out.println(processes.computeIfAbsent(process, name -> new ScenarioProducer()).answer(call));
         }
-        program.end();
+        processes.values().forEach(ScenarioProducer::end);
     }
 
     private ObjectNode answer(JsonNode call) {
@@ -77,7 +79,7 @@ public final class ScenarioProducer {
         config = Map.of(
             "bootstrap.servers", call.get("bootstrap").asText(),
             "enable.idempotence", call.get("idempotent").asText(),
-            "acks", "all",
+            "acks", call.get("acks").asText(),
             "linger.ms", LINGER_MS,
             "request.timeout.ms", call.get("request_ms").asText(),
             "delivery.timeout.ms", call.get("delivery_ms").asText(),

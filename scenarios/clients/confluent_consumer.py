@@ -1,0 +1,75 @@
+"""confluent-kafka's Consumer as the consumer of a scenario."""
+
+from __future__ import annotations
+
+import importlib
+import logging
+import time
+from collections.abc import Collection
+from typing import Any
+
+from .client import EVENT_HEADER, SETTLE_SECONDS_MAX, ClientStuck
+from .consumer import ConsumerOptions
+
+BACKOFF_MS = 20
+POLL_SECONDS = 0.1
+# A consumer without a group needs the option, but does not use it.
+_NO_GROUP = "none"
+
+# The notes of the timeline replace its log.
+_silent = logging.getLogger("fauxka.scenarios.confluent_consumer")
+_silent.addHandler(logging.NullHandler())
+_silent.propagate = False
+
+
+class ConfluentConsumer:
+    """Drives confluent_kafka.Consumer."""
+
+    def __init__(self, options: ConsumerOptions) -> None:
+        """Start the consumer; it joins its group with the first poll. Raises ImportError."""
+        package = importlib.import_module("confluent_kafka")
+        self.events: list[str] = []
+        self.resets: list[str] = []
+        self._options = options
+        self._consumer = package.Consumer(
+            {
+                "bootstrap.servers": options.bootstrap_servers,
+                "client.id": options.process,
+                "group.id": options.group or _NO_GROUP,
+                "isolation.level": "read_committed",
+                "enable.auto.commit": False,
+                "auto.offset.reset": "earliest",
+                "fetch.wait.max.ms": int(POLL_SECONDS * 1000),
+                "retry.backoff.ms": BACKOFF_MS,
+                "retry.backoff.max.ms": 4 * BACKOFF_MS,
+                "fetch.error.backoff.ms": BACKOFF_MS,
+                "reconnect.backoff.ms": BACKOFF_MS,
+                "reconnect.backoff.max.ms": 4 * BACKOFF_MS,
+            },
+            logger=_silent,
+        )
+        if options.group is None:
+            self._consumer.assign([package.TopicPartition(options.topic, 0, package.OFFSET_BEGINNING)])
+        else:
+            self._consumer.subscribe([options.topic])
+
+    def read_until(self, events: Collection[str]) -> None:
+        """Read until all these events were seen, and commit the offset in a group."""
+        deadline = time.monotonic() + SETTLE_SECONDS_MAX
+        while not set(events) <= set(self.events):
+            if time.monotonic() > deadline:
+                raise ClientStuck(f"{self._options.process} reads nothing more")
+            message = self._consumer.poll(POLL_SECONDS)
+            if message is not None and message.error() is None:
+                self.events.append(_event_of(message))
+        if self._options.group is not None:
+            self._consumer.commit(asynchronous=False)
+
+    def close(self) -> None:
+        """Leave the group, and close the connections."""
+        self._consumer.close()
+
+
+def _event_of(message: Any) -> str:
+    headers = dict(message.headers() or [])
+    return bytes(headers[EVENT_HEADER]).decode()

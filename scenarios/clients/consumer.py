@@ -1,0 +1,46 @@
+"""The consumer interface of scenarios."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+from dataclasses import dataclass
+from typing import Protocol
+
+DIVERGING_EPOCH = "DIVERGING_EPOCH"
+OFFSET_OUT_OF_RANGE = "OFFSET_OUT_OF_RANGE"
+
+
+@dataclass(frozen=True, slots=True)
+class ConsumerOptions:
+    """The options of a consumer.
+
+    process: its name, which is its client id. group: None for a consumer without a group. note: adds a note of the
+    process to the timeline.
+    """
+
+    bootstrap_servers: str
+    topic: str
+    process: str
+    group: str | None
+    note: Callable[[str], None]
+
+
+class ScenarioConsumer(Protocol):
+    """A read_committed consumer of partition 0 that starts at its committed offset, or at the beginning.
+
+    events: the names of the events that it has read, in order. resets: why it continued at another offset.
+    """
+
+    events: list[str]
+    resets: list[str]
+
+    def read_until(self, events: Collection[str]) -> None:
+        """Read until all these events were seen, and commit the offset in a group. Raises ClientStuck."""
+        ...
+
+    def close(self) -> None:
+        """Leave the group, and close the connections."""
+        ...
+
+
+MakeConsumer = Callable[[ConsumerOptions], ScenarioConsumer]
