@@ -114,12 +114,12 @@ class ReplicaFetchers:
             return
         try:
             if partition.log.is_being_cleaned:
-                self._retry_later(leader)
+                self.retry_later(leader)
                 return
             self._truncate(manager, leader.log, partition)
         except (KafkaError, OSError) as error:
             partition.storage_failed("append", error)
-            self._retry_later(leader)
+            self.retry_later(leader)
             return
         self._copy(leader, replication, follower, partition)
 
@@ -162,11 +162,12 @@ class ReplicaFetchers:
             left -= fetched.size
             for batch in split_batches(memoryview(b"".join(fetched.views))):
                 if not partition.append_fetched(batch.data, now_ms, leader_log):
-                    self._retry_later(leader)
+                    self.retry_later(leader)
                     return
         replication.has_caught_up(follower, partition)
 
-    def _retry_later(self, leader: Partition) -> None:
+    def retry_later(self, leader: Partition) -> None:
+        """Have the followers of a leader that do not fetch begin again after RETRY_MS."""
         self._clock.call_later(RETRY_MS, partial(self.update, leader.topic_id, leader.index))
 
 
