@@ -70,6 +70,7 @@ class Membership:
         self._nodes[node.node_id] = node
         self._managers[node.node_id] = node.replicas
         node.replicas.alter_isr = partial(self._alter_isr, node.node_id)
+        node.replicas.fetch_later = self.fetchers.retry_later
         node.find_node = partial(self._find_peer, node.node_id)
 
     # -- questions

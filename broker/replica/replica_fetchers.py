@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 from ...protocol.batches.whole_batches import split_batches
 from ...protocol.error_codes import KafkaError
 from ...storage.leader_epoch_cache import NO_LEADER_EPOCH
-from .replication import Follower, Replication
+from .replication import Follower, Replica, Replication
 
 if TYPE_CHECKING:
     from ...storage.partition_log import PartitionLog
@@ -112,12 +112,12 @@ class ReplicaFetchers:
             return
         try:
             if partition.log.is_being_cleaned:
-                self._retry_later(leader)
+                self.retry_later(leader)
                 return
             self._truncate(manager, leader.log, partition)
         except (KafkaError, OSError) as error:
             partition.storage_failed("append", error)
-            self._retry_later(leader)
+            self.retry_later(leader)
             return
         self._copy(leader, replication, follower, partition)
 
@@ -160,11 +160,12 @@ class ReplicaFetchers:
             left -= fetched.size
             for batch in split_batches(memoryview(b"".join(fetched.views))):
                 if not partition.append_fetched(batch.data, now_ms, leader_log):
-                    self._retry_later(leader)
+                    self.retry_later(leader)
                     return
         replication.has_caught_up(follower, partition)
 
-    def _retry_later(self, leader: Partition) -> None:
+    def retry_later(self, leader: Replica) -> None:
+        """Have the followers of a leader that do not fetch begin again after RETRY_MS."""
         self._clock.call_later(RETRY_MS, partial(self.update, leader.topic_id, leader.index))
 
 

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from ...storage.append_result import AppendResult
     from ...storage.log_manager import LogManager
     from ...storage.partition_log import PartitionLog
-    from .replication import AlterIsr
+    from .replication import AlterIsr, FetchLater
 
 logger = logging.getLogger(__name__)
 
@@ -58,8 +58,9 @@ class ReplicaManager:
         self.log_directory = self.config.log_directory
         # 16 bytes, as in meta.properties.
         self.log_directory_id = new_uuid()
-        # Proposes an ISR to the controller. A cluster of one node has no followers.
+        # Ports of the replication. A cluster of one node has no followers.
         self.alter_isr: AlterIsr = lambda partition, isr: False
+        self.fetch_later: FetchLater = lambda leader: None
         self._file_faults = file_faults
         self._log_configs = LogConfigCache(self.config)
         self._partitions: dict[bytes, list[Partition]] = {}
@@ -278,7 +279,9 @@ class ReplicaManager:
             if partition.replication is None:
                 from .replication import Replication
 
-                partition.replication = Replication(partition, self.node_id, self.clock, self.alter_isr)
+                partition.replication = Replication(
+                    partition, self.node_id, self.clock, self.alter_isr, self.fetch_later
+                )
             partition.replication.apply(registration)
 
     def _set_replicated(self, partition: Partition, *, is_replicated: bool) -> None:

@@ -64,6 +64,8 @@ class Replica(Protocol):
 WriteDone = Callable[[ErrorCode], None]
 # Proposes an ISR for a partition to the controller, and returns whether it is in force.
 AlterIsr = Callable[[Replica, Sequence[int]], bool]
+# Has the followers of a leader that do not fetch begin again after a time.
+FetchLater = Callable[[Replica], None]
 
 UNKNOWN_OFFSET = -1
 
@@ -89,14 +91,27 @@ class Follower:
 class Replication:
     """The replication of one partition on its leader, for one leader epoch."""
 
-    __slots__ = ("_alter_isr", "_clock", "_leader", "_node_id", "_waiting", "epoch_start_offset", "followers", "isr")
+    __slots__ = (
+        "_alter_isr",
+        "_clock",
+        "_fetch_later",
+        "_leader",
+        "_node_id",
+        "_waiting",
+        "epoch_start_offset",
+        "followers",
+        "isr",
+    )
 
-    def __init__(self, leader: Replica, node_id: int, clock: Clock, alter_isr: AlterIsr) -> None:
+    def __init__(
+        self, leader: Replica, node_id: int, clock: Clock, alter_isr: AlterIsr, fetch_later: FetchLater
+    ) -> None:
         """leader: the partition on this node, node_id. alter_isr: asks the controller for another ISR."""
         self._leader = leader
         self._node_id = node_id
         self._clock = clock
         self._alter_isr = alter_isr
+        self._fetch_later = fetch_later
         self.followers: dict[int, Follower] = {}
         self.isr: list[int] = []
         # Where the epoch of this leader begins. Offsets before the high watermark has passed it are of earlier leaders.
@@ -115,8 +130,12 @@ class Replication:
     # -- appends
 
     def appended(self, result: AppendResult, now_ms: int) -> None:
-        """Have the followers that fetch append the stored batch too, and move the high watermark."""
+        """Have the followers that fetch append the stored batch too, and move the high watermark.
+
+        A follower whose files fail stops to fetch, and begins again later.
+        """
         batch: memoryview | None = None
+        has_failed = False
         for follower in self.followers.values():
             if follower.is_fetching and follower.partition is not None:
                 batch = batch or self._leader.stored_batch(result)
@@ -124,6 +143,9 @@ class Replication:
                     follower.end_offset = result.last_offset + 1
                 else:
                     self.stop_fetching(follower)
+                    has_failed = True
+        if has_failed:
+            self._fetch_later(self._leader)
         self.advance()
 
     def stop_fetching(self, follower: Follower) -> None:

@@ -10,6 +10,7 @@ from typing import Self, TypeVar
 
 from fauxka.broker.cluster import Cluster
 from fauxka.broker.config.broker_config import BrokerConfig
+from fauxka.broker.isolation import Isolation
 from fauxka.broker.lifecycle.cluster_loader import load_cluster
 from fauxka.broker.lifecycle.server import Server
 from fauxka.broker.lifecycle.storage_options import StorageOptions
@@ -80,6 +81,25 @@ class RunningCluster:
     def restart(self, node_id: int) -> None:
         """Start a stopped node again."""
         self._run(self._servers[node_id - 1].restart)
+
+    def isolate(self, node_id: int, isolated_from: Sequence[Isolation]) -> None:
+        """Cut a node off."""
+
+        def cut_off() -> None:
+            self.membership.isolate(node_id, isolated_from)
+            if Isolation.CLIENTS in isolated_from:
+                self._servers[node_id - 1].cut_off_clients()
+
+        self.call(cut_off)
+
+    def rejoin(self, node_id: int) -> None:
+        """Connect a node again with everything."""
+
+        def connect() -> None:
+            self.membership.rejoin(node_id)
+            self._servers[node_id - 1].reconnect_clients()
+
+        self.call(connect)
 
     @property
     def membership(self) -> Membership:
