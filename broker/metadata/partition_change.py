@@ -87,12 +87,16 @@ def change_partition(
 
 
 def _complete_reassignment(after: PartitionRegistration) -> None:
-    """End the reassignment if all replicas that it leaves are in sync."""
+    """End the reassignment if all replicas that it leaves are in sync, and all that it adds.
+
+    One that adds and removes a replica, because another reassignment was in progress, does not end.
+    """
     if not after.adding and not after.removing:
         return
     replicas = [node_id for node_id in after.replicas if node_id not in after.removing]
-    if set(after.isr) >= set(replicas):
-        after.isr = [node_id for node_id in after.isr if node_id not in after.removing]
+    isr = [node_id for node_id in after.isr if node_id not in after.removing]
+    if set(isr) >= {*replicas, *after.adding}:
+        after.isr = isr
         after.replicas, after.adding, after.removing = replicas, [], []
 
 

@@ -133,6 +133,8 @@ class ReplicationControl:
         partition = topic.partitions[index]
         active = {broker.node_id for broker in self._image.brokers if broker.is_active}
         added = set(isr).difference(partition.isr)
+        if not set(isr) <= set(partition.replicas):
+            return False
         if partition.leader_epoch != leader_epoch or not added <= active or partition.leader_id not in isr:
             return False
         if self._change(topic, index, PartitionChange(isr=isr)):
@@ -234,10 +236,9 @@ def _error(code: ErrorCode) -> KafkaError:
 
 
 def _reassigned(partition: PartitionRegistration, target: Sequence[int]) -> PartitionChange:
-    """Return the change that begins a reassignment. One in progress is replaced, and what it adds is removed."""
-    adding = _without(target, _without(partition.replicas, partition.adding))
-    removing = _without(partition.replicas, target)
-    return PartitionChange(replicas=[*target, *sorted(removing)], adding=sorted(adding), removing=sorted(removing))
+    """Return the change that begins a reassignment. What one in progress adds or removes stays if there is no other."""
+    adding, removing = sorted(_without(target, partition.replicas)), sorted(_without(partition.replicas, target))
+    return PartitionChange(replicas=[*target, *removing], adding=adding or None, removing=removing or None)
 
 
 def _cancelled(partition: PartitionRegistration) -> PartitionChange:

@@ -98,8 +98,11 @@ class FetchReader:
         for key, asked in self._asked.items():
             partition = self._find_partition(key)
             if partition is None:
-                unknown.append((key[0], self._unknown_partition(key)))
-                result.has_error |= key in self._known
+                answer = self._unknown_partition(key)
+                if key in self._known:
+                    # It was deleted while the Fetch waited.
+                    answer.aborted_transactions, result.has_error = None, True
+                unknown.append((key[0], answer))
             else:
                 result.partitions.append((key[0], self._read_partition(partition, asked, result)))
         result.partitions += unknown

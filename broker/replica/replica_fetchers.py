@@ -16,6 +16,7 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import TYPE_CHECKING
 
+from ...protocol.batches.record_batch import parse_header
 from ...protocol.batches.whole_batches import split_batches
 from ...protocol.error_codes import KafkaError
 from ...storage.leader_epoch_cache import NO_LEADER_EPOCH
@@ -124,7 +125,8 @@ class ReplicaFetchers:
     def _truncate(self, manager: ReplicaManager, leader_log: PartitionLog, partition: Partition) -> None:
         log = partition.log
         if log.log_end_offset < leader_log.log_start_offset:
-            manager.restart_log(partition, leader_log.log_start_offset)
+            manager.restart_log(partition, _first_batch_offset(leader_log))
+            partition.log.follow_log_start(leader_log.log_start_offset)
             return
         offset = _divergence(log, leader_log)
         if offset < log.log_end_offset:
@@ -167,6 +169,13 @@ class ReplicaFetchers:
     def retry_later(self, leader: Replica) -> None:
         """Have the followers of a leader that do not fetch begin again after RETRY_MS."""
         self._clock.call_later(RETRY_MS, partial(self.update, leader.topic_id, leader.index))
+
+
+def _first_batch_offset(log: PartitionLog) -> int:
+    """Return the base offset of the batch with the log start, which may be within it after DeleteRecords."""
+    start = log.log_start_offset
+    fetched = log.read(start, 1, upper_offset=log.log_end_offset, min_one_batch=True)
+    return parse_header(fetched.views[0]).base_offset if fetched.size else start
 
 
 def _divergence(log: PartitionLog, leader_log: PartitionLog) -> int:

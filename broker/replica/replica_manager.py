@@ -179,6 +179,8 @@ class ReplicaManager:
         """Complete the requests that wait for removed partitions."""
         removed, self._removed = self._removed, []
         for partition in removed:
+            if partition.replication is not None:
+                partition.replication.end_writes(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
             partition.wake()
 
     def apply_topic_configs(self, topic: TopicImage) -> None:
@@ -272,9 +274,12 @@ class ReplicaManager:
         replication = partition.replication
         if replication is not None and (is_new_epoch or not partition.is_leader):
             partition.replication = None
-            replication.resign()
-        if is_new_epoch:
+            replication.end_writes(ErrorCode.NOT_LEADER_OR_FOLLOWER)
+        if is_new_epoch and partition.is_leader:
             self._begin_epoch(partition)
+        if is_new_epoch and not partition.is_leader:
+            # A Fetch that waits at a follower which becomes the leader goes on, and ends with its time.
+            partition.wake()
         if partition.is_leader and partition.is_replicated:
             if partition.replication is None:
                 from .replication import Replication
@@ -291,14 +296,13 @@ class ReplicaManager:
             log.replicated_offset = log.log_end_offset if is_replicated else None
 
     def _begin_epoch(self, partition: Partition) -> None:
-        """Wake the requests that wait with an older leader epoch, and note where the epoch of this leader begins."""
+        """Note where the epoch of this leader begins."""
         log = partition.find_log()
-        if log is not None and partition.is_leader:
+        if log is not None:
             try:
                 log.assign_leader_epoch(partition.leader_epoch)
             except OSError as error:
                 partition.storage_failed("append", error)
-        partition.wake()
 
     def _remove_replica(self, partition: Partition) -> None:
         """Delete the log of a replica that was moved to another node."""

@@ -96,6 +96,7 @@ class Replication:
         "_clock",
         "_fetch_later",
         "_leader",
+        "_leader_epoch",
         "_node_id",
         "_waiting",
         "epoch_start_offset",
@@ -108,6 +109,7 @@ class Replication:
     ) -> None:
         """leader: the partition on this node, node_id. alter_isr: asks the controller for another ISR."""
         self._leader = leader
+        self._leader_epoch = leader.leader_epoch
         self._node_id = node_id
         self._clock = clock
         self._alter_isr = alter_isr
@@ -178,11 +180,13 @@ class Replication:
     def check_min_isr(self) -> None:
         """Raise AppendRefused NOT_ENOUGH_REPLICAS if too few replicas are in sync for a write with acks=all."""
         if self.is_under_min_isr:
-            raise AppendRefused(
+            place = f"{self._leader.topic_name}-{self._leader.index}"
+            refused = AppendRefused(
                 ErrorCode.NOT_ENOUGH_REPLICAS,
-                f"in-sync replicas {self.isr} of {self._leader.topic_name}-{self._leader.index}, "
-                f"min.insync.replicas is {self.min_isr}",
+                f"in-sync replicas {self.isr} of {place}, min.insync.replicas is {self.min_isr}",
             )
+            refused.log_start_offset = self._leader.log.log_start_offset
+            raise refused
 
     @property
     def is_high_watermark_known(self) -> bool:
@@ -229,10 +233,10 @@ class Replication:
         for write in [write for write in self._waiting if write.end_offset <= offset]:
             write.end(ErrorCode.NONE)
 
-    def resign(self) -> None:
-        """Complete the writes that wait, because another node leads the partition now, or none."""
+    def end_writes(self, error_code: ErrorCode) -> None:
+        """Complete the writes that wait with an error: this node leads no more, or the topic was deleted."""
         for write in list(self._waiting):
-            write.end(ErrorCode.NOT_LEADER_OR_FOLLOWER)
+            write.end(error_code)
 
     def drop_waiting(self) -> None:
         """Forget the writes that wait, because the node died."""
@@ -252,7 +256,12 @@ class Replication:
         ]
         for node_id in joining:
             # One by one: the controller refuses a replica whose broker may not lead.
-            self._alter_isr(self._leader, sorted([*self.isr, node_id]))
+            self._propose(sorted([*self.isr, node_id]))
+
+    def _propose(self, isr: Sequence[int]) -> None:
+        """Propose an ISR, unless a proposal before it has ended this epoch."""
+        if self._leader.leader_epoch == self._leader_epoch:
+            self._alter_isr(self._leader, isr)
 
     def shrink_isr(self, lag_max_ms: int) -> None:
         """Propose an ISR without the followers that have been behind for lag_max_ms."""
@@ -267,7 +276,7 @@ class Replication:
             and now_ms - follower.caught_up_ms > lag_max_ms
         }
         if not lagging.isdisjoint(self.isr):
-            self._alter_isr(self._leader, [node_id for node_id in self.isr if node_id not in lagging])
+            self._propose([node_id for node_id in self.isr if node_id not in lagging])
 
 
 class _WaitingWrite:

@@ -175,12 +175,12 @@ class BlockingClient:
             read += [record.value or b"" for each in batches for record in decode_batch(each.data)]
 
 
-def batch(value: bytes, *, producer_id: int = -1, sequence: int = -1) -> bytes:
-    """Return a batch of one record with the current time. A producer has epoch 0."""
+def batch(value: bytes, *, count: int = 1, producer_id: int = -1, sequence: int = -1) -> bytes:
+    """Return a batch of equal records with the current time. A producer has epoch 0."""
     epoch = -1 if producer_id < 0 else 0
     # At start-up a producer expires by the timestamp of its newest record.
     now_ms = time.time_ns() // 1_000_000
     return build_batch(
-        [Record(value, timestamp=now_ms)],
+        [Record(value, timestamp=now_ms)] * count,
         BatchOptions(producer_id=producer_id, producer_epoch=epoch, base_sequence=sequence),
     )

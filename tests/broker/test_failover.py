@@ -173,3 +173,18 @@ def test_a_leader_cut_off_takes_writes_that_are_lost(cluster: RunningCluster) ->
     assert values(cluster, 1) == values(cluster, 2) == [b"a", b"b"]
     assert cluster.partition("orders").isr == NODES
     assert produce(cluster, 1).error_code == ErrorCode.NOT_LEADER_OR_FOLLOWER
+
+
+def test_a_replica_without_the_deleted_records_copies_the_batch_with_the_log_start(cluster: RunningCluster) -> None:
+    create(cluster)
+    cluster.kill(3)
+    with cluster.client(1) as client:
+        client.produce("orders", batch(b"a", count=4))
+    partition = cluster.cluster.nodes[0].replicas.partition_of("orders", 0)
+    cluster.call(lambda: partition.delete_records_before(3))
+
+    cluster.restart(3)
+
+    copied = cluster.cluster.nodes[2].replicas.partition_of("orders", 0).log
+    assert (copied.log_start_offset, copied.log_end_offset) == (3, 4)
+    assert cluster.partition("orders").isr == NODES

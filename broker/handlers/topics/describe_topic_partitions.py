@@ -15,7 +15,7 @@ from ....protocol.messages.describe_topic_partitions import (
     DescribeTopicPartitionsResponseTopic,
 )
 from ...metadata.authorized_operations import TOPIC_OPERATIONS
-from ...metadata.metadata_image import NO_LEADER, MetadataImage, TopicImage, is_internal_topic
+from ...metadata.metadata_image import MetadataImage, TopicImage, is_internal_topic
 from ...metadata.topic_validation import find_topic_name_error
 from ...requests.request_context import NodeServices, RequestContext, SteppedApiHandler
 from ...runtime.long_work import Steps, for_each
@@ -90,7 +90,6 @@ def _described(image: MetadataImage, topic: TopicImage, first: int, count: int) 
         is_internal=topic.is_internal,
         partitions=[
             DescribeTopicPartitionsResponsePartition(
-                error_code=ErrorCode.LEADER_NOT_AVAILABLE if partition.leader_id == NO_LEADER else ErrorCode.NONE,
                 partition_index=partition.index,
                 leader_id=partition.leader_id,
                 leader_epoch=partition.leader_epoch,
