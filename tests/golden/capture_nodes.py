@@ -52,6 +52,7 @@ UNORDERED_FIELDS = (
     "brokers",
     "groups",
     "node_endpoints",
+    "observers",
     "partition_responses",
     "partition_result",
     "transaction_states",
