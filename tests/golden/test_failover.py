@@ -1,0 +1,113 @@
+"""The scripts of failover/ run against a cluster of three nodes: its answers equal those of three Kafka brokers.
+
+A script goes on after a difference, so that each line is a test of its own. It ends where a wait for a state fails;
+the lines behind that are missing, and their tests say so.
+"""
+
+import io
+import json
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from ..broker.running_cluster import RunningCluster
+from .captures import golden_file
+from .failover.recorder import FailoverRecorder
+from .failover.scripts import CONFIG, RACKS, SCRIPTS, capture_from_kafka
+from .test_captures import root_logger_as_kafkas
+
+# True once FauxkaControl is filled in: the scripts are collected as tests from then on.
+HAS_CONTROL = False
+# What the script of the reference cluster sets, of what both know.
+REFERENCE_CONFIG = {
+    "default.replication.factor": "3",
+    "group.initial.rebalance.delay.ms": "0",
+    "offsets.topic.num.partitions": "1",
+    "offsets.topic.replication.factor": "3",
+    "transaction.state.log.num.partitions": "1",
+    "transaction.state.log.replication.factor": "3",
+    "transaction.state.log.min.isr": "1",
+    "share.coordinator.state.topic.replication.factor": "3",
+    "share.coordinator.state.topic.min.isr": "1",
+}
+
+
+class FauxkaControl:
+    """The control steps of a script, done to a RunningCluster. A node keeps its port over its restarts."""
+
+    def __init__(self, cluster: RunningCluster) -> None:
+        self._cluster = cluster
+
+    def address(self, node: int) -> str:
+        """Return the "host:port" of a node."""
+        return self._cluster.address(node)
+
+    def kill(self, node: int) -> None:
+        """End a node without a controlled shutdown; the controller notices it."""
+        raise NotImplementedError
+
+    def stop(self, node: int) -> None:
+        """Stop a node by a controlled shutdown."""
+        raise NotImplementedError
+
+    def start(self, node: int) -> None:
+        """Start a node that was killed or stopped."""
+        raise NotImplementedError
+
+    def freeze(self, node: int) -> None:
+        """Cut a node off from the controller and the other nodes; its clients get no responses."""
+        raise NotImplementedError
+
+    def thaw(self, node: int) -> None:
+        """Let a frozen node go on."""
+        raise NotImplementedError
+
+
+@cache
+def captured(name: str) -> list[str]:
+    return golden_file(name).read_text().splitlines()
+
+
+@cache
+def answered_by_fauxka(name: str) -> tuple[list[str], str]:
+    """Return the lines, and the wait that failed, if one did."""
+    output = io.StringIO()
+    failed_wait = ""
+    with root_logger_as_kafkas(), RunningCluster(RACKS, **REFERENCE_CONFIG, **CONFIG) as cluster:
+        try:
+            SCRIPTS[name](FailoverRecorder(FauxkaControl(cluster), output))
+        except TimeoutError as error:
+            failed_wait = str(error)
+    return output.getvalue().splitlines(), failed_wait
+
+
+def cases() -> Iterator[object]:
+    for name in SCRIPTS if HAS_CONTROL else ():
+        for number, line in enumerate(captured(name)):
+            case = json.loads(line)
+            if case["api"] != "control":
+                case_id = f"{name}-{number + 1}-{case['api']}-v{case['version']}-{case['case']}"
+                yield pytest.param(name, number, id=case_id)
+
+
+@pytest.mark.parametrize(("name", "number"), list(cases()))
+def test_nodes_answer_as_kafkas_did(name: str, number: int) -> None:
+    answers, failed_wait = answered_by_fauxka(name)
+
+    assert number < len(answers), failed_wait
+    assert json.loads(answers[number]) == json.loads(captured(name)[number])
+
+
+@pytest.mark.parametrize("name", list(SCRIPTS) if HAS_CONTROL else [])
+def test_no_case_is_missing_from_the_golden_file(name: str) -> None:
+    assert len(answered_by_fauxka(name)[0]) == len(captured(name))
+
+
+@pytest.mark.reference
+@pytest.mark.parametrize("name", list(SCRIPTS))
+def test_golden_file_equals_what_kafka_returns_today(name: str, tmp_path: Path) -> None:
+    capture_from_kafka(name, tmp_path / "answers.jsonl")
+
+    assert (tmp_path / "answers.jsonl").read_text().splitlines() == captured(name)
