@@ -149,6 +149,7 @@ class Membership:
         """Note that a node runs no more. is_noticed: whether the controller learns of it now, or by its session."""
         self._managers.pop(node_id, None)
         self._isolated.pop(node_id, None)
+        self._controller.producer_ids.forget_block(node_id)
         self._update_publishers()
         self.fetchers.update_all()
         self._end_session(node_id, is_noticed=is_noticed)

@@ -77,6 +77,10 @@ class ProducerIdManager:
         self._blocks[node_id] = _Block(start, self.next_block_start)
         return True
 
+    def forget_block(self, node_id: int) -> None:
+        """Allocate nothing more from the block of a node that has stopped; its next start claims another."""
+        self._blocks.pop(node_id, None)
+
     def block_saved(self, next_block_start: int) -> None:
         """Note that next_block_start is saved: all ids below it may be allocated."""
         self._saved_end = max(self._saved_end, next_block_start)

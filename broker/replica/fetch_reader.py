@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 FindPreferredReplica = Callable[[Partition, int], "int | None"]
 
 READ_COMMITTED = 1
-# Stand for an offset that is not told, and for this node.
-NO_OFFSET = NO_NODE = -1
+# Stands for this node as the preferred read replica.
+NO_NODE = -1
 # From this version on, a client may fetch from a follower (KIP-392).
 FOLLOWERS_SINCE = 11
 
@@ -98,10 +98,12 @@ class FetchReader:
         for key, asked in self._asked.items():
             partition = self._find_partition(key)
             if partition is None:
-                answer = self._unknown_partition(key)
                 if key in self._known:
                     # It was deleted while the Fetch waited.
-                    answer.aborted_transactions, result.has_error = None, True
+                    result.has_error = True
+                    answer = FetchedPartition(key[1], ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
+                else:
+                    answer = self._unknown_partition(key)
                 unknown.append((key[0], answer))
             else:
                 result.partitions.append((key[0], self._read_partition(partition, asked, result)))
@@ -148,7 +150,7 @@ class FetchReader:
         if answer.diverging_epoch is None and self.find_preferred is not None:
             preferred = self.find_preferred(partition, asked.fetch_offset)
             if preferred is not None:
-                answer.preferred_read_replica, answer.last_stable_offset = preferred, NO_OFFSET
+                answer.preferred_read_replica = preferred
         if answer.diverging_epoch is not None or answer.preferred_read_replica != NO_NODE:
             result.is_final = True
             return answer

@@ -36,6 +36,8 @@ SPECIAL_SINCE = {
 # From this version on clients know the error OFFSET_NOT_AVAILABLE.
 OFFSET_NOT_AVAILABLE_SINCE = 5
 CONSUMER = -1
+# The replica id of Kafka's tools, which ask followers too (ListOffsetsRequest.DEBUGGING_REPLICA_ID).
+DEBUGGER = -2
 READ_UNCOMMITTED, READ_COMMITTED = 0, 1
 
 
@@ -89,7 +91,8 @@ class OffsetLookup:
             raise KafkaError(ErrorCode.UNSUPPORTED_VERSION, f"no timestamp {requested.timestamp} in v{self._version}")
         partition = self._replicas.partition_of(name, requested.partition_index)
         partition.check_leader_epoch(requested.current_leader_epoch)
-        partition.check_leader()
+        if self._request.replica_id != DEBUGGER:
+            partition.check_leader()
         try:
             return self._offset_in(partition, requested)
         except OSError as error:
@@ -99,6 +102,7 @@ class OffsetLookup:
     def _offset_in(self, partition: Partition, requested: ListOffsetsPartition) -> ListOffsetsPartitionResponse:
         match requested.timestamp:
             case _ if requested.timestamp == LATEST:
+                self._check_available(partition)
                 return _at(partition, self._last_fetchable_offset(partition))
             case _ if requested.timestamp in (EARLIEST, EARLIEST_LOCAL):
                 return _at(partition, partition.log.log_start_offset)
@@ -110,20 +114,26 @@ class OffsetLookup:
     def _last_fetchable_offset(self, partition: Partition) -> int:
         if self._request.replica_id != CONSUMER:
             return partition.log.log_end_offset
-        replication = partition.replication
-        if replication is not None and not replication.is_high_watermark_known:
-            is_known_to_clients = self._version >= OFFSET_NOT_AVAILABLE_SINCE
-            code = ErrorCode.OFFSET_NOT_AVAILABLE if is_known_to_clients else ErrorCode.LEADER_NOT_AVAILABLE
-            raise KafkaError(code, f"the high watermark of {partition.topic_name}-{partition.index} is behind")
         if self._request.isolation_level == READ_COMMITTED:
             return partition.log.last_stable_offset
         return partition.log.high_watermark
+
+    def _check_available(self, partition: Partition) -> None:
+        """Raise KafkaError for an offset from the high watermark on that a new leader does not know yet (KIP-207)."""
+        replication = partition.replication
+        if self._request.replica_id != CONSUMER or replication is None or replication.is_high_watermark_known:
+            return
+        is_known_to_clients = self._version >= OFFSET_NOT_AVAILABLE_SINCE
+        code = ErrorCode.OFFSET_NOT_AVAILABLE if is_known_to_clients else ErrorCode.LEADER_NOT_AVAILABLE
+        raise KafkaError(code, f"the high watermark of {partition.topic_name}-{partition.index} is behind")
 
     def _by_timestamp(self, partition: Partition, timestamp: int) -> ListOffsetsPartitionResponse:
         log = partition.log
         is_max = timestamp == MAX_TIMESTAMP
         found = log.offset_of_max_timestamp() if is_max else log.offset_for_timestamp(timestamp)
         if found is None or found.offset >= self._last_fetchable_offset(partition):
+            if found is not None:
+                self._check_available(partition)
             return ListOffsetsPartitionResponse(partition_index=partition.index)
         return ListOffsetsPartitionResponse(
             partition_index=partition.index,

@@ -100,6 +100,19 @@ def _nobody_in_sync(recorder: FailoverRecorder) -> None:
         recorder.case(1, f"produce to {topic.name} what will be lost", 11, producing(topic, records(3), 1))
     recorder.kill(1)
     recorder.thaw(3)
+    _one_back(recorder, topics)
+    recorder.thaw(2)
+    _elected_unclean(recorder, topics)
+    recorder.start(1)
+    recorder.scene("node 1 back as a follower")
+    for topic in topics:
+        recorder.until_high_watermark(topic, 3, 1, 2, 3)
+        recorder.case(1, f"fetch {topic.name}", 12, fetching(topic, 0))
+    _elect(recorder, *topics)
+    _described(recorder, *topics)
+
+
+def _one_back(recorder: FailoverRecorder, topics: list[Topic]) -> None:
     recorder.scene("the last one in sync is dead, node 3 back")
     _described(recorder, *topics)
     for topic in topics:
@@ -109,7 +122,9 @@ def _nobody_in_sync(recorder: FailoverRecorder) -> None:
             recorder.case(3, f"fetch {topic.name}", version, fetching(topic, 0))
         recorder.each_version(3, f"produce to {topic.name}", (9, 11, 13), producing(topic, records()))
         recorder.case(3, f"latest offset of {topic.name}", 8, listing_offsets(topic, -1))
-    recorder.thaw(2)
+
+
+def _elected_unclean(recorder: FailoverRecorder, topics: list[Topic]) -> None:
     recorder.scene("the last one in sync is dead, nodes 2 and 3 back")
     _described(recorder, *topics)
     recorder.case(2, "unclean election of all", 2, electing(UNCLEAN, all_topics=True))
@@ -125,13 +140,6 @@ def _nobody_in_sync(recorder: FailoverRecorder) -> None:
             recorder.case(leader, f"{name} offset of {topic.name}", 8, listing_offsets(topic, timestamp))
         recorder.case(leader, f"produce to {topic.name}", 11, producing(topic, records()))
         recorder.case(leader, f"fetch {topic.name}", 12, fetching(topic, 0))
-    recorder.start(1)
-    recorder.scene("node 1 back as a follower")
-    for topic in topics:
-        recorder.until_high_watermark(topic, 3, 1, 2, 3)
-        recorder.case(1, f"fetch {topic.name}", 12, fetching(topic, 0))
-    _elect(recorder, *topics)
-    _described(recorder, *topics)
 
 
 def _listed(recorder: FailoverRecorder, topic: Topic) -> None:

@@ -8,8 +8,9 @@ from collections.abc import Mapping
 from fauxka.protocol.messages.delete_topics import DeleteTopicsRequest, DeleteTopicState
 
 from ..capture_replicas import electing, reassigning
-from .recorder import FailoverRecorder, Waiting
+from .recorder import FailoverRecorder
 from .requests import Topic, fetching, metadata, partitions, producing, records
+from .waiting_request import Waiting
 
 PREFERRED = 0
 # Longer than it takes to notice a killed node.

@@ -8,7 +8,6 @@ are ports, topic ids and times (capture_normal_form.py), and what comes in the o
 
 import json
 import re
-import threading
 import time
 from collections.abc import Callable, Generator, Iterable, Sequence
 from contextlib import contextmanager
@@ -29,13 +28,13 @@ from fauxka.protocol.messages.incremental_alter_configs import (
     IncrementalAlterConfigsResponse,
 )
 from fauxka.protocol.messages.metadata import MetadataResponse, MetadataResponseTopic
-from fauxka.protocol.messages.produce import ProduceRequest
 
 from ..capture_connection import CLIENT_ID, Connection, ConnectionClosedError, Request
 from ..capture_nodes import sort_hash_maps
 from ..capture_normal_form import Json, NormalForm
 from .cluster_control import CONTROLLER, ClusterControl
 from .requests import Topic, creating, fetching, metadata
+from .waiting_request import Waiting
 
 NODES = (1, 2, 3)
 # A killed node is fenced after six seconds, and a busy machine takes its time to start a virtual machine.
@@ -56,48 +55,6 @@ GROUP_RESOURCE = 32
 MARKER = "settle-marker"
 MARKER_CONFIG = "consumer.session.timeout.ms"
 MARKER_VALUE = 45_000
-
-
-class Waiting:
-    """A request that was sent and whose response is recorded later; a thread takes the response when it comes."""
-
-    def __init__(self, recorder: "FailoverRecorder", connection: Connection, case: str, request: Request) -> None:
-        self._recorder = recorder
-        self._connection = connection
-        self._case = case
-        self._request = request
-        self._version = 0
-        self._answered: list[tuple[Json, float]] = []
-        self._started = time.monotonic()
-        self._thread = threading.Thread(target=self._receive, daemon=True)
-
-    def send(self, version: int) -> None:
-        """Send the request."""
-        self._version = version
-        self._connection.start(self._request, version)
-        self._thread.start()
-
-    def finish(self, *, bound_ms: int | None = None) -> None:
-        """Record the response, and whether it came before or after bound_ms from the request on.
-
-        bound_ms: None for the time that the request itself asks the broker to wait.
-        """
-        self._thread.join()
-        ((answer, elapsed_ms),) = self._answered
-        bound = _own_wait_ms(self._request) if bound_ms is None else bound_ms
-        # A timer may fire a tick early; Kafka's own has a tick of one millisecond.
-        when = f"at least {bound} ms" if elapsed_ms >= bound - 5 else f"less than {bound} ms"
-        self._recorder.write(self._case, self._request, self._version, answer, {"time": when})
-
-    def _receive(self) -> None:
-        answer = self._recorder.answer(lambda: self._connection.finish(self._request, self._version))
-        self._answered.append((answer, (time.monotonic() - self._started) * 1000))
-        self._connection.close()
-
-
-def _own_wait_ms(request: Request) -> int:
-    assert isinstance(request, FetchRequest | ProduceRequest), request
-    return request.max_wait_ms if isinstance(request, FetchRequest) else request.timeout_ms
 
 
 class FailoverRecorder:

@@ -45,6 +45,7 @@ def script(recorder: FailoverRecorder) -> None:
     doomed = recorder.create("doomed", [[1, 2, 3]])
     recorder.case(1, "delete a topic", 6, _deleting(doomed))
     recorder.forget(doomed)
+    recorder.publish()
     recorder.case(1, "metadata of the deleted topic", 12, metadata(doomed))
     recorder.scene("all back")
     recorder.start(2)
