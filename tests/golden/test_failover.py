@@ -106,7 +106,9 @@ def cases() -> Iterator[object]:
             case = json.loads(line)
             if case["api"] != "control":
                 case_id = f"{name}-{number + 1}-{case['api']}-v{case['version']}-{case['case']}"
-                yield pytest.param(name, number, id=case_id)
+                # Its requests wait for a minute in all.
+                marks = [pytest.mark.deep] if name == "failover_moving" else []
+                yield pytest.param(name, number, id=case_id, marks=marks)
 
 
 @pytest.mark.parametrize(("name", "number"), list(cases()))

@@ -2,8 +2,8 @@
 
 The quorum is one controller in the brokers' process: the only node, or one beside several nodes, which are observers
 then. Its log is the sequence of changes of the metadata image. It has no listener of its own: the response has the
-broker's listener, under the name of Kafka's controller listener. Kafka returns an observer for some minutes after its
-end; here it is left out as long as it is fenced.
+broker's listener, under the name of Kafka's controller listener. An observer stays one after its end, in Kafka for five
+minutes.
 v1 times of replicas; v2 error messages, directory ids and nodes.
 Source: KafkaApis.handleDescribeQuorumRequest and KafkaRaftClient.handleDescribeQuorumRequest, Kafka 4.3.0;
 tests/golden/quorum-4.3.0.jsonl and nodes-4.3.0.jsonl.
@@ -86,7 +86,7 @@ def _metadata_partition(context: RequestContext) -> ResponsePartitionData:
         observers=[
             replica(replica_id=broker.node_id, replica_directory_id=broker.directory_id)
             for broker in image.brokers
-            if broker.node_id != controller_id and not broker.is_fenced
+            if broker.node_id != controller_id
         ],
     )
 

@@ -103,13 +103,22 @@ class OffsetLookup:
         match requested.timestamp:
             case _ if requested.timestamp == LATEST:
                 self._check_available(partition)
-                return _at(partition, self._last_fetchable_offset(partition))
+                return self._latest(partition)
             case _ if requested.timestamp in (EARLIEST, EARLIEST_LOCAL):
                 return _at(partition, partition.log.log_start_offset)
             case _ if requested.timestamp in (LATEST_TIERED, EARLIEST_PENDING_UPLOAD):
                 return ListOffsetsPartitionResponse(partition_index=partition.index)
             case _:
                 return self._by_timestamp(partition, requested.timestamp)
+
+    def _latest(self, partition: Partition) -> ListOffsetsPartitionResponse:
+        """Return the end of what a consumer can read, with the leader's epoch, or the log end with its own."""
+        offset = self._last_fetchable_offset(partition)
+        if self._request.replica_id != CONSUMER:
+            return _at(partition, offset)
+        return ListOffsetsPartitionResponse(
+            partition_index=partition.index, offset=offset, leader_epoch=partition.leader_epoch
+        )
 
     def _last_fetchable_offset(self, partition: Partition) -> int:
         if self._request.replica_id != CONSUMER:

@@ -16,6 +16,7 @@ from ....protocol.messages.create_partitions import (
     CreatePartitionsTopic,
     CreatePartitionsTopicResult,
 )
+from ...metadata.controller import new_partition
 from ...metadata.metadata_image import TopicImage
 from ...metadata.topic_validation import PARTITIONS_PER_REQUEST_MAX, assignment_error, check_assignment
 from ...requests.request_context import NodeServices, RequestContext, SteppedApiHandler
@@ -77,25 +78,25 @@ def _checked_topic(node: NodeServices, requested: CreatePartitionsTopic) -> Topi
         )
     additional = requested.count - present
     if requested.assignments is not None:
-        _check_assignments(node, requested, additional, len(topic.partitions[0].replicas))
+        _check_assignments(node, requested, topic)
     if additional > PARTITIONS_PER_REQUEST_MAX:
         # Kafka's controller fails, because the records exceed its limit for one batch.
         raise KafkaError(ErrorCode.UNKNOWN_SERVER_ERROR)
     return topic
 
 
-def _check_assignments(
-    node: NodeServices, requested: CreatePartitionsTopic, additional: int, replication_factor: int
-) -> None:
-    assignments = requested.assignments or []
+def _check_assignments(node: NodeServices, requested: CreatePartitionsTopic, topic: TopicImage) -> None:
+    assignments, present = requested.assignments or [], len(topic.partitions)
+    additional = requested.count - present
     if len(assignments) != additional:
         raise assignment_error(
             f"Attempted to add {additional} additional partition(s), but only {len(assignments)} assignment(s) "
             "were specified."
         )
     brokers = {broker.node_id for broker in node.image.brokers}
-    for assignment in assignments:
-        check_assignment(assignment.broker_ids, brokers, replication_factor)
+    for index, assignment in enumerate(assignments, start=present):
+        check_assignment(assignment.broker_ids, brokers, len(topic.partitions[0].replicas))
+        new_partition(index, assignment.broker_ids, brokers - node.image.online_brokers())
 
 
 def _result(name: str, error: KafkaError | None) -> CreatePartitionsTopicResult:
