@@ -221,6 +221,7 @@ class Membership:
             node.take_over_image()
             self.node_started(node_id)
         self.fetchers.update_all()
+        node.controller_reached()
 
     # -- paused replicas
 

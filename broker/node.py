@@ -63,6 +63,8 @@ class Node:
         self.listeners: Sequence[Listener] = ()
         # Finds the other nodes of the cluster; see find_peer.
         self.find_node: Callable[[int], Node | None] = lambda _: None
+        # What to call when the node reaches the controller again, by the request that waits for it.
+        self.waiting_for_controller: dict[object, Callable[[], None]] = {}
         self._coordinators: Coordinators | None = None
         self._fetch_sessions: FetchSessions | None = None
 
@@ -77,6 +79,11 @@ class Node:
     def find_peer(self, node_id: int) -> Node | None:
         """Return the node of that id if this one can reach it now, or None. A node always reaches itself."""
         return self if node_id == self.node_id else self.find_node(node_id)
+
+    @property
+    def reaches_controller(self) -> bool:
+        """Whether the node is not cut off from the controller."""
+        return self.image is self.controller.image
 
     @property
     def coordinators(self) -> Coordinators:
@@ -152,6 +159,11 @@ class Node:
             self.apply_partitions(topic, range(len(topic.partitions)))
             self.leaders_changed(topic, range(len(topic.partitions)))
 
+    def controller_reached(self) -> None:
+        """Handle the requests that have waited for the controller, after the node follows it again."""
+        for reached in list(self.waiting_for_controller.values()):
+            reached()
+
     def topics_removed(self, topics: Sequence[TopicImage]) -> None:
         """Delete the partitions of the topics, and what the coordinators store about them."""
         self.produce_routes.clear()
@@ -204,6 +216,8 @@ class Node:
         self.take_coordinators()
         self.produce_routes.clear()
         self.replicas.drop_memory()
+        # A node that was cut off from the controller reads its image when it starts again.
+        self._follow(self.controller.image)
 
     def replace_files(self, file_system: FileSystem) -> None:
         """Keep the logs in another file system. There must be no topic."""

@@ -19,6 +19,7 @@ from ...protocol.primitives import Reader
 from .. import handlers
 from ..replica.disk_fault_injector import NoFileFaults, delay_response
 from ..requests.fault_ports import NO_RESPONSE, PENDING, RESPONDED
+from ..requests.forwarding import FORWARDED, ForwardingHandler
 from ..requests.request_context import (
     HEADER_START_BYTES,
     NO_HEADER,
@@ -252,7 +253,8 @@ class Dispatcher:
 def load_handler(api: Api) -> RequestHandler:
     """Import and return the handler of the API."""
     module = import_module(f"{handlers.__name__}.{handlers.HANDLERS[api.key]}")
-    return cast(RequestHandler, module.HANDLER)
+    handler = cast(RequestHandler, module.HANDLER)
+    return ForwardingHandler(api, handler) if api.key in FORWARDED else handler
 
 
 def _read_client_id(context: RequestContext, frame: memoryview, start: int, size: int, end: int) -> int:

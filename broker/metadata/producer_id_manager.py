@@ -58,6 +58,11 @@ class ProducerIdManager:
         block.start += 1
         return producer_id
 
+    def is_used_up(self, node_id: int) -> bool:
+        """Whether the node needs a new block."""
+        block = self._blocks.get(node_id)
+        return block is None or block.start == block.end
+
     def skip_up_to(self, producer_id: int) -> bool:
         """Never allocate an id up to this one. Return whether next_block_start has changed and must be saved."""
         for block in self._blocks.values():
@@ -69,8 +74,7 @@ class ProducerIdManager:
 
     def claim_block(self, node_id: int) -> bool:
         """Claim the next block for the node. Return False if the ids of its present block are not used up."""
-        block = self._blocks.get(node_id)
-        if block is not None and block.start < block.end:
+        if not self.is_used_up(node_id):
             return False
         start = self.next_block_start
         self.next_block_start += PRODUCER_ID_BLOCK_SIZE

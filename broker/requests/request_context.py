@@ -86,6 +86,13 @@ class NodeServices(Protocol):
     # Runs what takes longer than a slice of time.
     long_work: LongWork
     listeners: Sequence[Listener]
+    # What to call when the node reaches the controller again, by the request that waits for it.
+    waiting_for_controller: dict[object, Callable[[], None]]
+
+    @property
+    def reaches_controller(self) -> bool:
+        """Whether the node is not cut off from the controller."""
+        ...
 
     @property
     def node_id(self) -> int:

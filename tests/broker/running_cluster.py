@@ -101,6 +101,10 @@ class RunningCluster:
 
         self.call(connect)
 
+    def drop_connections(self, node_id: int) -> None:
+        """Close all connections of a node at once."""
+        self.call(self._servers[node_id - 1].drop_connections)
+
     @property
     def membership(self) -> Membership:
         membership = self.cluster.membership

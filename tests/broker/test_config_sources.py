@@ -80,7 +80,7 @@ def test_keys_without_effect_are_accepted_with_one_note() -> None:
 
     gathered = gather_config({}, environment, [])
 
-    expected = "controller.quorum.voters, offsets.topic.replication.factor, process.roles"
+    expected = "controller.quorum.voters, process.roles"
     assert gathered.notes == [f"accepted, and without effect here: {expected}"]
 
 

@@ -112,18 +112,22 @@ def sort_hash_maps(answer: Json) -> None:
         for entry in answer:
             sort_hash_maps(entry)
     elif isinstance(answer, dict):
-        if "controller_id" in answer:
-            answer["controller_id"] = ANY
-        for name in ("leader_id", "node_id", "replica_id"):
-            if answer.get(name) in CONTROLLER_IDS:
-                answer[name] = CONTROLLER
-        if answer.get("node_id") == CONTROLLER:
-            # That of fauxka has the listener of the node that responds.
-            answer["listeners"] = [CONTROLLER]
+        _name_the_controller(answer)
         for name, value in answer.items():
             if name in UNORDERED_FIELDS and isinstance(value, list):
                 value.sort(key=json.dumps)
             sort_hash_maps(value)
+
+
+def _name_the_controller(answer: dict[str, Json]) -> None:
+    if "controller_id" in answer:
+        answer["controller_id"] = ANY
+    for name in ("leader_id", "node_id", "replica_id"):
+        if answer.get(name) in CONTROLLER_IDS:
+            answer[name] = CONTROLLER
+    if answer.get("node_id") == CONTROLLER:
+        # That of fauxka has the listener of the node that responds.
+        answer["listeners"] = [CONTROLLER]
 
 
 def capture(bootstraps: Sequence[str], output: TextIO) -> None:
@@ -140,12 +144,16 @@ def capture(bootstraps: Sequence[str], output: TextIO) -> None:
     for node in nodes[:2]:
         for name in LAYOUTS:
             _asked(node, name, topic_ids[name])
+    _of_each_node(nodes)
+    for node in nodes:
+        node.connection.close()
+
+
+def _of_each_node(nodes: Sequence[NodeRecorder]) -> None:
     for node in nodes:
         _asked_about_itself(node)
     for node in nodes:
         _configured(node, others=nodes)
-    for node in nodes:
-        node.connection.close()
 
 
 def _create(recorder: NodeRecorder, name: str, layout: Sequence[Sequence[int]]) -> bytes:
@@ -277,8 +285,8 @@ def _configured(recorder: NodeRecorder, others: Sequence[NodeRecorder]) -> None:
 
 
 def _describing(kind: int, name: str) -> DescribeConfigsRequest:
-    keys = list(CONFIGS) if kind == BROKER else ["retention.ms", "min.insync.replicas"]
-    resource = DescribeConfigsResource(resource_type=kind, resource_name=name, configuration_keys=keys)
+    keys = CONFIGS if kind == BROKER else ("retention.ms", "min.insync.replicas")
+    resource = DescribeConfigsResource(resource_type=kind, resource_name=name, configuration_keys=list(keys))
     return DescribeConfigsRequest(resources=[resource], include_synonyms=True)
 
 

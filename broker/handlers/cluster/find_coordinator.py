@@ -12,7 +12,13 @@ from functools import partial
 
 from ....protocol.error_codes import ErrorCode, KafkaError
 from ....protocol.messages.find_coordinator import Coordinator, FindCoordinatorRequest, FindCoordinatorResponse
-from ...coordinators.internal_topics import CoordinatorType, ensure_internal_topic, is_share_key, partition_index_of_key
+from ...coordinators.internal_topics import (
+    INTERNAL_TOPICS,
+    CoordinatorType,
+    ensure_internal_topic,
+    is_share_key,
+    partition_index_of_key,
+)
 from ...requests.advertised_endpoint import find_endpoint
 from ...requests.request_context import RequestContext, SteppedApiHandler
 from ...runtime.long_work import Steps, for_each
@@ -61,11 +67,15 @@ def _coordinator(context: RequestContext, key_type: int, key: str) -> Coordinato
     coordinator_type = CoordinatorType(key_type)
     if coordinator_type is CoordinatorType.SHARE and (context.api_version < SHARE_SINCE or not is_share_key(key)):
         return _invalid(key, "")
-    try:
-        topic = ensure_internal_topic(context.node.controller, coordinator_type)
-    except KafkaError as error:
-        # The files of the internal topic cannot be created; clients retry.
-        return _not_available(key, error.message)
+    topic = context.node.image.find_topic(INTERNAL_TOPICS[coordinator_type].name)
+    if topic is None:
+        if not context.node.reaches_controller:
+            return _not_available(key, "")
+        try:
+            topic = ensure_internal_topic(context.node.controller, coordinator_type)
+        except KafkaError as error:
+            # The files of the internal topic cannot be created; clients retry.
+            return _not_available(key, error.message)
     leader_id = topic.partitions[partition_index_of_key(key, len(topic.partitions))].leader_id
     broker = context.node.image.find_broker(leader_id)
     endpoint = None if broker is None else find_endpoint(context, broker)

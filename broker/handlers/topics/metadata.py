@@ -93,8 +93,8 @@ def _topics(context: RequestContext, request: MetadataRequest) -> Steps[list[Met
     may_create = context.api_version < AUTO_CREATION_FLAG_SINCE or request.allow_auto_topic_creation
     names = dict.fromkeys(topic.name or "" for topic in requested)
     results = yield from for_each(partial(_describe_name, image, image.online_brokers()), names)
-    if may_create and context.node.config.auto_create_topics_enable:
-        # As in Kafka, this response does not have the new topics.
+    if may_create and context.node.config.auto_create_topics_enable and context.node.reaches_controller:
+        # As in Kafka, this response does not have the new topics, and none is created without the controller.
         unknown = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
         yield from _create(context, [topic.name or "" for topic in results if topic.error_code == unknown])
     return results

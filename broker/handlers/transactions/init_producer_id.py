@@ -45,6 +45,9 @@ def handle(context: RequestContext, request: InitProducerIdRequest) -> Response:
 
 def _respond_with_ids(node: NodeServices, respond: Callable[[], Response]) -> Response:
     """Call respond. If it needs a new block of ids, call it again when the block is saved or could not be saved."""
+    if not node.reaches_controller and node.controller.producer_ids.is_used_up(node.node_id):
+        # Older clients do not retry after REQUEST_TIMED_OUT.
+        return _error_response(ErrorCode.COORDINATOR_LOAD_IN_PROGRESS)
     first = respond()
     if isinstance(first, Deferred) or first.error_code != ErrorCode.COORDINATOR_LOAD_IN_PROGRESS:
         return first
