@@ -11,10 +11,11 @@ Source: BrokerLifecycleManager and BrokerHeartbeatManager, Kafka 4.3.0.
 from __future__ import annotations
 
 import logging
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
+from ..storage.leader_change import LeaderChange
 from .isolation import Isolation
 from .metadata.metadata_image import NO_LEADER
 from .replica.replica_fetchers import ReplicaFetchers
@@ -30,20 +31,12 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 
-class LeaderChange(NamedTuple):
-    """A new leader of a partition, or a leader in a new epoch.
+class _LastLeader(NamedTuple):
+    """The last leader of a partition. eligible: the replicas that may follow it without a loss: ISR and ELR."""
 
-    node_before, epoch_before: the last leader; NO_LEADER and -1 for a new partition. end_offset: where the log of the
-    new leader ends when it begins to lead. Records of earlier leaders from there on are lost.
-    """
-
-    topic_name: str
-    partition: int
-    node_before: int
-    epoch_before: int
-    node: int
-    epoch: int
-    end_offset: int
+    node_id: int = NO_LEADER
+    epoch: int = -1
+    eligible: frozenset[int] = frozenset()
 
 
 class Membership:
@@ -57,10 +50,9 @@ class Membership:
         self._managers: dict[int, ReplicaManager] = {}
         self._isolated: dict[int, frozenset[Isolation]] = {}
         self._sessions: dict[int, Timer] = {}
-        # The last leader of each partition, by topic id and index, with its epoch.
-        self._led: dict[tuple[bytes, int], tuple[int, int]] = {}
-        # Called when a partition gets a leader, before it takes a request.
+        # Called when a partition gets a leader, before it handles a request; and the last leaders that it was called for.
         self.on_leader_changed: Callable[[LeaderChange], None] | None = None
+        self._led: dict[tuple[bytes, int], _LastLeader] = {}
         self.fetchers = ReplicaFetchers(self._managers, self._can_reach, clock)
         controller.publish_partitions = self._publish
 
@@ -100,32 +92,39 @@ class Membership:
         nodes = [node for node in self._nodes.values() if self._hears_controller(node.node_id)]
         for node in nodes:
             node.apply_partitions(topic, indexes)
+        self._report_leaders(topic, indexes)
         for index in indexes:
-            self._report_leader(topic, index)
             self.fetchers.update(topic.topic_id, index)
         for node in nodes:
             node.leaders_changed(topic, indexes)
 
-    def _report_leader(self, topic: TopicImage, index: int) -> None:
-        registration, key = topic.partitions[index], (topic.topic_id, index)
-        before, now = self._led.get(key, (NO_LEADER, -1)), (registration.leader_id, registration.leader_epoch)
-        manager = self._managers.get(registration.leader_id)
-        if now == before or manager is None:
+    def _report_leaders(self, topic: TopicImage, indexes: Sequence[int]) -> None:
+        if self.on_leader_changed is None:
             return
-        self._led[key] = now
-        if self.on_leader_changed is not None:
+        for index in indexes:
+            registration, key = topic.partitions[index], (topic.topic_id, index)
+            before = self._led.get(key, _LastLeader())
+            eligible = frozenset([*registration.isr, *registration.elr]) or before.eligible
+            manager = self._managers.get(registration.leader_id)
+            if manager is None or before[:2] == (registration.leader_id, registration.leader_epoch):
+                self._led[key] = before._replace(eligible=eligible)
+                continue
+            self._led[key] = _LastLeader(registration.leader_id, registration.leader_epoch, eligible)
             partition = manager.find_partition(topic.topic_id, index)
             log = None if partition is None else partition.find_log()
-            end_offset = 0 if log is None else log.log_end_offset
-            self.on_leader_changed(LeaderChange(topic.name, index, *before, *now, end_offset))
-
-    def is_deposed(self, node_id: int, topic_name: str, index: int) -> bool:
-        """Whether a node leads a partition in an epoch that is over, because the controller cannot reach it."""
-        topic = self._controller.image.find_topic(topic_name)
-        partition = self._nodes[node_id].replicas.find_partition_by_name(topic_name, index)
-        if topic is None or partition is None or not topic.has_partition(index):
-            return True
-        return partition.leader_epoch < topic.partitions[index].leader_epoch
+            self.on_leader_changed(
+                LeaderChange(
+                    topic.name,
+                    index,
+                    before.node_id,
+                    before.epoch,
+                    registration.leader_id,
+                    registration.leader_epoch,
+                    end_offset=0 if log is None else log.log_end_offset,
+                    log_epochs=() if log is None else tuple(log.leader_epochs.entries()),
+                    is_clean=before.node_id == NO_LEADER or registration.leader_id in before.eligible,
+                )
+            )
 
     @property
     def has_cut_off(self) -> bool:
@@ -187,6 +186,8 @@ class Membership:
 
     def all_started(self) -> None:
         """Note that all nodes have loaded their logs: they fetch, and the partitions without a leader may get one."""
+        for topic in self._controller.image.topics.values():
+            self._report_leaders(topic, range(len(topic.partitions)))
         self.fetchers.update_all()
         self._controller.replication.elect_missing()
 
