@@ -108,7 +108,9 @@ class ReplicaFetchers:
         if log.log_end_offset < leader_log.log_start_offset:
             manager.restart_log(partition, leader_log.log_start_offset)
             return
-        offset = _divergence(log, leader_log)
+        # Without a common epoch, the follower keeps what was committed. A leader of an unclean election may lack it
+        # (Kafka: AbstractFetcherThread.fetchOffsetAndTruncate).
+        offset = min(_divergence(log, leader_log), leader_log.log_end_offset)
         if offset < log.log_end_offset:
             logger.info(
                 "node %d: %s is truncated from offset %d to %d",

@@ -216,8 +216,10 @@ class Replication:
             if follower.is_fetching and follower.node_id not in self.isr and follower.end_offset >= bound
         ]
         for node_id in joining:
-            # One by one: the controller refuses a replica whose broker may not lead.
-            self._alter_isr(self._leader, sorted([*self.isr, node_id]))
+            # One by one: the controller refuses a replica whose broker may not lead. The change of the ISR before may
+            # have added others.
+            if node_id not in self.isr:
+                self._alter_isr(self._leader, sorted([*self.isr, node_id]))
 
     def shrink_isr(self, lag_max_ms: int) -> None:
         """Propose an ISR without the followers that have been behind for lag_max_ms."""
