@@ -11,11 +11,12 @@ Source: BrokerLifecycleManager and BrokerHeartbeatManager, Kafka 4.3.0.
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 from ..storage.leader_change import LeaderChange
+from ..storage.leader_epoch_cache import LeaderEpochCache
 from .isolation import Isolation
 from .metadata.metadata_image import NO_LEADER
 from .replica.replica_fetchers import ReplicaFetchers
@@ -32,11 +33,30 @@ logger = logging.getLogger(__name__)
 
 
 class _LastLeader(NamedTuple):
-    """The last leader of a partition. eligible: the replicas that may follow it without a loss: ISR and ELR."""
+    """The last leader of a partition.
 
-    node_id: int = NO_LEADER
-    epoch: int = -1
-    eligible: frozenset[int] = frozenset()
+    own_epoch: as the node knows it, which may be cut off. eligible: the replicas in the ISR and the ELR.
+    """
+
+    node_id: int
+    epoch: int
+    own_epoch: int
+    eligible: frozenset[int]
+
+
+_NO_LAST_LEADER = _LastLeader(NO_LEADER, -1, -1, frozenset())
+
+
+def _leader_change(partition: Partition, before: _LastLeader, now: _LastLeader) -> LeaderChange:
+    """Return a change of leaders. partition: on the node of the new one."""
+    log = partition.find_log()
+    epochs = LeaderEpochCache(() if log is None else log.leader_epochs.entries())
+    end_offset = 0 if log is None else log.log_end_offset
+    # A node that is cut off goes on to append in the epoch that it knows, if it leads in that one.
+    epochs.assign(now.own_epoch if partition.is_leader else now.epoch, end_offset)
+    is_clean = before is _NO_LAST_LEADER or now.node_id in before.eligible
+    place = (partition.topic_name, partition.index)
+    return LeaderChange(*place, *before[:2], *now[:2], end_offset, tuple(epochs.entries()), is_clean)
 
 
 class Membership:
@@ -50,7 +70,7 @@ class Membership:
         self._managers: dict[int, ReplicaManager] = {}
         self._isolated: dict[int, frozenset[Isolation]] = {}
         self._sessions: dict[int, Timer] = {}
-        # Called when a partition gets a leader, before it handles a request; and the last leaders that it was called for.
+        # Called when a partition gets a leader, before it handles a request. The last leaders are those of its calls.
         self.on_leader_changed: Callable[[LeaderChange], None] | None = None
         self._led: dict[tuple[bytes, int], _LastLeader] = {}
         self.fetchers = ReplicaFetchers(self._managers, self._can_reach, clock)
@@ -98,33 +118,26 @@ class Membership:
         for node in nodes:
             node.leaders_changed(topic, indexes)
 
-    def _report_leaders(self, topic: TopicImage, indexes: Sequence[int]) -> None:
+    def _report_leaders(self, topic: TopicImage, indexes: Iterable[int]) -> None:
         if self.on_leader_changed is None:
             return
         for index in indexes:
             registration, key = topic.partitions[index], (topic.topic_id, index)
-            before = self._led.get(key, _LastLeader())
+            before = self._led.get(key, _NO_LAST_LEADER)
             eligible = frozenset([*registration.isr, *registration.elr]) or before.eligible
             manager = self._managers.get(registration.leader_id)
-            if manager is None or before[:2] == (registration.leader_id, registration.leader_epoch):
-                self._led[key] = before._replace(eligible=eligible)
+            partition = None if manager is None else manager.find_partition(topic.topic_id, index)
+            self._led[key] = before._replace(eligible=eligible)
+            if partition is None:
                 continue
-            self._led[key] = _LastLeader(registration.leader_id, registration.leader_epoch, eligible)
-            partition = manager.find_partition(topic.topic_id, index)
-            log = None if partition is None else partition.find_log()
-            self.on_leader_changed(
-                LeaderChange(
-                    topic.name,
-                    index,
-                    before.node_id,
-                    before.epoch,
-                    registration.leader_id,
-                    registration.leader_epoch,
-                    end_offset=0 if log is None else log.log_end_offset,
-                    log_epochs=() if log is None else tuple(log.leader_epochs.entries()),
-                    is_clean=before.node_id == NO_LEADER or registration.leader_id in before.eligible,
-                )
-            )
+            now = _LastLeader(registration.leader_id, registration.leader_epoch, partition.leader_epoch, eligible)
+            self._led[key] = now
+            if now[:3] != before[:3]:
+                self.on_leader_changed(_leader_change(partition, before, now))
+
+    def _report_all_leaders(self) -> None:
+        for topic in self._controller.image.topics.values():
+            self._report_leaders(topic, range(len(topic.partitions)))
 
     @property
     def has_cut_off(self) -> bool:
@@ -186,8 +199,7 @@ class Membership:
 
     def all_started(self) -> None:
         """Note that all nodes have loaded their logs: they fetch, and the partitions without a leader may get one."""
-        for topic in self._controller.image.topics.values():
-            self._report_leaders(topic, range(len(topic.partitions)))
+        self._report_all_leaders()
         self.fetchers.update_all()
         self._controller.replication.elect_missing()
 
@@ -211,6 +223,7 @@ class Membership:
         self._keep_session(node_id)
         if Isolation.CONTROLLER in before:
             node.take_over_image()
+            self._report_all_leaders()
             self.node_started(node_id)
         self.fetchers.update_all()
 

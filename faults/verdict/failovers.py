@@ -66,7 +66,7 @@ class Failovers:
         """Return whether a node has appended a batch to another log than the present leader's; it is kept then."""
         topic, partition, result = batch
         history = self._histories.get((topic, partition))
-        epoch = None if history is None else history.find_epoch(node)
+        epoch = None if history is None else history.find_append_epoch(node)
         if history is None or epoch is None or history.has(epoch, result.base_offset):
             return False
         change = history.change_after(epoch)
@@ -89,7 +89,7 @@ class Failovers:
         """Return the diverged batch that a duplicate repeats. node: recognised the duplicate at this place."""
         topic, partition, offset = place
         history = self._histories.get((topic, partition))
-        epoch = None if history is None else history.find_epoch(node)
+        epoch = None if history is None else history.find_append_epoch(node)
         if history is None or epoch is None or history.last.node == node:
             return None
         found = self.diverged.find_newest(place, epoch)

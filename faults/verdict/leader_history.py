@@ -17,12 +17,14 @@ _NO_END = 2**63 - 1
 class LeaderHistory:
     """The leaders of one partition by their epochs, and the epochs of the present leader's log."""
 
-    __slots__ = ("_changes", "_log")
+    __slots__ = ("_append_epochs", "_changes", "_log")
 
     def __init__(self, first: LeaderChange) -> None:
         """first: the first leader that is known."""
         self._changes: dict[int, LeaderChange] = {}
         self._log = LeaderEpochCache()
+        # The epochs in which the nodes append since they were elected last.
+        self._append_epochs: dict[int, int] = {}
         self.begin(first)
 
     def begin(self, change: LeaderChange) -> None:
@@ -30,14 +32,15 @@ class LeaderHistory:
         if len(self._changes) >= LEADERS_MAX:
             del self._changes[next(iter(self._changes))]
         self._changes[change.epoch] = change._replace(log_epochs=())
-        self._log = _log_of(change)
+        self._log = LeaderEpochCache(change.log_epochs)
+        self._append_epochs[change.node] = self._log.latest_epoch
 
     def shared_end_offset(self, change: LeaderChange) -> int:
         """Return up to which offset the log of a new leader equals that of the present one.
 
         Records that were deleted at its start, by retention or DeleteRecords, are not lost.
         """
-        own, other = self._log, _log_of(change)
+        own, other = self._log, LeaderEpochCache(change.log_epochs)
         known = {epoch for epoch, _ in own.entries()}
         shared = [epoch for epoch, _ in other.entries() if epoch in known]
         _, start_offset = other.entries()[0]
@@ -66,9 +69,9 @@ class LeaderHistory:
         change = self._changes.get(epoch)
         return None if change is None else change.node
 
-    def find_epoch(self, node: int) -> int | None:
-        """Return the last epoch in which the node was the leader."""
-        return next((change.epoch for change in reversed(self._changes.values()) if change.node == node), None)
+    def find_append_epoch(self, node: int) -> int | None:
+        """Return the epoch in which the node appends, or would append. None if it was never the leader."""
+        return self._append_epochs.get(node)
 
     def change_after(self, epoch: int) -> LeaderChange:
         """Return the change that ended an epoch; the last one for the present epoch."""
@@ -78,10 +81,3 @@ class LeaderHistory:
     def last(self) -> LeaderChange:
         """The change to the present leader."""
         return next(reversed(self._changes.values()))
-
-
-def _log_of(change: LeaderChange) -> LeaderEpochCache:
-    """Return the epochs of the new leader's log, that of the leader included, which may not be in it yet."""
-    log = LeaderEpochCache(change.log_epochs)
-    log.assign(change.epoch, change.end_offset)
-    return log

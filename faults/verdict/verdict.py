@@ -17,6 +17,7 @@ from .deleted_ranges import DeletedRange
 from .earlier_producers import EarlierProducer, find_earlier_producers
 from .lost_batches import LostBatch
 from .reordered_batches import find_reordered
+from .stored_again import find_stored_again
 from .stored_batches import StoredBatch, TopicLogs, headers_in
 from .stored_copies import CopiedRecords, FoundCopies, find_copies_of_events, find_copies_of_unacknowledged
 from .topic_verdict import BatchVerdict, ProducerVerdict, RecordVerdict, TopicVerdict
@@ -62,6 +63,9 @@ def judge(journal: Journal, logs: TopicLogs, topic: str, *, event_id: str | None
     found = find_copies_of_unacknowledged(logs, deliveries.searched_in(topic, unacknowledged))
     reordered = find_reordered(logs, topic, list(deliveries.withheld.of_topic(topic)))
     lost = deliveries.lost_in(topic)
+    stored_again = find_stored_again(logs, topic, lost)
+    lost = [each for each in lost if each not in stored_again]
+    found.acknowledged.update((each.partition, offset) for each, offset in stored_again.items())
     counts = list(deliveries.counts.of_topic(topic))
     earlier_producers = find_earlier_producers(journal, logs, topic, counts)
     deleted = deliveries.deleted.of_topic(topic)
