@@ -37,8 +37,13 @@ class FaultInjection:
     def make_server(self, cluster: Cluster, listeners: Sequence[Sequence[ListenerConfig]]) -> ClusterServer:
         """Return the server of the nodes, not started, with the rules and the journal. listeners: of each node."""
         server = ClusterServer(cluster, listeners, plan=self.plan, observer=self.journal)
-        for of_node in server.servers:
-            of_node.on_recovered = self._recovered
+        membership = cluster.membership
+        if membership is None:
+            server.servers[0].on_recovered = self._recovered
+        else:
+            # Of several nodes, only the log of the leader counts.
+            membership.on_leader_changed = self.journal.leader_changed
+            self.journal.reachability = membership
         return server
 
     def _recovered(self, ends: LogEndOffsets) -> None:

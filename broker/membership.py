@@ -11,10 +11,12 @@ Source: BrokerLifecycleManager and BrokerHeartbeatManager, Kafka 4.3.0.
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
+from ..storage.leader_change import LeaderChange
+from ..storage.leader_epoch_cache import LeaderEpochCache
 from .isolation import Isolation
 from .metadata.metadata_image import NO_LEADER
 from .replica.replica_fetchers import ReplicaFetchers
@@ -30,20 +32,31 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 
-class LeaderChange(NamedTuple):
-    """A new leader of a partition, or a leader in a new epoch.
+class _LastLeader(NamedTuple):
+    """The last leader of a partition.
 
-    node_before, epoch_before: the last leader; NO_LEADER and -1 for a new partition. end_offset: where the log of the
-    new leader ends when it begins to lead. Records of earlier leaders from there on are lost.
+    own_epoch: as the node knows it, which may be cut off. eligible: the replicas in the ISR and the ELR.
     """
 
-    topic_name: str
-    partition: int
-    node_before: int
-    epoch_before: int
-    node: int
+    node_id: int
     epoch: int
-    end_offset: int
+    own_epoch: int
+    eligible: frozenset[int]
+
+
+_NO_LAST_LEADER = _LastLeader(NO_LEADER, -1, -1, frozenset())
+
+
+def _leader_change(partition: Partition, before: _LastLeader, now: _LastLeader) -> LeaderChange:
+    """Return a change of leaders. partition: on the node of the new one."""
+    log = partition.find_log()
+    epochs = LeaderEpochCache(() if log is None else log.leader_epochs.entries())
+    end_offset = 0 if log is None else log.log_end_offset
+    # A node that is cut off goes on to append in the epoch that it knows, if it leads in that one.
+    epochs.assign(now.own_epoch if partition.is_leader else now.epoch, end_offset)
+    is_clean = before is _NO_LAST_LEADER or now.node_id in before.eligible
+    place = (partition.topic_name, partition.index)
+    return LeaderChange(*place, *before[:2], *now[:2], end_offset, tuple(epochs.entries()), is_clean)
 
 
 class Membership:
@@ -58,10 +71,9 @@ class Membership:
         self._isolated: dict[int, frozenset[Isolation]] = {}
         self._sessions: dict[int, Timer] = {}
         self._balance: Timer | None = None
-        # The last leader of each partition, by topic id and index, with its epoch.
-        self._led: dict[tuple[bytes, int], tuple[int, int]] = {}
-        # Called when a partition gets a leader, before it takes a request.
+        # Called when a partition gets a leader, before it handles a request. The last leaders are those of its calls.
         self.on_leader_changed: Callable[[LeaderChange], None] | None = None
+        self._led: dict[tuple[bytes, int], _LastLeader] = {}
         self.fetchers = ReplicaFetchers(self._managers, self._can_reach, clock)
         controller.publish_partitions = self._publish
 
@@ -101,32 +113,32 @@ class Membership:
         nodes = [node for node in self._nodes.values() if self._hears_controller(node.node_id)]
         for node in nodes:
             node.apply_partitions(topic, indexes)
+        self._report_leaders(topic, indexes)
         for index in indexes:
-            self._report_leader(topic, index)
             self.fetchers.update(topic.topic_id, index)
         for node in nodes:
             node.leaders_changed(topic, indexes)
 
-    def _report_leader(self, topic: TopicImage, index: int) -> None:
-        registration, key = topic.partitions[index], (topic.topic_id, index)
-        before, now = self._led.get(key, (NO_LEADER, -1)), (registration.leader_id, registration.leader_epoch)
-        manager = self._managers.get(registration.leader_id)
-        if now == before or manager is None:
+    def _report_leaders(self, topic: TopicImage, indexes: Iterable[int]) -> None:
+        if self.on_leader_changed is None:
             return
-        self._led[key] = now
-        if self.on_leader_changed is not None:
-            partition = manager.find_partition(topic.topic_id, index)
-            log = None if partition is None else partition.find_log()
-            end_offset = 0 if log is None else log.log_end_offset
-            self.on_leader_changed(LeaderChange(topic.name, index, *before, *now, end_offset))
+        for index in indexes:
+            registration, key = topic.partitions[index], (topic.topic_id, index)
+            before = self._led.get(key, _NO_LAST_LEADER)
+            eligible = frozenset([*registration.isr, *registration.elr]) or before.eligible
+            manager = self._managers.get(registration.leader_id)
+            partition = None if manager is None else manager.find_partition(topic.topic_id, index)
+            self._led[key] = before._replace(eligible=eligible)
+            if partition is None:
+                continue
+            now = _LastLeader(registration.leader_id, registration.leader_epoch, partition.leader_epoch, eligible)
+            self._led[key] = now
+            if now[:3] != before[:3]:
+                self.on_leader_changed(_leader_change(partition, before, now))
 
-    def is_deposed(self, node_id: int, topic_name: str, index: int) -> bool:
-        """Whether a node leads a partition in an epoch that is over, because the controller cannot reach it."""
-        topic = self._controller.image.find_topic(topic_name)
-        partition = self._nodes[node_id].replicas.find_partition_by_name(topic_name, index)
-        if topic is None or partition is None or not topic.has_partition(index):
-            return True
-        return partition.leader_epoch < topic.partitions[index].leader_epoch
+    def _report_all_leaders(self) -> None:
+        for topic in self._controller.image.topics.values():
+            self._report_leaders(topic, range(len(topic.partitions)))
 
     @property
     def has_cut_off(self) -> bool:
@@ -196,6 +208,7 @@ class Membership:
 
     def all_started(self) -> None:
         """Note that all nodes have loaded their logs: they fetch, and the partitions without a leader may get one."""
+        self._report_all_leaders()
         self.fetchers.update_all()
         self._controller.replication.elect_missing()
 
@@ -219,6 +232,7 @@ class Membership:
         self._keep_session(node_id)
         if Isolation.CONTROLLER in before:
             node.take_over_image()
+            self._report_all_leaders()
             self.node_started(node_id)
         self.fetchers.update_all()
         node.controller_reached()

@@ -37,24 +37,6 @@ COPY_BYTES_MAX = 8 * COPY_READ_BYTES
 RETRY_MS = 1000
 
 
-class Truncation:
-    """Records that a replica has removed, because its leader does not have them.
-
-    node_id, partition: the replica. first_offset, end_offset: what was removed. leader_id, leader_epoch: for whom.
-    """
-
-    __slots__ = ("end_offset", "first_offset", "leader_epoch", "leader_id", "node_id", "partition")
-
-    def __init__(self, node_id: int, partition: Partition, first_offset: int, end_offset: int) -> None:
-        """The leader is that of the partition."""
-        self.node_id = node_id
-        self.partition = partition
-        self.first_offset = first_offset
-        self.end_offset = end_offset
-        self.leader_id = partition.leader_id
-        self.leader_epoch = partition.leader_epoch
-
-
 class ReplicaFetchers:
     """The fetches between the nodes of a cluster."""
 
@@ -68,8 +50,6 @@ class ReplicaFetchers:
         self._managers = managers
         self._can_reach = can_reach
         self._clock = clock
-        # Called before a replica is truncated.
-        self.on_truncated: Callable[[Truncation], None] | None = None
 
     def update_all(self) -> None:
         """Begin and end fetches as the state of the nodes now is."""
@@ -128,14 +108,14 @@ class ReplicaFetchers:
             manager.restart_log(partition, _first_batch_offset(leader_log))
             partition.log.follow_log_start(leader_log.log_start_offset)
             return
-        offset = _divergence(log, leader_log)
+        # Without a common epoch, the follower keeps what was committed. A leader of an unclean election may lack it
+        # (Kafka: AbstractFetcherThread.fetchOffsetAndTruncate).
+        offset = min(_divergence(log, leader_log), leader_log.log_end_offset)
         if offset < log.log_end_offset:
             logger.info(
                 "node %d: %s is truncated from offset %d to %d",
                 *(manager.node_id, log.topic_partition, log.log_end_offset, offset),
             )
-            if self.on_truncated is not None:
-                self.on_truncated(Truncation(manager.node_id, partition, offset, log.log_end_offset))
             manager.truncate_log(partition, offset)
 
     def _copy(self, leader: Partition, replication: Replication, follower: Follower, partition: Partition) -> None:

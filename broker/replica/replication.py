@@ -255,8 +255,10 @@ class Replication:
             if follower.is_fetching and follower.node_id not in self.isr and follower.end_offset >= bound
         ]
         for node_id in joining:
-            # One by one: the controller refuses a replica whose broker may not lead.
-            self._propose(sorted([*self.isr, node_id]))
+            # One by one: the controller refuses a replica whose broker may not lead. The change of the ISR before may
+            # have added others.
+            if node_id not in self.isr:
+                self._propose(sorted([*self.isr, node_id]))
 
     def _propose(self, isr: Sequence[int]) -> None:
         """Propose an ISR, unless a proposal before it has ended this epoch."""

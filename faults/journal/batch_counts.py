@@ -70,6 +70,14 @@ class BatchCounts:
         self.appended[key] = array("q", (base_offset,))
         self.topics.add(key[0])
 
+    def add(self, key: ProducerKey, base_offset: int) -> None:
+        """Count a batch behind the others of its producer in a partition."""
+        offsets = self.appended.get(key)
+        if offsets is None:
+            self.first_of(key, base_offset)
+        else:
+            offsets.append(base_offset)
+
     def duplicate(self, topic: str, partition: int, result: AppendResult) -> None:
         """Count a recognised duplicate."""
         self.topics.add(topic)

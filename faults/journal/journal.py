@@ -13,7 +13,7 @@ from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
 from itertools import islice
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from ...protocol.frames import FrameError
 from ...storage.append_result import AppendResult
@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from array import array
 
     from ...storage.deleted_records import DeletedRecords
+    from ...storage.leader_change import LeaderChange
     from ..fault import Fault
     from ..request_view import ReceivedRequest, RequestView
     from ..verdict.delivery_counts import DeliveryCounts
@@ -56,6 +57,21 @@ class _NothingWithheld:
     """The withheld batches before the first Produce request."""
 
     watched = False
+
+
+class Reachability(Protocol):
+    """Which nodes the controller reaches."""
+
+    @property
+    def has_cut_off(self) -> bool:
+        """Whether a node runs that the controller cannot reach. It may lead partitions that others lead now."""
+        ...
+
+
+class _OneNode:
+    """The reachability of a single node."""
+
+    has_cut_off = False
 
 
 class Journal:
@@ -82,6 +98,7 @@ class Journal:
         # Parts of deliveries that every batch uses.
         self._appended: dict[tuple[str, int, int], array[int]] = {}
         self._withheld: WithheldBatches | _NothingWithheld = _NothingWithheld()
+        self.reachability: Reachability | _OneNode = _OneNode()
         self._pending: dict[int, RawRecord] = {}
         self._cleared_id = 0
         # The newest request before the last reset of the data, and the first producer id allocated after it.
@@ -124,7 +141,7 @@ class Journal:
     def _record_plain(self, context: RequestView, size: int, batch: Decision) -> bool:
         """Record a Produce of one appended batch; return False for any other request."""
         topic, partition, decision = batch
-        if type(decision) is not AppendResult or self._withheld.watched:
+        if type(decision) is not AppendResult or self._withheld.watched or self.reachability.has_cut_off:
             return False
         base_offset, last_offset, _, _, is_duplicate, header, _ = decision
         if is_duplicate:
@@ -165,6 +182,8 @@ class Journal:
         for batch in batches:
             topic, partition, decision = batch
             if type(decision) is AppendResult and not decision.is_duplicate:
+                if self.deliveries.appended_elsewhere(context, request_id, batch, state):
+                    continue
                 key = (topic, partition, decision.header.producer_id)
                 offsets = appended.get(key)
                 if offsets is None:
@@ -255,6 +274,10 @@ class Journal:
         if log_end_offset_after < log_end_offset_before:
             offsets = (log_end_offset_before, log_end_offset_after)
             self.deliveries.truncated(topic, partition, offsets, self)
+
+    def leader_changed(self, change: LeaderChange) -> None:
+        """Record a new leader of a partition: acknowledged batches that its log does not have are lost."""
+        self.deliveries.leader_changed(change, self)
 
     def topic_created(self, topic: str) -> None:
         """Reset the counts of a topic: a topic with this name may have been deleted before."""

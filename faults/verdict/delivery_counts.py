@@ -3,15 +3,14 @@
 Every request updates it, so the verdict does not depend on the size of the journal's ring.
 
 - A batch is unacknowledged if it was appended and its client got no response, or an error.
-- A batch is lost if its client got a success and the log does not have it.
+- A batch is lost if its client got a success and the log does not have it. The log is that of the leader (failovers).
 - A batch is withheld if a fault kept it from the log when it was received.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
 
 from ...protocol.error_codes import KafkaError
 from ...storage.append_result import AppendResult
@@ -30,10 +29,13 @@ from ..journal.journal_record import (
 )
 from ..journal.request_outcomes import ReplacedResponse
 from .deleted_ranges import DeletedRanges
+from .failovers import Failovers
+from .lost_batches import KnownRequests, LostBatch, Truncation, appended_places, removed_batches
 from .unacknowledged_batches import NO_RESPONSE_SENT, BatchPlace, UnacknowledgedBatch, UnacknowledgedBatches
 from .withheld_batches import WithheldBatches
 
 if TYPE_CHECKING:
+    from ...storage.leader_change import LeaderChange
     from ..fault import Fault
     from ..request_view import ReceivedRequest, RequestView
 
@@ -41,46 +43,10 @@ if TYPE_CHECKING:
 LOST_MAX = 10_000
 
 
-@dataclass(frozen=True, slots=True)
-class LostBatch:
-    """An acknowledged batch that the log does not have.
-
-    base_offset, last_offset: -1 if it never was in the log. request_id: of the acknowledged request, 0 if unknown.
-    end_offset: of the log after its truncation; None if the batch never was in the log.
-    """
-
-    request_id: int
-    topic: str
-    partition: int
-    base_offset: int
-    last_offset: int
-    producer_id: int
-    producer_epoch: int
-    base_sequence: int
-    end_offset: int | None
-
-
-class KnownRequests(Protocol):
-    """The requests of a journal."""
-
-    @property
-    def last_id(self) -> int:
-        """The id of the newest request."""
-        ...
-
-    def records(self) -> Iterator[tuple[int, JournalRecord]]:
-        """Yield the requests in the ring."""
-        ...
-
-    def pending(self) -> list[tuple[int, RawRecord]]:
-        """Return the requests with batches and a pending response."""
-        ...
-
-
 class DeliveryCounts:
     """Counts and special batches of all topics of a broker."""
 
-    __slots__ = ("counts", "deleted", "lost", "lost_beyond_max", "unacknowledged", "withheld")
+    __slots__ = ("counts", "deleted", "failovers", "lost", "lost_beyond_max", "unacknowledged", "withheld")
 
     def __init__(self) -> None:
         """Start empty."""
@@ -88,6 +54,7 @@ class DeliveryCounts:
         self.deleted = DeletedRanges()
         self.unacknowledged = UnacknowledgedBatches()
         self.withheld = WithheldBatches()
+        self.failovers = Failovers()
         self.lost: list[LostBatch] = []
         self.lost_beyond_max: dict[str, int] = {}
 
@@ -101,20 +68,46 @@ class DeliveryCounts:
         elif decision.is_duplicate:
             self.counts.duplicate(topic, partition, decision)
             if state == RESPONDED:
-                self.unacknowledged.recognised((topic, partition, decision.base_offset), request_id)
+                self._recognised((topic, partition, decision.base_offset), request_id, request.connection.node_id)
         else:
             if state == NO_RESPONSE:
                 self.counts.add_acks_0(topic, partition, decision)
             if self.withheld.watched:
                 self.withheld.appended(request, topic, partition, decision)
 
+    def appended_elsewhere(self, request: RequestView, request_id: int, batch: Decision, state: int) -> bool:
+        """Return whether a batch was appended by a leader that was replaced and is cut off. It is not counted then."""
+        topic, partition, decision = batch
+        if not isinstance(decision, AppendResult) or not self.failovers.appended_elsewhere(
+            request_id,
+            request.connection.node_id,
+            (topic, partition, decision),
+            is_acknowledged=state == RESPONDED,
+        ):
+            return False
+        self.counts.topics.add(topic)
+        return True
+
+    def _recognised(self, place: BatchPlace, request_id: int, node: int) -> None:
+        """Record that the response to a duplicate acknowledges the batch at this place. node: has responded."""
+        repeated = self.failovers.find_repeated(place, node)
+        if repeated is None:
+            self.unacknowledged.recognised(place, request_id)
+        elif repeated.acknowledged_by is None:
+            repeated.acknowledged_by = request_id
+
     def answered(self, request_id: int, request: RawRecord, replaced: ReplacedResponse | None) -> None:
         """Record that a pending response was written. replaced: its error code, if a fault replaced it."""
         for topic, partition, decision in batches_of(request):
             if replaced is not None and replaced.error_code and replaced.covers(topic, partition):
                 continue
-            if isinstance(decision, AppendResult) and decision.is_duplicate:
-                self.unacknowledged.recognised((topic, partition, decision.base_offset), request_id)
+            if not isinstance(decision, AppendResult):
+                continue
+            place = (topic, partition, decision.base_offset)
+            if decision.is_duplicate:
+                self._recognised(place, request_id, request[0].node_id)
+            elif (diverged := self.failovers.diverged.find(place, request_id)) is not None:
+                diverged.acknowledged_by = request_id
 
     def not_acknowledged(
         self, request_id: int, request: JournalRecord, error_code: int | None, partitions: frozenset[tuple[str, int]]
@@ -125,12 +118,17 @@ class DeliveryCounts:
         for topic, partition, decision in request.batches or ():
             if not isinstance(decision, AppendResult) or (partitions and (topic, partition) not in partitions):
                 continue
+            place = (topic, partition, decision.base_offset)
             if decision.is_duplicate:
-                self.unacknowledged.response_lost((topic, partition, decision.base_offset), request_id)
+                self.unacknowledged.response_lost(place, request_id)
+                self.failovers.diverged.response_lost(place, request_id)
+                continue
+            batch = self._unacknowledged_batch(request_id, request, (topic, partition, decision), error_code)
+            diverged = self.failovers.diverged.find(place, request_id)
+            if diverged is None:
+                self.unacknowledged.add(batch)
             else:
-                self.unacknowledged.add(
-                    self._unacknowledged_batch(request_id, request, (topic, partition, decision), error_code)
-                )
+                diverged.acknowledged_by, diverged.unacknowledged = None, batch
 
     def _unacknowledged_batch(
         self, request_id: int, request: JournalRecord, batch: tuple[str, int, AppendResult], error_code: int | None
@@ -194,26 +192,64 @@ class DeliveryCounts:
         requests: KnownRequests,
     ) -> None:
         """Record the truncation of a log by a crash. offsets: its end offset before and after."""
-        end_before, end_after = offsets
-        lost = self.counts.truncate(topic, partition, end_after)
-        if lost:
-            results = _results_at(requests.records(), topic, partition, end_after)
-            pending = {place for _, request in requests.pending() for place in _appended_places(batches_of(request))}
-            last_offsets = [offset - 1 for offset, _ in lost[1:]] + [end_before - 1]
-            acknowledged = [
-                _lost_batch((topic, partition, offset), (last_offset, end_after), producer_id, results.get(offset))
-                for (offset, producer_id), last_offset in zip(lost, last_offsets, strict=True)
-                if self._is_acknowledged((topic, partition, offset), pending)
-            ]
-            self._lose(acknowledged)
-        self.counts.truncate_acks_0(topic, partition, end_after)
-        self.unacknowledged.truncate(topic, partition, end_after, requests.last_id)
-        self.withheld.truncate(topic, partition, end_after)
+        truncation = Truncation(topic, partition, offsets[1], offsets[0])
+        self._lose([batch for batch, is_acknowledged in self._removed(truncation, requests) if is_acknowledged])
+        self._forget_removed(truncation)
+        self.unacknowledged.truncate(topic, partition, truncation.end_offset, requests.last_id)
+
+    def leader_changed(self, change: LeaderChange, requests: KnownRequests) -> None:
+        """Record a new leader of a partition, before its first request."""
+        history = self.failovers.history_before(change)
+        if history is None:
+            return
+        end_offset = history.shared_end_offset(change)
+        truncation = Truncation(change.topic_name, change.partition, end_offset, is_in_log=history.is_appended_by)
+        for batch, is_acknowledged in self._removed(truncation, requests):
+            unacknowledged = self.unacknowledged.find(batch.place)
+            self.failovers.replaced(change, batch, unacknowledged, is_acknowledged=is_acknowledged)
+        self._forget_removed(truncation)
+        history.begin(change)
+        for diverged in self.failovers.take_present(change):
+            batch = diverged.batch
+            self.counts.add((batch.topic, batch.partition, batch.producer_id), batch.base_offset)
+            if diverged.unacknowledged is not None and diverged.acknowledged_by is None:
+                self.unacknowledged.add(diverged.unacknowledged)
+
+    def _removed(self, truncation: Truncation, requests: KnownRequests) -> list[tuple[LostBatch, bool]]:
+        """Remove the batches from the counts. Return each, and whether it was acknowledged."""
+        topic, partition = truncation.topic, truncation.partition
+        removed = self.counts.truncate(topic, partition, truncation.end_offset)
+        if not removed:
+            return []
+        pending = {
+            place
+            for request_id, request in requests.pending()
+            for place in appended_places(batches_of(request))
+            if self.failovers.diverged.find(place, request_id) is None
+        }
+        return [
+            (batch, self._is_acknowledged(batch.place, pending))
+            for batch in removed_batches(truncation, removed, requests)
+        ]
+
+    def _forget_removed(self, truncation: Truncation) -> None:
+        place = (truncation.topic, truncation.partition, truncation.end_offset)
+        self.counts.truncate_acks_0(*place)
+        self.unacknowledged.remove(*place)
+        self.withheld.truncate(*place)
 
     def _is_acknowledged(self, place: BatchPlace, pending: set[BatchPlace]) -> bool:
         if self.unacknowledged.is_unacknowledged(place) or self.counts.is_acks_0(*place):
             return False
         return place not in pending or self.unacknowledged.is_recognised(place)
+
+    def lost_in(self, topic: str) -> list[LostBatch]:
+        """Return the lost batches of a topic that are kept."""
+        return [each for each in self.lost if each.topic == topic] + list(self.failovers.diverged.lost_in(topic))
+
+    def count_lost_beyond_max(self, topic: str) -> int:
+        """Return the number of lost batches of a topic that are not kept."""
+        return self.lost_beyond_max.get(topic, 0) + self.failovers.diverged.lost_beyond_max.get(topic, 0)
 
     def _lose(self, batches: list[LostBatch]) -> None:
         room = LOST_MAX - len(self.lost)
@@ -229,15 +265,17 @@ class DeliveryCounts:
         self.counts.forget_topic(topic)
         self.unacknowledged.forget_topic(topic)
         self.withheld.forget_topic(topic)
+        self.failovers.diverged.forget_topic(topic)
         self.lost = [each for each in self.lost if each.topic != topic]
         self.lost_beyond_max.pop(topic, None)
 
     def clear(self) -> None:
-        """Delete all data."""
+        """Delete all data but the leaders, which stay the leaders."""
         self.counts.clear()
         self.deleted.clear()
         self.unacknowledged.clear()
         self.withheld.clear()
+        self.failovers.diverged.clear()
         self.lost.clear()
         self.lost_beyond_max.clear()
 
@@ -249,6 +287,8 @@ class DeliveryCounts:
             for name, partition, decision in request.batches or ():
                 place = (name, partition, getattr(decision, "base_offset", -1))
                 if name != topic or not isinstance(decision, AppendResult) or decision.is_duplicate:
+                    continue
+                if self.failovers.diverged.find(place, request_id) is not None:
                     continue
                 if self.unacknowledged.is_recognised(place) or self.unacknowledged.is_truncated(place, request_id):
                     continue
@@ -280,46 +320,3 @@ class DeliveryCounts:
                 is_acknowledged_late=True,
             )
         return [searched[place] for place in sorted(searched)]
-
-
-def _appended_places(batches: Sequence[Decision] | None) -> Iterator[BatchPlace]:
-    for topic, partition, decision in batches or ():
-        if isinstance(decision, AppendResult) and not decision.is_duplicate:
-            yield topic, partition, decision.base_offset
-
-
-def _results_at(
-    known: Iterator[tuple[int, JournalRecord]], topic: str, partition: int, from_offset: int
-) -> dict[int, tuple[int, AppendResult]]:
-    """Return the request id and result of the known appends from from_offset on, by base offset."""
-    return {
-        decision.base_offset: (request_id, decision)
-        for request_id, request in known
-        for name, index, decision in request.batches or ()
-        if (name, index) == (topic, partition)
-        and isinstance(decision, AppendResult)
-        and not decision.is_duplicate
-        and decision.base_offset >= from_offset
-    }
-
-
-def _lost_batch(
-    place: BatchPlace, ends: tuple[int, int], producer_id: int, known: tuple[int, AppendResult] | None
-) -> LostBatch:
-    """Return a batch that a truncation deleted. ends: the last offset of the batch and the log end offset."""
-    topic, partition, base_offset = place
-    last_offset, end_offset = ends
-    if known is None:
-        return LostBatch(0, topic, partition, base_offset, last_offset, producer_id, -1, -1, end_offset)
-    request_id, result = known
-    return LostBatch(
-        request_id,
-        topic,
-        partition,
-        base_offset,
-        result.last_offset,
-        producer_id,
-        result.producer_epoch,
-        result.base_sequence,
-        end_offset,
-    )

@@ -9,8 +9,8 @@ from ..journal.journal import Journal
 from ..journal.journal_entries import error_name_of
 from ..journal.request_outcomes import AppliedFault
 from .deleted_ranges import DeletedRange
-from .delivery_counts import LostBatch
 from .earlier_producers import EarlierProducer
+from .lost_batches import Failover, LostBatch
 from .stored_batches import StoredBatch
 from .stored_copies import CopiedRecords
 from .unacknowledged_batches import UnacknowledgedBatch
@@ -71,8 +71,30 @@ def explain_loss(journal: Journal, lost: LostBatch) -> str:
     by = _describe_faults(journal.outcomes.faults_on(lost.request_id)) if lost.request_id else ""
     if lost.end_offset is None:
         return f"it was acknowledged and not appended{by}"
-    offsets = _range(lost.base_offset, lost.last_offset)
-    return f"it was acknowledged at offsets {offsets}, and after a crash the log ended at {lost.end_offset}"
+    acknowledged = f"it was acknowledged at offsets {_range(lost.base_offset, lost.last_offset)}"
+    if lost.failover is None:
+        return f"{acknowledged}, and after a crash the log ended at {lost.end_offset}"
+    return f"{acknowledged} {_explain_failover(lost.failover, lost.end_offset)}"
+
+
+def _explain_failover(failover: Failover, end_offset: int) -> str:
+    """Return which leader acknowledged a batch, and which later one does not have it, from end_offset on."""
+    change = failover.change
+    by = f"in epoch {failover.epoch}"
+    if failover.node is not None:
+        by += f" by node {failover.node}"
+    is_same_node = change.node == failover.node
+    if change.is_clean and not is_same_node:
+        # acks=all waits for the replicas in sync, and the new leader was one of them.
+        by += " (acks=1)"
+    leader = f"node {change.node}, which became leader in epoch {change.epoch}"
+    if not change.is_clean and not is_same_node:
+        leader += " without being in sync"
+    if failover.was_replaced:
+        return f"{by}, which was cut off and had been replaced by {leader}"
+    if change.end_offset > end_offset:
+        return f"{by}, and {leader}, has other records from offset {end_offset} on"
+    return f"{by}, and the log of {leader}, ended at {end_offset}"
 
 
 def explain_reordering(journal: Journal, withheld: WithheldBatch, offset: int) -> str:

@@ -112,21 +112,29 @@ class UnacknowledgedBatches:
         """Return whether the batch is unacknowledged."""
         return place in self._batches
 
+    def find(self, place: BatchPlace) -> UnacknowledgedBatch | None:
+        """Return the unacknowledged batch at this place."""
+        return self._batches.get(place)
+
     def of_topic(self, topic: str) -> list[UnacknowledgedBatch]:
         """Return the batches of a topic, sorted by partition and offset."""
         return sorted((each for place, each in self._batches.items() if place[0] == topic), key=_by_place)
 
     def truncate(self, topic: str, partition: int, end_offset: int, last_request_id: int) -> None:
         """Delete the batches of a partition from end_offset on. last_request_id: of the newest request."""
-
-        def is_lost(place: BatchPlace) -> bool:
-            return place[:2] == (topic, partition) and place[2] >= end_offset
-
-        self._delete([place for place in (*self._batches, *self._recognised) if is_lost(place)])
+        self.remove(topic, partition, end_offset)
         self._truncations = [
             *self._truncations[1 - TRUNCATIONS_MAX :],
             _Truncation(topic, partition, end_offset, last_request_id),
         ]
+
+    def remove(self, topic: str, partition: int, end_offset: int) -> None:
+        """Delete the batches of a partition from end_offset on, of which nothing is added any more."""
+
+        def is_removed(place: BatchPlace) -> bool:
+            return place[:2] == (topic, partition) and place[2] >= end_offset
+
+        self._delete([place for place in (*self._batches, *self._recognised) if is_removed(place)])
 
     def is_truncated(self, place: BatchPlace, request_id: int) -> bool:
         """Return whether a later truncation deleted what the request appended at this place."""

@@ -14,9 +14,10 @@ from dataclasses import dataclass, field
 from ..journal.batch_counts import ProducerCounts
 from ..journal.journal import Journal
 from .deleted_ranges import DeletedRange
-from .delivery_counts import LostBatch
 from .earlier_producers import EarlierProducer, find_earlier_producers
+from .lost_batches import LostBatch
 from .reordered_batches import find_reordered
+from .stored_again import find_stored_again
 from .stored_batches import StoredBatch, TopicLogs, headers_in
 from .stored_copies import CopiedRecords, FoundCopies, find_copies_of_events, find_copies_of_unacknowledged
 from .topic_verdict import BatchVerdict, ProducerVerdict, RecordVerdict, TopicVerdict
@@ -61,7 +62,10 @@ def judge(journal: Journal, logs: TopicLogs, topic: str, *, event_id: str | None
     unacknowledged = deliveries.unacknowledged_in(topic, journal.pending())
     found = find_copies_of_unacknowledged(logs, deliveries.searched_in(topic, unacknowledged))
     reordered = find_reordered(logs, topic, list(deliveries.withheld.of_topic(topic)))
-    lost = [each for each in deliveries.lost if each.topic == topic]
+    lost = deliveries.lost_in(topic)
+    stored_again = find_stored_again(logs, topic, lost)
+    lost = [each for each in lost if each not in stored_again]
+    found.acknowledged.update((each.partition, offset) for each, offset in stored_again.items())
     counts = list(deliveries.counts.of_topic(topic))
     earlier_producers = find_earlier_producers(journal, logs, topic, counts)
     deleted = deliveries.deleted.of_topic(topic)
@@ -76,7 +80,7 @@ def judge(journal: Journal, logs: TopicLogs, topic: str, *, event_id: str | None
     duplicates = sum(map(len, analysis.copied.values()))
     producers = _count_by_producer(analysis, counts)
     batches = _summed(producers)
-    batches.acknowledged_lost += deliveries.lost_beyond_max.get(topic, 0)
+    batches.acknowledged_lost += deliveries.count_lost_beyond_max(topic)
     findings = _findings(analysis)
     return TopicVerdict(
         topic=topic,

@@ -6,7 +6,6 @@ from msgspec import Struct
 
 from ..journal.journal import Journal
 from .deleted_ranges import DeletedRange
-from .delivery_counts import LostBatch
 from .earlier_producers import EarlierProducer
 from .explanations import (
     explain_copies,
@@ -16,6 +15,7 @@ from .explanations import (
     explain_reordering,
     explain_unacknowledged,
 )
+from .lost_batches import LostBatch
 from .stored_batches import StoredBatch
 from .stored_copies import CopiedRecords
 from .unacknowledged_batches import UnacknowledgedBatch

@@ -125,6 +125,22 @@ def test_an_unclean_election_loses_what_the_new_leader_does_not_have(cluster: Ru
     assert values(cluster, 1) == values(cluster, 2) == [b"a", b"b"]
 
 
+def test_a_leader_without_a_log_truncates_what_its_predecessor_had_committed(cluster: RunningCluster) -> None:
+    create(cluster, [1, 2])
+    topic, control = cluster.cluster.image.topics["orders"], cluster.cluster.controller.replication
+    for leader in (2, 1):
+        cluster.call(lambda leader=leader: control.move_leader(topic, 0, leader))
+    cluster.call(lambda: cluster.membership.set_paused(2, is_paused=True))
+    produce(cluster, 1, b"lost", acks=1)
+    cluster.advance(LAG_MS + LAG_MS // 2)
+    assert values(cluster, 1) == [b"lost"]
+
+    cluster.call(lambda: control.move_leader(topic, 0, 2))
+
+    assert produce(cluster, 2, b"a", acks=1).base_offset == 0
+    assert values(cluster, 1) == values(cluster, 2) == [b"a"]
+
+
 def test_too_few_replicas_in_sync_refuse_acks_all_and_hide_acks_one(cluster: RunningCluster) -> None:
     create(cluster, configs={"min.insync.replicas": "2"})
     produce(cluster, 1, b"a")
