@@ -243,6 +243,12 @@ class Consume(Step, frozen=True, tag="consume"):
     batches: list[str]
 
 
+class StopConsumer(Step, frozen=True, tag="stop_consumer"):
+    """A consumer leaves its group and ends."""
+
+    by: str
+
+
 NodeStep = StopNode | StartNode | Isolate | Rejoin | PauseReplication | ResumeReplication | MoveCoordinator
 
 AnyStep = (
@@ -274,6 +280,7 @@ AnyStep = (
     | MoveCoordinator
     | StartConsumer
     | Consume
+    | StopConsumer
 )
 
 

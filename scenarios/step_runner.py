@@ -57,6 +57,7 @@ from .scenario import (
     StartConsumer,
     StartNode,
     StartProducer,
+    StopConsumer,
     StopNode,
     Stream,
 )
@@ -136,7 +137,7 @@ class StepRunner:
                 self._run_client_step(step)
             case StartProducer() | BeginTransaction() | EndTransaction():
                 self._run_transaction_step(step)
-            case StartConsumer() | Consume():
+            case StartConsumer() | Consume() | StopConsumer():
                 self._run_consumer_step(step)
             case Arm() | AwaitHits() | Lift() | Release():
                 self._run_rule_step(step)
@@ -193,7 +194,7 @@ class StepRunner:
             case _:
                 assert_never(step)
 
-    def _run_consumer_step(self, step: StartConsumer | Consume) -> None:
+    def _run_consumer_step(self, step: StartConsumer | Consume | StopConsumer) -> None:
         match step:
             case StartConsumer(by=by, group=group):
                 self._notes.add("client", f"starts{'' if group is None else f' in group {group}'}", by)
@@ -202,6 +203,9 @@ class StepRunner:
                 events = {event for name in names for event in events_of(self._scenario.batches[name])}
                 self.consumers[by].read_until(events)
                 self._notes.add("client", f"has read {', '.join(names)}", by)
+            case StopConsumer(by=by):
+                self.consumers[by].close()
+                self._notes.add("client", "ends", by)
             case _:
                 assert_never(step)
 

@@ -39,7 +39,7 @@ class ScenarioConsumer(Protocol):
         ...
 
     def close(self) -> None:
-        """Leave the group, and close the connections."""
+        """Leave the group, and close the connections; no effect on a closed consumer. Raises ClientStuck."""
         ...
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from ...protocol.api_keys import ApiKey
 from ...protocol.error_codes import ErrorCode
 from ...protocol.messages.join_group import JoinGroupRequest, JoinGroupRequestProtocol, JoinGroupResponse
+from ...protocol.messages.leave_group import LeaveGroupRequest, LeaveGroupResponse
 from ...protocol.messages.offset_commit import (
     OffsetCommitRequest,
     OffsetCommitRequestPartition,
@@ -25,6 +26,7 @@ _REJOINS = (ErrorCode.UNKNOWN_MEMBER_ID, ErrorCode.ILLEGAL_GENERATION, ErrorCode
 _JOIN = CoordinatorApi(ApiKey.JOIN_GROUP, 3, JoinGroupResponse.read, lambda answer: answer.error_code)
 _SYNC = CoordinatorApi(ApiKey.SYNC_GROUP, 2, SyncGroupResponse.read, lambda answer: answer.error_code)
 _FETCH = CoordinatorApi(ApiKey.OFFSET_FETCH, 5, OffsetFetchResponse.read, lambda answer: answer.error_code)
+_LEAVE = CoordinatorApi(ApiKey.LEAVE_GROUP, 2, LeaveGroupResponse.read, lambda answer: answer.error_code)
 _COMMIT = CoordinatorApi(
     ApiKey.OFFSET_COMMIT, 6, OffsetCommitResponse.read, lambda answer: answer.topics[0].partitions[0].error_code
 )
@@ -59,7 +61,11 @@ class RawGroupMember:
             raise ClientStuck(f"{self._options.process} cannot commit offset {offset}: {code.name}")
 
     def close(self) -> None:
-        """Close the connection; the member stays in the group until its session ends."""
+        """Leave the group, and close the connection."""
+        if self._member_id:
+            request = LeaveGroupRequest(group_id=self._group, member_id=self._member_id)
+            self._member_id = ""
+            self._coordinator.ask(_LEAVE, request)
         self._coordinator.close()
 
     def _commit(self, offset: int) -> ErrorCode:
