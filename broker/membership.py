@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from .metadata.controller import Controller
     from .metadata.metadata_image import TopicImage
     from .node import Node
+    from .replica.partition import Partition
     from .replica.replica_manager import ReplicaManager
     from .replica.replication import Replica
     from .runtime.clock import AdjustableClock, Timer
