@@ -7,7 +7,20 @@ import time
 from collections.abc import Collection, Mapping
 from pathlib import Path
 
-from . import against, client, disk, fault_injection, fixture, growth, instructions, pipeline, report, scale, soak
+from . import (
+    against,
+    client,
+    disk,
+    fault_injection,
+    fixture,
+    growth,
+    instructions,
+    nodes,
+    pipeline,
+    report,
+    scale,
+    soak,
+)
 from .load_program import LoadError
 from .measurement import Figures, measure, medians
 from .targets import TARGETS, Target, running
@@ -57,6 +70,7 @@ def make_parser() -> argparse.ArgumentParser:
         "--soak", type=soak.seconds_of_run, metavar="SECONDS", help="watch memory under a load with retention"
     )
     parser.add_argument("--client", action="store_true", help="measure confluent-kafka with each broker")
+    parser.add_argument("--nodes", action="store_true", help="measure three nodes with three replicas")
     parser.add_argument("--fixture", action="store_true", help="measure start and reset of a broker for tests")
     parser.add_argument("--container-start", metavar="IMAGE", help="measure the start of a container with this image")
     parser.add_argument("--pipeline", action="store_true", help="measure decoder and data source; names are parts")
@@ -93,6 +107,7 @@ def run(arguments: argparse.Namespace) -> Mapping[str, Figures]:
         (arguments.instruments, fault_injection.main),
         (arguments.client, client.main),
         (arguments.fixture, fixture.main),
+        (arguments.nodes, nodes.main),
     ):
         if is_chosen:
             return benchmark(rounds)

@@ -80,17 +80,18 @@ def measure(target: RunningTarget) -> Figures:
 
 def fetch_case(target: RunningTarget, case: Case, seconds: float) -> float:
     """Return the MB/s of fetching the records of a case repeatedly for some seconds, or once for 0."""
-    return load_program.fetch_mb_per_s(target.port, _topic(case), case.requests * case.content.records, seconds)
+    return load_program.fetch_mb_per_s(target.port, topic_of(case), case.requests * case.content.records, seconds)
 
 
-def _topic(case: Case) -> str:
+def topic_of(case: Case) -> str:
+    """Return the name of a topic for the batches of a case."""
     return "".join(character if character.isalnum() else "-" for character in case.name)
 
 
 def produce_case(target: RunningTarget, case: Case, figures: Figures) -> float:
     """Produce a case, add its figures, and return the produced MB."""
     cpu_before = cpu_seconds(target.process_id)
-    produced = load_program.produce(target.port, _topic(case), case)
+    produced = load_program.produce(target.port, topic_of(case), case)
     cpu = cpu_seconds(target.process_id) - cpu_before
     figures[figure_name(case, REQUESTS_PER_S)] = produced.requests_per_s
     figures[figure_name(case, MB_PER_S)] = produced.mb_per_s

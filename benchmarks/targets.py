@@ -97,6 +97,11 @@ def _missing(*programs: str) -> str | None:
     return ", ".join(program for program in programs if shutil.which(program) is None) or None
 
 
+def kfake_missing() -> str | None:
+    """Return the missing programs for kfake, or None."""
+    return _missing("go")
+
+
 def kafka_missing() -> str | None:
     """Return the missing programs for a real Kafka, or None."""
     return _missing("bash", "java", "mvn")
