@@ -1,10 +1,9 @@
 """The leader epochs of a log and the offset at which each starts.
 
-* Epochs and start offsets grow strictly. An epoch without records is dropped when another one starts at its offset.
+* Epochs and start offsets grow strictly. An epoch without records is dropped when a later one starts at its offset.
 * An epoch ends where the next one starts; the latest ends at the log end offset.
 * When the log start moves, the epoch that contains it starts there; earlier epochs are dropped.
-* After truncation, an epoch that starts at the log end stays: its leader may not have written yet. The records that a
-  follower fetches next may be of an earlier leader.
+* After truncation, an epoch that starts at the log end stays: its leader may not have written yet.
 * The cache lives in memory. PartitionLog writes it to leader-epoch-checkpoint before the first batch of a new epoch.
 Source: LeaderEpochFileCache, Kafka 4.3.0.
 """
@@ -41,17 +40,14 @@ class LeaderEpochCache:
             self.assign(leader_epoch, start_offset)
 
     def assign(self, leader_epoch: int, start_offset: int) -> bool:
-        """Start the epoch at start_offset and return True; return False if it is not above the latest one with records.
+        """Start the epoch at start_offset and return True; return False if it is not above the latest epoch.
 
         Source: LeaderEpochFileCache.maybeTruncateNonMonotonicEntries, Kafka 4.3.0.
         """
-        if leader_epoch == self.latest_epoch:
+        if leader_epoch <= self.latest_epoch:
             return False
         while self._start_offsets and self._start_offsets[-1] >= start_offset:
             del self._epochs[-1], self._start_offsets[-1]
-        if self._epochs and leader_epoch <= self._epochs[-1]:
-            self.latest_epoch = self._epochs[-1]
-            return False
         self._epochs.append(leader_epoch)
         self._start_offsets.append(start_offset)
         self.latest_epoch = leader_epoch

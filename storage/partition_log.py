@@ -248,6 +248,8 @@ class PartitionLog:
         position, index = segment.size, segment.transaction_index
         shared = None if source is None else source.segments.active
         try:
+            if epoch < self.leader_epochs.latest_epoch:
+                self._drop_unused_epochs(header.base_offset)
             if epoch != self.leader_epochs.latest_epoch or not self._is_latest_epoch_stored:
                 self._assign_leader_epoch(epoch, header.base_offset)
             is_same = shared is not None and shared.base_offset == segment.base_offset
@@ -363,6 +365,15 @@ class PartitionLog:
         if self.leader_epochs.assign(leader_epoch, start_offset):
             self._are_epochs_stored = self._is_latest_epoch_stored = False
         self._store_leader_epochs()
+
+    def _drop_unused_epochs(self, offset: int) -> None:
+        """Drop the epochs that start at an offset where records of an earlier one are fetched.
+
+        This replica was the leader then, or had records of these epochs that were truncated.
+        Source: LeaderEpochFileCache.maybeTruncateNonMonotonicEntries, Kafka 4.3.0.
+        """
+        self.leader_epochs.truncate_from_end(offset - 1)
+        self._are_epochs_stored = self._is_latest_epoch_stored = False
 
     def _store_leader_epochs(self) -> None:
         if not self._are_epochs_stored:

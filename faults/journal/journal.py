@@ -179,10 +179,11 @@ class Journal:
     def _count(self, context: RequestView, request_id: int, batches: Sequence[Decision], state: int) -> None:
         appended = self.deliveries.counts.appended
         is_plain = state <= PENDING and not self._withheld.watched
+        leaders = self.deliveries.failovers.histories
         for batch in batches:
             topic, partition, decision = batch
             if type(decision) is AppendResult and not decision.is_duplicate:
-                if self.deliveries.appended_elsewhere(context, request_id, batch, state):
+                if leaders and self.deliveries.appended_elsewhere(context, request_id, batch, state):
                     continue
                 key = (topic, partition, decision.header.producer_id)
                 offsets = appended.get(key)

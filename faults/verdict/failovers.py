@@ -22,25 +22,28 @@ PARTITIONS_MAX = 50_000
 
 
 class Failovers:
-    """The leaders of all partitions, and the batches that the present ones do not have."""
+    """The leaders of all partitions, and the batches that the present ones do not have.
 
-    __slots__ = ("_histories", "diverged")
+    histories: the leaders by topic and partition; empty with one node.
+    """
+
+    __slots__ = ("diverged", "histories")
 
     def __init__(self) -> None:
         """Start without a leader."""
-        self._histories: dict[tuple[str, int], LeaderHistory] = {}
+        self.histories: dict[tuple[str, int], LeaderHistory] = {}
         self.diverged = DivergedBatches()
 
     def history_before(self, change: LeaderChange) -> LeaderHistory | None:
         """Return the leaders before a new one. None for the first one, which is kept."""
         place = (change.topic_name, change.partition)
-        history = self._histories.get(place)
+        history = self.histories.get(place)
         if history is not None and change.epoch_before >= 0:
             return history
-        self._histories.pop(place, None)
-        if len(self._histories) >= PARTITIONS_MAX:
-            del self._histories[next(iter(self._histories))]
-        self._histories[place] = LeaderHistory(change)
+        self.histories.pop(place, None)
+        if len(self.histories) >= PARTITIONS_MAX:
+            del self.histories[next(iter(self.histories))]
+        self.histories[place] = LeaderHistory(change)
         return None
 
     # -- batches that diverge
@@ -54,7 +57,7 @@ class Failovers:
         is_acknowledged: bool,
     ) -> None:
         """Keep a counted batch that the log of a new leader does not have. Called before the change."""
-        history = self._histories[change.topic_name, change.partition]
+        history = self.histories[change.topic_name, change.partition]
         epoch = history.epoch_at(removed.base_offset)
         failover = Failover(history.find_node(epoch), epoch, change)
         acknowledged_by = removed.request_id if is_acknowledged else None
@@ -65,7 +68,7 @@ class Failovers:
     ) -> bool:
         """Return whether a node has appended a batch to another log than the present leader's; it is kept then."""
         topic, partition, result = batch
-        history = self._histories.get((topic, partition))
+        history = self.histories.get((topic, partition))
         epoch = None if history is None else history.find_append_epoch(node)
         if history is None or epoch is None or history.has(epoch, result.base_offset):
             return False
@@ -88,7 +91,7 @@ class Failovers:
     def find_repeated(self, place: BatchPlace, node: int) -> DivergedBatch | None:
         """Return the diverged batch that a duplicate repeats. node: recognised the duplicate at this place."""
         topic, partition, offset = place
-        history = self._histories.get((topic, partition))
+        history = self.histories.get((topic, partition))
         epoch = None if history is None else history.find_append_epoch(node)
         if history is None or epoch is None or history.last.node == node:
             return None
@@ -98,7 +101,7 @@ class Failovers:
 
     def take_present(self, change: LeaderChange) -> list[DivergedBatch]:
         """Remove the diverged batches that the log of the present leader has, and return them by their offsets."""
-        history = self._histories[change.topic_name, change.partition]
+        history = self.histories[change.topic_name, change.partition]
         return self.diverged.take(
             change.topic_name, change.partition, lambda each: history.has(each.epoch, each.batch.base_offset)
         )

@@ -22,12 +22,12 @@ OFFSET_RANGES = (ACKNOWLEDGED_LOST, STORED_UNACKNOWLEDGED, DELETED, PRODUCER_BEF
 
 
 class BatchVerdict(Struct, kw_only=True):
-    """Counts of batches.
+    """Counts of batches. The log is that of the leader.
 
     appended_once: in the log, with no copy. appended_twice: in the log, with a copy of some records further on; a batch
     that consists only of copies is not counted.
     refused: rejected by the log, each time. duplicates_recognised: answered with the offset of the original.
-    acknowledged_lost: acknowledged and not in the log, after a crash or a false success.
+    acknowledged_lost: acknowledged and not in the log, after a crash, a failover or a false success.
     stored_unacknowledged: in the log and not acknowledged, or not yet.
     reordered: in the log behind a batch that the connection sent later.
     """

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from functools import partial
 
 import pytest
 
@@ -129,8 +128,8 @@ def test_an_unclean_election_loses_what_the_new_leader_does_not_have(cluster: Ru
 def test_a_leader_without_a_log_truncates_what_its_predecessor_had_committed(cluster: RunningCluster) -> None:
     create(cluster, [1, 2])
     topic, control = cluster.cluster.image.topics["orders"], cluster.cluster.controller.replication
-    for leader in (2, 1):
-        cluster.call(partial(control.move_leader, topic, 0, leader))
+    cluster.call(lambda: control.move_leader(topic, 0, 2))
+    cluster.call(lambda: control.move_leader(topic, 0, 1))
     cluster.call(lambda: cluster.membership.set_paused(2, is_paused=True))
     produce(cluster, 1, b"lost", acks=1)
     cluster.advance(LAG_MS + LAG_MS // 2)

@@ -44,12 +44,6 @@ def test_older_epoch_changes_nothing() -> None:
     assert cache.entries() == [(2, 0)]
 
 
-def test_epoch_without_records_is_replaced_by_an_older_one() -> None:
-    cache = epochs((0, 0), (2, 9), (1, 9))
-
-    assert (cache.entries(), cache.latest_epoch) == ([(0, 0), (1, 9)], 1)
-
-
 def test_first_epoch_starts_at_the_log_start() -> None:
     cache = epochs((0, 0), (1, 10), (2, 20))
 

@@ -62,6 +62,21 @@ def test_truncation_removes_the_epochs_that_start_after_it() -> None:
     assert logs.truncate("topic", 0, 1, now_ms=NOW_MS).leader_epochs.entries() == [(0, 0), (4, 1)]
 
 
+def test_an_epoch_without_records_is_dropped_when_records_of_an_earlier_one_are_fetched() -> None:
+    _, leader = new_logs()
+    logs, log = new_logs()
+    for sequence in range(2):
+        produce(leader, sequence)
+    first, second = (memoryview(each) for each in batches_in(read_all(leader)))
+    log.append_replicated(first, now_ms=NOW_MS)
+    log.assign_leader_epoch(4)
+
+    log.append_replicated(second, now_ms=NOW_MS)
+
+    assert log.leader_epochs.entries() == [(0, 0)]
+    assert logs.truncate("topic", 0, 2, now_ms=NOW_MS).leader_epochs.entries() == [(0, 0)]
+
+
 def test_truncation_opens_a_transaction_whose_marker_it_removes() -> None:
     logs, log = new_logs()
     begun = batch(records(1), producer_id=7, producer_epoch=0, base_sequence=0, attributes=TRANSACTIONAL_BIT)

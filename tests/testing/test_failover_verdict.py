@@ -322,3 +322,72 @@ def test_a_topic_that_is_created_again_has_no_earlier_leaders(broker: Broker) ->
     kill(broker, 1)
 
     assert (losses(broker), appended(broker)) == ([], 1)
+
+
+def test_a_batch_that_was_sent_to_two_leaders_is_not_lost_while_one_of_them_leads(broker: Broker) -> None:
+    cut_off(broker, 1)
+    produce(broker, 1, acks=-1, producer=(5, 0))
+    produce(broker, 2, producer=(5, 0))
+    assert produce(broker, 1, acks=1, producer=(5, 0)).error_code == ErrorCode.NONE
+
+    assert (losses(broker), appended(broker), unacknowledged(broker)) == ([], 1, [])
+
+
+def test_a_node_that_lost_its_files_and_leads_again_is_named_for_both_epochs(broker: Broker) -> None:
+    behind(broker, 2)
+    behind(broker, 3)
+    with broker.files.add(action="lose", operation="write", file_kind="log", node=1):
+        assert produce(broker, 1, acks=1).error_code == ErrorCode.NONE
+    kill(broker, 1)
+    broker.start_node(1)
+
+    assert losses(broker) == [
+        (
+            [2, 2],
+            "it was acknowledged at offsets 2..2 in epoch 0 by node 1, "
+            "and the log of node 1, which became leader in epoch 2, ended at 2",
+        )
+    ]
+    assert appended(broker) == 2
+
+
+def test_a_write_that_too_few_replicas_refuse_is_refused_in_the_journal() -> None:
+    with Broker({"default.replication.factor": "3", "min.insync.replicas": "3"}, nodes=3) as broker:
+        create(broker)
+        kill(broker, 3)
+
+        assert produce(broker, 1).error_code == ErrorCode.NOT_ENOUGH_REPLICAS
+
+        (entry,) = broker.journal.entries(api="Produce")
+        assert (entry.batches[0].decision, entry.error) == ("refused", "NOT_ENOUGH_REPLICAS")
+        assert entry.batches[0].why == "in-sync replicas [1, 2] of orders-0, min.insync.replicas is 3"
+        assert (losses(broker), broker.verdict(TOPIC).batches.refused) == ([], 1)
+
+
+def test_failovers_are_followed_after_a_restored_snapshot(broker: Broker) -> None:
+    produce(broker, 1)
+    snapshot = broker.snapshot()
+    broker.move_leader(TOPIC, 0, 2)
+    produce(broker, 2)
+    broker.restore(snapshot)
+    (node, epoch) = leader(broker)
+    for follower in {1, 2, 3} - {node}:
+        broker.pause_replication(follower)
+    assert produce(broker, node, acks=1).base_offset == 1
+
+    kill(broker, node)
+
+    ((offsets, why),) = losses(broker)
+    assert offsets == [1, 1]
+    assert f"in epoch {epoch} by node {node} (acks=1)" in why
+
+
+def test_a_reset_of_the_journal_keeps_the_leaders(broker: Broker) -> None:
+    cut_off(broker, 1)
+    produce(broker, 1, acks=1)
+    broker.journal.clear()
+    assert losses(broker) == []
+
+    produce(broker, 1, acks=1)
+
+    assert [offsets for offsets, _ in losses(broker)] == [[1, 1]]
