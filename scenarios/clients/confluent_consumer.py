@@ -55,14 +55,15 @@ class ConfluentConsumer:
 
     def read_until(self, events: Collection[str]) -> None:
         """Read until all these events were seen, and commit the offset in a group."""
-        deadline = time.monotonic() + SETTLE_SECONDS_MAX
+        deadline, known = time.monotonic() + SETTLE_SECONDS_MAX, len(self.events)
         while not set(events) <= set(self.events):
             if time.monotonic() > deadline:
                 raise ClientStuck(f"{self._options.process} reads nothing more")
             message = self._consumer.poll(POLL_SECONDS)
             if message is not None and message.error() is None:
                 self.events.append(_event_of(message))
-        if self._options.group is not None:
+        # It refuses to commit without new offsets.
+        if self._options.group is not None and len(self.events) > known:
             self._consumer.commit(asynchronous=False)
 
     def close(self) -> None:

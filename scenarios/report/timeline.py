@@ -237,17 +237,18 @@ class _Builder:
 
 
 def issued_producers(requests: Sequence[JournalRequest]) -> dict[int, str]:
-    """Return the result of each InitProducerId request, derived from the next new producer in a batch."""
+    """Return the results of InitProducerId, by request id: the next new producer in a batch of the same process."""
     known: set[tuple[int, int]] = set()
-    pending: list[int] = []
+    pending: dict[str, list[int]] = {}
     issued: dict[int, str] = {}
     for request in requests:
         if request.api == INIT_PRODUCER_ID and request.error is None:
-            pending.append(request.id)
+            pending.setdefault(process_of(request), []).append(request.id)
         for batch in request.batches:
             producer = (batch.producer_id, batch.producer_epoch)
-            if pending and batch.producer_id >= 0 and producer not in known:
-                issued[pending.pop()] = f"producer {batch.producer_id} epoch {batch.producer_epoch}"
+            asked = pending.get(process_of(request))
+            if asked and batch.producer_id >= 0 and producer not in known:
+                issued[asked.pop()] = f"producer {batch.producer_id} epoch {batch.producer_epoch}"
             known.add(producer)
     return issued
 

@@ -162,6 +162,14 @@ def test_a_producer_without_an_id_is_not_the_result_of_init_producer_id() -> Non
     assert moments[1].text == "producer 7 epoch 0"
 
 
+def test_the_response_to_init_producer_id_is_that_of_its_process() -> None:
+    other = replace(init_producer_id(2), client_id="other")
+
+    moments = timeline([init_producer_id(1), other, produce(3, batch(0, 4))])
+
+    assert [moment.text for moment in moments if moment.kind == "answer"][:2] == ["producer 7 epoch 0", "response"]
+
+
 def test_a_batch_that_was_sent_alone_keeps_its_name_when_another_one_has_its_offset() -> None:
     lost = replace(produce(1, batch(-1, -1, base_offset=50)), client_id="client")
     kept = replace(produce(2, batch(-1, -1, base_offset=50)), client_id="client")
