@@ -156,6 +156,7 @@ class Node:
         self.complete_waiting()
         for topic in self.image.topics.values():
             self.replicas.create_partitions(topic, len(self.replicas.partitions_of(topic)))
+            self.replicas.apply_topic_configs(topic)
             self.apply_partitions(topic, range(len(topic.partitions)))
             self.leaders_changed(topic, range(len(topic.partitions)))
 
@@ -213,6 +214,8 @@ class Node:
 
     def drop_memory(self) -> None:
         """Drop everything that is in memory, because the node died. The files are left as they are."""
+        # It may have kept an older one.
+        self.image = self.replicas.image = self.controller.image
         self.take_coordinators()
         self.produce_routes.clear()
         self.replicas.drop_memory()

@@ -120,7 +120,7 @@ class PartitionLog:
     @property
     def last_stable_offset(self) -> int:
         """The offset before which every transaction has ended, with its marker below the high watermark."""
-        return self.producers.last_stable_offset(self.high_watermark)
+        return max(self.log_start_offset, self.producers.last_stable_offset(self.high_watermark))
 
     @property
     def size_bytes(self) -> int:

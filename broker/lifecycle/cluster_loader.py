@@ -9,7 +9,7 @@ Source: LogManager.loadLogs and the stray partitions of BrokerMetadataPublisher,
 from __future__ import annotations
 
 import logging
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Container, Iterable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from functools import partial
@@ -245,7 +245,8 @@ class TopicLoader:
         Raises OSError, CorruptFileError, and ConfigError if a topic has a config that Kafka would refuse.
         """
         by_name = {topic.name: topic for topic in topics}
-        stored = self._stored_partitions(by_name)
+        own = {topic.name: range(topic.partition_count) for topic in by_name.values()}
+        stored = self._stored_partitions(by_name, own)
         for topic in by_name.values():
             self._restore(topic, self._load_logs(topic, range(topic.partition_count), stored))
         self._log_loaded(by_name.values())
@@ -254,24 +255,28 @@ class TopicLoader:
         """Load or create the logs of the node's replicas of the topics in the image. Raises as load."""
         image = self._controller.image
         by_name = {topic.name: topic for topic in topics_of(image)}
-        stored = self._stored_partitions(by_name)
+        own = {
+            topic.name: [each.index for each in topic.partitions if self._replicas.node_id in each.replicas]
+            for topic in image.topics.values()
+        }
+        stored = self._stored_partitions(by_name, own)
         for topic in by_name.values():
-            registered = image.topics[topic.name]
-            own = [each.index for each in registered.partitions if self._replicas.node_id in each.replicas]
-            loaded = dict(zip(own, self._load_logs(topic, own, stored), strict=True))
+            registered, indexes = image.topics[topic.name], own[topic.name]
+            loaded = dict(zip(indexes, self._load_logs(topic, indexes, stored), strict=True))
             self._replicas.load_partitions(registered, [loaded.get(index) for index in range(topic.partition_count)])
         self._log_loaded(by_name.values())
 
-    def _stored_partitions(self, by_name: Mapping[str, TopicMetadata]) -> dict[tuple[str, int], StoredPartition]:
-        """Return the folders of the topics' partitions, and rename the others."""
+    def _stored_partitions(
+        self, by_name: Mapping[str, TopicMetadata], own: Mapping[str, Container[int]]
+    ) -> dict[tuple[str, int], StoredPartition]:
+        """Return the folders of the topics' partitions, and rename the others.
+
+        own: the indexes of the partitions that have a replica on this node, by topic name.
+        """
         stored: dict[tuple[str, int], StoredPartition] = {}
         for partition in self._replicas.logs.partitions_on_disk():
             topic = by_name.get(partition.topic_name)
-            if (
-                topic is None
-                or partition.partition >= topic.partition_count
-                or not belongs_to(partition, topic.topic_id)
-            ):
+            if topic is None or partition.partition not in own[topic.name] or not belongs_to(partition, topic.topic_id):
                 self._rename_to_stray(partition)
             else:
                 stored[partition.topic_name, partition.partition] = partition
@@ -310,6 +315,10 @@ class TopicLoader:
         self._controller.image.add_topic(restored)
 
     def _rename_to_stray(self, stored: StoredPartition) -> None:
+        if not self._replicas.is_on_disk:
+            # Nobody can look at it, and it would need memory.
+            self._replicas.file_system.delete_folder(partition_folder(stored.topic_name, stored.partition))
+            return
         folder = self._replicas.logs.rename_to_stray(stored.topic_name, stored.partition, new_uuid())
         logger.warning(
             "%s belongs to no topic of the metadata file, and is renamed to %s",

@@ -241,6 +241,7 @@ class Controller:
     def alter_topic_configs(self, topic: TopicImage, configs: Mapping[str, str]) -> None:
         """Replace the topic's own configs. The caller has validated them."""
         topic.configs = dict(configs)
+        self._update_elrs()
         for publisher in self.publishers:
             publisher.topic_configs_changed(topic)
         self.metadata_changed()
@@ -248,9 +249,14 @@ class Controller:
     def apply_dynamic_configs(self) -> None:
         """Apply what was set in `image.configs`, for brokers and for the topics that inherit from them."""
         self.image.configs.apply()
+        self._update_elrs()
         for publisher in self.publishers:
             publisher.broker_configs_changed()
         self.metadata_changed()
+
+    def _update_elrs(self) -> None:
+        if self.publish_partitions is not None:
+            self.replication.update_elrs()
 
     # -- features
 

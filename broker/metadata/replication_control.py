@@ -46,8 +46,11 @@ class ReplicationControl:
     def fence(self, node_id: int) -> None:
         """Fence a broker that the controller does not hear from. No effect on a fenced or unregistered broker."""
         broker = self._image.find_broker(node_id)
-        if broker is not None and not broker.is_fenced:
-            broker.is_fenced, broker.is_stopping = True, False
+        if broker is None:
+            return
+        broker.is_stopping = False
+        if not broker.is_fenced:
+            broker.is_fenced = True
             self._remove_from_isrs(node_id)
 
     def begin_shutdown(self, node_id: int) -> None:
@@ -77,6 +80,13 @@ class ReplicationControl:
     def elect_missing(self) -> None:
         """Elect leaders of the partitions that have none."""
         self._change_all(lambda each: None if each.has_leader else PartitionChange())
+
+    def update_elrs(self) -> None:
+        """Update the ELRs after a change of configs: with a lower min.insync.replicas the high watermark moves on.
+
+        Source: ReplicationControlManager.getPartitionElrUpdatesForConfigChanges, Kafka 4.3.0.
+        """
+        self._change_all(lambda each: PartitionChange() if each.elr else None)
 
     def _remove_from_isrs(self, node_id: int) -> None:
         def without(partition: PartitionRegistration) -> PartitionChange | None:
@@ -133,9 +143,8 @@ class ReplicationControl:
         partition = topic.partitions[index]
         active = {broker.node_id for broker in self._image.brokers if broker.is_active}
         added = set(isr).difference(partition.isr)
-        if not set(isr) <= set(partition.replicas):
-            return False
-        if partition.leader_epoch != leader_epoch or not added <= active or partition.leader_id not in isr:
+        is_valid = partition.leader_id in isr and set(isr) <= set(partition.replicas) and len(set(isr)) == len(isr)
+        if partition.leader_epoch != leader_epoch or not added <= active or not is_valid:
             return False
         if self._change(topic, index, PartitionChange(isr=isr)):
             self._publish(topic, [index])
@@ -200,17 +209,23 @@ class ReplicationControl:
         )
         if replicas is None:
             change = _cancelled(partition)
-            if not change.isr and self._rules(topic).election is not Election.UNCLEAN:
-                raise KafkaError(
-                    ErrorCode.INVALID_REPLICA_ASSIGNMENT,
-                    f"Unable to revert partition assignment for {topic_name}:{index} because it would require an "
-                    "unclean leader election.",
-                )
+            if set(partition.isr) <= set(partition.adding):
+                self._check_unclean(topic, index)
         else:
             check_assignment(replicas, {broker.node_id for broker in self._image.brokers})
             change = _reassigned(partition, replicas)
-        if self._change(topic, index, change):
+        # A reassignment begins no unclean election.
+        if self._change(topic, index, change, None if replicas is None else Election.ONLINE):
             self._publish(topic, [index])
+
+    def _check_unclean(self, topic: TopicImage, index: int) -> None:
+        """Raise KafkaError INVALID_REPLICA_ASSIGNMENT if the topic does not allow unclean elections."""
+        if self._rules(topic).election is not Election.UNCLEAN:
+            raise KafkaError(
+                ErrorCode.INVALID_REPLICA_ASSIGNMENT,
+                f"Unable to revert partition assignment for {topic.name}:{index} because it would require an unclean "
+                "leader election.",
+            )
 
     def reassignments(self) -> Iterator[tuple[TopicImage, PartitionRegistration]]:
         """Yield the partitions whose reassignment is in progress."""
@@ -242,15 +257,15 @@ def _reassigned(partition: PartitionRegistration, target: Sequence[int]) -> Part
 
 
 def _cancelled(partition: PartitionRegistration) -> PartitionChange:
-    """Return the change that ends a reassignment without its effect. Raises KafkaError."""
+    """Return the change that ends a reassignment without its effect. Raises KafkaError.
+
+    If only what it adds is in sync, the first replica is so then: an unclean election.
+    """
     if not partition.adding and not partition.removing:
         raise KafkaError(ErrorCode.NO_REASSIGNMENT_IN_PROGRESS)
-    return PartitionChange(
-        replicas=_without(partition.replicas, partition.adding),
-        isr=_without(partition.isr, partition.adding),
-        adding=[],
-        removing=[],
-    )
+    replicas = _without(partition.replicas, partition.adding)
+    isr = _without(partition.isr, partition.adding) or replicas[:1]
+    return PartitionChange(replicas=replicas, isr=isr, adding=[], removing=[])
 
 
 def _without(node_ids: Iterable[int], removed: Collection[int]) -> list[int]:

@@ -84,16 +84,18 @@ class Partition:
     def _create_log(self) -> PartitionLog:
         assert self._make_log is not None, "a partition without a log has the function that creates it"
         try:
-            self._log = self._make_log(self)
+            log = self._make_log(self)
+            if self.is_replicated:
+                log.replicated_offset = 0
+                if self.is_leader:
+                    log.assign_leader_epoch(self.leader_epoch)
         except OSError as error:
             from ...storage.append_refused import AppendRefused
 
             message = f"cannot create the files of {self.topic_name}-{self.index}: {error.strerror or error}"
             raise AppendRefused(ErrorCode.KAFKA_STORAGE_ERROR, message) from error
-        self._make_log = None
-        if self.is_replicated:
-            self._log.replicated_offset = 0
-        return self._log
+        self._log, self._make_log = log, None
+        return log
 
     def set_log(self, log: PartitionLog) -> None:
         """Take the first log of a replica that is new on this node."""
@@ -110,7 +112,7 @@ class Partition:
         before = self._log
         assert before is not None, "the log that was truncated"
         if self.is_replicated:
-            log.replicated_offset = min(before.high_watermark, log.log_end_offset)
+            log.replicated_offset = min(max(before.high_watermark, log.log_start_offset), log.log_end_offset)
         self._log = log
         if self.flusher is not None:
             self.flusher = self.flusher.of_log(log)
@@ -181,8 +183,9 @@ class Partition:
 
     def follow_high_watermark(self, leader_log: PartitionLog) -> None:
         """Take over the high watermark and the log start of the leader."""
-        log = self.log
-        offset = leader_log.replicated_offset
+        log, offset = self.find_log(), leader_log.replicated_offset
+        if log is None:
+            return
         if leader_log.log_start_offset > log.log_start_offset:
             log.follow_log_start(leader_log.log_start_offset)
         if offset is not None and offset != log.replicated_offset:
@@ -288,7 +291,8 @@ class UnsafeAppend(NamedTuple):
 
         def flushed(error: OSError | None = None) -> None:
             if error is not None:
-                done(ErrorCode.KAFKA_STORAGE_ERROR)
+                # The log of a deposed leader is truncated.
+                done(ErrorCode.KAFKA_STORAGE_ERROR if partition.is_leader else ErrorCode.NOT_LEADER_OR_FOLLOWER)
             elif not self.must_replicate:
                 done(ErrorCode.NONE)
             elif partition.replication is None:

@@ -47,6 +47,7 @@ class PartitionFlusher:
         "_clock",
         "_has_failed",
         "_is_busy",
+        "_is_retired",
         "_is_retry_set",
         "_is_wanted_again",
         "_log",
@@ -66,12 +67,15 @@ class PartitionFlusher:
         self._is_wanted_again = False
         self._has_failed = False
         self._is_retry_set = False
+        # Whether the log was replaced.
+        self._is_retired = False
         self._waiting: list[tuple[int, StepDone]] = []
         # When the log was last flushed as a whole, for flush.ms.
         self.flushed_ms = clock.now_ms()
 
     def of_log(self, log: PartitionLog) -> PartitionFlusher:
         """Return the flusher of another log of the same partition, and fail what waits for this one."""
+        self._is_retired = True
         waiting, self._waiting = self._waiting, []
         for _, done in waiting:
             done(OSError("the log was truncated"))
@@ -113,6 +117,8 @@ class PartitionFlusher:
     def _begin(self) -> None:
         waiting, self._waiting = self._waiting, []
         self._is_wanted_again = False
+        if self._is_retired:
+            return
         try:
             flush = self._log.begin_flush()
         except OSError as error:
@@ -131,6 +137,11 @@ class PartitionFlusher:
     def _end(self, waiting: list[tuple[int, StepDone]], error: OSError | None) -> None:
         """Complete the requests that waited for this flush, and begin the next flush if one is wanted."""
         self._is_busy = False
+        if self._is_retired:
+            # Its files are those of another log now, which has a flusher of its own.
+            for _, done in waiting:
+                done(error)
+            return
         self._has_failed = error is not None
         if error is None:
             self.flushed_ms = self._clock.now_ms()
@@ -153,5 +164,5 @@ class PartitionFlusher:
 
     def _retry(self) -> None:
         self._is_retry_set = False
-        if self._has_failed and not self._observer.is_deleted:
+        if self._has_failed and not self._is_retired and not self._observer.is_deleted:
             self.flush_soon()

@@ -50,6 +50,8 @@ class ReplicaFetchers:
         self._managers = managers
         self._can_reach = can_reach
         self._clock = clock
+        # The partitions with a follower that tries again, by topic id and index.
+        self._retried: set[tuple[bytes, int]] = set()
 
     def update_all(self) -> None:
         """Begin and end fetches as the state of the nodes now is."""
@@ -67,6 +69,9 @@ class ReplicaFetchers:
 
     def _update_leader(self, leader_id: int, leader: Partition, replication: Replication) -> None:
         for follower in list(replication.followers.values()):
+            if leader.replication is not replication:
+                # A follower that caught up has ended a reassignment, and with it this epoch.
+                return
             partition = self._find_fetching(leader_id, leader, follower.node_id)
             if partition is None:
                 replication.stop_fetching(follower)
@@ -79,7 +84,10 @@ class ReplicaFetchers:
         """Return the partition on a follower's node, or None if it cannot fetch from the leader."""
         manager = self._managers.get(node_id)
         partition = None if manager is None else manager.find_partition(leader.topic_id, leader.index)
-        if partition is None or partition.is_paused or not self._can_reach(node_id, leader_id):
+        # A node that is cut off from the controller may not know of its replica yet.
+        if partition is None or not partition.has_replica or partition.is_paused:
+            return None
+        if not self._can_reach(node_id, leader_id):
             return None
         is_same_epoch = partition.leader_id == leader_id and partition.leader_epoch == leader.leader_epoch
         return partition if is_same_epoch else None
@@ -147,8 +155,15 @@ class ReplicaFetchers:
         replication.has_caught_up(follower, partition)
 
     def retry_later(self, leader: Replica) -> None:
-        """Have the followers of a leader that do not fetch begin again after RETRY_MS."""
-        self._clock.call_later(RETRY_MS, partial(self.update, leader.topic_id, leader.index))
+        """Have the followers of a partition that cannot fetch try again after RETRY_MS."""
+        key = leader.topic_id, leader.index
+        if key not in self._retried:
+            self._retried.add(key)
+            self._clock.call_later(RETRY_MS, partial(self._retry, *key))
+
+    def _retry(self, topic_id: bytes, index: int) -> None:
+        self._retried.discard((topic_id, index))
+        self.update(topic_id, index)
 
 
 def _first_batch_offset(log: PartitionLog) -> int:

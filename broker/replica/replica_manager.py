@@ -181,6 +181,7 @@ class ReplicaManager:
         for partition in removed:
             if partition.replication is not None:
                 partition.replication.end_writes(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
+                partition.replication = None
             partition.wake()
 
     def apply_topic_configs(self, topic: TopicImage) -> None:
@@ -190,6 +191,9 @@ class ReplicaManager:
             log = partition.find_log()
             if log is not None:
                 log.config = log_config
+                if partition.replication is not None:
+                    # min.insync.replicas may be lower.
+                    partition.replication.advance()
 
     def apply_registrations(self, topic: TopicImage, indexes: Iterable[int] | None = None) -> None:
         """Lead and follow the topic's partitions as the image says. indexes: all by default."""
@@ -271,23 +275,31 @@ class ReplicaManager:
             self._remove_replica(partition)
         elif partition.has_replica and not had_replica and self.is_on_disk:
             self._add_replica(topic, partition)
-        replication = partition.replication
-        if replication is not None and (is_new_epoch or not partition.is_leader):
-            partition.replication = None
-            replication.end_writes(ErrorCode.NOT_LEADER_OR_FOLLOWER)
         if is_new_epoch and partition.is_leader:
             self._begin_epoch(partition)
+        self._replicate(partition, registration, is_new_epoch=is_new_epoch)
         if is_new_epoch and not partition.is_leader:
             # A Fetch that waits at a follower which becomes the leader goes on, and ends with its time.
             partition.wake()
-        if partition.is_leader and partition.is_replicated:
-            if partition.replication is None:
-                from .replication import Replication
 
-                partition.replication = Replication(
-                    partition, self.node_id, self.clock, self.alter_isr, self.fetch_later
-                )
-            partition.replication.apply(registration)
+    def _replicate(self, partition: Partition, registration: PartitionRegistration, *, is_new_epoch: bool) -> None:
+        """Begin, continue or end the replication of a partition as its leader."""
+        before = partition.replication
+        if not partition.is_leader or not partition.is_replicated:
+            partition.replication = None
+            if before is not None and partition.is_leader:
+                before.end_writes(ErrorCode.NONE)
+            elif before is not None:
+                before.end_writes(ErrorCode.NOT_LEADER_OR_FOLLOWER)
+            return
+        if before is None or is_new_epoch:
+            from .replication import Replication
+
+            partition.replication = Replication(partition, self.node_id, self.clock, self.alter_isr, self.fetch_later)
+            if before is not None:
+                partition.replication.continue_writes_of(before)
+        assert partition.replication is not None, "the leader of replicas"
+        partition.replication.apply(registration)
 
     def _set_replicated(self, partition: Partition, *, is_replicated: bool) -> None:
         """Note whether others have a replica. Before the first of them, consumers could read the whole log."""
@@ -319,8 +331,8 @@ class ReplicaManager:
         partition.flusher = PartitionFlusher(partition.log, partition, self.disk_executor, self.clock)
 
     def _create_log(self, topic: TopicImage, index: int) -> PartitionLog:
-        # A folder in memory needs no topic id: no other process reads it.
-        topic_id = topic.topic_id if self.is_on_disk else None
+        # The folder of a single node in memory needs no topic id: it has no folder of a topic that was deleted.
+        topic_id = topic.topic_id if self.is_on_disk or len(self.image.brokers) > 1 else None
         log_config = self._log_configs.get(self.config, topic.configs)
         return self.logs.create(topic.name, index, log_config, now_ms=self.clock.now_ms(), topic_id=topic_id)
 

@@ -137,17 +137,15 @@ class Replication:
         A follower whose files fail stops to fetch, and begins again later.
         """
         batch: memoryview | None = None
-        has_failed = False
         for follower in self.followers.values():
             if follower.is_fetching and follower.partition is not None:
                 batch = batch or self._leader.stored_batch(result)
                 if follower.partition.append_fetched(batch, now_ms, self._leader.log):
                     follower.end_offset = result.last_offset + 1
                 else:
+                    # Its files fail. The leader goes on.
                     self.stop_fetching(follower)
-                    has_failed = True
-        if has_failed:
-            self._fetch_later(self._leader)
+                    self._fetch_later(self._leader)
         self.advance()
 
     def stop_fetching(self, follower: Follower) -> None:
@@ -162,8 +160,8 @@ class Replication:
         log = self._leader.find_log()
         follower.end_offset = 0 if log is None else log.log_end_offset
         follower.caught_up_ms = self._clock.now_ms()
-        self.expand_isr()
         self.advance()
+        self.expand_isr()
 
     # -- high watermark
 
@@ -196,8 +194,15 @@ class Replication:
     def advance(self) -> None:
         """Move the high watermark to the lowest log end of the ISR, here and on the followers that fetch."""
         log = self._leader.find_log()
-        if log is None or self.is_under_min_isr:
+        if log is None:
             return
+        if not self.is_under_min_isr:
+            self._advance(log)
+        for follower in self.followers.values():
+            if follower.is_fetching and follower.partition is not None:
+                follower.partition.follow_high_watermark(log)
+
+    def _advance(self, log: PartitionLog) -> None:
         offset = log.log_end_offset
         for node_id in self.isr:
             follower = self.followers.get(node_id)
@@ -208,9 +213,6 @@ class Replication:
             if self._waiting:
                 self._complete_writes(offset)
             self._leader.wake()
-        for follower in self.followers.values():
-            if follower.is_fetching and follower.partition is not None:
-                follower.partition.follow_high_watermark(log)
 
     # -- writes that wait
 
@@ -233,8 +235,12 @@ class Replication:
         for write in [write for write in self._waiting if write.end_offset <= offset]:
             write.end(ErrorCode.NONE)
 
+    def continue_writes_of(self, earlier: Replication) -> None:
+        """Have the writes that wait for an earlier epoch of this leader wait for this one."""
+        self._waiting = earlier._waiting
+
     def end_writes(self, error_code: ErrorCode) -> None:
-        """Complete the writes that wait with an error: this node leads no more, or the topic was deleted."""
+        """Complete the writes that wait: this node leads no more, no other has a replica, or the topic was deleted."""
         for write in list(self._waiting):
             write.end(error_code)
 

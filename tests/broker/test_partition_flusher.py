@@ -187,3 +187,19 @@ def test_deleted_partition_is_not_tried_again() -> None:
     assert scene.answers == [("gone", REFUSED)]
     assert scene.log.flushes == [1]
     assert scene.said == []
+
+
+def test_flush_in_flight_of_a_log_that_was_truncated_is_not_tried_again() -> None:
+    scene = FlushScene()
+    scene.append("in flight")
+    scene.steps.settle()
+    scene.append("later")
+
+    scene.flusher.of_log(scene.log)  # type: ignore[arg-type]
+    scene.steps.end(REFUSED)
+    scene.steps.settle()
+    scene.clock.advance(10 * RETRY_MS)
+
+    assert [name for name, _ in scene.answers] == ["later", "in flight"]
+    assert (scene.log.flushes, scene.steps.in_flight) == ([1], [])
+    assert scene.said == []

@@ -65,11 +65,11 @@ def without(ids: Sequence[int], removed: Collection[int]) -> Ids:
 
 
 def _reassigned(after: PartitionModel) -> PartitionModel:
-    """A reassignment ends when all replicas that it leaves are in sync."""
+    """A reassignment ends when all replicas that it leaves, and all that it adds, are in sync."""
     if not after.adding and not after.removing:
         return after
     replicas, isr = without(after.replicas, after.removing), without(after.isr, after.removing)
-    if not set(replicas) <= set(isr):
+    if not {*replicas, *after.adding} <= set(isr):
         return after
     return replace(after, replicas=replicas, isr=isr, adding=(), removing=())
 

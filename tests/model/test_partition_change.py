@@ -13,8 +13,10 @@ from fauxka.broker.metadata.partition_change import Election, ElectionRules, Par
 
 from .partition_change_model import PartitionModel, RulesModel, changed
 
-NODES = (1, 2, 3, 4)
-replica_lists = st.permutations(NODES).flatmap(lambda order: st.integers(1, 4).map(lambda count: list(order[:count])))
+NODES: tuple[int, ...] = (1, 2, 3, 4)
+replica_lists: st.SearchStrategy[list[int]] = st.permutations(NODES).flatmap(
+    lambda order: st.integers(1, 4).map(lambda count: list(order[:count]))
+)
 
 
 @st.composite
@@ -94,8 +96,13 @@ def model_of(partition: PartitionRegistration) -> PartitionModel:
 
 
 def requested(before: PartitionRegistration, change: PartitionChange) -> PartitionModel:
-    wanted = {name: getattr(change, name) for name in ("isr", "replicas", "adding", "removing")}
-    return replace(model_of(before), **{name: tuple(ids) for name, ids in wanted.items() if ids is not None})
+    return replace(
+        model_of(before),
+        isr=tuple(before.isr if change.isr is None else change.isr),
+        replicas=tuple(before.replicas if change.replicas is None else change.replicas),
+        adding=tuple(before.adding if change.adding is None else change.adding),
+        removing=tuple(before.removing if change.removing is None else change.removing),
+    )
 
 
 @given(situations())
