@@ -1,13 +1,13 @@
-"""A `fauxka serve --data-dir` that is killed and restarted on the same port and folder."""
+"""A `fauxka serve --data-dir` that is killed and restarted on the same ports and folder."""
 
+import json
 import os
 import signal
+import socket
 import subprocess
 import time
 from collections.abc import Sequence
 from pathlib import Path
-
-from fauxka.scenarios.brokers.reserved_port import ReservedPort
 
 from ..serving_process import COMMAND, STOP_SECONDS_MAX, environment, wait_until_ready
 
@@ -15,22 +15,29 @@ LOG_TAIL_BYTES = 4000
 
 
 class KilledBroker:
-    """Consecutive processes with the log file `broker.log` and the data folder `data`."""
+    """Consecutive processes with the log file `broker.log` and the data folder `data`.
 
-    def __init__(self, folder: Path, options: Sequence[str]) -> None:
+    admin: "host:port" of the running process, if it has an admin API.
+    """
+
+    def __init__(self, folder: Path, options: Sequence[str], node_count: int = 1) -> None:
         self.folder = folder
         self.options = list(options)
         self.starts = 0
-        self._port = ReservedPort()
+        self.admin: str | None = None
+        self._ports = _reserve_ports(node_count)
         self._process: subprocess.Popen[str] | None = None
 
     @property
     def port(self) -> int:
-        return self._port.number
+        """The port of the first node; each other node has the port of the node before, plus one."""
+        number: int = self._ports[0].getsockname()[1]
+        return number
 
     @property
     def address(self) -> str:
-        return f"127.0.0.1:{self.port}"
+        """The addresses of all nodes, as bootstrap servers."""
+        return ",".join(f"127.0.0.1:{self.port + index}" for index in range(len(self._ports)))
 
     def start(self) -> None:
         """Start a process without waiting until it is ready."""
@@ -63,6 +70,7 @@ class KilledBroker:
             wait_until_ready(self._process, Path(self._ready_file))
         except AssertionError as error:
             raise AssertionError(f"{error}\n{self.log_tail()}") from None
+        self.admin = json.loads(Path(self._ready_file).read_text())["admin"]
         os.unlink(self._ready_file)
 
     def send(self, number: int) -> None:
@@ -94,7 +102,24 @@ class KilledBroker:
         if self._process is not None:
             self._process.kill()
             self.wait_until_gone()
-        self._port.close()
+        for port in self._ports:
+            port.close()
 
     def log_tail(self) -> str:
         return (self.folder / "broker.log").read_text(errors="replace")[-LOG_TAIL_BYTES:]
+
+
+def _reserve_ports(count: int) -> list[socket.socket]:
+    """Bind consecutive free ports without listeners, so that no client gets one while the broker restarts."""
+    while True:
+        bound: list[socket.socket] = []
+        try:
+            for index in range(count):
+                bound.append(socket.socket())
+                bound[-1].setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+                bound[-1].bind(("127.0.0.1", bound[0].getsockname()[1] + index if index else 0))
+        except (OSError, OverflowError):
+            for each in bound:
+                each.close()
+        else:
+            return bound

@@ -77,7 +77,7 @@ def check_reported(log: StoredLog, records: dict[bytes, SentRecord]) -> None:
     """
     offsets: dict[bytes, int] = {}
     last_number: dict[int, int] = {}
-    for name, offset in _names_in(log):
+    for name, offset in names_in(log):
         assert name not in offsets, f"{log.name}: the record {name!r} at {offsets[name]} is at {offset} again"
         offsets[name] = offset
         record = records[name]
@@ -97,7 +97,8 @@ def _is_where_reported(reported: int, stored_at: int | None, log: StoredLog) -> 
     return reported in (stored_at, OFFSET_NOT_TOLD)
 
 
-def _names_in(log: StoredLog) -> Iterator[tuple[bytes, int]]:
+def names_in(log: StoredLog) -> Iterator[tuple[bytes, int]]:
+    """Yield name and offset of each record."""
     for batch in log.batches:
         for record in decode_batch(batch):
             assert record.value is not None

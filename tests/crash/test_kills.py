@@ -9,6 +9,7 @@ import pytest
 
 from ..run_counts import count
 from .crash_rounds import ROUNDS_OF_A_FOLDER_MAX, VARIANTS, run_folder
+from .node_rounds import run_node_rounds
 from .transaction_rounds import run_transaction_rounds
 
 pytestmark = pytest.mark.crash
@@ -16,6 +17,7 @@ pytestmark = pytest.mark.crash
 # How many folders of 20 rounds each variant has: 200 rounds in all. A slice has 5 rounds in one folder of each variant.
 FOLDERS = {"written": 6, "flushed": 2, "deleted": 2}
 ROUNDS = count(ROUNDS_OF_A_FOLDER_MAX, in_slice=5)
+NODE_ROUNDS = count(20, in_slice=5)
 TRANSACTION_ROUNDS = count(10, in_slice=5)
 
 
@@ -45,3 +47,13 @@ def test_transactions_are_wholly_there_or_wholly_not(options: tuple[str, ...]) -
     assert tally.kills >= TRANSACTION_ROUNDS
     assert tally.committed > 0
     assert tally.aborted > 0
+
+
+@pytest.mark.parametrize("seed", [pytest.param(1, marks=pytest.mark.slice), 2, 3, 4])
+def test_every_node_has_the_acknowledged_records_once_and_in_order(seed: int) -> None:
+    tally = run_node_rounds(NODE_ROUNDS, seed)
+
+    assert tally.process_kills > 0
+    assert tally.node_kills > 0
+    assert tally.reported_records > 0
+    assert tally.read_records >= tally.reported_records

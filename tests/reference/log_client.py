@@ -50,12 +50,18 @@ class LogClient:
     def close(self) -> None:
         self._connection.close()
 
-    def create_topic(self, name: str, partition_count: int = 1, configs: Mapping[str, str] | None = None) -> None:
+    def create_topic(
+        self,
+        name: str,
+        partition_count: int = 1,
+        configs: Mapping[str, str] | None = None,
+        replication_factor: int = 1,
+    ) -> None:
         entries: list[Value] = [{"name": key, "value": value} for key, value in (configs or {}).items()]
         topic: Mapping[str, Value] = {
             "name": name,
             "num_partitions": partition_count,
-            "replication_factor": 1,
+            "replication_factor": replication_factor,
             "configs": entries,
         }
         answer = self._connection.call(raw_apis.CREATE_TOPICS, 5, {"topics": [topic]})
