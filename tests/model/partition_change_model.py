@@ -85,23 +85,21 @@ def _leader(before: PartitionModel, after: PartitionModel, rules: RulesModel) ->
     """Return the leader, and whether it may lack records."""
     # The ELR counts only once the ISR is empty.
     candidates = [each for each in (after.isr or after.elr) if each in rules.alive]
-    first, *_ = after.replicas
-    if rules.election == PREFERRED and first in candidates:
-        return first, False
-    if before.leader in candidates:
-        return before.leader, False
-    for each in after.replicas:
+    first = after.replicas[:1] if rules.election == PREFERRED else ()
+    for each in (*first, before.leader, *after.replicas):
         if each in candidates:
             return each, False
-    if rules.has_elr and not after.isr and not after.elr:
-        for each in before.last_known:
-            if each in rules.alive:
-                return each, True
-    if rules.election == UNCLEAN:
-        for each in after.replicas:
-            if each in rules.alive:
-                return each, True
+    for each in _last_resorts(before, after, rules):
+        if each in rules.alive:
+            return each, True
     return NOBODY, False
+
+
+def _last_resorts(before: PartitionModel, after: PartitionModel, rules: RulesModel) -> Ids:
+    """Return who may lead without all records."""
+    is_nobody_known = rules.has_elr and not after.isr and not after.elr
+    last_known = before.last_known if is_nobody_known else ()
+    return (*last_known, *after.replicas) if rules.election == UNCLEAN else last_known
 
 
 def _last_known(before: PartitionModel, after: PartitionModel, leader: int, rules: RulesModel) -> Ids:
