@@ -241,13 +241,13 @@ class Membership:
     # -- paused replicas
 
     def has_paused(self, node_id: int) -> bool:
-        """Whether a replica of the node fetches not, because it is told not to."""
+        """Whether the replication of a replica of the node is paused."""
         return any(partition.is_paused for partition in self._nodes[node_id].replicas.partitions())
 
     def set_paused(
         self, node_id: int, *, is_paused: bool, topic_name: str | None = None, index: int | None = None
     ) -> int:
-        """Have replicas of a node fetch no more, or again, and return their number.
+        """Pause or resume the replication of replicas of a node, and return their number.
 
         topic_name, index: of all topics and partitions by default.
         """

@@ -65,7 +65,7 @@ class Partition:
         # Whether this node has a replica, whether that is the leader, and whether others have one too.
         self.has_replica = self.is_leader = True
         self.is_replicated = False
-        # Whether this replica does not fetch, because it is told not to.
+        # Whether the replication of this replica is paused.
         self.is_paused = False
         self.is_deleted = False
         # On the leader of a partition with other replicas.

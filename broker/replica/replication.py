@@ -245,7 +245,7 @@ class Replication:
             write.end(error_code)
 
     def drop_waiting(self) -> None:
-        """Forget the writes that wait, because the node died."""
+        """Drop the writes that wait, because the node died."""
         for write in list(self._waiting):
             write.cancel()
 
