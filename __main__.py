@@ -138,7 +138,12 @@ def commands() -> None:
     "--cluster-id", envvar="CLUSTER_ID", help="Cluster id.  [default: the one of the data folder, or a random one]"
 )
 @click.option("--data-dir", envvar="FAUXKA_DATA_DIR", type=PATH, help="Store all data in this folder.")
-@click.option("--import-logs", type=PATH, help="Serve the partition folders in this folder; it is never written to.")
+@click.option(
+    "--import-logs",
+    type=PATH,
+    multiple=True,
+    help="Serve the partition folders in this folder; it is never written to. Once for each of several nodes.",
+)
 @click.option(
     "--fsync",
     type=click.Choice(["always", "never"]),

@@ -67,7 +67,7 @@ class Node(NodeMethods):
         nodes: int = 1,
         racks: Sequence[str] | None = None,
         data_dir: str | os.PathLike[str] | None = None,
-        import_logs: str | os.PathLike[str] | None = None,
+        import_logs: str | os.PathLike[str] | Sequence[str | os.PathLike[str]] | None = None,
     ) -> None:
         """Prepare a broker; `start` or `with` starts it.
 
@@ -79,17 +79,19 @@ class Node(NodeMethods):
         listeners: of the first node; each further node has the same with a port that is higher by one.
         nodes: the number of nodes. racks: of each node; broker.rack for all by default.
         data_dir: the data folder, locked from now on until the broker stops; several nodes have a folder each there.
-        import_logs: a folder of a Kafka broker whose topics are served; it is never written to.
+        import_logs: a folder of a Kafka broker whose topics are served, or one for each of several nodes; nothing is
+        written there.
         data_dir and import_logs take precedence over file_system.
         Raises ConfigError for an unknown key or an invalid value, DataDirectoryError if a folder cannot be used.
         """
         version = _version_of(as_version)
         node_options = check_nodes(nodes, racks)
         settings = BrokerConfig.from_entries({**CONFIG_DEFAULTS, **config_entries(config)})
-        settings = config_of_nodes(node_options, settings, is_importing=import_logs is not None)
+        imported = _paths_of(import_logs)
+        settings = config_of_nodes(node_options, settings, import_logs=imported, data_dir=_path_of(data_dir))
         check_ports(listeners, nodes)
         storage = StorageOptions(
-            data_dir=_path_of(data_dir), import_logs=_path_of(import_logs), racks=node_options.racks_of(settings)
+            data_dir=_path_of(data_dir), import_logs=imported, racks=node_options.racks_of(settings)
         )
         if storage.is_in_memory:
             self.cluster = Cluster(
@@ -312,6 +314,12 @@ def _version_of(as_version: object) -> EmulatedVersion | None:
         return EmulatedVersion.parse(as_version)
     except ValueError as error:
         raise ConfigError(f"as_version: {error}") from error
+
+
+def _paths_of(paths: str | os.PathLike[str] | Sequence[str | os.PathLike[str]] | None) -> list[str]:
+    if paths is None:
+        return []
+    return [os.fspath(paths)] if isinstance(paths, (str, os.PathLike)) else [os.fspath(path) for path in paths]
 
 
 def _path_of(path: str | os.PathLike[str] | None) -> str | None:

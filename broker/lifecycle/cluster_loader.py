@@ -9,10 +9,11 @@ Source: LogManager.loadLogs and the stray partitions of BrokerMetadataPublisher,
 from __future__ import annotations
 
 import logging
-from collections.abc import Collection, Container, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Container, Iterable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from functools import partial
+from typing import TYPE_CHECKING
 
 from ...protocol.kafka_uuid import new_uuid
 from ...storage.checkpoints.checkpoint_files import PARTITION_METADATA, encode_partition_metadata
@@ -42,6 +43,9 @@ from .node_directories import NodeDirectories
 from .storage_options import StorageOptions
 from .stored_topics import belongs_to, complete_topics, describe_topics, is_damaged, topics_in_folders
 
+if TYPE_CHECKING:
+    from .node_import import ImportedNodes
+
 logger = logging.getLogger(__name__)
 
 # Added to the next producer id and the metadata offset after a start from the copy of the metadata, which may lack the
@@ -70,10 +74,12 @@ def load_cluster(
     with ExitStack() as opened:
         try:
             imported = None
-            if options.import_logs is not None:
-                imported = ImportedLogs(options.import_logs)
+            if len(options.import_logs) == 1:
+                imported = ImportedLogs(options.import_logs[0])
                 opened.callback(imported.close)
-            if len(options.racks) > 1:
+            if len(options.import_logs) > 1:
+                cluster = _import_nodes(new_cluster, options, config.node_id, opened)
+            elif len(options.racks) > 1:
                 assert options.data_dir is not None, "several nodes in memory have nothing to load"
                 directories = NodeDirectories(options.data_dir, config.node_id, len(options.racks), options.cluster_id)
                 opened.callback(directories.close)
@@ -94,6 +100,52 @@ def load_cluster(
             raise DataDirectoryError(f"cannot load the logs: {error}") from error
         cluster.folders = opened.pop_all()
     return cluster
+
+
+def _import_nodes(
+    new_cluster: Callable[[FileSystem], Cluster], options: StorageOptions, first_node_id: int, opened: ExitStack
+) -> Cluster:
+    """Create a cluster with the imported logs of each node. opened: unlocks their folders."""
+    # The import of one broker's logs needs no election.
+    from .node_import import ImportedNodes
+
+    folders = ImportedNodes(options.import_logs, first_node_id)
+    opened.callback(folders.close)
+    cluster = new_cluster(folders.new_files(first_node_id))
+    for node_id, rack in enumerate(options.racks[1:], start=first_node_id + 1):
+        cluster.add_node(rack, folders.new_files(node_id))
+    cluster.image.cluster_id = options.cluster_id or cluster.image.cluster_id
+    _load_imported_nodes(cluster, folders)
+    cluster.load_imported = partial(_reload_imported_nodes, cluster, folders)
+    return cluster
+
+
+def _reload_imported_nodes(cluster: Cluster, folders: ImportedNodes) -> None:
+    """Load the imported logs of all nodes again, without later changes. Raises OSError, ConfigError."""
+    for node in cluster.nodes:
+        node.replace_files(folders.new_files(node.node_id))
+    _load_imported_nodes(cluster, folders)
+    publish = cluster.controller.publish_partitions
+    assert publish is not None, "several nodes"
+    for topic in cluster.image.topics.values():
+        # The nodes run, and begin to fetch when they are told their leaders.
+        publish(topic, range(len(topic.partitions)))
+
+
+def _load_imported_nodes(cluster: Cluster, folders: ImportedNodes) -> None:
+    """Load the imported logs of all nodes, and elect leaders. New files are in memory."""
+    from .node_import import elect_leaders
+
+    folders.add_topics(cluster)
+    loaders = {node.node_id: TopicLoader(node, cluster.clock) for node in cluster.nodes}
+    logs = {node_id: loader.load_logs() for node_id, loader in loaders.items()}
+    elect_leaders(cluster, logs)
+    for node_id, loader in loaders.items():
+        loader.add_replicas(logs[node_id])
+    loaded = [log for of_node in logs.values() for of_topic in of_node.values() for log in of_topic if log is not None]
+    highest = [log.segments.highest_producer_id() for log in loaded]
+    highest += [node.replicas.logs.highest_producer_id() for node in cluster.nodes]
+    cluster.controller.restart_producer_ids(max(highest) + 1)
 
 
 def _reload_imported(cluster: Cluster, imported: ImportedLogs) -> None:
@@ -253,6 +305,10 @@ class TopicLoader:
 
     def load_replicas(self) -> None:
         """Load or create the logs of the node's replicas of the topics in the image. Raises as load."""
+        self.add_replicas(self.load_logs())
+
+    def load_logs(self) -> dict[str, list[PartitionLog | None]]:
+        """Load or create the logs of the node's replicas, by topic, without adding them. Raises as load."""
         image = self._controller.image
         by_name = {topic.name: topic for topic in topics_of(image)}
         own = {
@@ -260,11 +316,18 @@ class TopicLoader:
             for topic in image.topics.values()
         }
         stored = self._stored_partitions(by_name, own)
+        logs: dict[str, list[PartitionLog | None]] = {}
         for topic in by_name.values():
-            registered, indexes = image.topics[topic.name], own[topic.name]
+            indexes = own[topic.name]
             loaded = dict(zip(indexes, self._load_logs(topic, indexes, stored), strict=True))
-            self._replicas.load_partitions(registered, [loaded.get(index) for index in range(topic.partition_count)])
+            logs[topic.name] = [loaded.get(index) for index in range(topic.partition_count)]
         self._log_loaded(by_name.values())
+        return logs
+
+    def add_replicas(self, logs: Mapping[str, Iterable[PartitionLog | None]]) -> None:
+        """Add partitions with the logs that load_logs returned, as they are registered now."""
+        for name, of_topic in logs.items():
+            self._replicas.load_partitions(self._controller.image.topics[name], of_topic)
 
     def _stored_partitions(
         self, by_name: Mapping[str, TopicMetadata], own: Mapping[str, Container[int]]

@@ -56,13 +56,17 @@ def parse_nodes(count: int, racks: str | None) -> NodeOptions:
     return check_nodes(count, None if racks is None else [rack.strip() for rack in racks.split(",")])
 
 
-def config_of_nodes(nodes: NodeOptions, config: BrokerConfig, *, is_importing: bool) -> BrokerConfig:
-    """Return the config of the first node. is_importing: whether logs of a broker are imported.
+def config_of_nodes(
+    nodes: NodeOptions, config: BrokerConfig, *, import_logs: Sequence[str], data_dir: str | None
+) -> BrokerConfig:
+    """Return the config of the first node. import_logs: the folders of imported logs; data_dir: the data folder.
 
-    Raises ConfigError for node ids that do not exist, and for several nodes that would import the logs of one.
+    Raises ConfigError for node ids that do not exist, and where each node would not have its imported folder.
     """
-    if is_importing and nodes.node_count > 1:
-        raise ConfigError(f"--import-logs has the logs of one broker, for one node and not {nodes.node_count}")
+    if import_logs and len(import_logs) != nodes.node_count:
+        raise ConfigError(f"--import-logs: {len(import_logs)} folders for {nodes.node_count} nodes; each needs its own")
+    if len(import_logs) > 1 and data_dir is not None:
+        raise ConfigError("--import-logs with the folders of several nodes cannot be copied into --data-dir")
     if config.node_id + nodes.node_count - 1 > _NODE_ID_MAX:
         raise ConfigError(f"node.id {config.node_id}: {nodes.node_count} nodes need ids up to {_NODE_ID_MAX} at most")
     return config.with_entries({_RACK: nodes.racks[0]}) if nodes.racks else config

@@ -52,7 +52,7 @@ class Node:
         else:
             options = StorageOptions(
                 data_dir=None if data_dir is None else os.fspath(data_dir),
-                import_logs=None if import_logs is None else os.fspath(import_logs),
+                import_logs=() if import_logs is None else [os.fspath(import_logs)],
             )
             self.cluster = load_cluster(settings, options, clock=clock)
         self.ends: list[LogEndOffsets] = []

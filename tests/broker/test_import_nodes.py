@@ -1,0 +1,130 @@
+"""Imported folders of several brokers: each becomes the logs of one node, and the best replica of a partition leads."""
+
+from __future__ import annotations
+
+import shutil
+import time
+from pathlib import Path
+
+import pytest
+
+from fauxka.broker.lifecycle.data_directory import DataDirectoryError
+from fauxka.protocol.error_codes import ErrorCode
+from fauxka.testing import Broker
+
+from ..serving_process import serving
+from .blocking_client import BlockingClient, batch
+from .running_cluster import RunningCluster
+from .test_import_logs import content_of
+
+NODES = (1, 2, 3)
+ALL_VALUES = [b"a", b"b", b"c", b"d"]
+CAUGHT_UP_SECONDS_MAX = 20.0
+
+
+@pytest.fixture
+def folders(tmp_path: Path) -> list[Path]:
+    """The folders of three nodes. Node 1 has led orders-0, and then node 2; late-0 is on node 3 alone."""
+    data = tmp_path / "cluster"
+    with RunningCluster(data_dir=str(data)) as cluster:
+        create = cluster.cluster.controller.create_topic
+        cluster.call(lambda: create("orders", 2, assignments=[[1, 2, 3], [2, 3]]))
+        cluster.call(lambda: create("late", 1, assignments=[[3]]))
+        produce(cluster, 1, "orders", b"a")
+        produce(cluster, 2, "orders", b"p", 1)
+        produce(cluster, 3, "late", b"l")
+        cluster.kill(1)
+        produce(cluster, 2, "orders", b"b")
+        produce(cluster, 2, "orders", b"c")
+        cluster.kill(3)
+        produce(cluster, 2, "orders", b"d")
+    return [data / f"node-{node_id}" for node_id in NODES]
+
+
+def produce(cluster: RunningCluster, node_id: int, topic: str, value: bytes, partition: int = 0) -> None:
+    with cluster.client(node_id) as client:
+        answer = client.produce(topic, batch(value), partition)
+    assert answer.error_code == ErrorCode.NONE, answer
+
+
+def values(address: str, topic: str, partition: int, expected: list[bytes]) -> list[bytes]:
+    """Return the values on a node, as soon as they are the expected ones."""
+    deadline = time.monotonic() + CAUGHT_UP_SECONDS_MAX
+    with BlockingClient(address) as client:
+        while (read := client.read_values(topic, partition)) != expected and time.monotonic() < deadline:
+            time.sleep(0.02)
+    return read
+
+
+def test_every_node_serves_what_the_best_replica_has_and_nothing_is_written(
+    folders: list[Path], tmp_path: Path
+) -> None:
+    before = [content_of(folder) for folder in folders]
+    # The folders tell their nodes, so that their order does not matter.
+    words = [word for folder in reversed(folders) for word in ("--import-logs", str(folder))]
+
+    with serving(tmp_path, "--nodes", "3", *words) as broker:
+        addresses = broker.bootstrap.split(",")
+        assert [values(address, "orders", 0, ALL_VALUES) for address in addresses] == [ALL_VALUES] * 3
+        assert [values(address, "orders", 1, [b"p"]) for address in addresses[1:]] == [[b"p"]] * 2
+        assert values(addresses[2], "late", 0, [b"l"]) == [b"l"]
+        with BlockingClient(addresses[1]) as client:
+            assert client.produce("orders", batch(b"e"), 0).base_offset == 4
+
+    assert [content_of(folder) for folder in folders] == before
+
+
+def test_records_that_the_best_replica_does_not_have_are_truncated(folders: list[Path]) -> None:
+    unknown = bytearray(batch(b"never replicated"))
+    # After the record that node 1 has, in its leader epoch; node 2 has led since.
+    unknown[:8], unknown[12:16] = (1).to_bytes(8, "big"), bytes(4)
+    log = folders[0] / "orders-0/00000000000000000000.log"
+    log.write_bytes(log.read_bytes() + unknown)
+    (folders[0] / ".kafka_cleanshutdown").unlink()
+
+    with Broker(nodes=3, import_logs=folders) as broker:
+        addresses = broker.bootstrap_servers.split(",")
+        assert values(addresses[0], "orders", 0, ALL_VALUES) == ALL_VALUES
+
+
+def test_a_reset_loads_the_folders_again(folders: list[Path]) -> None:
+    with Broker(nodes=3, import_logs=folders) as broker:
+        addresses = broker.bootstrap_servers.split(",")
+        values(addresses[0], "orders", 0, ALL_VALUES)
+        with BlockingClient(addresses[1]) as client:
+            assert client.produce("orders", batch(b"e"), 0).error_code == ErrorCode.NONE
+        broker.reset()
+
+        assert [values(address, "orders", 0, ALL_VALUES) for address in addresses] == [ALL_VALUES] * 3
+
+
+def test_folders_without_meta_properties_are_those_of_the_nodes_in_order(folders: list[Path]) -> None:
+    for folder in folders:
+        (folder / "meta.properties").unlink()
+
+    with Broker({"node.id": 7}, nodes=3, import_logs=folders) as broker:
+        last = broker.bootstrap_servers.split(",")[2]
+        assert values(last, "late", 0, [b"l"]) == [b"l"]
+
+
+def test_folders_of_other_nodes_are_refused(folders: list[Path], tmp_path: Path) -> None:
+    twice = tmp_path / "twice"
+    shutil.copytree(folders[0], twice)
+    wrong: list[tuple[int, list[Path], str]] = [
+        (0, folders, f"{folders[2]} is of node 3, and the nodes are 0 to 2; set node.id to that of the first one"),
+        (1, [*folders[:2], twice], f"{folders[0]} and {twice} are both of node 1"),
+        (1, [folders[0], folders[0], folders[1]], "a folder is given twice"),
+    ]
+    for first, given, message in wrong:
+        with pytest.raises(DataDirectoryError) as refused:
+            Broker({"node.id": first}, nodes=3, import_logs=given)
+
+        assert str(refused.value) == f"--import-logs: {message}"
+
+
+def test_no_folder_is_locked_after_a_refusal(folders: list[Path]) -> None:
+    with pytest.raises(DataDirectoryError):
+        Broker({"node.id": 2}, nodes=3, import_logs=folders)
+
+    with RunningCluster(data_dir=str(folders[0].parent)) as cluster:
+        assert cluster.partition("orders").leader_id == 2
