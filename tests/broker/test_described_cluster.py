@@ -45,7 +45,7 @@ def test_each_node_names_itself_as_the_controller(cluster: RunningCluster, node_
     assert described(cluster, node_id, has_fenced=False).controller_id == node_id
 
 
-def test_fenced_node_is_no_observer_of_the_controller(cluster: RunningCluster) -> None:
+def test_fenced_node_stays_an_observer_of_the_controller(cluster: RunningCluster) -> None:
     cluster.kill(3)
 
     with cluster.client(1) as client:
@@ -56,7 +56,7 @@ def test_fenced_node_is_no_observer_of_the_controller(cluster: RunningCluster) -
     assert (partition.leader_id, [each.replica_id for each in partition.current_voters]) == (4, [4])
     directories = [node.replicas.log_directory_id for node in cluster.cluster.nodes]
     observers = [(each.replica_id, each.replica_directory_id) for each in partition.observers or ()]
-    assert observers == [(1, directories[0]), (2, directories[1])]
+    assert observers == [(1, directories[0]), (2, directories[1]), (3, directories[2])]
 
 
 def test_node_describes_the_logs_of_its_replicas_and_creates_none(cluster: RunningCluster) -> None:
