@@ -128,7 +128,7 @@ def _reload_imported_nodes(cluster: Cluster, folders: ImportedNodes) -> None:
     publish = cluster.controller.publish_partitions
     assert publish is not None, "several nodes"
     for topic in cluster.image.topics.values():
-        # The nodes run, and begin to fetch when they are told their leaders.
+        # The nodes are started already: followers fetch from here on.
         publish(topic, range(len(topic.partitions)))
 
 
@@ -379,7 +379,7 @@ class TopicLoader:
 
     def _rename_to_stray(self, stored: StoredPartition) -> None:
         if not self._replicas.is_on_disk:
-            # Nobody can look at it, and it would need memory.
+            # Kept on disk for a person to look at: in memory it would only take up space.
             self._replicas.file_system.delete_folder(partition_folder(stored.topic_name, stored.partition))
             return
         folder = self._replicas.logs.rename_to_stray(stored.topic_name, stored.partition, new_uuid())

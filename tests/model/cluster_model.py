@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 
 from .partition_change_model import (
-    NOBODY,
+    NO_LEADER,
     ONLINE,
     PREFERRED,
     UNCLEAN,
@@ -106,7 +106,7 @@ class ClusterModel:
     def __init__(self, replicas: Ids, min_isr: int, *, has_elr: bool, is_unclean_enabled: bool, now_ms: int) -> None:
         self.now_ms = now_ms
         self.min_isr, self.has_elr, self.is_unclean_enabled = min_isr, has_elr, is_unclean_enabled
-        self.partition = PartitionModel(NOBODY, -1, replicas, replicas)
+        self.partition = PartitionModel(NO_LEADER, -1, replicas, replicas)
         self.nodes = {each: NodeModel(each, self.partition, min_isr) for each in (1, 2, 3)}
         # Node id, first removed offset, log end before.
         self.truncations: list[tuple[int, int, int]] = []
@@ -134,7 +134,7 @@ class ClusterModel:
 
     def _publish(self, new: PartitionModel) -> None:
         before, self.partition = self.partition, new
-        if new.leader not in (NOBODY, before.leader, *before.isr, *before.elr):
+        if new.leader not in (NO_LEADER, before.leader, *before.isr, *before.elr):
             self._lose_what_lacks(new.leader)
         for node in self.nodes.values():
             if node.hears_controller:
@@ -158,12 +158,14 @@ class ClusterModel:
 
     def _unfence(self, node: NodeModel) -> None:
         node.is_fenced = False
-        if self.partition.leader == NOBODY:
+        if self.partition.leader == NO_LEADER:
             self._change(self.partition)
 
     def elect(self, *, is_preferred: bool) -> str:
         before = self.partition
-        if before.leader == before.replicas[0] if is_preferred else before.leader != NOBODY:
+        is_preferred_leading = before.leader == before.replicas[0]
+        is_led = before.leader != NO_LEADER
+        if is_preferred_leading if is_preferred else is_led:
             return NOT_NEEDED
         if self._change(before, election=PREFERRED if is_preferred else UNCLEAN):
             return OK

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 
-NOBODY = -1
+NO_LEADER = -1
 ONLINE, PREFERRED, UNCLEAN = "online", "preferred", "unclean"
 Ids = tuple[int, ...]
 
@@ -92,20 +92,20 @@ def _leader(before: PartitionModel, after: PartitionModel, rules: RulesModel) ->
     for each in _last_resorts(before, after, rules):
         if each in rules.alive:
             return each, True
-    return NOBODY, False
+    return NO_LEADER, False
 
 
 def _last_resorts(before: PartitionModel, after: PartitionModel, rules: RulesModel) -> Ids:
     """Return who may lead without all records."""
-    is_nobody_known = rules.has_elr and not after.isr and not after.elr
-    last_known = before.last_known if is_nobody_known else ()
+    is_last_known_left = rules.has_elr and not after.isr and not after.elr
+    last_known = before.last_known if is_last_known_left else ()
     return (*last_known, *after.replicas) if rules.election == UNCLEAN else last_known
 
 
 def _last_known(before: PartitionModel, after: PartitionModel, leader: int, rules: RulesModel) -> Ids:
     """The last leader is known from when the ISR is empty until there is a leader again."""
-    if not rules.has_elr or leader != NOBODY:
+    if not rules.has_elr or leader != NO_LEADER:
         return ()
-    if not after.isr and before.leader != NOBODY:
+    if not after.isr and before.leader != NO_LEADER:
         return (before.leader,)
     return before.last_known

@@ -18,7 +18,7 @@ from fauxka.storage.coordinator_batch import TransactionMarker
 from ..protocol.batch_bytes import batch, record
 from ..run_counts import examples
 from .cluster_model import CONTROLLER, OTHERS, ClusterModel, LogModel, NodeModel
-from .partition_change_model import NOBODY
+from .partition_change_model import NO_LEADER
 from .replicated_cluster import ReplicatedCluster, configs_of
 
 NODES = (1, 2, 3)
@@ -236,7 +236,7 @@ class Replication(RuleBasedStateMachine):
             self.rejoin(node_id)
             self.pause(node_id, is_paused=False)
         self.advance(2_000)
-        assert self.model.partition.leader != NOBODY
+        assert self.model.partition.leader != NO_LEADER
         self.the_controller_decides_as_the_model()
         self.every_node_has_the_logs_of_the_model()
         self.truncations_are_reported()
