@@ -13,6 +13,9 @@ from .consumer import ConsumerOptions
 
 BACKOFF_MS = 20
 POLL_SECONDS = 0.1
+# librdkafka leaves no group while it looks for the coordinator: the next member waits for the end of the session. This is
+# the shortest that a broker accepts (group.min.session.timeout.ms).
+SESSION_MS = 6_000
 # A consumer without a group needs the option, but does not use it.
 _NO_GROUP = "none"
 
@@ -37,6 +40,7 @@ class ConfluentConsumer:
                 "client.id": options.process,
                 "group.id": options.group or _NO_GROUP,
                 "isolation.level": "read_committed",
+                "session.timeout.ms": SESSION_MS,
                 "enable.auto.commit": False,
                 "auto.offset.reset": "earliest",
                 "fetch.wait.max.ms": int(POLL_SECONDS * 1000),
