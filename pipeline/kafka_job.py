@@ -1,7 +1,8 @@
 """`python -m fauxka.pipeline.kafka_job`: typical Spark jobs with the kafka format, to be run under injected faults.
 
-`write` writes numbered events to a topic; `copy` copies a topic to another one as a stream. Each prints its JobOutcome
-as one line of JSON. Exit code 0 if Spark reports success, 1 if it reports failure, 2 if the job could not start.
+`write` writes numbered events to a topic. `copy` copies a topic to another one as a stream, with --follow until
+standard input ends. Each prints its JobOutcome as one line of JSON. Exit code 0 if Spark reports success, 1 if it
+reports failure, 2 if the job could not start.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ from .spark.task_attempts import Attempt, event_log_settings, read_attempts
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql.streaming.query import StreamingQuery
 
 # The header with the event id, which is also the key.
 EVENT_HEADER = "event"
@@ -94,8 +96,11 @@ def write(
 @click.option(
     "--attempts", type=click.IntRange(min=1), default=4, show_default=True, help="Attempts of a task, as on a cluster."
 )
+@click.option("--follow", is_flag=True, help="Go on until standard input ends, and copy the rest then.")
 @click.option("assignments", "-o", "--option", multiple=True, metavar="KEY=VALUE", help="An option of the source.")
-def copy(bootstrap: str, source: str, topic: str, checkpoint: str, attempts: int, assignments: tuple[str, ...]) -> None:
+def copy(
+    bootstrap: str, source: str, topic: str, checkpoint: str, attempts: int, follow: bool, assignments: tuple[str, ...]
+) -> None:
     """Copy the present content of a topic, as a stream that continues from its checkpoint, and exit."""
     base = {"kafka.bootstrap.servers": bootstrap, "subscribe": source, "startingOffsets": "earliest"}
     options = {**base, "includeHeaders": "true", **options_of(assignments)}
@@ -103,15 +108,23 @@ def copy(bootstrap: str, source: str, topic: str, checkpoint: str, attempts: int
     def job(spark: SparkSession) -> int | None:
         records = spark.readStream.format("kafka").options(**options).load().select("key", "value", "headers")
         sink = {"kafka.bootstrap.servers": bootstrap, "topic": topic, "checkpointLocation": checkpoint}
-        query = records.writeStream.format("kafka").options(**sink).trigger(availableNow=True).start()
+        stream = records.writeStream.format("kafka").options(**sink)
+        query = stream.start() if follow else stream.trigger(availableNow=True).start()
         try:
-            if not query.awaitTermination(STREAM_SECONDS_MAX):
-                raise BadOption(f"the stream did not end in {STREAM_SECONDS_MAX} s")
+            _await_end(query, follow=follow)
         finally:
             query.stop()
         return sum(int(progress["numInputRows"]) for progress in query.recentProgress)
 
     run(job, attempts)
+
+
+def _await_end(query: StreamingQuery, *, follow: bool) -> None:
+    if follow:
+        sys.stdin.read()
+        query.processAllAvailable()
+    elif not query.awaitTermination(STREAM_SECONDS_MAX):
+        raise BadOption(f"the stream did not end in {STREAM_SECONDS_MAX} s")
 
 
 def numbered_events(spark: SparkSession, events: int, value_bytes: int, tasks: int) -> DataFrame:

@@ -31,7 +31,7 @@ class NodeSteps:
     def run(self, step: NodeStep) -> None:
         """Run a step, and add a note with the leader after it."""
         assert isinstance(self._broker, ClusterBroker), "the scenario has one node"
-        text = _run(step, self._broker)
+        text = run_node_step(step, self._broker)
         self._notes.add("broker", f"{text}{self.leader_text()}")
 
     def leader_text(self) -> str:
@@ -39,8 +39,8 @@ class NodeSteps:
         return f": {self._broker.leader_text(self._topic)}" if isinstance(self._broker, ClusterBroker) else ""
 
 
-def _run(step: NodeStep, broker: ClusterBroker) -> str:
-    """Run a step, and return it as text."""
+def run_node_step(step: NodeStep, broker: ClusterBroker) -> str:
+    """Run a step, and return it as text for a note."""
     match step:
         case StopNode(node=node, controlled=controlled):
             broker.stop_node(node, controlled=controlled)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -95,10 +96,28 @@ class Ended:
     output: str
 
 
-def run_job(arguments: Sequence[str]) -> JobOutcome:
-    """Run a job of pipeline.kafka_job. Raises ClientUnavailable without Spark, and BrokerFailed."""
-    ended = run_module(JOB, arguments)
-    return msgspec.json.decode(ended.output, type=JobOutcome)
+class RunningJob:
+    """A job of pipeline.kafka_job in its own process."""
+
+    def __init__(self, arguments: Sequence[str]) -> None:
+        """Start the job."""
+        self._module = _RunningModule(JOB, arguments)
+
+    @property
+    def has_ended(self) -> bool:
+        """Whether the process has ended, by itself or by a failure."""
+        return self._module.has_ended
+
+    def end(self) -> JobOutcome:
+        """End the standard input of a job that waits for it, and wait for the job.
+
+        Raises ClientUnavailable without Spark, and BrokerFailed.
+        """
+        return msgspec.json.decode(self._module.end().output, type=JobOutcome)
+
+    def kill(self) -> None:
+        """Kill the process; no effect on one that has ended."""
+        self._module.kill()
 
 
 def run_audit(arguments: Sequence[str]) -> AuditVerdict:
@@ -118,25 +137,47 @@ def run_dedup(arguments: Sequence[str]) -> list[str]:
 
 def run_module(module: str, arguments: Sequence[str]) -> Ended:
     """Run a module until it exits with 0 or 1. Raises ClientUnavailable and BrokerFailed."""
-    kept = {name: value for name, value in os.environ.items() if not name.startswith(("KAFKA_", "FAUXKA_"))}
-    process = subprocess.Popen(
-        [sys.executable, "-m", module, *arguments],
-        env=kept,
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
-    try:
-        output, log = process.communicate(timeout=PROCESS_SECONDS_MAX)
-    except subprocess.TimeoutExpired as error:
-        raise BrokerFailed(f"{module} {arguments[0]} did not end in {PROCESS_SECONDS_MAX} s") from error
-    finally:
-        if process.poll() is None:
-            # Its Java process ends by itself.
-            process.kill()
-            process.wait()
-    return _judged(Ended(process.returncode, output), log, f"{module} {arguments[0]}")
+    return _RunningModule(module, arguments).end()
+
+
+class _RunningModule:
+    """A module that runs in its own process."""
+
+    def __init__(self, module: str, arguments: Sequence[str]) -> None:
+        kept = {name: value for name, value in os.environ.items() if not name.startswith(("KAFKA_", "FAUXKA_"))}
+        self._what = f"{module} {arguments[0]}"
+        # A pipe would block a process that writes more than a buffer while nothing reads it.
+        self._log = tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace")  # noqa: SIM115
+        self._process = subprocess.Popen(
+            [sys.executable, "-m", module, *arguments],
+            env=kept,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=self._log,
+            text=True,
+        )
+
+    @property
+    def has_ended(self) -> bool:
+        return self._process.poll() is not None
+
+    def end(self) -> Ended:
+        """End its standard input, and wait for its exit. Raises ClientUnavailable and BrokerFailed."""
+        try:
+            output, _ = self._process.communicate(timeout=PROCESS_SECONDS_MAX)
+            self._log.seek(0)
+            return _judged(Ended(self._process.returncode, output), self._log.read(), self._what)
+        except subprocess.TimeoutExpired as error:
+            raise BrokerFailed(f"{self._what} did not end in {PROCESS_SECONDS_MAX} s") from error
+        finally:
+            self.kill()
+
+    def kill(self) -> None:
+        """Kill the process; no effect on one that has ended. Its Java process ends by itself."""
+        if not self.has_ended:
+            self._process.kill()
+            self._process.communicate()
+        self._log.close()
 
 
 def _judged(ended: Ended, log: str, what: str) -> Ended:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from msgspec import Struct
 
-from ..scenario import ALL_VERSIONS, Arm, Batch, Lift
+from ..scenario import ALL_VERSIONS, Arm, Batch, Lift, StartNode, StopNode
 
 
 class Step(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, tag_field="do", tag=True):
@@ -42,14 +42,29 @@ class WriteJob(Step, frozen=True, tag="write"):
 class CopyJob(Step, frozen=True, tag="copy"):
     """A Spark stream copies the available records of a topic to another one, and ends.
 
-    checkpoint: its name; a stream with the same checkpoint continues where the last one ended. options: of the source.
+    checkpoint: its name; a stream with the same checkpoint continues where the last one ended. follow: whether it runs
+    beside the next steps, until `end_copy`. options: of the source.
     """
 
     job: str
     topic: str
     to: str
     checkpoint: str
+    follow: bool = False
     options: dict[str, str] = {}
+
+
+class EndCopy(Step, frozen=True, tag="end_copy"):
+    """A stream that follows its topic copies the rest, and ends."""
+
+    job: str
+
+
+class AwaitRows(Step, frozen=True, tag="await_rows"):
+    """The next step waits until a topic has that many records."""
+
+    topic: str
+    rows: int
 
 
 class Recreate(Step, frozen=True, tag="recreate"):
@@ -85,7 +100,22 @@ class DedupLog(Step, frozen=True, tag="dedup"):
     to: str
 
 
-AnyJobStep = Arm | Lift | Send | WriteJob | CopyJob | Recreate | LoseWrites | Crash | AuditLog | DedupLog
+ClusterStep = StopNode | StartNode
+AnyJobStep = (
+    Arm
+    | Lift
+    | Send
+    | WriteJob
+    | CopyJob
+    | EndCopy
+    | AwaitRows
+    | Recreate
+    | LoseWrites
+    | Crash
+    | ClusterStep
+    | AuditLog
+    | DedupLog
+)
 
 
 class JobExpectation(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -107,7 +137,7 @@ class JobExpectation(Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
 
 
 class JobScenario(Struct, frozen=True, kw_only=True):
-    """One scenario. topics: the number of partitions by topic."""
+    """One scenario. topics: the number of partitions by topic. nodes: of the broker."""
 
     name: str
     title: str
@@ -117,6 +147,7 @@ class JobScenario(Struct, frozen=True, kw_only=True):
     expect: JobExpectation
     batches: dict[str, Batch] = {}
     versions: str = ALL_VERSIONS
+    nodes: int = 1
 
     @property
     def has_application(self) -> bool:

@@ -10,7 +10,7 @@ import msgspec
 
 from ..scenario import ALL_VERSIONS
 from ..scenario_files import ScenarioFileError, UnknownScenario, batch_of
-from .job_scenario import AnyJobStep, AuditLog, CopyJob, DedupLog, JobExpectation, JobScenario, Send, WriteJob
+from .job_scenario import AnyJobStep, AuditLog, CopyJob, DedupLog, EndCopy, JobExpectation, JobScenario, Send, WriteJob
 
 _PACKAGE = __name__.rpartition(".")[0]
 _FOLDER = "data"
@@ -27,6 +27,7 @@ class _File(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
     expect: JobExpectation
     batches: dict[str, str] = {}
     versions: str = ALL_VERSIONS
+    nodes: int = 1
 
 
 def job_scenario_names() -> list[str]:
@@ -62,8 +63,10 @@ def parse_job_scenario(name: str, text: str) -> JobScenario:
         expect=file.expect,
         batches=batches,
         versions=file.versions,
+        nodes=file.nodes,
     )
     _check_names(scenario)
+    _check_ends(scenario)
     return scenario
 
 
@@ -88,6 +91,20 @@ def _check_names(scenario: JobScenario) -> None:
     ):
         if unknown := used - known:
             raise ScenarioFileError(f"{scenario.name}{_SUFFIX}: unknown {kind} {', '.join(sorted(unknown))}")
+
+
+def _check_ends(scenario: JobScenario) -> None:
+    """Raise ScenarioFileError if a stream that follows its topic has no `end_copy` after it, or another step has."""
+    running: set[str] = set()
+    for step in scenario.steps:
+        if isinstance(step, CopyJob) and step.follow:
+            running.add(step.job)
+        if isinstance(step, EndCopy):
+            if step.job not in running:
+                raise ScenarioFileError(f"{scenario.name}{_SUFFIX}: end_copy of {step.job}, which does not follow")
+            running.remove(step.job)
+    if running:
+        raise ScenarioFileError(f"{scenario.name}{_SUFFIX}: no end_copy of {', '.join(sorted(running))}")
 
 
 def _topics_of(step: AnyJobStep) -> set[str]:

@@ -3,27 +3,33 @@
 from __future__ import annotations
 
 import json
+import time
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import assert_never
 
 from ...protocol.sequences import increment_sequence
+from ..brokers.cluster_broker import ClusterBroker
 from ..brokers.in_process_broker import InProcessBroker
-from ..brokers.scenario_broker import EVENT_ID, create_topic, delete_topic
+from ..brokers.scenario_broker import EVENT_ID, BrokerFailed, create_topic, delete_topic
 from ..clients.client import ClientOptions, ScenarioClient, events_of
 from ..clients.clients import NamedClient
 from ..engine import DELIVERY_MS, RAW_REQUEST_MS, REAL_REQUEST_MS
+from ..node_steps import run_node_step
 from ..report.journal_requests import JournalRequest
 from ..report.notes import Note, Who
+from ..report.stored_log import read_log
 from ..report.timeline import NamedRule
-from ..scenario import RAW, Arm, Batch, Lift
-from .job_process import AuditVerdict, JobOutcome, run_audit, run_dedup, run_job
+from ..scenario import RAW, Arm, Batch, Lift, StartNode, StopNode
+from .job_process import PROCESS_SECONDS_MAX, AuditVerdict, JobOutcome, RunningJob, run_audit, run_dedup
 from .job_scenario import (
     AnyJobStep,
     AuditLog,
+    AwaitRows,
     CopyJob,
     Crash,
     DedupLog,
+    EndCopy,
     JobScenario,
     LoseWrites,
     Recreate,
@@ -33,6 +39,7 @@ from .job_scenario import (
 
 # The process of the producers of the application.
 APPLICATION = "application"
+AWAIT_POLL_SECONDS = 0.1
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +50,29 @@ class JobRunContext:
     client: NamedClient
     broker: InProcessBroker
     folder: Path
+
+
+@dataclass(frozen=True, slots=True)
+class _StartedJob:
+    """topics: those with its notes; it writes to the last one. first_request: the first journal id that can be its."""
+
+    name: str
+    topics: list[str]
+    first_request: int
+    running: RunningJob
+
+    @property
+    def process(self) -> str:
+        return f"job {self.name}"
+
+
+@dataclass(frozen=True, slots=True)
+class _Writes:
+    """The journal ids of the time in which a process alone wrote to a topic."""
+
+    ids: range
+    topic: str
+    process: str
 
 
 @dataclass(slots=True)
@@ -71,7 +101,8 @@ class JobStepRunner:
         self._clients: dict[str, ScenarioClient] = {}
         self._acked: dict[str, list[str]] = {}
         self._next_sequences: dict[str, int] = {}
-        self._requests_of_jobs: list[tuple[range, str]] = []
+        self._running: dict[str, _StartedJob] = {}
+        self._writes: list[_Writes] = []
         for topic in context.scenario.topics:
             self._create(topic)
 
@@ -81,7 +112,13 @@ class JobStepRunner:
             self._run_step(step)
 
     def close(self) -> None:
-        """Close the producers of the application."""
+        """Close the producers of the application, and kill the jobs that still run."""
+        self._close_clients()
+        for job in self._running.values():
+            job.running.kill()
+        self._running.clear()
+
+    def _close_clients(self) -> None:
         for client in self._clients.values():
             client.close()
         self._clients.clear()
@@ -90,20 +127,25 @@ class JobStepRunner:
         match step:
             case Send():
                 self._send(step)
-            case WriteJob() | CopyJob():
-                self._run_job(step)
+            case WriteJob() | CopyJob() | EndCopy() | AwaitRows():
+                self._change_jobs(step)
             case AuditLog() | DedupLog():
                 self._inspect(step)
             case Arm() | Lift():
                 self._change_rules(step)
             case Recreate() | LoseWrites() | Crash():
                 self._change_broker(step)
+            case StopNode() | StartNode():
+                self._change_nodes(step)
             case _:
                 assert_never(step)
 
     def process_of(self, request: JournalRequest) -> str:
-        """Return the process of a request: a job, or the application."""
-        return next((process for ids, process in self._requests_of_jobs if request.id in ids), APPLICATION)
+        """Return the process of a Produce request: a job, or the application."""
+        topics = {batch.topic for batch in request.batches}
+        return next(
+            (each.process for each in self._writes if request.id in each.ids and each.topic in topics), APPLICATION
+        )
 
     # -- the application
 
@@ -140,21 +182,51 @@ class JobStepRunner:
 
     # -- Spark
 
-    def _run_job(self, step: WriteJob | CopyJob) -> None:
+    def _change_jobs(self, step: WriteJob | CopyJob | EndCopy | AwaitRows) -> None:
+        match step:
+            case EndCopy(job=job):
+                self._end_job(self._running.pop(job))
+            case AwaitRows(topic=topic, rows=rows):
+                self._await_rows(topic, rows)
+            case CopyJob(follow=True):
+                self._running[step.job] = self._start_job(step)
+            case _:
+                self._end_job(self._start_job(step))
+
+    def _start_job(self, step: WriteJob | CopyJob) -> _StartedJob:
         # The notes of a copy belong to both topics.
         topics = [step.topic] if isinstance(step, WriteJob) else [step.topic, step.to]
-        process = f"job {step.job}"
-        self._note_each(topics, f'Spark starts the job "{step.job}"{_options_text(step.options)}', process)
-        first = self._last_request() + 1
-        outcome = run_job(self._arguments(step))
-        # No other process sends meanwhile.
-        self._requests_of_jobs.append((range(first, self._last_request() + 1), process))
+        job = _StartedJob(step.job, topics, self._last_request() + 1, RunningJob(self._arguments(step)))
+        self._note_each(topics, f'Spark starts the job "{job.name}"{_options_text(step.options)}', job.process)
+        return job
+
+    def _end_job(self, job: _StartedJob) -> None:
+        outcome = job.running.end()
+        self._writes.append(_Writes(range(job.first_request, self._last_request() + 1), job.topics[-1], job.process))
         for attempt in outcome.attempts:
             text = f"attempt {attempt.number} of the task fails: {attempt.failure}"
-            self._notes_of(topics[-1]).append(Note(self._last_request(attempt.ended_ms), "client", text, process))
+            self._notes_of(job.topics[-1]).append(
+                Note(self._last_request(attempt.ended_ms), "client", text, job.process)
+            )
         reason = f": {outcome.reason}" if outcome.reason else ""
-        self._note_each(topics, f'"{step.job}" has {outcome.status}{reason}', process)
-        self.results.jobs[step.job] = outcome
+        self._note_each(job.topics, f'"{job.name}" has {outcome.status}{reason}', job.process)
+        self.results.jobs[job.name] = outcome
+
+    def _await_rows(self, topic: str, rows: int) -> None:
+        partitions = self._context.scenario.topics[topic]
+        deadline = time.monotonic() + PROCESS_SECONDS_MAX
+        while (stored := self._rows_in(topic, partitions)) < rows:
+            for job in self._running.values():
+                if job.running.has_ended:
+                    outcome = job.running.end()
+                    raise BrokerFailed(f'"{job.name}" has {outcome.status} too early: {outcome.reason}')
+            if time.monotonic() > deadline:
+                raise BrokerFailed(f"{topic} has {stored} records, {rows} were expected")
+            time.sleep(AWAIT_POLL_SECONDS)
+
+    def _rows_in(self, topic: str, partitions: int) -> int:
+        batches = read_log(self._broker.bootstrap_servers, topic, partitions)
+        return sum(len(batch.events) for batch in batches)
 
     def _arguments(self, step: WriteJob | CopyJob) -> list[str]:
         options = [word for key, value in step.options.items() for word in ("-o", f"{key}={value}")]
@@ -164,7 +236,8 @@ class JobStepRunner:
             sizes += ["--attempts", str(step.attempts)]
             return ["write", *base, "--to", step.topic, *sizes, *options]
         checkpoint = str(self._context.folder / f"checkpoint-{step.checkpoint}")
-        return ["copy", *base, "--from", step.topic, "--to", step.to, "--checkpoint", checkpoint, *options]
+        follow = ["--follow"] if step.follow else []
+        return ["copy", *base, "--from", step.topic, "--to", step.to, "--checkpoint", checkpoint, *follow, *options]
 
     def _inspect(self, step: AuditLog | DedupLog) -> None:
         base = ["--bootstrap", self._broker.bootstrap_servers, "--event-id", EVENT_ID]
@@ -210,10 +283,16 @@ class JobStepRunner:
                 self._note(topic, "test", "from now on the disk loses all writes to the log")
             case Crash():
                 self._broker.crash()
-                self.close()
+                self._close_clients()
                 self._note("", "broker", "is killed, and restarts with the content of its disk")
             case _:
                 assert_never(step)
+
+    def _change_nodes(self, step: StopNode | StartNode) -> None:
+        assert isinstance(self._broker, ClusterBroker), "the scenario has one node"
+        text = run_node_step(step, self._broker)
+        for topic in self._context.scenario.topics:
+            self._note(topic, "broker", f"{text}: {self._broker.leader_text(topic)}")
 
     def _create(self, topic: str) -> None:
         create_topic(self._broker.bootstrap_servers, topic, self._context.scenario.topics[topic], {})

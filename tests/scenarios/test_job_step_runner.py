@@ -5,12 +5,14 @@ from pathlib import Path
 
 import pytest
 
+from fauxka.scenarios.brokers.cluster_broker import ClusterBroker
 from fauxka.scenarios.brokers.in_process_broker import InProcessBroker
 from fauxka.scenarios.clients.clients import client_of
 from fauxka.scenarios.report.stored_log import read_log
-from fauxka.scenarios.scenario import Batch
+from fauxka.scenarios.scenario import Batch, StartNode, StopNode
 from fauxka.scenarios.spark.job_scenario import (
     AnyJobStep,
+    AwaitRows,
     Crash,
     JobExpectation,
     JobScenario,
@@ -49,6 +51,13 @@ def perform(broker: InProcessBroker, folder: Path, steps: Sequence[AnyJobStep]) 
     return [event for batch in read_log(broker.bootstrap_servers, TOPIC, 1) for event in batch.events]
 
 
+@pytest.fixture
+def cluster() -> Iterator[ClusterBroker]:
+    broker = ClusterBroker("4.3", 3)
+    yield broker
+    broker.close()
+
+
 def test_events_that_are_sent_again_get_the_next_sequences(broker: InProcessBroker, tmp_path: Path) -> None:
     stored = perform(broker, tmp_path, [SEND_A, SEND_B, Send(topic=TOPIC, batches=["A"], again=True)])
 
@@ -67,3 +76,15 @@ def test_a_crash_loses_exactly_what_the_disk_lost(broker: InProcessBroker, tmp_p
 
 def test_a_recreated_topic_is_empty(broker: InProcessBroker, tmp_path: Path) -> None:
     assert perform(broker, tmp_path, [SEND_A, Recreate(topic=TOPIC)]) == []
+
+
+def test_the_application_writes_to_the_new_leader_while_a_node_is_down(cluster: ClusterBroker, tmp_path: Path) -> None:
+    stop = StopNode(node=1, controlled=True)
+
+    stored = perform(cluster, tmp_path, [SEND_A, stop, SEND_B, AwaitRows(topic=TOPIC, rows=5), StartNode(node=1)])
+
+    assert stored == ["A-1", "A-2", "A-3", "B-1", "B-2"]
+    appended = [
+        request.node for request in cluster.journal() for each in request.batches if each.decision == "appended"
+    ]
+    assert appended == [1, 2]

@@ -77,6 +77,12 @@ def test_a_file_is_read() -> None:
         ("rows = { copied = 5 }", "rows = { copies = 5 }", "unknown topic copies"),
         ('jobs = { copy = "succeeded" }', 'jobs = { other = "succeeded" }', "unknown job other"),
         ("rows = ", "raws = ", "raws"),
+        ('checkpoint = "c"', 'checkpoint = "c"\nfollow = true', "no end_copy of copy"),
+        (
+            'do = "audit"\ntopic = "copied"',
+            'do = "end_copy"\njob = "copy"\n[[steps]]\ndo = "audit"\ntopic = "copied"',
+            "end_copy of copy, which does not follow",
+        ),
     ],
 )
 def test_invalid_scenario_is_refused_with_file_and_place(written: str, instead: str, told: str) -> None:
