@@ -97,6 +97,18 @@ def test_stopped_node_serves_again_at_its_published_port(cluster: FauxkaContaine
     wait_until(lambda: sorted(cluster.broker.partitions("orders")[0].isr) == list(NODES))
 
 
+def test_container_is_healthy_while_one_of_its_nodes_is_up(of_engine: Engine, cluster: FauxkaContainer) -> None:
+    container = cluster.get_wrapped_container().id
+    cluster.broker.stop_node(1)
+    cluster.broker.stop_node(2, controlled=False)
+    with_one_node = of_engine.podman("healthcheck", "run", container)
+    cluster.broker.stop_node(3, controlled=False)
+
+    without_nodes = of_engine.podman("healthcheck", "run", container)
+
+    assert (with_one_node.exit_code, without_nodes.exit_code) == (0, 1), with_one_node.log
+
+
 def test_containers_of_a_network_reach_every_node_by_the_alias(of_engine: Engine) -> None:
     with (
         Network() as network,
