@@ -98,7 +98,7 @@ def test_stopped_node_serves_again_at_its_published_port(cluster: FauxkaContaine
 
 
 def test_container_is_healthy_while_one_of_its_nodes_is_up(of_engine: Engine, cluster: FauxkaContainer) -> None:
-    container = cluster.get_wrapped_container().id
+    container = cluster.get_wrapped_container().id or ""
     cluster.broker.stop_node(1)
     cluster.broker.stop_node(2, controlled=False)
     with_one_node = of_engine.podman("healthcheck", "run", container)
