@@ -163,10 +163,6 @@ def test_commands_find_the_admin_api_by_the_ready_file(tmp_path: Path) -> None:
             "--import-logs: 1 folders for 3 nodes; each needs its own",
         ),
         (
-            ("--nodes", "2", "--import-logs", "a", "--import-logs", "b", "--data-dir", "c"),
-            "--import-logs with the folders of several nodes cannot be copied into --data-dir",
-        ),
-        (
             ("--port", "9192", "--admin-port", "9192"),
             "--admin-port: port 9192 is the port of a Kafka listener",
         ),

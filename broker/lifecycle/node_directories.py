@@ -22,14 +22,17 @@ _OTHERS = {CONTROLLER_FOLDER, EXPORTS_FOLDER, "lost+found"}
 
 
 class NodeDirectories:
-    """The data folders of several nodes, locked until `close`. nodes: in the order of their ids."""
+    """The data folders of several nodes, locked until `close`.
+
+    folder: the one that has them all. nodes: in the order of their ids.
+    """
 
     def __init__(self, folder: str, first_node_id: int, node_count: int, cluster_id: str | None) -> None:
         """Create the folders if necessary, and lock them. Raises DataDirectoryError.
 
         cluster_id: None accepts that of the folder, or creates one.
         """
-        folder = os.path.abspath(folder)
+        self.folder = folder = os.path.abspath(folder)
         node_ids = range(first_node_id, first_node_id + node_count)
         try:
             os.makedirs(folder, exist_ok=True)

@@ -12,9 +12,15 @@ from dataclasses import dataclass
 
 from confluent_kafka import OFFSET_BEGINNING, Consumer, KafkaError, Message, Producer, TopicPartition
 from confluent_kafka.admin import AdminClient
-from confluent_kafka.cimpl import NewTopic
 
 from fauxka.protocol.api_keys import ApiKey
+from fauxka.protocol.messages.create_topics import (
+    CreatableReplicaAssignment,
+    CreatableTopic,
+    CreatableTopicConfig,
+    CreateTopicsRequest,
+    CreateTopicsResponse,
+)
 from fauxka.protocol.messages.find_coordinator import FindCoordinatorRequest, FindCoordinatorResponse
 from fauxka.protocol.messages.init_producer_id import InitProducerIdRequest, InitProducerIdResponse
 
@@ -70,13 +76,7 @@ class ClusterScene:
 
     def fill(self, bootstrap: str) -> None:
         """Create the topics, produce, consume and commit."""
-        topics = [
-            NewTopic(name, len(assignment), replica_assignment=assignment, config={"retention.ms": "-1"})
-            for name, assignment in ASSIGNMENTS.items()
-        ]
-        admin = AdminClient({"bootstrap.servers": bootstrap})
-        for created in admin.create_topics(topics).values():
-            created.result(SECONDS_MAX)
+        _create_topics(bootstrap)
         self._fill_producers(bootstrap)
         _fill_plain(bootstrap)
         _fill_transactions(bootstrap)
@@ -153,6 +153,26 @@ def _leader_addresses(bootstrap: str) -> dict[tuple[str, int], str]:
             return found
         assert time.monotonic() < deadline, f"only {sorted(found)} have leaders"
         time.sleep(POLL_SECONDS)
+
+
+def _create_topics(bootstrap: str) -> None:
+    topics = [
+        CreatableTopic(
+            name=name,
+            num_partitions=-1,
+            replication_factor=-1,
+            assignments=[
+                CreatableReplicaAssignment(partition_index=index, broker_ids=replicas)
+                for index, replicas in enumerate(assignment)
+            ],
+            configs=[CreatableTopicConfig(name="retention.ms", value="-1")],
+        )
+        for name, assignment in ASSIGNMENTS.items()
+    ]
+    with BlockingClient(bootstrap.partition(",")[0]) as client:
+        request = CreateTopicsRequest(topics=topics, timeout_ms=TIMEOUT_MS)
+        response = client.send(ApiKey.CREATE_TOPICS, 7, request, CreateTopicsResponse.read)
+    assert [each.error_code for each in response.topics] == [0] * len(topics), response
 
 
 def _fill_plain(bootstrap: str) -> None:

@@ -1,7 +1,7 @@
 """The folders of a real Kafka of three brokers, read by three nodes: the same records, and the same responses."""
 
 import shutil
-from collections.abc import Generator
+from collections.abc import Generator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -17,6 +17,9 @@ pytestmark = pytest.mark.reference
 
 NAMES = [name_of(*each) for each in PARTITIONS]
 RACKS = ("a", "b", "c")
+# Where the imported logs are served, and the options for it.
+READ_IN_PLACE, COPIED = "read in place", "copied"
+PLACES = {READ_IN_PLACE: (), COPIED: ("--data-dir", "DATA")}
 
 
 @dataclass(frozen=True)
@@ -26,7 +29,7 @@ class Imported:
     folders: list[Path]
     files_before: list[dict[str, bytes]]
     of_kafka: Observed
-    of_fauxka: Observed
+    of_fauxka: Mapping[str, Observed]
 
 
 def end(cluster: KafkaCluster, how: str) -> None:
@@ -52,45 +55,59 @@ def imported(
             shutil.copytree(folder / "kafka" / f"node-{node}", copy)
         files_before = [files_in(copy) for copy in folders]
         options = [word for copy in folders for word in ("--import-logs", str(copy))]
-        with serving(folder, "--nodes", "3", *options, *QUIET) as fauxka:
-            of_fauxka = scene.observe(fauxka.bootstrap)
+        of_fauxka: dict[str, Observed] = {}
+        for place, words in PLACES.items():
+            words_here = [word.replace("DATA", str(folder / "data")) for word in words]
+            with serving(folder, "--nodes", "3", *options, *words_here, *QUIET) as fauxka:
+                of_fauxka[place] = scene.observe(fauxka.bootstrap)
+            (folder / "ready.json").unlink(missing_ok=True)
         cluster.start_all()
         of_kafka = scene.observe(bootstrap)
     yield Imported(folders, files_before, of_kafka, of_fauxka)
     shutil.rmtree(folder)
 
 
+@pytest.mark.parametrize("place", PLACES)
 @pytest.mark.parametrize("name", NAMES)
-def test_imported_partition_has_the_batches_that_kafka_has_after_its_restart(imported: Imported, name: str) -> None:
-    assert imported.of_fauxka.logs[name] == imported.of_kafka.logs[name]
-    assert imported.of_fauxka.logs[name].log_end_offset > 0
+def test_imported_partition_has_the_batches_that_kafka_has_after_its_restart(
+    imported: Imported, place: str, name: str
+) -> None:
+    assert imported.of_fauxka[place].logs[name] == imported.of_kafka.logs[name]
+    assert imported.of_fauxka[place].logs[name].log_end_offset > 0
 
 
+@pytest.mark.parametrize("place", PLACES)
 @pytest.mark.parametrize("name", NAMES)
-def test_consumers_of_committed_records_read_what_they_read_from_kafka(imported: Imported, name: str) -> None:
-    assert imported.of_fauxka.committed_values[name] == imported.of_kafka.committed_values[name]
-    assert b"transaction 1" not in imported.of_fauxka.committed_values[name]
+def test_consumers_of_committed_records_read_what_they_read_from_kafka(
+    imported: Imported, place: str, name: str
+) -> None:
+    assert imported.of_fauxka[place].committed_values[name] == imported.of_kafka.committed_values[name]
+    assert b"transaction 1" not in imported.of_fauxka[place].committed_values[name]
 
 
+@pytest.mark.parametrize("place", PLACES)
 @pytest.mark.parametrize("group", GROUPS)
-def test_groups_have_their_committed_offsets(imported: Imported, group: str) -> None:
-    assert imported.of_fauxka.committed_offsets[group] == imported.of_kafka.committed_offsets[group]
-    assert max(imported.of_fauxka.committed_offsets[group].values()) > 0
+def test_groups_have_their_committed_offsets(imported: Imported, place: str, group: str) -> None:
+    assert imported.of_fauxka[place].committed_offsets[group] == imported.of_kafka.committed_offsets[group]
+    assert max(imported.of_fauxka[place].committed_offsets[group].values()) > 0
 
 
-def test_producers_get_the_answers_that_kafka_gives_after_its_restart(imported: Imported) -> None:
-    assert imported.of_fauxka.answers == imported.of_kafka.answers
+@pytest.mark.parametrize("place", PLACES)
+def test_producers_get_the_answers_that_kafka_gives_after_its_restart(imported: Imported, place: str) -> None:
+    assert imported.of_fauxka[place].answers == imported.of_kafka.answers
 
 
+@pytest.mark.parametrize("place", PLACES)
 @pytest.mark.parametrize("transactional_id", TRANSACTIONAL_IDS)
 def test_transactional_producers_continue_with_the_id_and_epoch_that_kafka_gives(
-    imported: Imported, transactional_id: str
+    imported: Imported, place: str, transactional_id: str
 ) -> None:
-    assert imported.of_fauxka.initialized[transactional_id] == imported.of_kafka.initialized[transactional_id]
+    assert imported.of_fauxka[place].initialized[transactional_id] == imported.of_kafka.initialized[transactional_id]
 
 
-def test_logs_end_where_they_end_in_kafka_after_the_producers_continued(imported: Imported) -> None:
-    assert imported.of_fauxka.ends == imported.of_kafka.ends
+@pytest.mark.parametrize("place", PLACES)
+def test_logs_end_where_they_end_in_kafka_after_the_producers_continued(imported: Imported, place: str) -> None:
+    assert imported.of_fauxka[place].ends == imported.of_kafka.ends
 
 
 def test_import_leaves_the_folders_as_they_were(imported: Imported) -> None:
