@@ -48,13 +48,18 @@ class NodeDirectories:
             self.nodes: list[DataDirectory] = []
             for node_id in node_ids:
                 identity = NodeIdentity(node_id, self.controller.cluster_id)
-                self.nodes.append(DataDirectory(os.path.join(folder, f"node-{node_id}"), identity))
+                self.nodes.append(DataDirectory(os.path.join(folder, node_folder(node_id)), identity))
                 opened.callback(self.nodes[-1].close)
             self._opened = opened.pop_all()
 
     def close(self) -> None:
         """Unlock the folders for other processes."""
         self._opened.close()
+
+
+def node_folder(node_id: int | str) -> str:
+    """Return the name of a node's folder. node_id: "*" for a pattern of all."""
+    return f"node-{node_id}"
 
 
 def _check_content(folder: str, node_ids: range) -> None:
