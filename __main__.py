@@ -116,7 +116,7 @@ def commands() -> None:
     type=click.IntRange(1, 16),
     default=1,
     show_default=True,
-    help="Brokers in this process, with consecutive node ids and ports; in memory only.",
+    help="Brokers in this process, with consecutive node ids and ports.",
 )
 @click.option("--racks", envvar="FAUXKA_RACKS", metavar="RACK,...", help="Rack of each node, in order.")
 @click.option(
@@ -284,15 +284,20 @@ def load_scenarios() -> Scenarios:
     type=float,
     default=HEALTH_TIMEOUT_SECONDS,
     show_default=True,
-    help="Seconds to wait for the response.",
+    help="Seconds to wait for a response.",
 )
 def health(host: str | None, port: int | None, timeout_seconds: float) -> None:
-    """Send ApiVersions to a broker: exit code 0 if it responds, else 1 and the reason."""
-    from .broker.lifecycle.health import UnhealthyError, address_from_environment, check_health
+    """Send ApiVersions to a broker: exit code 0 if it responds, else 1 and the reason.
 
+    Of several nodes (FAUXKA_NODES) without --port, one has to respond.
+    """
+    from .broker.lifecycle.health import UnhealthyError, addresses_from_environment, check_any_health
+
+    found = addresses_from_environment(os.environ)
+    if port is not None:
+        found = [(found[0][0], port)]
     try:
-        listener_host, listener_port = address_from_environment(os.environ)
-        check_health(host or listener_host, port or listener_port, timeout_seconds)
+        check_any_health([(host or each_host, each_port) for each_host, each_port in found], timeout_seconds)
     except UnhealthyError as error:
         click.echo(f"fauxka: {one_line(str(error))}", err=True)
         sys.exit(EXIT_UNHEALTHY)

@@ -88,7 +88,7 @@ class Node(NodeMethods):
         node_options = check_nodes(nodes, racks)
         settings = BrokerConfig.from_entries({**CONFIG_DEFAULTS, **config_entries(config)})
         imported = _paths_of(import_logs)
-        settings = config_of_nodes(node_options, settings, import_logs=imported, data_dir=_path_of(data_dir))
+        settings = config_of_nodes(node_options, settings, import_logs=imported)
         check_ports(listeners, nodes)
         storage = StorageOptions(
             data_dir=_path_of(data_dir), import_logs=imported, racks=node_options.racks_of(settings)

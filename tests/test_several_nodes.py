@@ -71,6 +71,22 @@ def test_ports_and_ids_are_consecutive_by_the_environment(tmp_path: Path) -> Non
     ]
 
 
+def test_health_of_several_nodes_is_that_of_one_that_answers(tmp_path: Path) -> None:
+    port = first_of_two_free_ports()
+    variables = {"KAFKA_LISTENERS": f"PLAINTEXT://127.0.0.1:{port}", "FAUXKA_NODES": "2"}
+    with socket.socket() as first_node:
+        first_node.bind(("127.0.0.1", port))
+        with serving(tmp_path, "--port", str(port + 1)):
+            of_any = run("health", variables=variables)
+            of_first = run("health", "--port", str(port), variables=variables)
+        of_none = run("health", variables=variables)
+
+    assert (of_any.exit_code, of_any.log) == (0, "")
+    assert (of_first.exit_code, of_none.exit_code) == (1, 1)
+    assert [f"127.0.0.1:{each}" in of_none.log for each in (port, port + 1)] == [True, True]
+    assert len(of_none.log.splitlines()) == 1
+
+
 def test_default_port_of_the_admin_api_may_be_that_of_a_node(tmp_path: Path) -> None:
     options = AdminOptions(host="127.0.0.9")
 
@@ -145,10 +161,6 @@ def test_commands_find_the_admin_api_by_the_ready_file(tmp_path: Path) -> None:
         (
             ("--nodes", "3", "--import-logs", "data"),
             "--import-logs: 1 folders for 3 nodes; each needs its own",
-        ),
-        (
-            ("--nodes", "2", "--import-logs", "a", "--import-logs", "b", "--data-dir", "c"),
-            "--import-logs with the folders of several nodes cannot be copied into --data-dir",
         ),
         (
             ("--port", "9192", "--admin-port", "9192"),

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from ..metadata.cluster_metadata import TopicMetadata
     from ..metadata.metadata_image import PartitionRegistration
     from ..node import Node
-    from .cluster_loader import TopicLoader
+    from .topic_loader import TopicLoader
 
     # By topic id and index.
     Registrations = Mapping[tuple[bytes, int], PartitionRegistration]
@@ -83,7 +83,8 @@ def restore_snapshot(cluster: Cluster, snapshot: ClusterSnapshot) -> None:
     Raises SnapshotError with a data folder or imported logs.
     """
     # The packages for logs are loaded with the first restore, not with the admin API.
-    from .cluster_loader import TopicLoader, restore_settings
+    from .metadata_store import restore_settings
+    from .topic_loader import TopicLoader
 
     before = {
         (topic.topic_id, partition.index): partition

@@ -199,7 +199,7 @@ def _recover_cluster(cluster: Cluster, crashed: CrashedNode) -> None:
 
 
 def _recover_replicas(node: Node, membership: Membership, clock: AdjustableClock, *, was_killed: bool) -> None:
-    from .cluster_loader import TopicLoader
+    from .topic_loader import TopicLoader
 
     node.drop_memory()
     if isinstance(node.inner_files, OsFileSystem):

@@ -6,9 +6,12 @@ Nothing is written to the folder. A shared lock keeps brokers from using it unti
 from __future__ import annotations
 
 import fcntl
+import logging
 import os
 import shutil
+from collections.abc import Iterable
 
+from ...protocol.kafka_uuid import new_uuid
 from ...storage.checkpoints.checkpoint_files import (
     CLEAN_SHUTDOWN,
     CLEANER_OFFSET_CHECKPOINT,
@@ -23,11 +26,13 @@ from ...storage.file_systems.file_system import FileSystem
 from ...storage.file_systems.os_file_system import OsFileSystem
 from ...storage.file_systems.path_problems import find_file_in_the_way
 from ...storage.log_files import PartitionName, partition_folder
-from ...storage.log_manager import LogManager
+from ...storage.log_manager import LogManager, StoredPartition
 from ..metadata.cluster_metadata import METADATA_FILE, ClusterMetadata, TopicMetadata, encode_metadata
 from .data_directory import DataDirectory, DataDirectoryError
 from .metadata_files import read_bounded
 from .stored_topics import topics_in_folders
+
+logger = logging.getLogger(__name__)
 
 # The name of a folder that is being copied: a number and this suffix.
 UNFINISHED_SUFFIX = ".importing"
@@ -61,23 +66,27 @@ class ImportedLogs:
 
         Raises DataDirectoryError, before anything is copied, if a topic exists already; OSError.
         """
-        stored = LogManager(self.file_system).partitions_on_disk()
+        stored = self.find_partitions()
         topics = topics_in_folders(stored, compacted_topics(self.file_system))
-        existing = {topic.name for topic in metadata.topics}
-        for topic in topics:
-            if topic.name in existing:
-                raise DataDirectoryError(f"--import-logs: {directory.folder} has a topic {topic.name} already")
+        check_new(topics, metadata, directory.folder)
         if directory.metadata is None or directory.is_metadata_from_copy:
             # With a metadata file, a crash during the copy leaves no topic that is derived from incomplete folders.
             directory.file_system.replace(METADATA_FILE, encode_metadata(metadata), is_synced=True)
-        self._copy_into(directory, [PartitionName(each.topic_name, each.partition) for each in stored])
+        self.copy_partitions(directory, stored)
         return topics
 
-    def _copy_into(self, directory: DataDirectory, wanted: list[PartitionName]) -> None:
+    def find_partitions(self) -> list[StoredPartition]:
+        """Return the partitions in the folder."""
+        return LogManager(self.file_system).partitions_on_disk()
+
+    def copy_partitions(self, directory: DataDirectory, stored: Iterable[StoredPartition]) -> None:
         """Copy and sync the folders of these partitions, and their checkpoint entries. Raises OSError.
 
-        An interrupted copy leaves only folders that delete_unfinished_imports deletes.
+        An interrupted copy leaves folders that delete_unfinished_imports deletes. If it ends after the first of them is
+        renamed, it leaves folders of no topic.
         """
+        wanted = [PartitionName(each.topic_name, each.partition) for each in stored]
+        _rename_to_strays(directory, wanted)
         unfinished: list[str] = []
         for number, name in enumerate(wanted):
             unfinished.append(f"{number}{UNFINISHED_SUFFIX}")
@@ -95,6 +104,23 @@ class ImportedLogs:
         for name, folder in zip(wanted, unfinished, strict=True):
             directory.file_system.rename_folder(folder, partition_folder(*name))
         directory.file_system.sync_folder("")
+
+
+def check_new(topics: Iterable[TopicMetadata], metadata: ClusterMetadata, folder: str) -> None:
+    """Raise DataDirectoryError if one of the imported topics exists. folder: the data folder."""
+    existing = {topic.name for topic in metadata.topics}
+    for topic in topics:
+        if topic.name in existing:
+            raise DataDirectoryError(f"--import-logs: {folder} has a topic {topic.name} already")
+
+
+def _rename_to_strays(directory: DataDirectory, wanted: Iterable[PartitionName]) -> None:
+    """Rename folders of no topic that have the names of imported partitions. An interrupted import leaves such."""
+    logs, folders = LogManager(directory.file_system), set(directory.file_system.folders())
+    for name in wanted:
+        if partition_folder(*name) in folders:
+            stray = logs.rename_to_stray(*name, new_uuid())
+            logger.warning("%s belongs to no topic, and is renamed to %s", partition_folder(*name), stray)
 
 
 def delete_unfinished_imports(file_system: FileSystem) -> None:

@@ -10,11 +10,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ...storage.corrupt_file import CorruptFileError
 from ...storage.file_systems.file_system import FileSystem
 from ..metadata.cluster_metadata import (
+    INT64_MAX,
     METADATA_BYTES_MAX,
     METADATA_FILE,
     ClusterMetadata,
@@ -25,6 +26,9 @@ from ..metadata.cluster_metadata import (
 METADATA_COPY = METADATA_FILE + ".copy"
 # A damaged metadata file is renamed to this before a new one is written.
 BROKEN_METADATA_FILE = METADATA_FILE + ".broken"
+# Added to the next producer id and the metadata offset after a start from the copy of the metadata, which may lack the
+# last changes. More than a broker uses until the copy is written: both must never decrease.
+NUMBERS_SKIPPED = 1_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,3 +97,12 @@ def _read(file_system: FileSystem, name: str) -> _StoredFile:
         text = str(error)
         # The messages of decode_metadata begin with the name of the file.
         return _StoredFile(None, text if text.startswith(name) else text.replace(METADATA_FILE, name, 1))
+
+
+def skipped_ahead(copied: ClusterMetadata) -> ClusterMetadata:
+    """Return the metadata of a copy with numbers that no change since has used."""
+    return replace(
+        copied,
+        next_producer_id=min(copied.next_producer_id + NUMBERS_SKIPPED, INT64_MAX),
+        metadata_offset=min(copied.metadata_offset + NUMBERS_SKIPPED, INT64_MAX),
+    )

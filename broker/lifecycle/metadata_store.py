@@ -233,6 +233,26 @@ def metadata_of(controller: Controller) -> ClusterMetadata:
     )
 
 
+def restore_settings(cluster: Cluster, metadata: ClusterMetadata) -> None:
+    """Apply the features and the dynamic configs of the metadata file. Raises ConfigError."""
+    cluster.image.features.updated = dict(metadata.features)
+    # Clients take over a feature level only in a later epoch, which is the offset.
+    cluster.image.offset = max(cluster.image.offset, metadata.metadata_offset)
+    configs = metadata.configs
+    if configs is None:
+        return
+    dynamic = cluster.image.configs
+    if len(dynamic.nodes) == 1:
+        dynamic.controller.broker_configs = configs.broker_configs
+    else:
+        for node_id, node in dynamic.nodes.items():
+            node.broker_configs = configs.node_configs.get(node_id, {})
+    dynamic.replace_default_broker_configs(configs.default_broker_configs)
+    dynamic.group_configs = configs.group_configs
+    dynamic.client_metrics_configs = configs.client_metrics_configs
+    dynamic.apply()
+
+
 def node_configs_of(configs: DynamicConfigs) -> dict[int, dict[str, str]]:
     """Return the dynamic configs of each of several nodes that has some; those of one node are the controller's."""
     if len(configs.nodes) == 1:

@@ -22,14 +22,17 @@ _OTHERS = {CONTROLLER_FOLDER, EXPORTS_FOLDER, "lost+found"}
 
 
 class NodeDirectories:
-    """The data folders of several nodes, locked until `close`. nodes: in the order of their ids."""
+    """The data folders of several nodes, locked until `close`.
+
+    folder: the one that has them all. nodes: in the order of their ids.
+    """
 
     def __init__(self, folder: str, first_node_id: int, node_count: int, cluster_id: str | None) -> None:
         """Create the folders if necessary, and lock them. Raises DataDirectoryError.
 
         cluster_id: None accepts that of the folder, or creates one.
         """
-        folder = os.path.abspath(folder)
+        self.folder = folder = os.path.abspath(folder)
         node_ids = range(first_node_id, first_node_id + node_count)
         try:
             os.makedirs(folder, exist_ok=True)
@@ -45,13 +48,18 @@ class NodeDirectories:
             self.nodes: list[DataDirectory] = []
             for node_id in node_ids:
                 identity = NodeIdentity(node_id, self.controller.cluster_id)
-                self.nodes.append(DataDirectory(os.path.join(folder, f"node-{node_id}"), identity))
+                self.nodes.append(DataDirectory(os.path.join(folder, node_folder(node_id)), identity))
                 opened.callback(self.nodes[-1].close)
             self._opened = opened.pop_all()
 
     def close(self) -> None:
         """Unlock the folders for other processes."""
         self._opened.close()
+
+
+def node_folder(node_id: int | str) -> str:
+    """Return the name of a node's folder. node_id: "*" for a pattern of all."""
+    return f"node-{node_id}"
 
 
 def _check_content(folder: str, node_ids: range) -> None:

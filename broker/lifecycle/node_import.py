@@ -1,4 +1,4 @@
-"""Imports the folders of several brokers of one cluster, each as the logs of one node, read in place.
+"""Imports the folders of several brokers of one cluster, each as the logs of one node: read in place, or copied.
 
 A partition's replicas are the nodes that have its folder. The one with the newest leader epoch, and of these with the
 longest log, leads in the next epoch and is alone in the ISR, as after an unclean election: the others truncate their
@@ -9,21 +9,24 @@ from __future__ import annotations
 
 import logging
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import ExitStack
+from dataclasses import replace
 
 from ...storage.checkpoints.checkpoint_files import META_PROPERTIES, decode_meta_properties
 from ...storage.corrupt_file import CorruptFileError
 from ...storage.file_systems.file_system import FileSystem
 from ...storage.file_systems.memory_file_system import MemoryFileSystem
 from ...storage.file_systems.overlay_file_system import OverlayFileSystem
+from ...storage.log_manager import StoredPartition
 from ...storage.partition_log import PartitionLog
-from ..cluster import Cluster
+from ..metadata.cluster_metadata import ClusterMetadata, TopicMetadata
 from ..metadata.controller import new_partition
 from ..metadata.metadata_image import PartitionRegistration, TopicImage
 from .data_directory import META_PROPERTIES_BYTES_MAX, DataDirectoryError
-from .log_import import ImportedLogs, compacted_topics
+from .log_import import ImportedLogs, check_new, compacted_topics
 from .metadata_files import read_bounded
+from .node_directories import NodeDirectories
 from .stored_topics import belongs_to, describe_topics, topics_in_folders
 
 logger = logging.getLogger(__name__)
@@ -64,6 +67,7 @@ class ImportedNodes:
             if len(free) != len(unnamed):
                 raise DataDirectoryError("--import-logs: a folder is given twice")
             self._nodes.update(zip(free, unnamed, strict=True))
+            self._nodes = dict(sorted(self._nodes.items()))
             self._opened = opened.pop_all()
 
     def close(self) -> None:
@@ -74,31 +78,58 @@ class ImportedNodes:
         """Return the folder of a node, with changes in memory."""
         return OverlayFileSystem(self._nodes[node_id].file_system, MemoryFileSystem())
 
-    def add_topics(self, cluster: Cluster) -> None:
-        """Add the topics of all folders to the image; the first replica of each partition leads until elect_leaders."""
-        stored = {node.node_id: node.replicas.logs.partitions_on_disk() for node in cluster.nodes}
-        compacted = {name for node in cluster.nodes for name in compacted_topics(node.replicas.file_system)}
+    def find_topics(self) -> list[TopicMetadata]:
+        """Return the topics of all folders. The first replica of each partition leads until elect_leaders."""
+        topics = self._topics_of(self._find_partitions())
+        logger.info("serving the logs in %s, where nothing is written: %s", self._folders, describe_topics(topics))
+        return topics
+
+    def copy_into(self, directories: NodeDirectories, metadata: ClusterMetadata) -> list[TopicMetadata]:
+        """Copy the logs of each node into its data folder and return the topics, as find_topics does.
+
+        Raises DataDirectoryError, before anything is copied, if a topic exists already; OSError.
+        """
+        stored = self._find_partitions()
+        topics = self._topics_of(stored)
+        check_new(topics, metadata, directories.folder)
+        for (node_id, of_node), directory in zip(stored.items(), directories.nodes, strict=True):
+            self._nodes[node_id].copy_partitions(directory, of_node)
+        logger.info("copied from %s: %s", self._folders, describe_topics(topics))
+        return topics
+
+    @property
+    def _folders(self) -> str:
+        return ", ".join(f"{logs.folder} (node {node_id})" for node_id, logs in self._nodes.items())
+
+    def _find_partitions(self) -> dict[int, list[StoredPartition]]:
+        return {node_id: logs.find_partitions() for node_id, logs in self._nodes.items()}
+
+    def _topics_of(self, stored: Mapping[int, Sequence[StoredPartition]]) -> list[TopicMetadata]:
+        """Return the topics of the partitions of each node, with their replicas."""
+        compacted = {name for logs in self._nodes.values() for name in compacted_topics(logs.file_system)}
         topics = topics_in_folders([each for of_node in stored.values() for each in of_node], compacted)
-        folders = ", ".join(f"{logs.folder} (node {node_id})" for node_id, logs in sorted(self._nodes.items()))
-        logger.info("serving the logs in %s, where nothing is written: %s", folders, describe_topics(topics))
         replicas: dict[tuple[bytes, int], list[int]] = {}
         topic_of = {topic.name: topic for topic in topics}
         for node_id, of_node in stored.items():
             for each in of_node:
                 if belongs_to(each, topic_of[each.topic_name].topic_id):
                     replicas.setdefault((topic_of[each.topic_name].topic_id, each.partition), []).append(node_id)
-        for topic in topics:
-            partitions = [
-                # A partition that no folder has is empty, on all nodes.
-                new_partition(index, replicas.get((topic.topic_id, index), list(stored)))
-                for index in range(topic.partition_count)
-            ]
-            cluster.image.add_topic(TopicImage(topic.name, topic.topic_id, topic.configs, partitions))
+        return [
+            replace(
+                topic,
+                partitions=tuple(
+                    # A partition that no folder has is empty, on all nodes.
+                    new_partition(index, replicas.get((topic.topic_id, index), list(stored)))
+                    for index in range(topic.partition_count)
+                ),
+            )
+            for topic in topics
+        ]
 
 
-def elect_leaders(cluster: Cluster, logs: Mapping[int, NodeLogs]) -> None:
+def elect_leaders(topics: Iterable[TopicImage], logs: Mapping[int, NodeLogs]) -> None:
     """Have the best replica of each partition lead. logs: of each node, by its id."""
-    for topic in cluster.image.topics.values():
+    for topic in topics:
         for index, partition in enumerate(topic.partitions):
             topic.partitions[index] = _led_by_best(
                 partition,

@@ -56,17 +56,13 @@ def parse_nodes(count: int, racks: str | None) -> NodeOptions:
     return check_nodes(count, None if racks is None else [rack.strip() for rack in racks.split(",")])
 
 
-def config_of_nodes(
-    nodes: NodeOptions, config: BrokerConfig, *, import_logs: Sequence[str], data_dir: str | None
-) -> BrokerConfig:
-    """Return the config of the first node. import_logs: the folders of imported logs; data_dir: the data folder.
+def config_of_nodes(nodes: NodeOptions, config: BrokerConfig, *, import_logs: Sequence[str]) -> BrokerConfig:
+    """Return the config of the first node. import_logs: the folders of imported logs.
 
     Raises ConfigError for node ids that do not exist, and where each node would not have its imported folder.
     """
     if import_logs and len(import_logs) != nodes.node_count:
         raise ConfigError(f"--import-logs: {len(import_logs)} folders for {nodes.node_count} nodes; each needs its own")
-    if len(import_logs) > 1 and data_dir is not None:
-        raise ConfigError("--import-logs with the folders of several nodes cannot be copied into --data-dir")
     if config.node_id + nodes.node_count - 1 > _NODE_ID_MAX:
         raise ConfigError(f"node.id {config.node_id}: {nodes.node_count} nodes need ids up to {_NODE_ID_MAX} at most")
     return config.with_entries({_RACK: nodes.racks[0]}) if nodes.racks else config

@@ -133,7 +133,7 @@ def prepare(options: ServeOptions, make_file_faults: MakeFileFaults | None) -> P
         seed_topics = parse_seed_topics(options.seed_topics, gathered.config.num_partitions)
         emulated_version = _parse_version(options.as_version)
         config = _with_fsync(gathered.config, options)
-        config = config_of_nodes(nodes, config, import_logs=options.import_logs, data_dir=options.data_dir)
+        config = config_of_nodes(nodes, config, import_logs=options.import_logs)
     except ConfigError as error:
         raise StartupError(str(error)) from error
     notes = [*gathered.notes, *_log_dirs_notes(config, options)]

@@ -1,6 +1,7 @@
 """Imported logs of a real Kafka 4.3.0: served in place, or copied into a data folder."""
 
 import hashlib
+import shutil
 import signal
 from pathlib import Path
 
@@ -141,6 +142,18 @@ def test_an_interrupted_import_is_repeated(tmp_path: Path) -> None:
 
     assert records == stored_records()
     assert not list(data.glob("*.importing"))
+
+
+def test_an_import_that_was_interrupted_after_its_first_partition_is_repeated(tmp_path: Path) -> None:
+    with serving_from(tmp_path) as broker:
+        end(broker, signal.SIGTERM)
+    shutil.copytree(GOLDEN / "demo-0", tmp_path / "data" / "demo-0")
+
+    with serving_from(tmp_path, "--import-logs", str(GOLDEN)) as broker, BlockingClient(broker.bootstrap) as client:
+        records = fetched(client, "demo", DEMO_START, DEMO_END)
+
+    assert records == stored_records()
+    assert len(list((tmp_path / "data").glob("demo-0.*-stray"))) == 1
 
 
 def test_unsupported_metadata_of_a_topic_costs_no_records(tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import signal
 import time
 from pathlib import Path
 
@@ -12,8 +13,9 @@ from fauxka.broker.lifecycle.data_directory import DataDirectoryError
 from fauxka.protocol.error_codes import ErrorCode
 from fauxka.testing import Broker
 
-from ..serving_process import serving
+from ..serving_process import run, serving
 from .blocking_client import BlockingClient, batch
+from .data_dir_scene import end
 from .running_cluster import RunningCluster
 from .test_import_logs import content_of
 
@@ -128,3 +130,96 @@ def test_no_folder_is_locked_after_a_refusal(folders: list[Path]) -> None:
 
     with RunningCluster(data_dir=str(folders[0].parent)) as cluster:
         assert cluster.partition("orders").leader_id == 2
+
+
+def options_of(folders: list[Path], data: Path) -> list[str]:
+    imported = [word for folder in folders for word in ("--import-logs", str(folder))]
+    return ["--nodes", "3", *imported, "--data-dir", str(data)]
+
+
+def all_values(addresses: list[str]) -> dict[str, list[bytes]]:
+    """Return the values on the nodes, as soon as every replica has caught up."""
+    return {
+        **{f"orders-0 of {node}": values(addresses[node - 1], "orders", 0, ALL_VALUES) for node in NODES},
+        **{f"orders-1 of {node}": values(addresses[node - 1], "orders", 1, [b"p"]) for node in (2, 3)},
+        "late-0 of 3": values(addresses[2], "late", 0, [b"l"]),
+    }
+
+
+IMPORTED = {
+    **{f"orders-0 of {node}": ALL_VALUES for node in NODES},
+    **{f"orders-1 of {node}": [b"p"] for node in (2, 3)},
+    "late-0 of 3": [b"l"],
+}
+
+
+def test_logs_copied_into_a_data_folder_survive_a_kill(folders: list[Path], tmp_path: Path) -> None:
+    before, data = [content_of(folder) for folder in folders], tmp_path / "data"
+    with serving(tmp_path, *options_of(folders, data)) as broker:
+        imported = all_values(broker.bootstrap.split(","))
+        with BlockingClient(broker.bootstrap.split(",")[1]) as client:
+            assert client.produce("orders", batch(b"e"), 0).base_offset == 4
+        end(broker, signal.SIGKILL)
+
+    with serving(tmp_path, "--nodes", "3", "--data-dir", str(data)) as broker:
+        addresses = broker.bootstrap.split(",")
+        after = [values(address, "orders", 0, [*ALL_VALUES, b"e"]) for address in addresses]
+        late = values(addresses[2], "late", 0, [b"l"])
+
+    assert imported == IMPORTED
+    assert (after, late) == ([[*ALL_VALUES, b"e"]] * 3, [b"l"])
+    assert [content_of(folder) for folder in folders] == before
+
+
+def test_producers_of_copied_logs_get_ids_above_theirs(folders: list[Path], tmp_path: Path) -> None:
+    with Broker(nodes=3, data_dir=folders[0].parent) as broker, BlockingClient(leader_of(broker)) as client:
+        producer_id = client.producer_id()
+        assert client.produce("orders", batch(b"e", producer_id=producer_id, sequence=0), 0).base_offset == 4
+
+    with (
+        Broker(nodes=3, data_dir=tmp_path / "data", import_logs=folders) as broker,
+        BlockingClient(leader_of(broker)) as client,
+    ):
+        assert client.produce("orders", batch(b"f", producer_id=producer_id, sequence=1), 0).base_offset == 5
+        assert client.producer_id() > producer_id
+
+
+def leader_of(broker: Broker) -> str:
+    """Return the address of the leader of orders-0."""
+    return broker.bootstrap_servers.split(",")[broker.partitions("orders", 0)[0].leader - 1]
+
+
+def test_topics_are_added_to_those_of_the_data_folder(folders: list[Path], tmp_path: Path) -> None:
+    with Broker({"default.replication.factor": 3}, nodes=3, data_dir=tmp_path / "data") as broker:
+        broker.topics.create("events", partitions=2)
+        events = broker.partitions("events")
+
+    with Broker(nodes=3, data_dir=tmp_path / "data", import_logs=folders) as broker:
+        assert all_values(broker.bootstrap_servers.split(",")) == IMPORTED
+        assert broker.partitions("events") == events
+
+
+def test_existing_topic_is_refused_before_anything_is_copied(folders: list[Path], tmp_path: Path) -> None:
+    with Broker(nodes=3, data_dir=tmp_path / "data") as broker:
+        broker.topics.create("late", partitions=1)
+    before = content_of(tmp_path / "data")
+
+    refused = run("serve", "--port", "0", *options_of(folders, tmp_path / "data"))
+
+    assert refused.exit_code == 2
+    assert f"--import-logs: {tmp_path / 'data'} has a topic late already" in refused.log
+    topics = {name: content for name, content in content_of(tmp_path / "data").items() if "-0/" in name}
+    assert topics == {name: content for name, content in before.items() if "-0/" in name}
+
+
+@pytest.mark.parametrize("folder", ["0.importing", "orders-0"], ids=["while copying", "while renaming"])
+def test_interrupted_import_is_repeated(folders: list[Path], tmp_path: Path, folder: str) -> None:
+    with Broker(nodes=3, data_dir=tmp_path / "data"):
+        pass
+    unfinished = tmp_path / "data/node-2" / folder
+    shutil.copytree(folders[1] / "orders-0", unfinished)
+
+    with Broker(nodes=3, data_dir=tmp_path / "data", import_logs=folders) as broker:
+        assert all_values(broker.bootstrap_servers.split(",")) == IMPORTED
+
+    assert not list((tmp_path / "data").glob("*/*.importing"))

@@ -13,9 +13,14 @@ import pytest
 
 from fauxka.broker.cluster import Cluster
 from fauxka.broker.config.broker_config import BrokerConfig
-from fauxka.broker.lifecycle.cluster_loader import NUMBERS_SKIPPED, load_cluster
+from fauxka.broker.lifecycle.cluster_loader import load_cluster
 from fauxka.broker.lifecycle.data_directory import DataDirectoryError
-from fauxka.broker.lifecycle.metadata_files import BROKEN_METADATA_FILE, METADATA_COPY, read_metadata_files
+from fauxka.broker.lifecycle.metadata_files import (
+    BROKEN_METADATA_FILE,
+    METADATA_COPY,
+    NUMBERS_SKIPPED,
+    read_metadata_files,
+)
 from fauxka.broker.lifecycle.metadata_store import COPY_DELAY_MS, MetadataFileStore
 from fauxka.broker.lifecycle.storage_options import StorageOptions
 from fauxka.broker.lifecycle.stored_topics import belongs_to

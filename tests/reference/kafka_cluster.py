@@ -3,12 +3,14 @@
 import os
 import signal
 import subprocess
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
 from .kafka_process import SCRIPT, STOP_SECONDS_MAX, free_ports, wait_until_it_answers
 
+# The cluster id that the script gives to every cluster.
+CLUSTER_ID = "AAAAAAAAAAAAAAAAAAAAAA"
 # The node id that the script gives to the controller.
 CONTROLLER_ID = 100
 # A controlled shutdown that finds no controller gives up after five minutes; with one it takes a few seconds.
@@ -91,8 +93,14 @@ class KafkaCluster:
 
 
 @contextmanager
-def kafka_cluster(folder: Path, config: Mapping[str, str], racks: Sequence[str]) -> Generator[KafkaCluster, None, None]:
-    """Run a controller and one broker a rack for the length of the block. config: server properties of all."""
+def kafka_cluster(
+    folder: Path, config: Mapping[str, str], racks: Sequence[str], fill: Callable[[Path], None] | None = None
+) -> Generator[KafkaCluster, None, None]:
+    """Run a controller and one broker a rack for the length of the block.
+
+    config: server properties of all. fill: called with the folder before the start; may replace the formatted folders
+    `controller` and `node-1` and so on.
+    """
     port = free_ports(len(racks) + 1)
     properties = [f"{key}={value}" for key, value in config.items()]
     # Formatting the folders writes to standard output too.
@@ -105,6 +113,8 @@ def kafka_cluster(folder: Path, config: Mapping[str, str], racks: Sequence[str])
     for node, rack in enumerate(racks, 1):
         with (folder / f"{_name(node)}.properties").open("a") as file:
             file.write(f"broker.rack={rack}\n")
+    if fill is not None:
+        fill(folder)
     cluster = KafkaCluster(folder, port, len(racks))
     try:
         cluster.start_all()

@@ -2,15 +2,18 @@
 
 Segments are copied unchanged, with the producer snapshots, because batches of some producers may be deleted. Indexes
 are left out: Kafka rebuilds them and truncates an incomplete batch at the end. Nothing is written to the data folder.
+Of several nodes each partition is copied from the folder of its leader, which has every acknowledged record.
 """
 
 from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Self
 
 from ....protocol.batches.record_batch import (
     HEADER_SIZE,
@@ -25,9 +28,16 @@ from ....storage.file_systems.path_problems import find_file_in_the_way
 from ....storage.log_files import LOG_SUFFIX, SNAPSHOT_SUFFIX, SWAP_SUFFIX, PartitionName, base_offset_of, file_name
 from ....storage.log_files import partition_folder as folder_name_of
 from ....storage.producers.producer_snapshot import decode_snapshot
-from ...metadata.cluster_metadata import METADATA_FILE, NewerMetadataError, TopicMetadata, decode_metadata
+from ...metadata.cluster_metadata import (
+    METADATA_FILE,
+    ConfigsMetadata,
+    NewerMetadataError,
+    TopicMetadata,
+    decode_metadata,
+)
 from ...metadata.metadata_image import is_internal_topic
 from ..log_import import lock_shared
+from ..node_directories import CONTROLLER_FOLDER, node_folder
 from .kafka_folder import ExportedCluster, ExportedPartition, ExportedTopic, ExportError, KafkaFolder
 
 # A .swap file is a compacted segment that replaces others; Kafka completes the replacement at start-up.
@@ -51,38 +61,86 @@ class SegmentTotals:
         )
 
 
+class SourceFolders:
+    """The data folder of one node, or the folders of several nodes and their controller in one."""
+
+    def __init__(self, data_folder: Path, *, has_nodes: bool) -> None:
+        """has_nodes: whether each node has a folder there."""
+        self.data_folder = data_folder
+        self._has_nodes = has_nodes
+        self._log_starts: dict[Path, dict[PartitionName, int]] = {}
+
+    @classmethod
+    def of(cls, data_folder: Path) -> Self:
+        """Find out which it is."""
+        return cls(data_folder, has_nodes=(data_folder / CONTROLLER_FOLDER).is_dir())
+
+    @property
+    def metadata_file(self) -> Path:
+        """The path of cluster-metadata.json."""
+        return (self.data_folder / CONTROLLER_FOLDER if self._has_nodes else self.data_folder) / METADATA_FILE
+
+    @property
+    def options(self) -> str:
+        """The option of `fauxka serve` for the number of nodes, and a space; empty for one node."""
+        return f"--nodes {len(self._nodes())} " if self._has_nodes else ""
+
+    def folders(self) -> list[Path]:
+        """Return every folder that a running broker locks."""
+        return [self.data_folder / CONTROLLER_FOLDER, *self._nodes()] if self._has_nodes else [self.data_folder]
+
+    def folder_of(self, topic: TopicMetadata, index: int) -> Path:
+        """Return the folder with the log of a partition that counts."""
+        if not topic.partitions:
+            return self.data_folder
+        partition = topic.partitions[index]
+        leaders = [partition.leader_id] if partition.has_leader else []
+        # Without a leader the last members of the ISR are the first ones that may lead again.
+        candidates = [*leaders, *partition.isr, *partition.elr, *partition.last_known_elr, *partition.replicas]
+        return self.data_folder / node_folder(candidates[0])
+
+    def log_starts(self, folder: Path) -> dict[PartitionName, int]:
+        """Return the log start offsets in the checkpoint of a node's folder."""
+        if folder not in self._log_starts:
+            file = folder / LOG_START_OFFSET_CHECKPOINT
+            self._log_starts[folder] = decode_offsets(file.read_bytes()) if file.exists() else {}
+        return self._log_starts[folder]
+
+    def _nodes(self) -> list[Path]:
+        return sorted(folder for folder in self.data_folder.glob(node_folder("*")) if folder.is_dir())
+
+
 def export_data_folder(data_folder: Path, folder: KafkaFolder, report: Callable[[str], None]) -> ExportedCluster:
     """Copy all logs. Return the metadata for KafkaFolder.finish.
 
     report: called with a line for each topic.
     Raises ExportError, DataDirectoryError if a broker uses the folder, CorruptFileError and OSError.
     """
-    if not (data_folder / METADATA_FILE).is_file():
+    source = SourceFolders.of(data_folder)
+    if not source.metadata_file.is_file():
         problem = f"{data_folder} has no {METADATA_FILE}: it is not a data folder of fauxka"
         if not data_folder.is_dir():
             problem = find_file_in_the_way(data_folder) or f"there is no folder {data_folder}"
         raise ExportError(problem)
-    lock = lock_shared(str(data_folder))
-    try:
-        return _export_all(data_folder, folder, report)
-    finally:
-        if lock >= 0:
-            os.close(lock)
+    with ExitStack() as locked:
+        for each in source.folders():
+            if (lock := lock_shared(str(each))) >= 0:
+                locked.callback(os.close, lock)
+        return _export_all(source, folder, report)
 
 
-def _export_all(data_folder: Path, folder: KafkaFolder, report: Callable[[str], None]) -> ExportedCluster:
+def _export_all(source: SourceFolders, folder: KafkaFolder, report: Callable[[str], None]) -> ExportedCluster:
     try:
-        metadata = decode_metadata((data_folder / METADATA_FILE).read_bytes())
+        metadata = decode_metadata(source.metadata_file.read_bytes())
     except NewerMetadataError:
         raise
     except CorruptFileError as error:
-        raise ExportError(f"{error}; `fauxka serve --data-dir {data_folder}` mends the file from its copy") from error
-    starts_file = data_folder / LOG_START_OFFSET_CHECKPOINT
-    starts = decode_offsets(starts_file.read_bytes()) if starts_file.exists() else {}
+        command = f"fauxka serve {source.options}--data-dir {source.data_folder}"
+        raise ExportError(f"{error}; `{command}` mends the file from its copy") from error
     topics: list[ExportedTopic] = []
     producer_id_end = metadata.next_producer_id
     for topic in sorted(metadata.topics, key=lambda topic: topic.name):
-        exported, highest = _export_topic(data_folder, topic, folder, starts)
+        exported, highest = _export_topic(source, topic, folder)
         if is_internal_topic(topic.name) and highest.total_bytes == 0:
             # Kafka creates it at its first use.
             for partition in exported.partitions:
@@ -92,17 +150,23 @@ def _export_all(data_folder: Path, folder: KafkaFolder, report: Callable[[str], 
         topics.append(exported)
         producer_id_end = max(producer_id_end, highest.producer_id + 1)
     configs = metadata.configs
-    settings = {} if configs is None else {**configs.default_broker_configs, **configs.broker_configs}
+    settings = {} if configs is None else {**configs.default_broker_configs, **_configs_of_first_node(configs)}
     return ExportedCluster(metadata.cluster_id, topics, producer_id_end, settings, metadata.features)
 
 
+def _configs_of_first_node(configs: ConfigsMetadata) -> Mapping[str, str]:
+    """Return the dynamic configs of the only node, or of the first one that has some."""
+    return configs.node_configs[min(configs.node_configs)] if configs.node_configs else configs.broker_configs
+
+
 def _export_topic(
-    data_folder: Path, topic: TopicMetadata, folder: KafkaFolder, starts: dict[PartitionName, int]
+    sources: SourceFolders, topic: TopicMetadata, folder: KafkaFolder
 ) -> tuple[ExportedTopic, SegmentTotals]:
     exported = ExportedTopic(topic.name, topic.topic_id, topic.configs)
     highest = SegmentTotals()
     for index in range(topic.partition_count):
-        source = data_folder / folder_name_of(topic.name, index)
+        node_folder = sources.folder_of(topic, index)
+        source = node_folder / folder_name_of(topic.name, index)
         target = folder.create_partition(topic.name, topic.topic_id, index)
         found = _copy_files(source, target)
         highest = highest.combined_with(found)
@@ -111,7 +175,7 @@ def _export_topic(
             for file in source.glob(f"*{LOG_SUFFIX}")
             if (base := base_offset_of(file.name, LOG_SUFFIX)) is not None
         ]
-        start = starts.get(PartitionName(topic.name, index), 0)
+        start = sources.log_starts(node_folder).get(PartitionName(topic.name, index), 0)
         first_base_offset = min(bases, default=start)
         if not bases:
             (target / file_name(start, LOG_SUFFIX)).touch()

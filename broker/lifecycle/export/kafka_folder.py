@@ -44,6 +44,7 @@ from .server_properties import NODE_ID, SERVER_PROPERTIES, server_properties
 PRODUCER_ID_BLOCK = 1000
 # The feature with a configurable level, and the key of fauxka for it.
 TRANSACTION_FEATURE, TRANSACTION_LEVEL_KEY = "transaction.version", "fauxka.transaction.version"
+MIN_INSYNC_REPLICAS = "min.insync.replicas"
 # The last block of the controller ends here.
 PRODUCER_ID_MAX = 2**63 - 1
 
@@ -175,7 +176,9 @@ def _records_of(cluster: ExportedCluster, directory_id: bytes) -> Iterator[Metad
                 directories=[directory_id],
             )
         for name, value in topic.configs.items():
-            yield ConfigRecord(resource_name=topic.name, name=name, value=value)
+            # A partition with one replica would take no batch with acks=all.
+            if name != MIN_INSYNC_REPLICAS:
+                yield ConfigRecord(resource_name=topic.name, name=name, value=value)
     if cluster.producer_id_end > 0:
         # Without it Kafka allocates ids from 0 again, and takes batches of new producers for duplicates of old ones.
         yield ProducerIdsRecord(broker_id=NODE_ID, next_producer_id=_next_block(cluster.producer_id_end))

@@ -95,6 +95,12 @@ def test_topic_configs_are_exported(tmp_path: Path) -> None:
     assert records_of(folder, ConfigRecord) == [ConfigRecord(resource_name="t", name="retention.ms", value="-1")]
 
 
+def test_replicas_that_a_batch_needs_are_not_exported_to_a_broker_without_followers(tmp_path: Path) -> None:
+    folder = exported(tmp_path / "out", topic_configs={"min.insync.replicas": "2", "retention.ms": "-1"})
+
+    assert records_of(folder, ConfigRecord) == [ConfigRecord(resource_name="t", name="retention.ms", value="-1")]
+
+
 def test_configs_of_the_broker_are_in_server_properties(tmp_path: Path) -> None:
     folder = exported(tmp_path / "out", config={"log.retention.hours": "5", "fauxka.busy.poll.us": "0"})
 
@@ -226,6 +232,50 @@ def test_folder_of_a_stopped_broker_is_exported_like_the_broker_itself(tmp_path:
     assert records_of(read, ProducerIdsRecord) == records_of(asked, ProducerIdsRecord)
     segment = Path("t-0") / f"{0:020d}.log"
     assert (read / segment).read_bytes() == (asked / segment).read_bytes()
+
+
+def test_folder_of_several_nodes_is_exported_from_the_leader_of_each_partition(tmp_path: Path) -> None:
+    with Broker(nodes=3, data_dir=tmp_path / "data") as broker:
+        broker.topics.create("t", partitions=3)
+        leaders = [each.leader for each in broker.partitions("t")]
+        for index, leader in enumerate(leaders):
+            with log_client(broker.bootstrap_servers.split(",")[leader - 1]) as client:
+                client.append("t", batch(2, int(time.time() * 1000), producer_id=4242 + index, base_sequence=0), index)
+        export_from(broker, tmp_path / "asked")
+
+    export(str(tmp_path / "read"), data_folder=str(tmp_path / "data"), bootstrap=None, report=lambda _: None)
+
+    asked, read = tmp_path / "asked", tmp_path / "read"
+    assert sorted(leaders) == [1, 2, 3]
+    for kind in (TopicRecord, ConfigRecord, ProducerIdsRecord):
+        assert records_of(read, kind) == records_of(asked, kind)
+    segments = [Path(f"t-{index}") / f"{0:020d}.log" for index in range(3)]
+    assert [(read / each).read_bytes() for each in segments] == [(asked / each).read_bytes() for each in segments]
+    assert all((read / each).stat().st_size for each in segments)
+
+
+def test_export_of_several_nodes_takes_the_log_of_the_leader_and_not_of_a_node_that_was_down(tmp_path: Path) -> None:
+    with Broker({"default.replication.factor": 3}, nodes=3, data_dir=tmp_path / "data") as broker:
+        broker.topics.create("t", partitions=1)
+        (before,) = broker.partitions("t")
+        broker.stop_node(before.leader)
+        (after,) = broker.partitions("t")
+        with log_client(broker.bootstrap_servers.split(",")[after.leader - 1]) as client:
+            fill(client)
+
+    export(str(tmp_path / "read"), data_folder=str(tmp_path / "data"), bootstrap=None, report=lambda _: None)
+
+    segment = Path("t-0") / f"{0:020d}.log"
+    of_leader = (tmp_path / "data" / f"node-{after.leader}" / segment).read_bytes()
+    assert (tmp_path / "read" / segment).read_bytes() == of_leader != b""
+
+
+def test_folder_of_several_nodes_that_a_broker_uses_is_refused(tmp_path: Path) -> None:
+    with serving(tmp_path, "--nodes", "3", "--data-dir", str(tmp_path / "data")):
+        ended = run("export", str(tmp_path / "out"), "--data-dir", str(tmp_path / "data"))
+
+    assert (ended.exit_code, ended.output) == (2, "")
+    assert "a broker is using" in ended.log
 
 
 def test_folder_with_a_damaged_metadata_file_is_refused_with_the_command_that_mends_it(tmp_path: Path) -> None:
