@@ -127,7 +127,7 @@ def move_leader(control: Control, body: LeaderMove) -> PartitionState:
 
 
 def pause_replication(control: Control, body: ReplicaChoice) -> ReplicaChoice:
-    """Stop the fetches of a node's followers.
+    """Stop the fetches of a node's followers, until they are resumed or the faults are reset.
 
     They leave the ISR when replica.lag.time.max.ms of the broker's clock has passed.
     """
@@ -273,7 +273,7 @@ def _replica_state(control: Control, place: _Place, node_id: int) -> ReplicaStat
         log_start_offset=0 if log is None else log.log_start_offset,
         log_end_offset=0 if log is None else log.log_end_offset,
         last_epoch=-1 if log is None else log.leader_epochs.latest_epoch,
-        is_paused=control.server.is_paused(node_id, topic.name, registration.index),
+        is_paused=control.server.is_paused(node_id, topic.topic_id, registration.index),
     )
 
 
