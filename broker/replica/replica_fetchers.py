@@ -197,4 +197,4 @@ def _divergence(log: PartitionLog, leader_log: PartitionLog) -> int:
             return min(own.end_offset, known.end_offset, end_offset)
         # The follower does not have that epoch: it asks again for the one before.
         end_offset, epoch = min(own.end_offset, end_offset), own.leader_epoch
-    return min(end_offset, leader_log.log_end_offset) if not log.log_end_offset else log.high_watermark
+    return log.high_watermark
