@@ -1,8 +1,8 @@
 """The last stable offset of transactions whose marker is above the high watermark.
 
-The topics have one partition with leader 1 and followers 2 and 3, and min.insync.replicas 3. Node 3 is frozen before the
-markers are written, so that the high watermark stays below them. A replica that was loaded from its files takes such a
-transaction for ended: Kafka keeps it unstable in memory only.
+The topics have one partition with leader 1 and followers 2 and 3, and min.insync.replicas 3. Node 3 is frozen before
+the markers are written, so that the high watermark stays below them. A replica that was loaded from its files takes
+such a transaction for ended: Kafka keeps it unstable in memory only.
 """
 
 from fauxka.protocol.messages.init_producer_id import InitProducerIdResponse
