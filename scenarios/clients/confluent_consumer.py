@@ -13,8 +13,8 @@ from .consumer import ConsumerOptions
 
 BACKOFF_MS = 20
 POLL_SECONDS = 0.1
-# librdkafka leaves no group while it looks for the coordinator: the next member waits for the end of the session. This is
-# the shortest that a broker accepts (group.min.session.timeout.ms).
+# librdkafka leaves no group while it looks for the coordinator: the next member waits for the end of the session. This
+# is the shortest that a broker accepts (group.min.session.timeout.ms).
 SESSION_MS = 6_000
 # A consumer without a group needs the option, but does not use it.
 _NO_GROUP = "none"
