@@ -1,4 +1,4 @@
-"""The topics of the metadata image as consumer groups see them: the racks of the replicas are in the hash of a topic."""
+"""The topics of the metadata image as consumer groups see them, with the racks of the replicas."""
 
 from __future__ import annotations
 
