@@ -16,12 +16,11 @@ from ..leading_partitions import find_leading_partition
 from ..operation import Operation
 from ..paging import LIMIT_DEFAULT, Limit, page_of
 from .node_changes import NodeId, changes_node, check_node, check_running_node
-from .record_operations import unknown_partition
+from .record_operations import PartitionIndex, unknown_partition
 from .topic_operations import NAME_CHARACTERS_MAX, TopicPath, topic_of
 
 TAG = "replicas"
 
-PartitionIndex = Annotated[int, Meta(ge=0, le=2**31 - 1)]
 TopicName = Annotated[str, Meta(min_length=1, max_length=NAME_CHARACTERS_MAX)]
 # As long as the string of a request may be.
 CoordinatorKey = Annotated[str, Meta(min_length=1, max_length=32_767)]
