@@ -19,7 +19,7 @@ from ..storage.leader_change import LeaderChange
 from ..storage.leader_epoch_cache import LeaderEpochCache
 from .isolation import Isolation
 from .metadata.metadata_image import NO_LEADER
-from .replica.replica_fetchers import ReplicaFetchers
+from .replica.replica_fetchers import ReplicaFetchers, ReplicaKey
 
 if TYPE_CHECKING:
     from .metadata.controller import Controller
@@ -75,8 +75,11 @@ class Membership:
         # Called when a partition gets a leader, before it handles a request. The last leaders are those of its calls.
         self.on_leader_changed: Callable[[LeaderChange], None] | None = None
         self._led: dict[tuple[bytes, int], _LastLeader] = {}
-        self.fetchers = ReplicaFetchers(self._managers, self._can_reach, clock)
+        # The replicas that a test has paused. They stay paused while their node is down, and after it.
+        self._paused: set[ReplicaKey] = set()
+        self.fetchers = ReplicaFetchers(self._managers, self._can_reach, self._paused, clock)
         controller.publish_partitions = self._publish
+        controller.forget_topics = self._forget_topics
 
     def add(self, node: Node) -> None:
         """Add a node that runs."""
@@ -129,13 +132,19 @@ class Membership:
             eligible = frozenset([*registration.isr, *registration.elr]) or before.eligible
             manager = self._managers.get(registration.leader_id)
             partition = None if manager is None else manager.find_partition(topic.topic_id, index)
-            self._led[key] = before._replace(eligible=eligible)
             if partition is None:
+                self._led[key] = before._replace(eligible=eligible)
                 continue
             now = _LastLeader(registration.leader_id, registration.leader_epoch, partition.leader_epoch, eligible)
             self._led[key] = now
             if now[:3] != before[:3]:
                 self.on_leader_changed(_leader_change(partition, before, now))
+
+    def _forget_topics(self, topics: Iterable[TopicImage]) -> None:
+        topic_ids = {topic.topic_id for topic in topics}
+        self._paused -= {each for each in self._paused if each[1] in topic_ids}
+        for key in [key for key in self._led if key[0] in topic_ids]:
+            del self._led[key]
 
     def _report_all_leaders(self) -> None:
         for topic in self._controller.image.topics.values():
@@ -242,21 +251,28 @@ class Membership:
 
     def has_paused(self, node_id: int) -> bool:
         """Whether the replication of a replica of the node is paused."""
-        return any(partition.is_paused for partition in self._nodes[node_id].replicas.partitions())
+        return any(paused[0] == node_id for paused in self._paused)
+
+    def is_paused(self, node_id: int, topic_id: bytes, index: int) -> bool:
+        """Whether the replication of a replica is paused."""
+        return (node_id, topic_id, index) in self._paused
 
     def set_paused(
         self, node_id: int, *, is_paused: bool, topic_name: str | None = None, index: int | None = None
-    ) -> int:
-        """Pause or resume the replication of replicas of a node, and return their number.
+    ) -> None:
+        """Pause or resume the replication of replicas of a node, which may be down.
 
         topic_name, index: of all topics and partitions by default.
         """
-        paused = [
-            partition
-            for partition in self._nodes[node_id].replicas.partitions()
-            if partition.has_replica and topic_name in (None, partition.topic_name) and index in (None, partition.index)
-        ]
-        for partition in paused:
-            partition.is_paused = is_paused
+        topics = [topic for topic in self._controller.image.topics.values() if topic_name in (None, topic.name)]
+        replicas = {
+            (node_id, topic.topic_id, registration.index)
+            for topic in topics
+            for registration in topic.partitions
+            if index in (None, registration.index) and (not is_paused or node_id in registration.replicas)
+        }
+        if is_paused:
+            self._paused |= replicas
+        else:
+            self._paused -= replicas
         self.fetchers.update_all()
-        return len(paused)

@@ -155,7 +155,7 @@ class Node:
         self.topics_removed(removed)
         self.complete_waiting()
         for topic in self.image.topics.values():
-            self.replicas.create_partitions(topic, len(self.replicas.partitions_of(topic)))
+            self.replicas.create_missing_partitions(topic)
             self.replicas.apply_topic_configs(topic)
             self.apply_partitions(topic, range(len(topic.partitions)))
             self.leaders_changed(topic, range(len(topic.partitions)))

@@ -16,12 +16,11 @@ from ..leading_partitions import find_leading_partition
 from ..operation import Operation
 from ..paging import LIMIT_DEFAULT, Limit, page_of
 from .node_changes import NodeId, changes_node, check_node, check_running_node
-from .record_operations import unknown_partition
+from .record_operations import PartitionIndex, unknown_partition
 from .topic_operations import NAME_CHARACTERS_MAX, TopicPath, topic_of
 
 TAG = "replicas"
 
-PartitionIndex = Annotated[int, Meta(ge=0, le=2**31 - 1)]
 TopicName = Annotated[str, Meta(min_length=1, max_length=NAME_CHARACTERS_MAX)]
 # As long as the string of a request may be.
 CoordinatorKey = Annotated[str, Meta(min_length=1, max_length=32_767)]
@@ -127,7 +126,7 @@ def move_leader(control: Control, body: LeaderMove) -> PartitionState:
 
 
 def pause_replication(control: Control, body: ReplicaChoice) -> ReplicaChoice:
-    """Stop the fetches of a node's followers.
+    """Stop the fetches of a node's followers, until they are resumed or the faults are reset.
 
     They leave the ISR when replica.lag.time.max.ms of the broker's clock has passed.
     """
@@ -273,7 +272,7 @@ def _replica_state(control: Control, place: _Place, node_id: int) -> ReplicaStat
         log_start_offset=0 if log is None else log.log_start_offset,
         log_end_offset=0 if log is None else log.log_end_offset,
         last_epoch=-1 if log is None else log.leader_epochs.latest_epoch,
-        is_paused=control.server.is_paused(node_id, topic.name, registration.index),
+        is_paused=control.server.is_paused(node_id, topic.topic_id, registration.index),
     )
 
 

@@ -23,11 +23,11 @@ from ..errors import CallError, conflict
 from ..leading_partitions import following_partitions, leading_partitions
 from ..operation import Operation
 from ..paging import INT64_MAX, LIMIT_DEFAULT, Limit, page_of
+from .record_operations import PartitionIndex
 
 TAG = "producers"
 
 ProducerId = Annotated[int, Meta(ge=0, le=INT64_MAX)]
-PartitionIndex = Annotated[int, Meta(ge=0, le=2**31 - 1)]
 
 
 class CachedBatch(Struct, kw_only=True):

@@ -92,7 +92,7 @@ class Coordinators:
         from .consumer.settings import ConsumerGroupSettings
 
         image = self._controller.image
-        settings = ConsumerGroupSettings.of_configs(image.configs)
+        settings = ConsumerGroupSettings.of_node(self._replicas)
         return ConsumerGroups(settings, registry, log, ImageTopics(image), rebalance=rebalance)
 
     def new_share_groups(self, log: CoordinatorLog, registry: GroupRegistry) -> ShareGroups:

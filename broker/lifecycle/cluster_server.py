@@ -226,10 +226,10 @@ class ClusterServer:
         membership = self._membership("the only node fetches from no other")
         membership.set_paused(node_id, is_paused=False, topic_name=topic, index=partition)
 
-    def is_paused(self, node_id: int, topic: str, partition: int) -> bool:
+    def is_paused(self, node_id: int, topic_id: bytes, partition: int) -> bool:
         """Return whether the replica of a partition on a node is paused."""
-        found = self.server_of(node_id).node.replicas.find_partition_by_name(topic, partition)
-        return found is not None and found.is_paused
+        membership = self.cluster.membership
+        return membership is not None and membership.is_paused(node_id, topic_id, partition)
 
     def has_paused_replicas(self, node_id: int) -> bool:
         """Return whether any replica on the node is paused."""

@@ -124,6 +124,8 @@ class Controller:
         self.publishers: list[MetadataPublisher] = []
         # Has the nodes apply changed partitions of a topic, by their indexes; None with one node.
         self.publish_partitions: Callable[[TopicImage, Sequence[int]], None] | None = None
+        # Called with the topics that were removed; None with one node.
+        self.forget_topics: Callable[[Sequence[TopicImage]], None] | None = None
         # None in memory.
         self.store: MetadataStore | None = None
 
@@ -235,6 +237,8 @@ class Controller:
             self.store.write()
         for publisher in self.publishers:
             publisher.topics_removed(topics)
+        if self.forget_topics is not None:
+            self.forget_topics(topics)
 
     # -- configs
 

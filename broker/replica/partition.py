@@ -36,7 +36,6 @@ class Partition:
         "index",
         "is_deleted",
         "is_leader",
-        "is_paused",
         "is_replicated",
         "leader_epoch",
         "leader_id",
@@ -65,8 +64,6 @@ class Partition:
         # Whether this node has a replica, whether that is the leader, and whether others have one too.
         self.has_replica = self.is_leader = True
         self.is_replicated = False
-        # Whether the replication of this replica is paused.
-        self.is_paused = False
         self.is_deleted = False
         # On the leader of a partition with other replicas.
         self.replication: Replication | None = None

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -36,19 +36,28 @@ COPY_BYTES_MAX = 8 * COPY_READ_BYTES
 # When a replica whose files failed, or are being cleaned, tries again (replica.fetch.backoff.ms).
 RETRY_MS = 1000
 
+# A replica: the id of its node, the topic id and the index of the partition.
+ReplicaKey = tuple[int, bytes, int]
+
 
 class ReplicaFetchers:
     """The fetches between the nodes of a cluster."""
 
     def __init__(
-        self, managers: Mapping[int, ReplicaManager], can_reach: Callable[[int, int], bool], clock: Clock
+        self,
+        managers: Mapping[int, ReplicaManager],
+        can_reach: Callable[[int, int], bool],
+        paused: Collection[ReplicaKey],
+        clock: Clock,
     ) -> None:
         """managers: the replica managers of the nodes that run, by node id; it changes with them.
 
-        can_reach: whether the node of the first id can fetch from the second.
+        can_reach: whether the node of the first id can fetch from the second. paused: the replicas that fetch nothing;
+        it changes with pauses.
         """
         self._managers = managers
         self._can_reach = can_reach
+        self._paused = paused
         self._clock = clock
         # The partitions with a follower that tries again, by topic id and index.
         self._retried: set[tuple[bytes, int]] = set()
@@ -85,9 +94,9 @@ class ReplicaFetchers:
         manager = self._managers.get(node_id)
         partition = None if manager is None else manager.find_partition(leader.topic_id, leader.index)
         # A node that is cut off from the controller may not know of its replica yet.
-        if partition is None or not partition.has_replica or partition.is_paused:
+        if partition is None or not partition.has_replica:
             return None
-        if not self._can_reach(node_id, leader_id):
+        if (node_id, leader.topic_id, leader.index) in self._paused or not self._can_reach(node_id, leader_id):
             return None
         is_same_epoch = partition.leader_id == leader_id and partition.leader_epoch == leader.leader_epoch
         return partition if is_same_epoch else None
@@ -188,4 +197,4 @@ def _divergence(log: PartitionLog, leader_log: PartitionLog) -> int:
             return min(own.end_offset, known.end_offset, end_offset)
         # The follower does not have that epoch: it asks again for the one before.
         end_offset, epoch = min(own.end_offset, end_offset), own.leader_epoch
-    return min(end_offset, leader_log.log_end_offset) if not log.log_end_offset else log.high_watermark
+    return log.high_watermark

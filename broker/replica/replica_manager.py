@@ -150,6 +150,18 @@ class ReplicaManager:
             raise KafkaError(ErrorCode.KAFKA_STORAGE_ERROR, message) from error
         self._partitions.setdefault(topic.topic_id, []).extend(created)
 
+    def create_missing_partitions(self, topic: TopicImage) -> None:
+        """Create the topic's partitions that this node does not have yet, because it did not reach the controller.
+
+        A replica whose files cannot be created has no log. It tries again with each fetch.
+        """
+        partitions = self._partitions.setdefault(topic.topic_id, [])
+        for registration in topic.partitions[len(partitions) :]:
+            partition = self._new_partition(topic, registration, self._create_log_on_use)
+            if self.is_on_disk and partition.has_replica:
+                self._add_replica(topic, partition)
+            partitions.append(partition)
+
     def take_back_partitions(self, topic: TopicImage, first_index: int) -> None:
         """Delete the topic's partitions from first_index on. No client has used them yet."""
         partitions = self._partitions.get(topic.topic_id, _NO_PARTITIONS)
@@ -260,9 +272,12 @@ class ReplicaManager:
     ) -> Partition:
         partition = Partition(topic.name, topic.topic_id, registration.index, log, registration.leader_epoch)
         self._apply_registration(topic, partition, registration)
-        if self.is_on_disk and partition.has_replica:
-            partition.flusher = PartitionFlusher(partition.log, partition, self.disk_executor, self.clock)
+        self._add_flusher(partition, partition.find_log())
         return partition
+
+    def _add_flusher(self, partition: Partition, log: PartitionLog | None) -> None:
+        if self.is_on_disk and log is not None:
+            partition.flusher = PartitionFlusher(log, partition, self.disk_executor, self.clock)
 
     def _apply_registration(self, topic: TopicImage, partition: Partition, registration: PartitionRegistration) -> None:
         """Lead or follow a partition. Source: ReplicaManager.applyDelta, Kafka 4.3.0."""
@@ -328,7 +343,7 @@ class ReplicaManager:
         except OSError as error:
             partition.storage_failed("append", error)
             return
-        partition.flusher = PartitionFlusher(partition.log, partition, self.disk_executor, self.clock)
+        self._add_flusher(partition, partition.log)
 
     def _create_log(self, topic: TopicImage, index: int) -> PartitionLog:
         # The folder of a single node in memory needs no topic id: it has no folder of a topic that was deleted.
@@ -339,7 +354,9 @@ class ReplicaManager:
     def _create_log_on_use(self, partition: Partition) -> PartitionLog:
         topic = self.image.find_topic_by_id(partition.topic_id)
         if topic is not None:
-            return self._create_log(topic, partition.index)
+            log = self._create_log(topic, partition.index)
+            self._add_flusher(partition, log)
+            return log
         # The topic was deleted while a request is using the partition: the request gets a log that is thrown away.
         logs = self._new_log_manager(MemoryFileSystem())
         log_config = self._log_configs.get(self.config, {})

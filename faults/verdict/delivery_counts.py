@@ -30,8 +30,9 @@ from ..journal.journal_record import (
 from ..journal.request_outcomes import ReplacedResponse
 from .deleted_ranges import DeletedRanges
 from .failovers import Failovers
+from .journaled_batch import BatchPlace, appended_fields
 from .lost_batches import KnownRequests, LostBatch, Truncation, appended_places, removed_batches
-from .unacknowledged_batches import NO_RESPONSE_SENT, BatchPlace, UnacknowledgedBatch, UnacknowledgedBatches
+from .unacknowledged_batches import NO_RESPONSE_SENT, UnacknowledgedBatch, UnacknowledgedBatches
 from .withheld_batches import WithheldBatches
 
 if TYPE_CHECKING:
@@ -138,14 +139,7 @@ class DeliveryCounts:
         request_key = (request.connection.connection_id, request.correlation_id)
         search_offset = self.withheld.search_offset_of(request_key, topic, partition)
         return UnacknowledgedBatch(
-            request_id,
-            topic,
-            partition,
-            result.base_offset,
-            result.last_offset,
-            result.producer_id,
-            result.producer_epoch,
-            result.base_sequence,
+            *appended_fields(request_id, batch),
             result.last_sequence,
             error_code,
             result.base_offset if search_offset is None else search_offset,

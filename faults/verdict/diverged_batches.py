@@ -8,8 +8,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
+from .journaled_batch import BatchPlace
 from .lost_batches import LostBatch
-from .unacknowledged_batches import BatchPlace, UnacknowledgedBatch
+from .unacknowledged_batches import UnacknowledgedBatch
 
 # Batches that are kept; of more, only the lost ones are counted.
 DIVERGED_MAX = 10_000

@@ -13,9 +13,10 @@ from dataclasses import replace
 from ...storage.append_result import AppendResult
 from ...storage.leader_change import LeaderChange
 from .diverged_batches import DivergedBatch, DivergedBatches
+from .journaled_batch import BatchPlace, appended_fields
 from .leader_history import LeaderHistory
 from .lost_batches import Failover, LostBatch
-from .unacknowledged_batches import BatchPlace, UnacknowledgedBatch
+from .unacknowledged_batches import UnacknowledgedBatch
 
 # Partitions whose leaders are kept. Of the oldest beyond that, the next change is the first one that is known.
 PARTITIONS_MAX = 50_000
@@ -73,18 +74,8 @@ class Failovers:
         if history is None or epoch is None or history.has(epoch, result.base_offset):
             return False
         change = history.change_after(epoch)
-        lost = LostBatch(
-            request_id,
-            topic,
-            partition,
-            result.base_offset,
-            result.last_offset,
-            result.producer_id,
-            result.producer_epoch,
-            result.base_sequence,
-            change.end_offset,
-            Failover(node, epoch, change, was_replaced=True),
-        )
+        failover = Failover(node, epoch, change, was_replaced=True)
+        lost = LostBatch(*appended_fields(request_id, batch), change.end_offset, failover)
         self.diverged.add(DivergedBatch(lost, epoch, request_id if is_acknowledged else None))
         return True
 

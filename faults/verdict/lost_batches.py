@@ -9,7 +9,7 @@ from typing import Protocol
 from ...storage.append_result import AppendResult
 from ...storage.leader_change import LeaderChange
 from ..journal.journal_record import Decision, JournalRecord, RawRecord
-from .unacknowledged_batches import BatchPlace
+from .journaled_batch import BatchPlace, JournaledBatch
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,30 +27,17 @@ class Failover:
 
 
 @dataclass(frozen=True, slots=True)
-class LostBatch:
+class LostBatch(JournaledBatch):
     """An acknowledged batch that the log does not have.
 
-    base_offset, last_offset: -1 if it never was in the log. request_id: of the acknowledged request, 0 if unknown.
+    base_offset, last_offset: -1 if it never was in the log. request_id: of the acknowledged request.
     end_offset: of the log after its truncation; None if the batch never was in the log. After a failover, it is the
     offset up to which the log of the new leader equals that of the one before.
     failover: None for a crash of the only node.
     """
 
-    request_id: int
-    topic: str
-    partition: int
-    base_offset: int
-    last_offset: int
-    producer_id: int
-    producer_epoch: int
-    base_sequence: int
     end_offset: int | None
     failover: Failover | None = None
-
-    @property
-    def place(self) -> BatchPlace:
-        """Topic, partition and base offset."""
-        return self.topic, self.partition, self.base_offset
 
 
 class KnownRequests(Protocol):

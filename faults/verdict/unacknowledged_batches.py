@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from .journaled_batch import BatchPlace, JournaledBatch
+
 # Unacknowledged batches, and recognised ones, that are kept; the oldest beyond that are deleted and counted.
 BATCHES_MAX = 10_000
 # Truncations that are kept, to distinguish offsets before a truncation from the same offsets after it.
@@ -15,12 +17,9 @@ TRUNCATIONS_MAX = 1000
 # The error code of a batch whose response was never written.
 NO_RESPONSE_SENT = None
 
-# Topic, partition, first offset.
-BatchPlace = tuple[str, int, int]
-
 
 @dataclass(frozen=True, slots=True)
-class UnacknowledgedBatch:
+class UnacknowledgedBatch(JournaledBatch):
     """An appended batch, its request and its response.
 
     error_code: of the response; NO_RESPONSE_SENT without one.
@@ -28,23 +27,10 @@ class UnacknowledgedBatch:
     is_acknowledged_late: the response was sent, but the client may have sent the batch again before.
     """
 
-    request_id: int
-    topic: str
-    partition: int
-    base_offset: int
-    last_offset: int
-    producer_id: int
-    producer_epoch: int
-    base_sequence: int
     last_sequence: int
     error_code: int | None
     search_offset: int
     is_acknowledged_late: bool = False
-
-    @property
-    def place(self) -> BatchPlace:
-        """Topic, partition and base offset."""
-        return self.topic, self.partition, self.base_offset
 
 
 @dataclass(frozen=True, slots=True)

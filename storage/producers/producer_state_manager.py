@@ -107,6 +107,8 @@ class ProducerStateManager:
     def reload(self, entries: Iterable[ProducerStateEntry], now_ms: int) -> None:
         """Replace all entries by those that are not expired at now_ms.
 
+        A transaction that has ended does not hold back the last stable offset after a load, even if its marker is above
+        the high watermark (failover_stable_offsets-4.3.0.jsonl).
         Source: ProducerStateManager.loadFromSnapshot, Kafka 4.3.0.
         """
         self.replace_all([entry for entry in entries if not self._is_expired(entry, now_ms)])

@@ -170,6 +170,43 @@ def test_a_replica_that_lags_leaves_the_isr_and_returns_when_it_fetches_again(cl
     assert values(cluster, 3) == [b"a"]
 
 
+def test_a_paused_replica_stays_paused_over_the_restart_of_its_node(cluster: RunningCluster) -> None:
+    create(cluster)
+    cluster.call(lambda: cluster.membership.set_paused(3, is_paused=True))
+    cluster.kill(3)
+    produce(cluster, 1, b"a")
+
+    cluster.restart(3)
+
+    assert cluster.membership.has_paused(3)
+    assert (cluster.partition("orders").isr, cluster.log_end(3, "orders")) == ([1, 2], 0)
+    cluster.call(lambda: cluster.membership.set_paused(3, is_paused=False))
+    assert (cluster.partition("orders").isr, cluster.log_end(3, "orders")) == (NODES, 1)
+
+
+def test_a_replica_that_was_paused_while_its_node_was_down_does_not_catch_up(cluster: RunningCluster) -> None:
+    create(cluster)
+    cluster.kill(3)
+    cluster.call(lambda: cluster.membership.set_paused(3, is_paused=True, topic_name="orders", index=0))
+    produce(cluster, 1, b"a")
+
+    cluster.restart(3)
+
+    assert cluster.log_end(3, "orders") == 0
+
+
+def test_a_new_topic_of_the_same_name_is_not_paused(cluster: RunningCluster) -> None:
+    create(cluster)
+    cluster.call(lambda: cluster.membership.set_paused(3, is_paused=True))
+    topic = cluster.cluster.image.topics["orders"]
+
+    cluster.call(lambda: cluster.cluster.controller.delete_topics([topic]))
+    create(cluster)
+
+    assert not cluster.membership.has_paused(3)
+    assert produce(cluster, 1, b"a").error_code == ErrorCode.NONE
+
+
 def test_a_leader_cut_off_takes_writes_that_are_lost(cluster: RunningCluster) -> None:
     create(cluster)
     produce(cluster, 1, b"a")

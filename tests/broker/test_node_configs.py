@@ -5,6 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from fauxka.broker.coordinators.consumer.settings import ConsumerGroupSettings
+from fauxka.broker.coordinators.share.settings import ShareGroupSettings
 from fauxka.broker.isolation import Isolation
 from fauxka.protocol.api_keys import ApiKey
 from fauxka.protocol.error_codes import ErrorCode
@@ -117,6 +119,17 @@ def test_largest_batch_of_a_node_is_its_own(cluster: RunningCluster) -> None:
     with cluster.client(1) as one, cluster.client(2) as two:
         assert one.produce("orders", batch(b"x" * 200)).error_code == ErrorCode.NONE
         assert two.produce("orders", batch(b"x" * 200), 1).error_code == ErrorCode.MESSAGE_TOO_LARGE
+
+
+def test_coordinator_has_the_configs_of_its_node(cluster: RunningCluster) -> None:
+    for kind in ("consumer", "share"):
+        assert altered(cluster, 2, "2", f"group.{kind}.assignment.interval.ms", "0") == ErrorCode.NONE
+
+    replicas = [node.replicas for node in cluster.cluster.nodes]
+    intervals = [ConsumerGroupSettings.of_node(each).assignment_interval_ms("billing") for each in replicas]
+    share_intervals = [ShareGroupSettings(each).assignment_interval_ms("sharing") for each in replicas]
+
+    assert (intervals, share_intervals) == ([1000, 0, 1000], [1000, 0, 1000])
 
 
 def test_node_without_controller_keeps_its_configs(cluster: RunningCluster) -> None:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from fauxka.broker.isolation import Isolation
 from fauxka.broker.lifecycle.data_directory import DataDirectoryError
 from fauxka.broker.lifecycle.node_directories import NodeDirectories
 from fauxka.protocol.error_codes import ErrorCode
@@ -15,6 +16,7 @@ from .blocking_client import batch
 from .running_cluster import RunningCluster
 
 NODES = (1, 2, 3)
+LAG_MS, RETRY_MS = 30_000, 1_000
 
 
 def create(cluster: RunningCluster) -> None:
@@ -75,6 +77,29 @@ def test_a_node_that_was_killed_recovers_its_files_and_fetches_the_rest(tmp_path
         cluster.restart(2)
         assert produce(cluster, 3 if cluster.partition("orders").leader_id == 3 else 1, b"c") == 2
         assert values(cluster, 2) == [b"a", b"b", b"c"]
+
+
+def test_a_replica_whose_files_cannot_be_created_does_not_stop_the_rejoin_of_its_node(tmp_path: Path) -> None:
+    with RunningCluster(data_dir=str(tmp_path)) as cluster:
+        cluster.isolate(3, list(Isolation))
+        create(cluster)
+        cluster.call(lambda: cluster.cluster.controller.create_topic("payments", 1, assignments=[[1, 2, 3]]))
+        obstacle = tmp_path / "node-3" / "orders-0"
+        obstacle.write_text("not a folder")
+
+        cluster.rejoin(3)
+
+        assert cluster.partition("payments").isr == [1, 2, 3]
+        assert cluster.partition("orders", 1).isr == [2, 3, 1]
+        cluster.advance(LAG_MS + LAG_MS // 2)
+        assert cluster.partition("orders").isr == [1, 2]
+        produce(cluster, 1, b"a")
+        obstacle.unlink()
+        cluster.advance(RETRY_MS)
+        assert cluster.partition("orders").isr == [1, 2, 3]
+        assert produce(cluster, 1, b"b") == 1
+        assert values(cluster, 3) == [b"a", b"b"]
+        assert cluster.cluster.nodes[2].replicas.partition_of("orders", 0).flusher is not None
 
 
 def test_a_folder_of_another_number_of_nodes_is_refused(tmp_path: Path) -> None:

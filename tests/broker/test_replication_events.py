@@ -64,6 +64,7 @@ def test_a_replica_that_led_in_a_later_epoch_has_the_epochs_of_its_new_leader() 
     cluster.kill(2, is_noticed=True)
     cluster.start(1)
     assert cluster.registration.leader_id == 1
+    cluster.membership.set_paused(2, is_paused=False)
 
     cluster.start(2)
 

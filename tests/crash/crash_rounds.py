@@ -1,13 +1,12 @@
 """Rounds of kills of one data folder under two producing clients, and checks of the logs."""
 
 import contextlib
-import shutil
 import signal
-import tempfile
 import threading
 import time
 from collections.abc import Generator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from random import Random
 
@@ -15,11 +14,10 @@ from ..reference.log_client import log_client
 from . import reporting_producer, sequenced_producers
 from .killed_broker import KilledBroker
 from .reporting_producer import ReportingProducer
+from .round_folders import TOPIC_CONFIGS, Counts, in_new_folder, run_folders
 from .sequenced_producers import SequencedProducers
 from .stored_logs import check_reported, check_sequenced, check_start, read_log
 
-# The folder is checked and replaced after this many kills, to find a failure close to its cause.
-ROUNDS_OF_A_FOLDER_MAX = 20
 # The lifetime of a broker, from the first request of both clients.
 LIFE_SECONDS = (0.02, 0.2)
 # Some brokers are killed during start-up and recovery, which take about this time; some are shut down.
@@ -28,12 +26,6 @@ KILLED_IN_START, STOPPED_CLEANLY = 0.1, 0.05
 # librdkafka needs a second before its first record.
 FIRST_REPORT_SECONDS_MAX = 20.0
 RETAINED_BYTES = 200_000
-TOPIC_CONFIGS = {
-    # Segments roll every few milliseconds, with snapshots and indexes.
-    "internal.segment.bytes": "65536",
-    "index.interval.bytes": "512",
-    "segment.index.bytes": "4096",
-}
 SETTINGS = (
     # Frequent enough to run during a kill.
     "log.flush.offset.checkpoint.interval.ms=50",
@@ -73,7 +65,7 @@ VARIANTS = {
 
 
 @dataclass(slots=True)
-class Tally:
+class Tally(Counts):
     """The counts of the rounds."""
 
     kills: int = 0
@@ -82,32 +74,18 @@ class Tally:
     reported_records: int = 0
     fatal_errors: int = 0
 
-    def add(self, other: "Tally") -> None:
-        for name in self.__slots__:
-            setattr(self, name, getattr(self, name) + getattr(other, name))
-
 
 def run_rounds(variant: Variant, rounds: int, seed: int) -> Tally:
     """Run rounds in several folders.
 
     Raises AssertionError with the seed of the folder that failed, which is kept.
     """
-    tally = Tally()
-    for first in range(0, rounds, ROUNDS_OF_A_FOLDER_MAX):
-        tally.add(run_folder(variant, min(ROUNDS_OF_A_FOLDER_MAX, rounds - first), seed + first))
-    return tally
+    return run_folders(Tally(), rounds, seed, partial(run_folder, variant))
 
 
 def run_folder(variant: Variant, rounds: int, seed: int) -> Tally:
     """Run rounds on a new folder, and check its logs."""
-    folder = Path(tempfile.mkdtemp(prefix=f"fauxka-crash-{variant.name}-{seed}-"))
-    try:
-        tally = Scene(folder, variant, seed).play(rounds)
-    except BaseException as error:
-        words = f"--variant {variant.name} --rounds {rounds} --seed {seed}"
-        raise AssertionError(f"{error}\nagain by: python -m tests.crash {words}\nkept: {folder}") from error
-    shutil.rmtree(folder)
-    return tally
+    return in_new_folder(variant.name, rounds, seed, lambda folder: Scene(folder, variant, seed).play(rounds))
 
 
 class Scene:

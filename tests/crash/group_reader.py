@@ -1,12 +1,12 @@
 """A confluent-kafka consumer of a group, in a thread: what it reads must never leave the log."""
 
-import threading
 import time
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from confluent_kafka import Consumer, KafkaException
 
+from .checked_thread import CheckedThread
 from .reporting_producer import QUIET, RECONNECT_MS, RECONNECT_MS_MAX
 
 POLL_SECONDS = 0.02
@@ -23,18 +23,19 @@ class GroupReader:
     topic: str
     offsets: dict[tuple[int, int], bytes] = field(default_factory=dict[tuple[int, int], bytes])
     _is_stopping: bool = False
-    _failure: BaseException | None = None
-    _thread: threading.Thread | None = None
+    _thread: CheckedThread = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._thread = CheckedThread("group reader", self._run)
 
     def start(self) -> None:
-        self._thread = threading.Thread(target=self._run, name="group reader")
         self._thread.start()
 
     def wait_until_read(self, wanted: Iterable[tuple[int, int]]) -> None:
         """Wait until every partition and offset of wanted is read; the nodes must be running."""
         missing = set(wanted)
         deadline = time.monotonic() + READ_SECONDS_MAX
-        while missing and self._failure is None:
+        while missing and self._thread.failure is None:
             missing -= self.offsets.keys()
             assert time.monotonic() < deadline, f"{len(missing)} records were never read, first {min(missing)}"
             time.sleep(POLL_SECONDS)
@@ -42,10 +43,7 @@ class GroupReader:
     def stop(self) -> None:
         """Leave the group; raises what the reader failed with."""
         self._is_stopping = True
-        if self._thread is not None:
-            self._thread.join()
-        if self._failure is not None:
-            raise self._failure
+        self._thread.finish()
 
     def _run(self) -> None:
         consumer = Consumer(
@@ -63,8 +61,6 @@ class GroupReader:
             consumer.subscribe([self.topic])
             while not self._is_stopping:
                 self._poll(consumer)
-        except BaseException as error:
-            self._failure = error
         finally:
             consumer.close()
 

@@ -2,8 +2,6 @@
 
 import contextlib
 import json
-import shutil
-import tempfile
 import time
 from collections.abc import Generator
 from dataclasses import dataclass
@@ -17,6 +15,7 @@ from ..reference.log_client import batches_in, last_offset_of, log_client
 from .group_reader import GroupReader
 from .killed_broker import KilledBroker
 from .reporting_producer import PARTITION_COUNT, TOPIC, ReportingProducer
+from .round_folders import TOPIC_CONFIGS, Counts, in_new_folder, run_folders
 from .stored_logs import StoredLog, base_offset_of, check_reported, names_in
 
 NODES = (1, 2, 3)
@@ -27,14 +26,6 @@ PROCESS_KILLED, NODE_KILLED, NODE_NOTICED, STARTED_AT_ONCE = 0.25, 0.7, 0.7, 0.5
 FIRST_REPORT_SECONDS_MAX = 20.0
 IN_SYNC_SECONDS_MAX = 60.0
 POLL_SECONDS = 0.02
-# A failure is found close to its cause.
-ROUNDS_OF_A_FOLDER_MAX = 20
-TOPIC_CONFIGS = {
-    # Segments roll every few milliseconds, with snapshots and indexes.
-    "internal.segment.bytes": "65536",
-    "index.interval.bytes": "512",
-    "segment.index.bytes": "4096",
-}
 SETTINGS = (
     "log.flush.offset.checkpoint.interval.ms=50",
     "replica.high.watermark.checkpoint.interval.ms=50",
@@ -54,7 +45,7 @@ class Partition(TypedDict):
 
 
 @dataclass(slots=True)
-class NodeTally:
+class NodeTally(Counts):
     """The counts of the rounds."""
 
     process_kills: int = 0
@@ -64,28 +55,14 @@ class NodeTally:
     read_records: int = 0
     fatal_errors: int = 0
 
-    def add(self, other: "NodeTally") -> None:
-        for name in self.__slots__:
-            setattr(self, name, getattr(self, name) + getattr(other, name))
-
 
 def run_node_rounds(rounds: int, seed: int) -> NodeTally:
     """Run rounds in several folders. Raises AssertionError with the seed of the folder that failed, which is kept."""
-    tally = NodeTally()
-    for first in range(0, rounds, ROUNDS_OF_A_FOLDER_MAX):
-        tally.add(_run_folder(min(ROUNDS_OF_A_FOLDER_MAX, rounds - first), seed + first))
-    return tally
+    return run_folders(NodeTally(), rounds, seed, _run_folder)
 
 
 def _run_folder(rounds: int, seed: int) -> NodeTally:
-    folder = Path(tempfile.mkdtemp(prefix=f"fauxka-nodes-{seed}-"))
-    try:
-        tally = _Scene(folder, seed).play(rounds)
-    except BaseException as error:
-        words = f"--variant nodes --rounds {rounds} --seed {seed}"
-        raise AssertionError(f"{error}\nagain by: python -m tests.crash {words}\nkept: {folder}") from error
-    shutil.rmtree(folder)
-    return tally
+    return in_new_folder("nodes", rounds, seed, lambda folder: _Scene(folder, seed).play(rounds))
 
 
 class _Scene:

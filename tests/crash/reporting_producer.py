@@ -14,6 +14,8 @@ from typing import cast
 
 from confluent_kafka import KafkaError, KafkaException, Message, Producer
 
+from .checked_thread import CheckedThread
+
 TOPIC = "reported"
 PARTITION_COUNT = 4
 # Few enough to be sent quickly when the broker is back.
@@ -59,33 +61,27 @@ class ReportingProducer:
     _is_fatal: bool = False
     _is_stopping: bool = False
     _is_abandoned: bool = False
-    _failure: BaseException | None = None
-    _thread: threading.Thread | None = None
+    _thread: CheckedThread = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._thread = CheckedThread("reporting producer", self._run)
 
     def start(self) -> None:
-        self._thread = threading.Thread(target=self._run, name="reporting producer")
         self._thread.start()
 
     def stop(self) -> None:
         """Wait until every sent record is reported; the broker must be running."""
         self._is_stopping = True
-        if self._thread is not None:
-            self._thread.join()
-        if self._failure is not None:
-            raise self._failure
+        self._thread.finish()
 
     def abandon(self) -> None:
         """Stop after another failure, without waiting for the broker."""
         self._is_stopping = self._is_abandoned = True
-        if self._thread is not None:
-            self._thread.join()
+        self._thread.join()
 
     def _run(self) -> None:
-        try:
-            while not self._is_stopping:
-                self._live(len(self.fatal_errors))
-        except BaseException as error:
-            self._failure = error
+        while not self._is_stopping:
+            self._live(len(self.fatal_errors))
 
     def _live(self, life: int) -> None:
         """Produce until told to stop or until a fatal error."""

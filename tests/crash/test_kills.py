@@ -8,8 +8,9 @@ from collections.abc import Iterator
 import pytest
 
 from ..run_counts import count
-from .crash_rounds import ROUNDS_OF_A_FOLDER_MAX, VARIANTS, run_folder
+from .crash_rounds import VARIANTS, run_folder
 from .node_rounds import run_node_rounds
+from .round_folders import ROUNDS_OF_A_FOLDER_MAX
 from .transaction_rounds import run_transaction_rounds
 
 pytestmark = pytest.mark.crash

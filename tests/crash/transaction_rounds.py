@@ -1,9 +1,7 @@
 """Rounds of kills during transactions; after each restart a transaction is stored completely or not at all."""
 
 import contextlib
-import shutil
 import signal
-import tempfile
 import threading
 import time
 from collections.abc import Sequence
@@ -16,6 +14,7 @@ from fauxka.scenarios.clients.raw_connection import RawConnection
 from ..reference.log_client import log_client
 from .committed_reader import CommittedReader, committed_offset, unfinished_transactions
 from .killed_broker import KilledBroker
+from .round_folders import in_new_folder
 from .transactional_application import (
     PARTITION_COUNT,
     SOURCE_TOPIC,
@@ -54,14 +53,7 @@ class TransactionTally:
 
 def run_transaction_rounds(rounds: int, seed: int, options: Sequence[str] = ()) -> TransactionTally:
     """Run the rounds on one new folder, which is kept after a failure; raises AssertionError with the seed."""
-    folder = Path(tempfile.mkdtemp(prefix=f"fauxka-transactions-{seed}-"))
-    try:
-        tally = _Scene(folder, seed, options).play(rounds)
-    except BaseException as error:
-        words = f"--variant transactions --rounds {rounds} --seed {seed}"
-        raise AssertionError(f"{error}\nagain by: python -m tests.crash {words}\nkept: {folder}") from error
-    shutil.rmtree(folder)
-    return tally
+    return in_new_folder("transactions", rounds, seed, lambda folder: _Scene(folder, seed, options).play(rounds))
 
 
 class _Scene:

@@ -230,7 +230,7 @@ class ClusterModel:
         self._fence(node)
         if was_killed and node.node_id in self.partition.elr:
             self._change(self.partition, killed=(node.node_id,))
-        node.is_running, node.is_paused, node.is_stopping = True, False, False
+        node.is_running, node.is_stopping = True, False
         self._apply(node)
         self._settle()
         self._unfence(node)
@@ -252,7 +252,7 @@ class ClusterModel:
         self._settle()
 
     def pause(self, node: NodeModel, *, is_paused: bool) -> None:
-        if node.has_replica:
+        if not is_paused or node.node_id in self.partition.replicas:
             node.is_paused = is_paused
         self._settle()
 

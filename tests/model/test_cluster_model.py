@@ -133,10 +133,8 @@ class Replication(RuleBasedStateMachine):
 
     @rule(node_id=nodes, is_paused=st.booleans())
     def pause(self, node_id: int, is_paused: bool) -> None:
-        node = self.model.nodes[node_id]
-        if node.is_running:
-            self.real.membership.set_paused(node_id, is_paused=is_paused)
-            self.model.pause(node, is_paused=is_paused)
+        self.real.membership.set_paused(node_id, is_paused=is_paused)
+        self.model.pause(self.model.nodes[node_id], is_paused=is_paused)
 
     @rule(by_ms=st.sampled_from([500, 2_000, 9_000, 31_000]))
     def advance(self, by_ms: int) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
 from .topics import GroupTopic
@@ -14,13 +14,16 @@ if TYPE_CHECKING:
 class ImageTopics:
     """The topics of the image; implements GroupTopics."""
 
-    __slots__ = ("_image", "_names", "_version")
+    __slots__ = ("_image", "_names", "_racks", "_racks_offset", "_version")
 
     def __init__(self, image: MetadataImage) -> None:
         """image: read at each call."""
         self._image = image
         self._version = 0
         self._names: frozenset[str] = frozenset()
+        # The racks by topic id, and the offset of the image that they are of.
+        self._racks: dict[bytes, tuple[tuple[str, ...], ...]] = {}
+        self._racks_offset = 0
 
     def version(self) -> int:
         """Return a number that increases when topics were created since the last call."""
@@ -49,5 +52,23 @@ class ImageTopics:
     def _of(self, topic: TopicImage | None) -> GroupTopic | None:
         if topic is None:
             return None
-        rack = self._image.configs.current.broker_rack
-        return GroupTopic(topic.name, topic.topic_id, len(topic.partitions), () if rack is None else (rack,))
+        return GroupTopic(topic.name, topic.topic_id, len(topic.partitions), self._racks_of(topic))
+
+    def _racks_of(self, topic: TopicImage) -> tuple[tuple[str, ...], ...]:
+        """Return the racks of each partition. They are kept, because each heartbeat may read them."""
+        if self._racks_offset != self._image.offset:
+            self._racks.clear()
+            self._racks_offset = self._image.offset
+        racks = self._racks.get(topic.topic_id)
+        if racks is None:
+            rack_of = {broker.node_id: broker.rack for broker in self._image.brokers if broker.rack is not None}
+            racks = self._racks[topic.topic_id] = _racks_of_partitions(topic, rack_of) if rack_of else ()
+        return racks
+
+
+def _racks_of_partitions(topic: TopicImage, rack_of: Mapping[int, str]) -> tuple[tuple[str, ...], ...]:
+    """Source: KRaftCoordinatorMetadataImage.partitionRacks and Utils.computeTopicHash, Kafka 4.3.0."""
+    return tuple(
+        tuple(sorted(rack_of[node_id] for node_id in partition.replicas if node_id in rack_of))
+        for partition in topic.partitions
+    )

@@ -13,7 +13,7 @@ from .assignor_names import assignor_names
 
 if TYPE_CHECKING:
     from ...config.broker_config import BrokerConfig
-    from ...config.dynamic_configs import DynamicConfigs
+    from ...replica.replica_manager import ReplicaManager
 
 UPGRADING_POLICIES = frozenset({"upgrade", "bidirectional"})
 DOWNGRADING_POLICIES = frozenset({"downgrade", "bidirectional"})
@@ -77,17 +77,17 @@ class ConsumerGroupSettings:
         self._group_texts = group_texts
 
     @classmethod
-    def of_configs(cls, configs: DynamicConfigs) -> ConsumerGroupSettings:
-        """Return the settings in force. They follow later changes of configs."""
-        known = (configs.current, ConsumerGroupLimits.of(configs.current))
+    def of_node(cls, replicas: ReplicaManager) -> ConsumerGroupSettings:
+        """Return the settings in force on the node of replicas. They follow later changes of configs."""
+        known = (replicas.config, ConsumerGroupLimits.of(replicas.config))
 
         def limits() -> ConsumerGroupLimits:
             nonlocal known
-            if known[0] is not configs.current:
-                known = (configs.current, ConsumerGroupLimits.of(configs.current))
+            if known[0] is not replicas.config:
+                known = (replicas.config, ConsumerGroupLimits.of(replicas.config))
             return known[1]
 
-        return cls(limits, lambda group_id: configs.group_configs.get(group_id, {}))
+        return cls(limits, lambda group_id: replicas.image.configs.group_configs.get(group_id, {}))
 
     @property
     def limits(self) -> ConsumerGroupLimits:

@@ -17,12 +17,15 @@ _INT64_SIGN = 1 << 63
 
 
 class GroupTopic(NamedTuple):
-    """The fields of a topic that groups use. racks: the sorted racks of the brokers of each partition."""
+    """The fields of a topic that groups use.
+
+    racks: of each partition the sorted racks of its replicas; empty if no broker has a rack.
+    """
 
     name: str
     topic_id: bytes
     partition_count: int
-    racks: tuple[str, ...] = ()
+    racks: tuple[tuple[str, ...], ...] = ()
 
 
 class GroupTopics(Protocol):
@@ -71,7 +74,7 @@ def topic_hash(topic: GroupTopic) -> int:
     parts.append(struct.pack("<i", topic.partition_count))
     for partition in range(topic.partition_count):
         parts.append(struct.pack("<i", partition))
-        for rack in topic.racks:
+        for rack in topic.racks[partition] if topic.racks else ():
             parts += [struct.pack("<i", java_string_length(rack)), _string(rack)]
     return _xxh3_64(b"".join(parts))
 

@@ -1,4 +1,4 @@
-"""The configs of share groups, read from the dynamic configs at each use.
+"""The configs of share groups, read from the configs of their node at each use.
 
 Source: ShareGroupConfig, GroupCoordinatorConfig and GroupConfig, Kafka 4.3.0.
 """
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from .share_partition import ShareLimits
 
 if TYPE_CHECKING:
-    from ...config.dynamic_configs import DynamicConfigs
+    from ...replica.replica_manager import ReplicaManager
 
 EARLIEST, LATEST = "earliest", "latest"
 BY_DURATION = "by_duration:"
@@ -19,11 +19,11 @@ BY_DURATION = "by_duration:"
 class ShareGroupSettings:
     """Kafka's group.share.* keys, and the group configs that override them (share.*)."""
 
-    __slots__ = ("_configs",)
+    __slots__ = ("_replicas",)
 
-    def __init__(self, configs: DynamicConfigs) -> None:
-        """configs: the configs of the broker and of groups."""
-        self._configs = configs
+    def __init__(self, replicas: ReplicaManager) -> None:
+        """replicas: those of the node whose configs apply."""
+        self._replicas = replicas
 
     @property
     def members_max(self) -> int:
@@ -68,10 +68,10 @@ class ShareGroupSettings:
         return self._text(group_id, "share.isolation.level") == "read_committed"
 
     def _text(self, group_id: str, key: str) -> str | None:
-        return self._configs.group_configs.get(group_id, {}).get(key)
+        return self._replicas.image.configs.group_configs.get(group_id, {}).get(key)
 
     def _number(self, key: str) -> int:
-        value = self._configs.current.value_of(key)
+        value = self._replicas.config.value_of(key)
         assert isinstance(value, int), f"{key} is {value!r}"
         return value
 

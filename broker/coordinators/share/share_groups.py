@@ -64,7 +64,7 @@ class ShareGroups:
         self._log = log
         self._topics = topics
         self._nodes = nodes
-        settings = ShareGroupSettings(replicas.image.configs)
+        settings = ShareGroupSettings(replicas)
         self._heartbeats = ShareHeartbeats(registry, log, settings, topics, self._initialize_states)
 
     def when_durable(self, response: R | Deferred[R], make_error: Callable[[ErrorCode], R]) -> R | Deferred[R]:

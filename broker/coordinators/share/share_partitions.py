@@ -41,7 +41,7 @@ class SharePartitions:
         """nodes: where the states of the partitions are."""
         self._replicas = replicas
         self._nodes = nodes
-        self.settings = ShareGroupSettings(replicas.image.configs)
+        self.settings = ShareGroupSettings(replicas)
         self.sessions = ShareSessions(self.settings)
         self._partitions: dict[ShareKey, SharePartition] = {}
 

@@ -3,6 +3,7 @@
 The topics have one partition with leader 1 and followers 2 and 3.
 """
 
+from collections.abc import Callable
 from functools import partial
 
 from fauxka.protocol.messages.init_producer_id import InitProducerIdRequest, InitProducerIdResponse
@@ -24,8 +25,8 @@ def script(recorder: FailoverRecorder) -> None:
     """Record every case."""
     _producer_ids(recorder, "all alive", (1, 2, 3, 1))
     _moved(recorder)
-    _stopped(recorder)
-    _killed(recorder)
+    _ended(recorder, "the leader stops", "stopped", recorder.stop)
+    _ended(recorder, "the leader is killed", "killed", recorder.kill)
     _caught_up(recorder)
     _truncated(recorder)
 
@@ -98,26 +99,16 @@ def _moved(recorder: FailoverRecorder) -> None:
     _continued(recorder, topic, 2)
 
 
-def _stopped(recorder: FailoverRecorder) -> None:
-    recorder.scene("the leader stops")
-    topic = _filled(recorder, "stopped")
-    recorder.stop(1)
+def _ended(recorder: FailoverRecorder, scene: str, name: str, end: Callable[[int], None]) -> None:
+    """End node 1 by end, and start it again. name: of the topic, and of what happened to the node."""
+    recorder.scene(scene)
+    topic = _filled(recorder, name)
+    end(1)
     _producers(recorder, topic)
     _continued(recorder, topic, 2)
     recorder.start(1)
     _producers(recorder, topic)
-    _producer_ids(recorder, "node 1 was stopped", (1, 2))
-
-
-def _killed(recorder: FailoverRecorder) -> None:
-    recorder.scene("the leader is killed")
-    topic = _filled(recorder, "killed")
-    recorder.kill(1)
-    _producers(recorder, topic)
-    _continued(recorder, topic, 2)
-    recorder.start(1)
-    _producers(recorder, topic)
-    _producer_ids(recorder, "node 1 was killed", (1, 2))
+    _producer_ids(recorder, f"node 1 was {name}", (1, 2))
 
 
 def _caught_up(recorder: FailoverRecorder) -> None:

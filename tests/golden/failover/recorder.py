@@ -37,8 +37,8 @@ from .requests import Topic, creating, fetching, metadata
 from .waiting_request import Waiting
 
 NODES = (1, 2, 3)
-# A killed node is fenced after six seconds, and a busy machine takes its time to start a virtual machine.
-SETTLE_SECONDS_MAX = 6.0
+# A killed node is fenced six seconds after its last heartbeat, later on a busy machine. Only a hang lasts longer.
+SETTLE_SECONDS_MAX = 20.0
 POLL_SECONDS = 0.05
 # How long a request that waits is given to reach the broker before the next step.
 ARRIVAL_SECONDS = 0.3

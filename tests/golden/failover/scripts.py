@@ -14,6 +14,7 @@ from . import (
     metadata_scenes,
     moving_scenes,
     producer_scenes,
+    stable_offset_scenes,
     topic_scenes,
     transaction_scenes,
 )
@@ -28,6 +29,7 @@ SCRIPTS: dict[str, Callable[[FailoverRecorder], None]] = {
     "failover_metadata": metadata_scenes.script,
     "failover_moving": moving_scenes.script,
     "failover_producers": producer_scenes.script,
+    "failover_stable_offsets": stable_offset_scenes.script,
     "failover_topics": topic_scenes.script,
     "failover_transactions": transaction_scenes.script,
 }
