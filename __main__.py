@@ -108,7 +108,15 @@ def commands() -> None:
     "--listener",
     multiple=True,
     metavar="NAME://HOST:PORT[,HOST:PORT]",
-    help="Listener, instead of --host and --port; the second address is advertised to clients. Repeatable.",
+    help="Listener, instead of --host and --port; the second address is advertised to clients. Repeatable. "
+    "SSL, SASL_PLAINTEXT or SASL_SSL alone is that protocol on --host and --port.",
+)
+@click.option("users", "--user", multiple=True, metavar="NAME:PASSWORD", help="User of SASL listeners. Repeatable.")
+@click.option(
+    "--tls-dir",
+    envvar="FAUXKA_TLS_DIR",
+    type=PATH,
+    help="Folder of the throw-away certificates of TLS listeners; used again if it has them.  [default: a new folder]",
 )
 @click.option(
     "--nodes",

@@ -51,11 +51,13 @@ class BrokerConfig:
     # Identity and request limits
     node_id = Setting("node.id", int)
     socket_request_max_bytes = Setting("socket.request.max.bytes", int)
+    sasl_server_max_receive_size = Setting("sasl.server.max.receive.size", int)
     fetch_max_bytes = Setting("fetch.max.bytes", int)
     max_incremental_fetch_session_cache_slots = Setting("max.incremental.fetch.session.cache.slots", int)
     # Connections
     socket_listen_backlog_size = Setting("socket.listen.backlog.size", int)
     connections_max_idle_ms = Setting("connections.max.idle.ms", int)
+    connection_failed_authentication_delay_ms = Setting("connection.failed.authentication.delay.ms", int)
     max_connections = Setting("max.connections", int)
     max_connections_per_ip = Setting("max.connections.per.ip", int)
     max_connections_per_ip_overrides = Setting("max.connections.per.ip.overrides", str)
@@ -196,6 +198,10 @@ READ_ELSEWHERE = {
     "share.coordinator.state.topic.replication.factor", "transaction.state.log.min.isr",
     "transaction.state.log.replication.factor",
     "share.coordinator.snapshot.update.records.per.snapshot",
+    "connections.max.reauth.ms", "listener.security.protocol.map", "sasl.enabled.mechanisms", "ssl.client.auth",
+    "ssl.enabled.protocols", "ssl.key.password", "ssl.keystore.certificate.chain", "ssl.keystore.key",
+    "ssl.keystore.location", "ssl.keystore.password", "ssl.keystore.type", "ssl.truststore.certificates",
+    "ssl.truststore.location", "ssl.truststore.password", "ssl.truststore.type",
 }  # fmt: skip
 # Topic keys without an effect: no replication is throttled, and no log is in remote storage.
 TOPIC_KEYS_WITHOUT_EFFECT = frozenset({

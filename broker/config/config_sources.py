@@ -21,17 +21,23 @@ IMAGE_VARIABLES = frozenset({
     "KAFKA_LOG4J_OPTS", "KAFKA_LOG4J_ROOT_LOGLEVEL", "KAFKA_LOG4J_LOGGERS", "KAFKA_LOG4J_CMD_OPTS",
     "KAFKA_TOOLS_LOG4J_LOGLEVEL",
 })  # fmt: skip
-# Keys of single listeners and of plug-ins: Kafka accepts any key with these prefixes.
-FREE_PREFIXES = ("listener.name.", "config.providers.", "rlmm.config.", "rsm.config.")
+# Keys of single listeners: see broker/security/listener_security.
+LISTENER_PREFIX = "listener.name."
+# Keys of plug-ins: Kafka accepts any key with these prefixes.
+PLUG_IN_PREFIXES = ("config.providers.", "rlmm.config.", "rsm.config.")
 SEPARATORS = {1: ".", 2: "_", 3: "-"}
 
 
 class GatheredConfig(NamedTuple):
-    """The configs, and lines for the log: notes on keys without an effect, warnings on variables that set nothing."""
+    """The configs, and lines for the log: notes on keys without an effect, warnings on variables that set nothing.
+
+    of_listeners: the entries of single listeners, whose keys begin with listener.name.
+    """
 
     config: BrokerConfig
     notes: list[str]
     warnings: list[str]
+    of_listeners: dict[str, str]
 
 
 def gather_config(
@@ -45,16 +51,18 @@ def gather_config(
     """
     notes: list[str] = []
     warnings: list[str] = []
-    from_file = without_free_keys(file_entries, notes)
+    from_file = without_plug_in_keys(file_entries, notes)
     from_environment = known_entries(environment_entries(environment), notes, warnings)
-    from_command_line = without_free_keys(dict(assignment_of(text) for text in assignments), notes)
-    for name in (*from_file, *from_command_line):
+    from_command_line = without_plug_in_keys(dict(assignment_of(text) for text in assignments), notes)
+    entries = {**from_file, **from_environment, **from_command_line}
+    of_listeners = {name: entries.pop(name) for name in list(entries) if name.startswith(LISTENER_PREFIX)}
+    for name in entries:
         refuse_unknown(name)
-    config = BrokerConfig.from_entries({**from_file, **from_environment, **from_command_line})
+    config = BrokerConfig.from_entries(entries)
     idle = sorted(config.entries.keys() - keys_with_effect())
     if idle:
         notes.append(f"accepted, and without effect here: {', '.join(idle)}")
-    return GatheredConfig(config, notes, warnings)
+    return GatheredConfig(config, notes, warnings, of_listeners)
 
 
 def read_properties_file(path: str) -> dict[str, str]:
@@ -105,9 +113,9 @@ def known_entries(entries: Mapping[str, tuple[str, str]], notes: list[str], warn
     Add a warning for each of the others, unless it has another reason than a mistake; then a note.
     """
     for name, (variable, value) in entries.items():
-        if name in BROKER_KEYS:
+        if name in BROKER_KEYS or name.startswith(LISTENER_PREFIX):
             continue
-        if name.startswith(FREE_PREFIXES):
+        if name.startswith(PLUG_IN_PREFIXES):
             notes.append(f"accepted, and without effect here: {name}")
         elif is_service_link(variable, value):
             notes.append(f"ignored {variable} of the environment: Kafka has no key {name}")
@@ -115,15 +123,17 @@ def known_entries(entries: Mapping[str, tuple[str, str]], notes: list[str], warn
             notes.append(f"ignored {variable} of the environment: {name} is {reason}")
         else:
             warnings.append(unknown_key_warning(variable, name))
-    return {name: value for name, (_, value) in entries.items() if name in BROKER_KEYS}
+    return {
+        name: value for name, (_, value) in entries.items() if name in BROKER_KEYS or name.startswith(LISTENER_PREFIX)
+    }
 
 
-def without_free_keys(entries: Mapping[str, str], notes: list[str]) -> dict[str, str]:
-    """Return the entries without those of plug-ins and single listeners. Add a note for each of these."""
+def without_plug_in_keys(entries: Mapping[str, str], notes: list[str]) -> dict[str, str]:
+    """Return the entries without those of plug-ins. Add a note for each of these."""
     for name in entries:
-        if name.startswith(FREE_PREFIXES):
+        if name.startswith(PLUG_IN_PREFIXES):
             notes.append(f"accepted, and without effect here: {name}")
-    return {name: value for name, value in entries.items() if not name.startswith(FREE_PREFIXES)}
+    return {name: value for name, value in entries.items() if not name.startswith(PLUG_IN_PREFIXES)}
 
 
 def refuse_unknown(name: str) -> None:

@@ -41,7 +41,8 @@ if TYPE_CHECKING:
 _HEADER = Struct(">Iih")
 _UNSIGNED = Struct(">I")
 _API_AND_VERSION = Struct(">hh")
-_PRODUCE = int(ApiKey.PRODUCE)
+# Requests whose body the journal does not get: the records of a Produce, and secrets.
+_WITHOUT_BODY = frozenset({int(ApiKey.PRODUCE), int(ApiKey.SASL_AUTHENTICATE)})
 # Larger requests, such as a Fetch of hundreds of partitions, are observed without their body.
 OBSERVED_BODY_BYTES_MAX = 4096
 
@@ -171,7 +172,7 @@ class Dispatcher:
         else:
             route, position = self._read_new_header(context, frame, start, end)
         if self.observer is not None:
-            is_kept = route.api_key != _PRODUCE and end - position <= OBSERVED_BODY_BYTES_MAX
+            is_kept = route.api_key not in _WITHOUT_BODY and end - position <= OBSERVED_BODY_BYTES_MAX
             context.kept_body = bytes(frame[position:end]) if is_kept else None
         if self._plan.is_armed:
             return self.fault_injector.handle(context, route.handler, frame, position, end)

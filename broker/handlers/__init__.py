@@ -60,6 +60,10 @@ _SERVED: dict[str, tuple[ApiKey, ...]] = {
         ApiKey.SHARE_GROUP_DESCRIBE,
         ApiKey.SHARE_GROUP_HEARTBEAT,
     ),
+    "security": (
+        ApiKey.SASL_HANDSHAKE,
+        ApiKey.SASL_AUTHENTICATE,
+    ),
     "transactions": (
         ApiKey.ADD_OFFSETS_TO_TXN,
         ApiKey.ADD_PARTITIONS_TO_TXN,

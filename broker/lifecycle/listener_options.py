@@ -12,13 +12,14 @@ from collections.abc import Sequence
 from ..config.broker_config import BrokerConfig
 from ..config.config_types import ConfigError
 from ..network.listeners import DEFAULT_PORT, WILDCARD_HOSTS, ListenerConfig
+from ..security.security_protocol import SecurityProtocol
 
 PORT_MAX = 65_535
 # An IPv6 address is in brackets; an empty host means every interface.
 ADDRESS = r"(?:\[(?P<bracketed>[0-9a-fA-F:.%]+)\]|(?P<plain>[^:\[\]/,\s]*)):(?P<port>\d{1,5})"
 LISTENER = r"(?P<name>[A-Za-z0-9_.-]+)://(?P<address>.+)"
 PLAINTEXT = "PLAINTEXT"
-PROTOCOLS = {PLAINTEXT, "SSL", "SASL_PLAINTEXT", "SASL_SSL"}
+PROTOCOLS = set(SecurityProtocol.__members__)
 
 
 def select_listeners(
@@ -26,8 +27,11 @@ def select_listeners(
 ) -> list[ListenerConfig]:
     """Return the listeners of --listener, else --port, else Kafka's keys, else PLAINTEXT on the default port.
 
-    listeners: the values of --listener. port: None if --port is not given. Raises ConfigError.
+    listeners: the values of --listener; the name of a security protocol alone is a listener on --host and --port.
+    port: None if --port is not given. Raises ConfigError.
     """
+    if len(listeners) == 1 and listeners[0].upper() in PROTOCOLS:
+        return [ListenerConfig(listeners[0].upper(), host, DEFAULT_PORT if port is None else port)]
     if listeners and port is not None:
         raise ConfigError("--port and --listener exclude each other: write the port into the listener")
     if listeners:
@@ -107,8 +111,8 @@ def advertise(listeners: Sequence[ListenerConfig], line: str) -> list[ListenerCo
     return [with_advertised(listener, advertised.get(listener.name)) for listener in listeners]
 
 
-def check_listeners(listeners: Sequence[ListenerConfig], config: BrokerConfig) -> None:
-    """Raise ConfigError for duplicate names or ports, a wildcard as advertised host, or a protocol with TLS or SASL."""
+def check_listeners(listeners: Sequence[ListenerConfig]) -> None:
+    """Raise ConfigError for duplicate names or ports, or a wildcard as advertised host."""
     names = [listener.name for listener in listeners]
     ports = [(listener.host, listener.port) for listener in listeners if listener.port]
     if len(set(names)) != len(names):
@@ -121,15 +125,31 @@ def check_listeners(listeners: Sequence[ListenerConfig], config: BrokerConfig) -
                 f"advertised.listeners cannot use the nonroutable meta-address {listener.advertised_host}. "
                 "Use a routable IP address."
             )
-    protocols = security_protocols(config)
-    for name in names:
-        protocol = protocols.get(name, name if name in PROTOCOLS else PLAINTEXT)
-        if protocol != PLAINTEXT:
-            raise ConfigError(f"listener {name} has the protocol {protocol}; only PLAINTEXT is supported")
 
 
-def security_protocols(config: BrokerConfig) -> dict[str, str]:
-    """Return the protocol by listener name, from listener.security.protocol.map if it is set."""
+def protocols_of(listeners: Sequence[ListenerConfig], config: BrokerConfig) -> dict[str, SecurityProtocol]:
+    """Return the security protocol by listener name.
+
+    A listener that listener.security.protocol.map does not name has the protocol of its name, else PLAINTEXT. Raises
+    ConfigError for a protocol that Kafka does not have.
+    """
+    mapped = _mapped_protocols(config)
+    return {
+        each.name: _protocol_of(each.name, mapped.get(each.name, each.name if each.name in PROTOCOLS else PLAINTEXT))
+        for each in listeners
+    }
+
+
+def _protocol_of(listener_name: str, protocol: str) -> SecurityProtocol:
+    try:
+        return SecurityProtocol[protocol]
+    except KeyError as error:
+        raise ConfigError(
+            f"listener {listener_name} has the protocol {protocol}; allowed: {', '.join(SecurityProtocol.__members__)}"
+        ) from error
+
+
+def _mapped_protocols(config: BrokerConfig) -> dict[str, str]:
     key = "listener.security.protocol.map"
     text = config.value_of(key)
     if not config.is_set(key) or not isinstance(text, str):

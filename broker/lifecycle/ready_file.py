@@ -55,15 +55,25 @@ class ReadyFile:
         self._path = path
         self._is_written = False
 
-    def write(self, bootstrap: str, pid: int, *, admin: str | None = None, nodes: Sequence[NodeAddress] = ()) -> None:
+    def write(
+        self,
+        bootstrap: str,
+        pid: int,
+        *,
+        admin: str | None = None,
+        nodes: Sequence[NodeAddress] = (),
+        tls_dir: str | os.PathLike[str] | None = None,
+    ) -> None:
         """Write the file atomically. Raises OSError.
 
         bootstrap: "host:port" of the first listener, of each node. admin: "host:port" of the admin API, or None.
-        nodes: written only if there are several.
+        nodes: written only if there are several. tls_dir: the folder of throw-away certificates; None without it.
         """
         fields: dict[str, object] = {"bootstrap": bootstrap, "admin": admin, "pid": pid}
         if len(nodes) > 1:
             fields["nodes"] = [node._asdict() for node in nodes]
+        if tls_dir is not None:
+            fields["tls_dir"] = os.fspath(tls_dir)
         content = json.dumps(fields) + "\n"
         # A rename is atomic only within a file system, so the partial file is in the same folder.
         folder, name = os.path.split(self._path)

@@ -23,12 +23,15 @@ from ..network.listeners import DEFAULT_HOST, ListenerConfig
 from ..runtime.event_loop import new_event_loop
 from .cluster_reset import SeedTopic, create_seed_topics, parse_seed_topics
 from .cluster_server import ClusterServer
-from .listener_options import advertise, check_listeners, select_listeners
+from .listener_options import advertise, check_listeners, protocols_of, select_listeners
 from .node_options import NodeOptions, add_nodes, check_ports, config_of_nodes, listeners_of_node, parse_nodes
 from .ready_file import NodeAddress, ReadyFile, find_ready_file_problem, register_broker
+from .security_options import ListenerSecurities, parse_users
 from .storage_options import StorageOptions
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from ..replica.disk_fault_injector import MakeFileFaults
     from .serve_hooks import ServeHooks
 
@@ -58,6 +61,7 @@ class ServeOptions(NamedTuple):
 
     nodes: the number of nodes. racks: of each node, "a,b,c"; None for broker.rack.
     port: None if not given; then the config keys of the listeners apply. It is the port of the first node.
+    users: NAME:PASSWORD each. tls_dir: the folder of throw-away certificates; None for a new one where they are needed.
     advertised_file: wait for this file, and take advertised.listeners from it in place of the environment's.
     log_kafka_started: whether the log has Kafka's own line at the end of the start-up.
     variables: the environment variable of each option of the command line, None for an option without one.
@@ -71,6 +75,8 @@ class ServeOptions(NamedTuple):
     host: str = DEFAULT_HOST
     port: int | None = None
     listeners: Sequence[str] = ()
+    users: Sequence[str] = ()
+    tls_dir: str | None = None
     advertised_file: str | None = None
     ready_file: str | None = None
     as_version: str | None = None
@@ -86,7 +92,8 @@ class ServeOptions(NamedTuple):
 class PreparedBroker(NamedTuple):
     """A cluster that is ready to start, and lines for the log on its configs and its environment.
 
-    listeners: of each node. log_kafka_started: see ServeOptions.
+    listeners: of each node. log_kafka_started: see ServeOptions. tls_dir: the folder of throw-away certificates, None
+    without them.
     """
 
     cluster: Cluster
@@ -95,6 +102,7 @@ class PreparedBroker(NamedTuple):
     notes: list[str]
     warnings: list[str]
     log_kafka_started: bool
+    tls_dir: Path | None
 
 
 def serve(options: ServeOptions, hooks: ServeHooks) -> None:
@@ -129,7 +137,10 @@ def prepare(options: ServeOptions, make_file_faults: MakeFileFaults | None) -> P
         file_entries = {} if options.config_file is None else read_properties_file(options.config_file)
         advertised = _read_advertised(options, nodes.node_count)
         gathered = gather_config(file_entries, _environment(options, advertised), options.assignments)
-        listeners = _listeners_of_nodes(gathered.config, options, nodes, advertised)
+        securities = ListenerSecurities(
+            gathered.config, gathered.of_listeners, parse_users(options.users), options.tls_dir
+        )
+        listeners = _listeners_of_nodes(gathered.config, options, nodes, advertised, securities)
         seed_topics = parse_seed_topics(options.seed_topics, gathered.config.num_partitions)
         emulated_version = _parse_version(options.as_version)
         config = _with_fsync(gathered.config, options)
@@ -150,7 +161,9 @@ def prepare(options: ServeOptions, make_file_faults: MakeFileFaults | None) -> P
     else:
         cluster = _load_cluster(config, storage, emulated_version, make_file_faults)
     warnings = [*gathered.warnings, *own_variable_warnings(options.environment, options.variables)]
-    return PreparedBroker(cluster, listeners, seed_topics, notes, warnings, options.log_kafka_started)
+    return PreparedBroker(
+        cluster, listeners, seed_topics, notes, warnings, options.log_kafka_started, securities.tls_dir
+    )
 
 
 def _read_advertised(options: ServeOptions, count: int) -> list[str]:
@@ -169,16 +182,21 @@ def _environment(options: ServeOptions, advertised: Sequence[str]) -> Mapping[st
 
 
 def _listeners_of_nodes(
-    config: BrokerConfig, options: ServeOptions, nodes: NodeOptions, advertised: Sequence[str]
+    config: BrokerConfig,
+    options: ServeOptions,
+    nodes: NodeOptions,
+    advertised: Sequence[str],
+    securities: ListenerSecurities,
 ) -> list[list[ListenerConfig]]:
     """Return the listeners of each node. advertised: see _read_advertised. Raises ConfigError."""
     first = select_listeners(config, options.listeners, options.host, options.port)
-    check_listeners(first, config)
+    check_listeners(first)
+    first = securities.with_security(first, protocols_of(first, config))
     check_ports(first, nodes.node_count)
     others = [listeners_of_node(first, index) for index in range(1, nodes.node_count)]
     for index, line in enumerate(advertised[1:]):
         others[index] = advertise(others[index], line)
-        check_listeners(others[index], config)
+        check_listeners(others[index])
     return [first, *others]
 
 
@@ -242,7 +260,7 @@ async def serve_until_stopped(prepared: PreparedBroker, ready_file: ReadyFile | 
     create_seed_topics(prepared.cluster.controller, prepared.seed_topics)
     await _start_server(server, prepared.listeners)
     try:
-        _announce_listeners(server)
+        _announce_listeners(server, prepared.tls_dir)
         if prepared.log_kafka_started:
             for node_id in server.node_ids:
                 logger.info(KAFKA_STARTED, node_id)
@@ -250,7 +268,7 @@ async def serve_until_stopped(prepared: PreparedBroker, ready_file: ReadyFile | 
         if admin is not None:
             print(f"http://{admin}", flush=True)
         if ready_file is not None:
-            _write_ready_file(server, ready_file, admin)
+            _write_ready_file(server, ready_file, admin, prepared.tls_dir)
         elif admin is not None:
             ready_file = register_broker(server.bootstrap_servers, os.getpid(), admin)
         await stopping.wait()
@@ -271,8 +289,8 @@ async def _start_server(server: ClusterServer, listeners: Sequence[Sequence[List
         raise StartupError(f"cannot listen on {addresses}: {error}") from error
 
 
-def _announce_listeners(server: ClusterServer) -> None:
-    """Write the addresses of the listeners to standard output.
+def _announce_listeners(server: ClusterServer, tls_dir: Path | None) -> None:
+    """Write the addresses of the listeners to standard output, and the folder of throw-away certificates.
 
     Those of the first node are written as those of an only node, for scripts that read the first line.
     """
@@ -280,16 +298,18 @@ def _announce_listeners(server: ClusterServer) -> None:
         end = "" if of_node is server.servers[0] else f" node {of_node.node.node_id}"
         for listener in of_node.listeners:
             print(f"{listener.name}://{listener.address}{end}", flush=True)
+    if tls_dir is not None:
+        print(f"certificates: {tls_dir}", flush=True)
 
 
-def _write_ready_file(server: ClusterServer, ready_file: ReadyFile, admin: str | None) -> None:
+def _write_ready_file(server: ClusterServer, ready_file: ReadyFile, admin: str | None, tls_dir: Path | None) -> None:
     brokers = server.cluster.image.brokers
     nodes = [
         NodeAddress(broker.node_id, of_node.bootstrap_servers, broker.rack)
         for of_node, broker in zip(server.servers, brokers, strict=True)
     ]
     try:
-        ready_file.write(server.bootstrap_servers, os.getpid(), admin=admin, nodes=nodes)
+        ready_file.write(server.bootstrap_servers, os.getpid(), admin=admin, nodes=nodes, tls_dir=tls_dir)
     except OSError as error:
         raise StartupError(f"cannot write the ready file: {error}") from error
 

@@ -19,12 +19,12 @@ from collections.abc import Callable
 from socket import SO_LINGER, SOL_SOCKET
 from struct import Struct
 from time import monotonic_ns
-from typing import TYPE_CHECKING, NamedTuple, cast
+from typing import TYPE_CHECKING, NamedTuple, Protocol, cast
 
 from ...protocol.frames import FRAME_SIZE_BYTES, FrameError
-from ..requests.fault_ports import Ending, ResponsePlan, joined
+from ..requests.fault_ports import Ending, HandledLater, Outcome, ResponsePlan, joined
 from ..requests.request_context import RequestContext
-from ..runtime.deferred import Buffers
+from ..runtime.deferred import Buffers, Deferred
 from .receive_buffers import RECEIVE_BUFFER_BYTES
 from .response_queue import ResponseQueue
 from .slow_writer import SlowWriter
@@ -60,6 +60,16 @@ class SharedParts(NamedTuple):
     closed: Callable[[Connection], None]
 
 
+class FrameHandler(Protocol):
+    """Handles the frames of a connection: the dispatcher, or the gate before it."""
+
+    def handle(
+        self, context: RequestContext, frame: memoryview, start: int, end: int
+    ) -> Outcome | HandledLater | Deferred[HandledLater]:
+        """Handle the request in frame[start:end]. Raises FrameError to end the connection."""
+        ...
+
+
 class Connection(asyncio.BufferedProtocol):
     """The protocol of one accepted socket.
 
@@ -69,6 +79,7 @@ class Connection(asyncio.BufferedProtocol):
     def __init__(self, shared: SharedParts, context: RequestContext, *, frame_bytes_max: int) -> None:
         """frame_bytes_max: socket.request.max.bytes."""
         self._dispatcher = shared.dispatcher
+        self._frame_handler: FrameHandler = shared.dispatcher
         self._busy_poll = shared.busy_poll
         self._closed = shared.closed
         self.last_read_ns = monotonic_ns()
@@ -103,6 +114,10 @@ class Connection(asyncio.BufferedProtocol):
         peer = transport.get_extra_info("peername")
         info = self._context.connection
         info.client_host = str(peer[0]) if peer else ""
+        if certificate := transport.get_extra_info("peercert"):
+            from ..security.tls.distinguished_name import principal_of_certificate
+
+            info.take_certificate(principal_of_certificate(certificate))
         self._dispatcher.connection_opened(self)
         self._dispatcher.accepted(self, info)
 
@@ -165,6 +180,19 @@ class Connection(asyncio.BufferedProtocol):
         """Handle requests again, because the client has read."""
         self._is_writing_paused = False
         self._handle_frames()
+
+    def guard(self, frame_handler: FrameHandler, frame_bytes_max: int) -> None:
+        """Have all frames handled by a gate, and those longer than frame_bytes_max refused until `allow_frames`."""
+        self._frame_handler = frame_handler
+        self._frame_bytes_max = frame_bytes_max
+
+    def allow_frames(self, frame_bytes_max: int) -> None:
+        """Take frames of up to frame_bytes_max from now on."""
+        self._frame_bytes_max = frame_bytes_max
+
+    def close_after_responses(self) -> None:
+        """Close when the pending responses are written."""
+        self._pending.when_empty(self.close)
 
     # -- ResponseWriter, for the dispatcher, the server and the fault injector
 
@@ -260,7 +288,7 @@ class Connection(asyncio.BufferedProtocol):
             return
         responses: Buffers = []
         pending = self._pending
-        dispatcher = self._dispatcher
+        frame_handler = self._frame_handler
         try:
             while not pending.is_full and not self._is_writing_paused:
                 frame_start = self._start + FRAME_SIZE_BYTES
@@ -268,12 +296,12 @@ class Connection(asyncio.BufferedProtocol):
                     break
                 (size,) = _SIZE.unpack_from(self._view, self._start)
                 if not 0 <= size <= self._frame_bytes_max:
-                    raise FrameError(f"a frame of {size} bytes; socket.request.max.bytes is {self._frame_bytes_max}")
+                    raise FrameError(f"a frame of {size} bytes; {self._frame_bytes_max} are allowed")
                 frame_end = frame_start + size
                 if frame_end > self._end:
                     break
                 self._start = frame_end
-                response = dispatcher.handle(self._context, self._view, frame_start, frame_end)
+                response = frame_handler.handle(self._context, self._view, frame_start, frame_end)
                 if type(response) is list and not pending.count:
                     responses += response
                     if len(responses) > RESPONSE_BUFFERS_GATHERED_MAX:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from ..security.listener_security import ListenerSecurity
 
 # A test broker serves its own machine by default. The port is Kafka's.
 DEFAULT_HOST = "127.0.0.1"
@@ -17,6 +20,7 @@ class ListenerConfig(NamedTuple):
 
     host, port: the address to bind; port 0 takes any free port.
     advertised_host, advertised_port: the address in responses; None stands for the bound address.
+    security: what it demands of its clients; None for nothing.
     """
 
     name: str = "PLAINTEXT"
@@ -24,21 +28,25 @@ class ListenerConfig(NamedTuple):
     port: int = DEFAULT_PORT
     advertised_host: str | None = None
     advertised_port: int | None = None
+    security: ListenerSecurity | None = None
 
     def bound_to(self, port: int) -> Listener:
         """Return the listener that is bound to port."""
         host = "localhost" if self.host in WILDCARD_HOSTS else self.host
-        return Listener(self.name, self.host, port, self.advertised_host or host, self.advertised_port or port)
+        return Listener(
+            self.name, self.host, port, self.advertised_host or host, self.advertised_port or port, self.security
+        )
 
 
 class Listener(NamedTuple):
-    """A bound listener: its address, and the address that its clients receive."""
+    """A bound listener: its address, the address that its clients receive, and what it demands of them."""
 
     name: str
     host: str
     port: int
     advertised_host: str
     advertised_port: int
+    security: ListenerSecurity | None = None
 
     @property
     def address(self) -> str:

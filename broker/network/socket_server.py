@@ -7,6 +7,7 @@ import itertools
 import logging
 import socket
 from errno import EADDRNOTAVAIL
+from typing import TYPE_CHECKING
 
 from ..dispatch.dispatch import Dispatcher
 from ..requests.request_context import ConnectionInfo, NodeServices, RequestContext
@@ -18,7 +19,15 @@ from .connection_quotas import ConnectionQuotas
 from .listeners import Listener, ListenerConfig
 from .receive_buffers import ReceiveBuffers
 
+if TYPE_CHECKING:
+    from ssl import SSLContext
+
+    from ..security.sasl.mechanisms import Mechanisms
+
 logger = logging.getLogger(__name__)
+
+# As long as a slow client may take; one that hangs until then costs a socket and its buffers.
+TLS_HANDSHAKE_SECONDS_MAX = 10.0
 
 
 class SocketServer:
@@ -105,25 +114,49 @@ class SocketServer:
         info = ConnectionInfo(next(self.connection_ids), listener, node_id=self._node.node_id)
         context = RequestContext(self._node, info)
         connection = Connection(self._shared, context, frame_bytes_max=self._node.config.socket_request_max_bytes)
+        security = listener.security
+        if security is not None and security.mechanisms is not None:
+            self._guard(connection, context, security.mechanisms)
         self._quotas.opened(connection, listener.name, address)
-        task = asyncio.get_running_loop().create_task(self._attach(connection, accepted))
+        tls = None if security is None or security.tls is None else security.tls.context
+        task = asyncio.get_running_loop().create_task(self._attach(connection, accepted, tls))
         self._attaching[task] = connection
         task.add_done_callback(self._attached)
+
+    def _guard(self, connection: Connection, context: RequestContext, mechanisms: Mechanisms) -> None:
+        """Have the connection authenticate before anything else."""
+        # Lazy: most brokers have no SASL.
+        from ..security.sasl.sasl_session import SaslSession
+        from .sasl_gate import SaslGate
+
+        config = self._node.config
+        session = SaslSession(mechanisms, self._node.clock, connection.close_after_responses)
+        context.connection.sasl = session
+        gate = SaslGate(
+            self._shared.dispatcher, session, lambda: connection.allow_frames(config.socket_request_max_bytes)
+        )
+        connection.guard(gate, config.sasl_server_max_receive_size)
 
     def _attached(self, task: asyncio.Task[None]) -> None:
         del self._attaching[task]
 
-    async def _attach(self, connection: Connection, accepted: socket.socket) -> None:
-        """Give the connection a transport on the accepted socket."""
+    async def _attach(self, connection: Connection, accepted: socket.socket, tls: SSLContext | None) -> None:
+        """Give the connection a transport on the accepted socket, after the handshake if it has TLS."""
         is_attached = False
         try:
             accepted.setblocking(False)
             # As Kafka's Acceptor does, so that no response waits for the acknowledgement of the previous one.
             accepted.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-            await asyncio.get_running_loop().connect_accepted_socket(lambda: connection, accepted)
+            await asyncio.get_running_loop().connect_accepted_socket(
+                lambda: connection,
+                accepted,
+                ssl=tls,
+                ssl_handshake_timeout=None if tls is None else TLS_HANDSHAKE_SECONDS_MAX,
+            )
             is_attached = True
             self._quotas.attached(connection)
         except OSError as error:
+            # Failed TLS handshakes, too: their errors are of this class.
             logger.warning("an accepted connection is closed: %s", error)
         finally:
             if not is_attached:

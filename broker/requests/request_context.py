@@ -16,6 +16,7 @@ from ...protocol.frames import FRAME_SIZE_BYTES, FrameError
 from ...protocol.primitives import Reader, Writer
 from ..runtime.deferred import Buffers, Deferred
 from ..runtime.long_work import LongWork, Steps, in_thread, when_complete
+from ..security.principal import ANONYMOUS, Principal
 
 if TYPE_CHECKING:
     from ...storage.append_refused import AppendRefused
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from ..replica.partition import Partition
     from ..replica.replica_manager import ReplicaManager
     from ..runtime.clock import AdjustableClock
+    from ..security.sasl.sasl_session import SaslSession
     from .produce_route import ProduceRoutes
 
 logger = logging.getLogger(__name__)
@@ -160,10 +162,21 @@ class ConnectionInfo:
     """The connection of a request.
 
     client_host: "" until it is known. client_software: name and version, "" until ApiVersions contains them.
-    on_closed: called when the connection is closed.
+    on_closed: called when the connection is closed. sasl: the authentication, on a listener with SASL.
+    principal: who the client is.
     """
 
-    __slots__ = ("client_host", "client_software", "connection_id", "is_closed", "listener", "node_id", "on_closed")
+    __slots__ = (
+        "_principal",
+        "client_host",
+        "client_software",
+        "connection_id",
+        "is_closed",
+        "listener",
+        "node_id",
+        "on_closed",
+        "sasl",
+    )
 
     def __init__(self, connection_id: int, listener: Listener, client_host: str = "", *, node_id: int = 0) -> None:
         """connection_id: counts from 1. listener: the listener that accepted the connection."""
@@ -174,6 +187,17 @@ class ConnectionInfo:
         self.client_software = ""
         self.is_closed = False
         self.on_closed: Callable[[], None] | None = None
+        self.sasl: SaslSession | None = None
+        self._principal = ANONYMOUS
+
+    @property
+    def principal(self) -> Principal:
+        """Who the client is: the SASL user, or the subject of its certificate."""
+        return self._principal if self.sasl is None else self.sasl.principal
+
+    def take_certificate(self, principal: Principal) -> None:
+        """Take the principal of the client's certificate. SASL takes precedence over it."""
+        self._principal = principal
 
     def __str__(self) -> str:
         """Return the name of the connection in the log."""

@@ -84,17 +84,19 @@ def test_keys_without_effect_are_accepted_with_one_note() -> None:
     assert gathered.notes == [f"accepted, and without effect here: {expected}"]
 
 
-def test_key_of_one_listener_is_accepted_with_a_note() -> None:
-    gathered = gather_config({"listener.name.external.ssl.keystore.location": "x"}, {}, [])
+def test_keys_of_one_listener_are_gathered_from_all_sources() -> None:
+    gathered = gather_config(
+        {"listener.name.external.ssl.keystore.location": "x"},
+        {"KAFKA_LISTENER_NAME_EXTERNAL_SSL_KEYSTORE_TYPE": "PEM"},
+        ["listener.name.external.ssl.client.auth=required"],
+    )
 
-    assert gathered.notes == ["accepted, and without effect here: listener.name.external.ssl.keystore.location"]
-
-
-def test_key_of_one_listener_in_the_environment_is_accepted_with_a_note() -> None:
-    gathered = gather_config({}, {"KAFKA_LISTENER_NAME_EXTERNAL_SSL_KEYSTORE_TYPE": "x"}, [])
-
-    assert gathered.notes == ["accepted, and without effect here: listener.name.external.ssl.keystore.type"]
-    assert gathered.warnings == []
+    assert gathered.of_listeners == {
+        "listener.name.external.ssl.keystore.location": "x",
+        "listener.name.external.ssl.keystore.type": "PEM",
+        "listener.name.external.ssl.client.auth": "required",
+    }
+    assert (gathered.notes, gathered.warnings) == ([], [])
 
 
 def test_wrong_value_of_the_environment_is_refused() -> None:

@@ -4,8 +4,15 @@ import pytest
 
 from fauxka.broker.config.broker_config import BrokerConfig
 from fauxka.broker.config.config_types import ConfigError
-from fauxka.broker.lifecycle.listener_options import check_listeners, listeners_of_keys, parse_listener
+from fauxka.broker.lifecycle.listener_options import (
+    check_listeners,
+    listeners_of_keys,
+    parse_listener,
+    protocols_of,
+    select_listeners,
+)
 from fauxka.broker.network.listeners import ListenerConfig
+from fauxka.broker.security.security_protocol import SecurityProtocol
 
 DEFAULTS = BrokerConfig.from_entries({})
 
@@ -88,22 +95,36 @@ def test_advertised_listener_that_is_not_bound_is_refused() -> None:
     [
         ([ListenerConfig("A", "", 1), ListenerConfig("A", "", 2)], "different name"),
         ([ListenerConfig("A", "", 1), ListenerConfig("B", "", 1)], "different port"),
-        ([ListenerConfig("SASL_SSL", "", 1)], "has the protocol SASL_SSL"),
         ([ListenerConfig("A", "", 1, "0.0.0.0", 1)], "nonroutable meta-address"),
     ],
 )
 def test_listeners_that_cannot_be_served_are_refused(listeners: list[ListenerConfig], reason: str) -> None:
     with pytest.raises(ConfigError, match=reason):
-        check_listeners(listeners, DEFAULTS)
+        check_listeners(listeners)
 
 
 def test_two_listeners_may_both_take_any_free_port() -> None:
-    check_listeners([ListenerConfig("A", "", 0), ListenerConfig("B", "", 0)], DEFAULTS)
+    check_listeners([ListenerConfig("A", "", 0), ListenerConfig("B", "", 0)])
 
 
 def test_map_of_security_protocols_sets_the_protocol_of_a_listener() -> None:
-    config = BrokerConfig.from_entries({"listener.security.protocol.map": "SSL:PLAINTEXT, OUT:SSL"})
+    config = BrokerConfig.from_entries({"listener.security.protocol.map": "SSL:PLAINTEXT, OUT:SASL_SSL"})
+    listeners = [ListenerConfig(name, "", 0) for name in ("SSL", "OUT", "SASL_PLAINTEXT", "OTHER")]
 
-    check_listeners([ListenerConfig("SSL", "", 1)], config)
-    with pytest.raises(ConfigError, match="listener OUT has the protocol SSL"):
-        check_listeners([ListenerConfig("OUT", "", 1)], config)
+    assert protocols_of(listeners, config) == {
+        "SSL": SecurityProtocol.PLAINTEXT,
+        "OUT": SecurityProtocol.SASL_SSL,
+        "SASL_PLAINTEXT": SecurityProtocol.SASL_PLAINTEXT,
+        "OTHER": SecurityProtocol.PLAINTEXT,
+    }
+
+
+def test_unknown_security_protocol_is_refused() -> None:
+    config = BrokerConfig.from_entries({"listener.security.protocol.map": "OUT:TLS"})
+
+    with pytest.raises(ConfigError, match="listener OUT has the protocol TLS; allowed: PLAINTEXT, SSL, SASL_PLAINTEXT"):
+        protocols_of([ListenerConfig("OUT", "", 0)], config)
+
+
+def test_name_of_a_security_protocol_alone_is_a_listener_on_host_and_port() -> None:
+    assert select_listeners(DEFAULTS, ["sasl_ssl"], "127.0.0.1", 0) == [ListenerConfig("SASL_SSL", "127.0.0.1", 0)]

@@ -1,0 +1,103 @@
+"""The users and certificates of the command line, and the security of each listener."""
+
+from __future__ import annotations
+
+import socket
+import tempfile
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ..config.broker_config import BrokerConfig
+from ..config.config_types import ConfigError
+from ..network.listeners import WILDCARD_HOSTS, ListenerConfig
+from ..security.security_protocol import SecurityProtocol
+
+if TYPE_CHECKING:
+    from ..security.listener_security import ListenerKeys
+    from ..security.tls.tls_identity import TlsIdentity
+
+# The names under which a client on this machine connects.
+_LOCAL_HOSTS = ("localhost", "127.0.0.1", "::1")
+_KEY_STORE_PEM = ("ssl.keystore.key", "ssl.keystore.certificate.chain")
+_TRUST_STORE_PEM = ("ssl.truststore.certificates",)
+
+
+def parse_users(texts: Sequence[str]) -> dict[str, str]:
+    """Return the password of each user of --user. Raises ConfigError, without a password."""
+    users: dict[str, str] = {}
+    for text in texts:
+        name, separator, password = text.partition(":")
+        if not name or not separator or not password:
+            raise ConfigError("--user: expected NAME:PASSWORD")
+        if name in users:
+            raise ConfigError(f"--user: {name} is given twice")
+        users[name] = password
+    return users
+
+
+class ListenerSecurities:
+    """Makes the security of listeners. Without certificates in the keys all share those of a throw-away authority.
+
+    tls_dir: the folder of the throw-away certificates, None before there are any.
+    """
+
+    def __init__(
+        self, config: BrokerConfig, prefixed: Mapping[str, str], passwords: Mapping[str, str], tls_dir: str | None
+    ) -> None:
+        """prefixed: the entries that begin with listener.name. passwords: by user. tls_dir: --tls-dir."""
+        self._config = config
+        self._prefixed = prefixed
+        self._passwords = passwords
+        self._given_dir = tls_dir
+        self.tls_dir: Path | None = None
+
+    def with_security(
+        self, listeners: Sequence[ListenerConfig], protocols: Mapping[str, SecurityProtocol]
+    ) -> list[ListenerConfig]:
+        """Return the listeners with what they demand of their clients. Raises ConfigError."""
+        if all(protocols[each.name] is SecurityProtocol.PLAINTEXT for each in listeners):
+            return list(listeners)
+        # Lazy: most brokers have plain listeners only.
+        from ..security.listener_security import ListenerKeys, security_of
+        from ..security.users import Users
+
+        users = Users(self._passwords)
+        hosts = _hosts_of(listeners)
+
+        def make_identity(keys: ListenerKeys) -> TlsIdentity:
+            return self._identity_of(keys, hosts)
+
+        return [
+            each._replace(
+                security=security_of(
+                    protocols[each.name], ListenerKeys(each.name, self._config, self._prefixed), users, make_identity
+                )
+            )
+            for each in listeners
+        ]
+
+    def _identity_of(self, keys: ListenerKeys, hosts: Sequence[str]) -> TlsIdentity:
+        from ..security.listener_security import find_store
+        from ..security.tls.throw_away_ca import ensure_files, key_store_of, trust_store_of
+        from ..security.tls.tls_identity import CLIENT_AUTH, TlsIdentity, TlsSettings
+
+        key_store = find_store(keys, "ssl.keystore", _KEY_STORE_PEM)
+        trust_store = find_store(keys, "ssl.truststore", _TRUST_STORE_PEM)
+        if key_store is None:
+            if self.tls_dir is None:
+                self.tls_dir = Path(self._given_dir or tempfile.mkdtemp(prefix="fauxka-tls-"))
+                ensure_files(self.tls_dir, hosts)
+            key_store = key_store_of(self.tls_dir)
+            trust_store = trust_store or trust_store_of(self.tls_dir)
+        client_auth = keys.text("ssl.client.auth") or "none"
+        if client_auth not in CLIENT_AUTH:
+            raise ConfigError(f"ssl.client.auth: got {client_auth}; allowed: {', '.join(CLIENT_AUTH)}")
+        return TlsIdentity(TlsSettings(key_store, trust_store, client_auth, keys.names("ssl.enabled.protocols")))
+
+
+def _hosts_of(listeners: Sequence[ListenerConfig]) -> list[str]:
+    """Return the names and addresses under which clients may connect."""
+    named = [host for each in listeners for host in (each.host, each.advertised_host) if host is not None]
+    hosts = dict.fromkeys((*_LOCAL_HOSTS, socket.gethostname(), *named))
+    return [host for host in hosts if host not in WILDCARD_HOSTS]

@@ -1,0 +1,86 @@
+"""What a connection on a listener with SASL may send before it has authenticated, and after (Kafka: KafkaChannel).
+
+Rules:
+- Before, nothing is decoded but the requests of the exchange; any other frame ends the connection.
+- After, requests go to the dispatcher. A session whose lifetime is over ends with the next request, unless this begins
+  another authentication.
+Source: SaslServerAuthenticator.authenticate, SocketServer.processCompletedReceives, Kafka 4.3.0.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from struct import Struct
+from typing import TYPE_CHECKING
+
+from ...protocol.api_keys import ApiKey, api_name_of
+from ...protocol.frames import FrameError
+from ..requests.request_context import RequestContext
+from ..runtime.deferred import Buffers, Deferred
+from ..security.sasl.exchange import SaslFailed
+from ..security.sasl.sasl_session import SaslSession, Stage
+
+if TYPE_CHECKING:
+    from ..dispatch.dispatch import Dispatcher
+    from ..requests.fault_ports import HandledLater, Outcome
+
+_API_AND_VERSION = Struct(">hh")
+_SIZE = Struct(">i")
+_EXPECTED = {
+    Stage.HANDSHAKE_OR_VERSIONS: frozenset({ApiKey.API_VERSIONS, ApiKey.SASL_HANDSHAKE}),
+    Stage.HANDSHAKE: frozenset({ApiKey.SASL_HANDSHAKE}),
+    Stage.SASL_AUTHENTICATE: frozenset({ApiKey.SASL_AUTHENTICATE}),
+}
+
+
+class SaslGate:
+    """Handles the frames of one connection on a listener with SASL."""
+
+    def __init__(self, dispatcher: Dispatcher, session: SaslSession, open_gate: Callable[[], None]) -> None:
+        """open_gate: called when the client has authenticated for the first time."""
+        self._dispatcher = dispatcher
+        self._session = session
+        self._open_gate: Callable[[], None] | None = open_gate
+
+    def handle(
+        self, context: RequestContext, frame: memoryview, start: int, end: int
+    ) -> Outcome | HandledLater | Deferred[HandledLater]:
+        """Handle a frame as the dispatcher does. Raises FrameError to end the connection."""
+        session = self._session
+        if session.stage is Stage.BARE_TOKEN:
+            return self._take_bare_token(context, bytes(frame[start:end]))
+        api_key = _api_key_of(frame, start, end)
+        if session.stage is Stage.AUTHENTICATED:
+            if not (api_key == ApiKey.SASL_HANDSHAKE and session.begin_again()) and session.is_expired:
+                raise FrameError("the lifetime of its session is over")
+            return self._dispatcher.handle(context, frame, start, end)
+        if api_key not in _EXPECTED.get(session.stage, ()):
+            raise FrameError(f"unexpected {api_name_of(api_key)} during SASL authentication")
+        outcome = self._dispatcher.handle(context, frame, start, end)
+        if api_key == ApiKey.API_VERSIONS:
+            if not context.error_code:
+                session.take_versions()
+        else:
+            self._note_end()
+        return outcome
+
+    def _take_bare_token(self, context: RequestContext, token: bytes) -> Buffers:
+        try:
+            answer = self._session.take_token(token)
+        except SaslFailed as error:
+            # No response has a place for the reason.
+            raise FrameError(f"failed authentication: {error.reason}") from error
+        self._note_end()
+        return [_SIZE.pack(len(answer)), answer]
+
+    def _note_end(self) -> None:
+        if self._session.stage is Stage.AUTHENTICATED and self._open_gate is not None:
+            self._open_gate()
+            self._open_gate = None
+
+
+def _api_key_of(frame: memoryview, start: int, end: int) -> int:
+    if end - start < _API_AND_VERSION.size:
+        raise FrameError(f"a frame of {end - start} bytes during SASL authentication")
+    api_key, _ = _API_AND_VERSION.unpack_from(frame, start)
+    return int(api_key)

@@ -1,0 +1,121 @@
+"""What each listener demands of its clients, from Kafka's keys.
+
+A key with the prefix listener.name.NAME. (the name in lower case) takes precedence over the key without it. A key of a
+mechanism has the prefix listener.name.NAME.MECHANISM. (both in lower case).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from ..config.broker_config import BrokerConfig
+from ..config.config_types import ConfigError
+from .jaas import parse_jaas_users
+from .sasl.mechanisms import GSSAPI, PLAIN, SUPPORTED, Mechanisms
+from .security_protocol import SecurityProtocol
+from .users import Users
+
+if TYPE_CHECKING:
+    from .tls.key_store import Store
+    from .tls.tls_identity import TlsIdentity
+
+JAAS_CONFIG = "sasl.jaas.config"
+REAUTH_MS = "connections.max.reauth.ms"
+MECHANISMS = "sasl.enabled.mechanisms"
+
+
+@dataclass(frozen=True, slots=True)
+class ListenerSecurity:
+    """tls: None without TLS. mechanisms: None without SASL."""
+
+    protocol: SecurityProtocol = SecurityProtocol.PLAINTEXT
+    tls: TlsIdentity | None = None
+    mechanisms: Mechanisms | None = None
+
+
+NO_SECURITY = ListenerSecurity()
+
+
+class ListenerKeys:
+    """The keys as one listener has them."""
+
+    def __init__(self, name: str, config: BrokerConfig, prefixed: Mapping[str, str]) -> None:
+        """prefixed: the entries that begin with listener.name."""
+        self.name = name
+        self._config = config
+        self._prefixed = prefixed
+
+    def text(self, key: str) -> str | None:
+        """Return the value as text, None if the key is not set and has no default."""
+        own = self._prefixed.get(f"listener.name.{self.name.lower()}.{key}")
+        if own is not None:
+            return own
+        value = self._config.value_of(key)
+        return ",".join(value) if isinstance(value, list) else None if value is None else str(value)
+
+    def names(self, key: str) -> list[str]:
+        """Return the value of a list."""
+        return [part.strip() for part in (self.text(key) or "").split(",") if part.strip()]
+
+    def is_set(self, key: str) -> bool:
+        """Return whether the key is set, for this listener or for all."""
+        return f"listener.name.{self.name.lower()}.{key}" in self._prefixed or self._config.is_set(key)
+
+    def of_mechanism(self, mechanism: str, key: str) -> str | None:
+        """Return the value of a key of one mechanism, None if it is not set."""
+        return self._prefixed.get(f"listener.name.{self.name.lower()}.{mechanism.lower()}.{key}")
+
+
+def security_of(
+    protocol: SecurityProtocol, keys: ListenerKeys, users: Users, make_identity: Callable[[ListenerKeys], TlsIdentity]
+) -> ListenerSecurity:
+    """Return the security of a listener. make_identity: loads its certificate. Raises ConfigError."""
+    return ListenerSecurity(
+        protocol,
+        make_identity(keys) if protocol.has_tls else None,
+        mechanisms_of(keys, users) if protocol.has_sasl else None,
+    )
+
+
+def mechanisms_of(keys: ListenerKeys, users: Users) -> Mechanisms:
+    """Return the enabled mechanisms; all that are supported if the key is not set. Raises ConfigError."""
+    names = keys.names(MECHANISMS) if keys.is_set(MECHANISMS) else list(SUPPORTED)
+    for name in names:
+        if name not in SUPPORTED:
+            known = "Kerberos is not there" if name == GSSAPI else "it is not supported"
+            raise ConfigError(f"{MECHANISMS}: {name}: {known}; allowed: {', '.join(SUPPORTED)}")
+    jaas = keys.of_mechanism(PLAIN, JAAS_CONFIG)
+    own = parse_jaas_users(jaas, f"listener.name.{keys.name.lower()}.plain.{JAAS_CONFIG}") if jaas else {}
+    return Mechanisms(names, users.with_passwords(own), {name: _reauth_ms(keys, name) for name in names})
+
+
+def _reauth_ms(keys: ListenerKeys, mechanism: str) -> int:
+    text = keys.of_mechanism(mechanism, REAUTH_MS) or keys.text(REAUTH_MS) or "0"
+    try:
+        return max(0, int(text))
+    except ValueError as error:
+        raise ConfigError(f"{REAUTH_MS} of {mechanism}: expected a number of ms, got {text}") from error
+
+
+def find_store(keys: ListenerKeys, kind: str, pem_keys: tuple[str, ...]) -> Store | None:
+    """Return the configured key store or trust store, or None.
+
+    kind: "ssl.keystore" or "ssl.truststore". pem_keys: the keys that hold PEM themselves.
+    """
+    from .tls.key_store import PEM, Store
+
+    type_ = (keys.text(f"{kind}.type") or "").upper()
+    pem = "\n".join(text for key in pem_keys if (text := keys.text(key)) is not None)
+    location = keys.text(f"{kind}.location")
+    if not pem and location is None:
+        return None
+    return Store(
+        kind,
+        PEM if pem else type_,
+        location,
+        pem or None,
+        keys.text(f"{kind}.password"),
+        keys.text("ssl.key.password"),
+    )

@@ -1,0 +1,26 @@
+"""The principal of a connection (Kafka: KafkaPrincipal)."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+USER_TYPE = "User"
+
+
+class Principal(NamedTuple):
+    """Who a client is.
+
+    name: the SASL user, or the distinguished name of a client certificate. is_token: whether the client has
+    authenticated with a delegation token.
+    """
+
+    name: str
+    type: str = USER_TYPE
+    is_token: bool = False
+
+    def __str__(self) -> str:
+        """Return the principal as in ACLs: "User:alice"."""
+        return f"{self.type}:{self.name}"
+
+
+ANONYMOUS = Principal("ANONYMOUS")

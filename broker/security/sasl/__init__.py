@@ -1,0 +1,1 @@
+"""SASL: the mechanisms, and the authentication of a connection (Kafka: SaslServerAuthenticator)."""

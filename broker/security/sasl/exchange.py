@@ -1,0 +1,38 @@
+"""The interface of SASL mechanisms: an exchange of tokens that ends with a principal (Java: SaslServer)."""
+
+from __future__ import annotations
+
+from typing import NamedTuple, Protocol
+
+from ..principal import Principal
+
+
+class SaslFailed(Exception):
+    """The client has not authenticated.
+
+    message: for the client; None for Kafka's text that names the mechanism only, because the reason would show whether
+    the user exists. reason: for the log, without a secret.
+    """
+
+    def __init__(self, reason: str, message: str | None = None) -> None:
+        """message: None for the text without a reason."""
+        super().__init__(reason)
+        self.reason = reason
+        self.message = message
+
+
+class Authenticated(NamedTuple):
+    """The result of an exchange. expires_at_ms: when the credential expires, in ms since the epoch; None for never."""
+
+    principal: Principal
+    expires_at_ms: int | None = None
+
+
+class Exchange(Protocol):
+    """One authentication by one mechanism. result: None until the client has authenticated."""
+
+    result: Authenticated | None
+
+    def evaluate(self, token: bytes) -> bytes:
+        """Take a token of the client, and return the one that answers it. Raises SaslFailed."""
+        ...

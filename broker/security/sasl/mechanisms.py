@@ -1,0 +1,40 @@
+"""The SASL mechanisms that a listener offers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+from ..users import Users
+from .exchange import Exchange
+from .plain import PlainExchange
+from .scram import SCRAM_HASHES, ScramCredential, ScramExchange, ScramHash
+
+PLAIN = "PLAIN"
+GSSAPI = "GSSAPI"
+OAUTHBEARER = "OAUTHBEARER"
+# In the order of ScramMechanism.
+SUPPORTED = (PLAIN, *SCRAM_HASHES)
+
+
+class Mechanisms:
+    """The enabled mechanisms of a listener.
+
+    names: in the order of sasl.enabled.mechanisms. reauth_ms: connections.max.reauth.ms by mechanism, 0 for none.
+    """
+
+    def __init__(self, names: Sequence[str], users: Users, reauth_ms: Mapping[str, int]) -> None:
+        """users: those of the listener."""
+        self.names = list(names)
+        self.reauth_ms = dict(reauth_ms)
+        self._users = users
+
+    def start(self, name: str) -> Exchange:
+        """Return a new exchange of an enabled mechanism."""
+        hash_ = SCRAM_HASHES.get(name)
+        if hash_ is not None:
+            return ScramExchange(hash_, self._find_credential_of(hash_))
+        assert name == PLAIN, f"{name} is enabled, and has no exchange"
+        return PlainExchange(self._users.find_password)
+
+    def _find_credential_of(self, hash_: ScramHash) -> Callable[[str], ScramCredential | None]:
+        return lambda user: self._users.find_scram_credential(hash_, user)

@@ -1,0 +1,144 @@
+"""The authentication of one connection with SASL (Kafka: SaslServerAuthenticator).
+
+Rules:
+- ApiVersions once, then SaslHandshake with a mechanism, then tokens. After SaslHandshake v0 a token is a frame of its
+  own, without a header; after v1 it is in a SaslAuthenticate.
+- Any other request, and any order but this one, ends the connection.
+- A client that fails gets its response after connection.failed.authentication.delay.ms, and its connection ends.
+- A client may authenticate again, as the same principal and by the same mechanism, at most once a second (KIP-368). A
+  session that has a lifetime ends with the first request after it that does not authenticate again.
+Source: SaslServerAuthenticator and KafkaChannel.maybeBeginServerReauthentication, Kafka 4.3.0.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from enum import Enum, auto
+
+from ...runtime.clock import AdjustableClock
+from ..principal import ANONYMOUS, Principal
+from .exchange import Authenticated, Exchange, SaslFailed
+from .mechanisms import Mechanisms
+
+# KafkaChannel.MIN_REAUTH_INTERVAL_ONE_SECOND_NANOS.
+REAUTH_INTERVAL_MS = 1000
+
+
+class Stage(Enum):
+    """What the client has to send next."""
+
+    HANDSHAKE_OR_VERSIONS = auto()
+    HANDSHAKE = auto()
+    BARE_TOKEN = auto()
+    SASL_AUTHENTICATE = auto()
+    AUTHENTICATED = auto()
+    FAILED = auto()
+
+
+class SaslSession:
+    """The state of one connection on a listener with SASL.
+
+    stage: what the client has to send next. principal: ANONYMOUS until it has authenticated.
+    """
+
+    def __init__(self, mechanisms: Mechanisms, clock: AdjustableClock, end_connection: Callable[[], None]) -> None:
+        """end_connection: closes the connection after the responses so far."""
+        self.stage = Stage.HANDSHAKE_OR_VERSIONS
+        self.principal: Principal = ANONYMOUS
+        self.mechanisms = mechanisms
+        self.end_connection = end_connection
+        self._clock = clock
+        self._mechanism = ""
+        self._exchange: Exchange | None = None
+        self._expires_ms: int | None = None
+        self._reauthenticated_ms: int | None = None
+
+    @property
+    def is_reauthenticating(self) -> bool:
+        """Whether the client has authenticated before, and does so again."""
+        return self._reauthenticated_ms is not None and self.stage is not Stage.AUTHENTICATED
+
+    @property
+    def is_expired(self) -> bool:
+        """Whether the lifetime of the session is over."""
+        return self._expires_ms is not None and self._clock.now_ms() > self._expires_ms
+
+    def take_versions(self) -> None:
+        """Take an ApiVersions that was answered without an error."""
+        self.stage = Stage.HANDSHAKE
+
+    def begin_again(self) -> bool:
+        """Begin the next authentication, unless the last one began less than a second ago; then return False."""
+        now = self._clock.now_ms()
+        last = self._reauthenticated_ms
+        if last is not None and now - last < REAUTH_INTERVAL_MS:
+            return False
+        self._reauthenticated_ms = now
+        self.stage = Stage.HANDSHAKE_OR_VERSIONS
+        return True
+
+    def take_handshake(self, mechanism: str, *, has_bare_tokens: bool) -> None:
+        """Take the mechanism of a SaslHandshake. Raises SaslFailed."""
+        if mechanism not in self.mechanisms.names:
+            raise self._failed(SaslFailed(f"Unsupported SASL mechanism {mechanism}"))
+        self._exchange = self.mechanisms.start(mechanism)
+        if self.is_reauthenticating and mechanism != self._mechanism:
+            # The client gets the error with the response to its first token.
+            self._exchange = _WrongMechanism(mechanism, self._mechanism)
+        else:
+            self._mechanism = mechanism
+        self.stage = Stage.BARE_TOKEN if has_bare_tokens else Stage.SASL_AUTHENTICATE
+
+    def take_token(self, token: bytes) -> bytes:
+        """Take a token of the client, and return the one that answers it. Raises SaslFailed with a message."""
+        exchange = self._exchange
+        assert exchange is not None, "no mechanism was chosen"
+        try:
+            answer = exchange.evaluate(token)
+            if exchange.result is not None:
+                self._complete(exchange.result)
+        except SaslFailed as error:
+            again = "re-authentication" if self.is_reauthenticating else "authentication"
+            message = error.message or (
+                f"Authentication failed during {again} due to invalid credentials with SASL mechanism {self._mechanism}"
+            )
+            raise self._failed(SaslFailed(error.reason, message)) from error
+        return answer
+
+    @property
+    def lifetime_ms(self) -> int:
+        """The milliseconds until the session ends; 0 for never or now, and before the end of the authentication."""
+        if self._expires_ms is None or self.stage is not Stage.AUTHENTICATED:
+            return 0
+        return max(0, self._expires_ms - self._clock.now_ms())
+
+    def _complete(self, result: Authenticated) -> None:
+        if self.is_reauthenticating and result.principal != self.principal:
+            message = f"Cannot change principals during re-authentication from {self.principal}: {result.principal}"
+            raise SaslFailed(message, message)
+        now = self._clock.now_ms()
+        ends = [] if result.expires_at_ms is None else [max(now, result.expires_at_ms)]
+        if reauth_ms := self.mechanisms.reauth_ms.get(self._mechanism, 0):
+            ends.append(now + reauth_ms)
+        self._expires_ms = min(ends, default=None)
+        self.principal = result.principal
+        self._exchange = None
+        self.stage = Stage.AUTHENTICATED
+
+    def _failed(self, error: SaslFailed) -> SaslFailed:
+        self.stage = Stage.FAILED
+        return error
+
+
+class _WrongMechanism:
+    """The exchange of a client that authenticates again by another mechanism."""
+
+    def __init__(self, mechanism: str, first: str) -> None:
+        self.result: Authenticated | None = None
+        self._message = (
+            f"SASL mechanism '{mechanism}' requested by client is not supported for re-authentication of mechanism "
+            f"'{first}'"
+        )
+
+    def evaluate(self, token: bytes) -> bytes:
+        raise SaslFailed(self._message, self._message)

@@ -1,0 +1,105 @@
+"""A certificate authority for one run or one folder, with the certificates of the broker and of a client, by trustme.
+
+| file | content |
+|---|---|
+| `ca.pem` | the certificate of the authority, for clients to trust: `ssl.ca.location` of librdkafka |
+| `truststore.p12` | the same for Java, password `changeit` |
+| `server.pem` | certificate and private key of the broker |
+| `client.pem` | certificate and private key of a client, for `ssl.client.auth` |
+| `client.p12` | the same for Java, password `changeit` |
+
+A folder that has these files already is used as it is, so that clients may keep what they trust.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ...config.config_types import ConfigError
+from .key_store import PEM, Store
+
+if TYPE_CHECKING:
+    from trustme import CA, LeafCert
+
+PASSWORD = "changeit"
+CA_FILE = "ca.pem"
+TRUST_STORE_FILE = "truststore.p12"
+SERVER_FILE = "server.pem"
+CLIENT_FILE = "client.pem"
+CLIENT_STORE_FILE = "client.p12"
+FILES = (CA_FILE, TRUST_STORE_FILE, SERVER_FILE, CLIENT_FILE, CLIENT_STORE_FILE)
+CLIENT_NAME = "fauxka-client"
+_PRIVATE = 0o600
+
+
+def ensure_files(folder: Path, hosts: Sequence[str]) -> None:
+    """Write the files, unless the folder has them. hosts: names and addresses of the broker. Raises ConfigError."""
+    try:
+        found = [name for name in FILES if (folder / name).exists()]
+        if len(found) == len(FILES):
+            return
+        if found:
+            raise ConfigError(f"--tls-dir {folder}: it has {', '.join(found)}, and not {_missing(found)}")
+        folder.mkdir(parents=True, exist_ok=True)
+        _write_files(folder, hosts)
+    except OSError as error:
+        raise ConfigError(f"--tls-dir {folder}: {error.strerror}") from error
+
+
+def key_store_of(folder: Path) -> Store:
+    """Return the broker's certificate."""
+    return Store("ssl.keystore", PEM, str(folder / SERVER_FILE))
+
+
+def trust_store_of(folder: Path) -> Store:
+    """Return the authority, which has also signed the certificate of the client."""
+    return Store("ssl.truststore", PEM, str(folder / CA_FILE))
+
+
+def _missing(found: Sequence[str]) -> str:
+    return ", ".join(name for name in FILES if name not in found)
+
+
+def _write_files(folder: Path, hosts: Sequence[str]) -> None:
+    try:
+        import trustme
+    except ImportError as error:
+        raise ConfigError(
+            "a listener with TLS without ssl.keystore.location needs pip install 'fauxka[security]'"
+        ) from error
+    authority = trustme.CA(organization_name="fauxka")
+    server = authority.issue_cert(*hosts)
+    client = authority.issue_cert(f"{CLIENT_NAME}.invalid", common_name=CLIENT_NAME)
+    contents = {
+        CA_FILE: authority.cert_pem.bytes(),
+        TRUST_STORE_FILE: _trust_store_of(authority),
+        SERVER_FILE: server.private_key_and_cert_chain_pem.bytes(),
+        CLIENT_FILE: client.private_key_and_cert_chain_pem.bytes(),
+        CLIENT_STORE_FILE: _key_store_of(client),
+    }
+    for name, content in contents.items():
+        with open(os.open(folder / name, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, _PRIVATE), "wb") as file:
+            file.write(content)
+
+
+def _trust_store_of(authority: CA) -> bytes:
+    from cryptography.hazmat.primitives.serialization import BestAvailableEncryption, pkcs12
+    from cryptography.x509 import load_pem_x509_certificate
+
+    certificate = pkcs12.PKCS12Certificate(load_pem_x509_certificate(authority.cert_pem.bytes()), b"fauxka")
+    return pkcs12.serialize_java_truststore([certificate], BestAvailableEncryption(PASSWORD.encode()))
+
+
+def _key_store_of(client: LeafCert) -> bytes:
+    from cryptography.hazmat.primitives.asymmetric.ec import EllipticCurvePrivateKey
+    from cryptography.hazmat.primitives.serialization import BestAvailableEncryption, load_pem_private_key, pkcs12
+    from cryptography.x509 import load_pem_x509_certificates
+
+    chain = load_pem_x509_certificates(b"".join(each.bytes() for each in client.cert_chain_pems))
+    key = load_pem_private_key(client.private_key_pem.bytes(), None)
+    assert isinstance(key, EllipticCurvePrivateKey), "the authority makes keys of this kind"
+    encryption = BestAvailableEncryption(PASSWORD.encode())
+    return pkcs12.serialize_key_and_certificates(CLIENT_NAME.encode(), key, chain[0], chain[1:], encryption)

@@ -1,0 +1,26 @@
+"""A broker with one listener that demands something of its clients, in a thread of the test."""
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from fauxka.broker.config.broker_config import BrokerConfig
+from fauxka.broker.lifecycle.security_options import ListenerSecurities
+from fauxka.broker.network.listeners import ListenerConfig
+from fauxka.broker.runtime.clock import AdjustableClock
+from fauxka.broker.security.security_protocol import SecurityProtocol
+from fauxka.testing import Broker
+
+USERS = {"alice": "secret"}
+
+
+def secured_broker(
+    protocol: SecurityProtocol,
+    folder: Path,
+    entries: Mapping[str, str] | None = None,
+    clock: AdjustableClock | None = None,
+) -> Broker:
+    """Return a broker that is not started. folder: for the throw-away certificates. entries: further keys."""
+    config = dict(entries or {})
+    securities = ListenerSecurities(BrokerConfig.from_entries(config), {}, USERS, str(folder))
+    listeners = [ListenerConfig(protocol.value, port=0)]
+    return Broker(config, clock=clock, listeners=securities.with_security(listeners, {protocol.value: protocol}))

@@ -1,0 +1,264 @@
+"""What a connection may send before it has authenticated, and what comes back, byte for byte."""
+
+import socket
+import ssl
+import struct
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from fauxka.broker.security.security_protocol import SecurityProtocol
+from fauxka.protocol.api_keys import APIS, ApiKey
+from fauxka.protocol.client_requests import RequestMessage
+from fauxka.protocol.error_codes import ErrorCode
+from fauxka.protocol.messages.api_versions import ApiVersionsRequest
+from fauxka.protocol.messages.metadata import MetadataRequest, MetadataResponse
+from fauxka.protocol.messages.sasl_authenticate import SaslAuthenticateRequest, SaslAuthenticateResponse
+from fauxka.protocol.messages.sasl_handshake import SaslHandshakeRequest, SaslHandshakeResponse
+from fauxka.protocol.primitives import Reader, Writer
+from fauxka.testing import Broker
+
+from .secured_broker import secured_broker
+
+SECONDS_MAX = 10.0
+METADATA_VERSION = 8
+TOKEN = b"\0alice\0secret"
+WRONG_TOKEN = b"\0alice\0wrong"
+MIB = 1024 * 1024
+
+
+@pytest.fixture
+def broker(tmp_path: Path) -> Iterator[Broker]:
+    with secured_broker(SecurityProtocol.SASL_PLAINTEXT, tmp_path) as running:
+        yield running
+
+
+class Raw:
+    """A connection that sends frames."""
+
+    def __init__(self, broker: Broker) -> None:
+        host, _, port = broker.bootstrap_servers.rpartition(":")
+        self.socket = socket.create_connection((host, int(port)), SECONDS_MAX)
+
+    def __enter__(self) -> "Raw":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.socket.close()
+
+    def encrypt(self, context: ssl.SSLContext) -> None:
+        self.socket = context.wrap_socket(self.socket, server_hostname="localhost")
+
+    def frame(self, content: bytes) -> bytes | None:
+        """Send a frame, and return the one that answers it; None if the connection is closed instead."""
+        self.socket.sendall(struct.pack(">i", len(content)) + content)
+        return self.read()
+
+    def read(self) -> bytes | None:
+        head = self._exactly(4)
+        return None if head is None else self._exactly(int(struct.unpack(">i", head)[0]))
+
+    def _exactly(self, count: int) -> bytes | None:
+        content = b""
+        while len(content) < count:
+            try:
+                more = self.socket.recv(count - len(content))
+            except (ConnectionResetError, ssl.SSLError):
+                return None
+            if not more:
+                return None
+            content += more
+        return content
+
+    def request(self, key: ApiKey, version: int, message: RequestMessage) -> bytes | None:
+        """Send a request, and return the response without its correlation id."""
+        writer = Writer()
+        writer.int16(key)
+        writer.int16(version)
+        writer.int32(7)
+        writer.nullable_string("test")
+        if version >= APIS[key].flexible_since:
+            writer.unsigned_varint(0)
+        message.write(writer, version)
+        answer = self.frame(bytes(writer.buffer))
+        return None if answer is None else answer[4:]
+
+    def handshake(self, mechanism: str = "PLAIN", version: int = 1) -> SaslHandshakeResponse | None:
+        answer = self.request(ApiKey.SASL_HANDSHAKE, version, SaslHandshakeRequest(mechanism=mechanism))
+        return None if answer is None else SaslHandshakeResponse.read(Reader.of_request(answer), version)
+
+    def authenticate(self, token: bytes, version: int = 1) -> SaslAuthenticateResponse | None:
+        answer = self.request(ApiKey.SASL_AUTHENTICATE, version, SaslAuthenticateRequest(auth_bytes=token))
+        return None if answer is None else SaslAuthenticateResponse.read(Reader.of_request(answer), version)
+
+    def is_served(self) -> bool:
+        """Whether a Metadata is answered."""
+        answer = self.request(ApiKey.METADATA, METADATA_VERSION, MetadataRequest(topics=[]))
+        return answer is not None and bool(MetadataResponse.read(Reader.of_request(answer), METADATA_VERSION).brokers)
+
+
+@pytest.fixture
+def connection(broker: Broker) -> Iterator[Raw]:
+    with Raw(broker) as raw:
+        yield raw
+
+
+def test_client_is_served_after_it_has_authenticated(connection: Raw) -> None:
+    chosen = connection.handshake()
+    answer = connection.authenticate(TOKEN)
+
+    assert chosen is not None and answer is not None
+    assert (chosen.error_code, chosen.mechanisms) == (0, ["PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512"])
+    assert (answer.error_code, answer.error_message, answer.auth_bytes, answer.session_lifetime_ms) == (0, None, b"", 0)
+    assert connection.is_served()
+
+
+@pytest.mark.parametrize("key", [key for key in ApiKey if key not in (ApiKey.API_VERSIONS, ApiKey.SASL_HANDSHAKE)])
+def test_nothing_else_is_served_before(connection: Raw, key: ApiKey) -> None:
+    header = struct.pack(">hhih", key, 1, 7, -1)
+
+    assert connection.frame(header + bytes(64)) is None
+
+
+def test_api_versions_are_served_once_before(connection: Raw) -> None:
+    first = connection.request(ApiKey.API_VERSIONS, 0, ApiVersionsRequest())
+    second = connection.request(ApiKey.API_VERSIONS, 0, ApiVersionsRequest())
+
+    assert first is not None and len(first) > 100
+    assert second is None
+
+
+def test_nothing_but_tokens_is_taken_after_the_handshake(connection: Raw) -> None:
+    connection.handshake()
+
+    assert not connection.is_served()
+
+
+def test_unknown_mechanism_is_told_with_the_enabled_ones_and_ends_the_connection(connection: Raw) -> None:
+    answer = connection.handshake("GSSAPI")
+
+    assert answer is not None
+    assert answer.error_code == ErrorCode.UNSUPPORTED_SASL_MECHANISM
+    assert answer.mechanisms == ["PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512"]
+    assert connection.read() is None
+
+
+def test_wrong_password_is_told_after_a_delay_and_ends_the_connection(connection: Raw) -> None:
+    connection.handshake()
+    began = time.monotonic()
+
+    answer = connection.authenticate(WRONG_TOKEN)
+
+    assert time.monotonic() - began >= 0.1
+    assert answer is not None
+    assert answer.error_code == ErrorCode.SASL_AUTHENTICATION_FAILED
+    assert answer.error_message == "Authentication failed: Invalid username or password"
+    assert connection.read() is None
+
+
+def test_tokens_without_a_header_follow_the_first_version_of_the_handshake(connection: Raw) -> None:
+    connection.handshake(version=0)
+
+    assert connection.frame(TOKEN) == b""
+    assert connection.is_served()
+
+
+def test_wrong_token_without_a_header_ends_the_connection(connection: Raw) -> None:
+    connection.handshake(version=0)
+
+    assert connection.frame(WRONG_TOKEN) is None
+
+
+def test_long_frame_is_refused_before_its_content_arrives(connection: Raw) -> None:
+    connection.socket.sendall(struct.pack(">i", MIB))
+
+    assert connection.read() is None
+
+
+def test_long_frames_are_taken_after_the_authentication(connection: Raw) -> None:
+    connection.handshake()
+    connection.authenticate(TOKEN)
+    topics = [f"{number:0200}" for number in range(4000)]
+
+    answer = connection.request(ApiKey.METADATA, 0, _metadata_of(topics))
+
+    assert answer is not None
+
+
+def _metadata_of(topics: list[str]) -> MetadataRequest:
+    from fauxka.protocol.messages.metadata import MetadataRequestTopic
+
+    return MetadataRequest(topics=[MetadataRequestTopic(name=name) for name in topics])
+
+
+def test_secrets_are_not_in_the_journal(broker: Broker, connection: Raw) -> None:
+    connection.handshake()
+    connection.authenticate(TOKEN)
+
+    told = repr(broker.journal.entries())
+
+    assert "SaslAuthenticate" in told
+    assert "secret" not in told
+
+
+def test_plain_listener_refuses_sasl_as_kafka_does() -> None:
+    with Broker() as broker, Raw(broker) as connection:
+        chosen, answer = connection.handshake(), connection.authenticate(TOKEN)
+
+    assert chosen is not None and answer is not None
+    assert (chosen.error_code, chosen.mechanisms) == (ErrorCode.ILLEGAL_SASL_STATE, [])
+    assert answer.error_code == ErrorCode.ILLEGAL_SASL_STATE
+
+
+def test_session_without_another_authentication_ends_with_the_next_request(tmp_path: Path) -> None:
+    entries = {"connections.max.reauth.ms": "60000"}
+    with (
+        secured_broker(SecurityProtocol.SASL_PLAINTEXT, tmp_path, entries) as broker,
+        Raw(broker) as ending,
+        Raw(broker) as lasting,
+    ):
+        for each in (ending, lasting):
+            each.handshake()
+            answer = each.authenticate(TOKEN)
+            assert answer is not None and 0 < answer.session_lifetime_ms <= 60_000
+        broker.clock.advance(59_000)
+        lasting.handshake()
+        lasting.authenticate(TOKEN)
+        broker.clock.advance(2_000)
+
+        assert not ending.is_served()
+        assert lasting.is_served()
+
+
+def test_tls_handshakes_that_fail_or_hang_leave_the_others_served(tmp_path: Path) -> None:
+    context = ssl.create_default_context()
+    with (
+        secured_broker(SecurityProtocol.SSL, tmp_path) as broker,
+        Raw(broker),
+        Raw(broker) as failing,
+        Raw(broker) as served,
+    ):
+        failing.socket.sendall(b"GET / HTTP/1.1\r\n\r\n")
+        context.load_verify_locations(tmp_path / "ca.pem")
+        served.encrypt(context)
+
+        assert served.is_served()
+        assert failing.read() is None
+
+
+def test_client_without_a_certificate_is_refused_where_one_is_required(tmp_path: Path) -> None:
+    context = ssl.create_default_context()
+    with (
+        secured_broker(SecurityProtocol.SSL, tmp_path, {"ssl.client.auth": "required"}) as broker,
+        Raw(broker) as without,
+        Raw(broker) as known,
+    ):
+        context.load_verify_locations(tmp_path / "ca.pem")
+        without.encrypt(context)
+        context.load_cert_chain(tmp_path / "client.pem")
+        known.encrypt(context)
+
+        assert known.is_served()
+        assert without.read() is None

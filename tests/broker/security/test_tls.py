@@ -1,0 +1,137 @@
+"""Key stores, throw-away certificates, and the names in the certificates of clients."""
+
+import ssl
+from pathlib import Path
+
+import pytest
+import trustme
+from cryptography.hazmat.primitives.asymmetric.ec import EllipticCurvePrivateKey
+from cryptography.hazmat.primitives.serialization import BestAvailableEncryption, load_pem_private_key, pkcs12
+from cryptography.x509 import load_pem_x509_certificate
+
+from fauxka.broker.config.config_types import ConfigError
+from fauxka.broker.security.principal import Principal
+from fauxka.broker.security.tls import throw_away_ca
+from fauxka.broker.security.tls.distinguished_name import principal_of_certificate
+from fauxka.broker.security.tls.key_store import PEM, PKCS12, Store
+from fauxka.broker.security.tls.tls_identity import TlsIdentity, TlsSettings
+
+
+def subject_of(context: ssl.SSLContext, trusted: bytes) -> object:
+    """Return the subject that a client sees which trusts the certificate."""
+    client = ssl.create_default_context(cadata=trusted.decode())
+    near, far = ssl.MemoryBIO(), ssl.MemoryBIO()
+    asking = client.wrap_bio(near, far, server_hostname="localhost")
+    answering = context.wrap_bio(far, near, server_side=True)
+    for _ in range(4):
+        for side in (asking, answering):
+            try:
+                side.do_handshake()
+            except ssl.SSLWantReadError:
+                continue
+    certificate = asking.getpeercert()
+    assert certificate is not None
+    return certificate["subject"]
+
+
+def test_throw_away_certificate_is_trusted_by_its_authority(tmp_path: Path) -> None:
+    throw_away_ca.ensure_files(tmp_path, ["localhost"])
+
+    identity = TlsIdentity(TlsSettings(throw_away_ca.key_store_of(tmp_path), throw_away_ca.trust_store_of(tmp_path)))
+
+    assert subject_of(identity.context, (tmp_path / throw_away_ca.CA_FILE).read_bytes())
+
+
+def test_throw_away_files_are_private_and_are_used_again(tmp_path: Path) -> None:
+    throw_away_ca.ensure_files(tmp_path, ["localhost"])
+    before = {name: (tmp_path / name).read_bytes() for name in throw_away_ca.FILES}
+
+    throw_away_ca.ensure_files(tmp_path, ["localhost"])
+
+    assert {name: (tmp_path / name).read_bytes() for name in throw_away_ca.FILES} == before
+    assert {(tmp_path / name).stat().st_mode & 0o777 for name in throw_away_ca.FILES} == {0o600}
+
+
+def test_folder_with_some_of_the_files_is_refused(tmp_path: Path) -> None:
+    (tmp_path / throw_away_ca.CA_FILE).write_text("mine")
+
+    with pytest.raises(ConfigError, match=r"--tls-dir .*: it has ca\.pem, and not truststore\.p12"):
+        throw_away_ca.ensure_files(tmp_path, ["localhost"])
+
+    assert (tmp_path / throw_away_ca.CA_FILE).read_text() == "mine"
+
+
+@pytest.fixture
+def authority() -> trustme.CA:
+    return trustme.CA()
+
+
+def pkcs12_of(certificate: trustme.LeafCert, password: bytes) -> bytes:
+    key = load_pem_private_key(certificate.private_key_pem.bytes(), None)
+    assert isinstance(key, EllipticCurvePrivateKey)
+    leaf = load_pem_x509_certificate(certificate.cert_chain_pems[0].bytes())
+    return pkcs12.serialize_key_and_certificates(b"broker", key, leaf, None, BestAvailableEncryption(password))
+
+
+def test_pkcs12_and_pem_stores_are_read(tmp_path: Path, authority: trustme.CA) -> None:
+    certificate = authority.issue_cert("localhost")
+    (tmp_path / "store.p12").write_bytes(pkcs12_of(certificate, b"changeit"))
+    stores = [
+        Store("ssl.keystore", "JKS", str(tmp_path / "store.p12"), password="changeit"),
+        Store("ssl.keystore", PKCS12, str(tmp_path / "store.p12"), password="changeit"),
+        Store("ssl.keystore", PEM, pem=certificate.private_key_and_cert_chain_pem.bytes().decode()),
+    ]
+
+    subjects = [subject_of(TlsIdentity(TlsSettings(store)).context, authority.cert_pem.bytes()) for store in stores]
+
+    assert subjects[0] == subjects[1] == subjects[2]
+
+
+@pytest.mark.parametrize(
+    ("content", "password", "reason"),
+    [
+        (b"\xfe\xed\xfe\xed\0\0\0\2", None, "is a JKS store, which cannot be read; keytool -importkeystore"),
+        (b"nonsense", None, "is no PKCS12 store, or ssl.keystore.password is wrong"),
+        (b"", None, "is no PKCS12 store"),
+    ],
+)
+def test_store_that_cannot_be_read_is_refused(
+    tmp_path: Path, content: bytes, password: str | None, reason: str
+) -> None:
+    (tmp_path / "store").write_bytes(content)
+
+    with pytest.raises(ConfigError, match=reason):
+        TlsIdentity(TlsSettings(Store("ssl.keystore", "JKS", str(tmp_path / "store"), password=password)))
+
+
+def test_wrong_password_of_a_store_is_refused_without_the_password(tmp_path: Path, authority: trustme.CA) -> None:
+    (tmp_path / "store.p12").write_bytes(pkcs12_of(authority.issue_cert("localhost"), b"changeit"))
+
+    with pytest.raises(ConfigError) as refused:
+        TlsIdentity(TlsSettings(Store("ssl.keystore", PKCS12, str(tmp_path / "store.p12"), password="hunter2")))
+
+    assert "hunter2" not in str(refused.value)
+
+
+def test_client_certificates_need_a_trust_store(authority: trustme.CA) -> None:
+    pem = authority.issue_cert("localhost").private_key_and_cert_chain_pem.bytes().decode()
+
+    with pytest.raises(ConfigError, match=r"ssl\.client\.auth=required needs ssl\.truststore\.location"):
+        TlsIdentity(TlsSettings(Store("ssl.keystore", PEM, pem=pem), None, "required"))
+
+
+@pytest.mark.parametrize(
+    ("subject", "name"),
+    [
+        (
+            ((("countryName", "DE"),), (("organizationName", "ACME"),), (("commonName", "alice"),)),
+            "CN=alice,O=ACME,C=DE",
+        ),
+        (((("commonName", "a,b+c"),),), "CN=a\\,b\\+c"),
+        (((("commonName", " a "),),), "CN=\\ a\\ "),
+        (((("commonName", "#a"),),), "CN=\\#a"),
+        (((("userId", "u"), ("commonName", "x")),), "UID=u+CN=x"),
+    ],
+)
+def test_name_of_a_certificate_is_that_of_rfc_2253(subject: object, name: str) -> None:
+    assert principal_of_certificate({"subject": subject}) == Principal(name)

@@ -1,0 +1,2 @@
+from .core import ScramException as ScramException
+from .core import ScramMechanism as ScramMechanism
