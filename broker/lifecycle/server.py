@@ -209,6 +209,7 @@ class Server:
 
         self.is_running = False
         self._stop_listening()
+        self._dispatcher.clear_cut_off()
         self._dispatcher.abort_connections()
         self._dispatcher.lift_faults()
         self._cancel_recurring()
@@ -238,6 +239,7 @@ class Server:
             self.cluster.controller.replication.begin_shutdown(self.node.node_id)
             self.is_running = False
             self._stop_listening()
+            self._dispatcher.clear_cut_off()
             await self._close_connections()
             self._cancel_recurring()
             if self._cleaner_thread is not None:
