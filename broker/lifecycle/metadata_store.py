@@ -49,6 +49,7 @@ class MetadataFileStore:
         self._controller = cluster.controller
         self._clock = cluster.clock
         self._nodes = cluster.nodes
+        self._membership = cluster.membership
         # One node writes the file in the threads of its logs; the controller of several nodes has its own.
         self._own_executor = None if cluster.membership is None else DiskExecutor("fauxka-controller")
         self.directory = directory
@@ -136,7 +137,9 @@ class MetadataFileStore:
             elif self._uncopied is not None:
                 self.copy_now()
             for node in self._nodes:
-                node.replicas.logs.close(_run_parallel)
+                # A node that was stopped has closed its logs, and the files of a crashed node stay as they are.
+                if self._membership is None or self._membership.is_running(node.node_id):
+                    node.replicas.logs.close(_run_parallel)
         except OSError as error:
             logger.error("cannot close %s cleanly: %s", self.directory.folder, error)
 

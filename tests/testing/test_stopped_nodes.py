@@ -1,0 +1,48 @@
+"""The folders of nodes that were stopped or killed before the process ends."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from confluent_kafka import TopicPartition
+from confluent_kafka.admin import AdminClient
+
+from fauxka.testing import Broker
+
+TOPIC = "orders"
+SECONDS_MAX = 30
+NODES = [1, 2, 3]
+CONFIGS = {"default.replication.factor": "3"}
+CLEAN_SHUTDOWN = ".kafka_cleanshutdown"
+
+
+def seed(broker: Broker, count: int) -> None:
+    broker.topics.seed(TOPIC, [{"value": str(value)} for value in range(count)])
+
+
+def clean_nodes(folder: Path) -> list[int]:
+    """Return the nodes whose next start recovers no log."""
+    return [node for node in NODES if (folder / f"node-{node}" / CLEAN_SHUTDOWN).exists()]
+
+
+def test_deleted_records_do_not_come_back_after_all_nodes_were_stopped(tmp_path: Path) -> None:
+    with Broker(CONFIGS, nodes=3, data_dir=tmp_path) as broker:
+        broker.topics.create(TOPIC, partitions=1)
+        seed(broker, 10)
+        client = AdminClient({"bootstrap.servers": broker.bootstrap_servers})
+        deleted = client.delete_records([TopicPartition(TOPIC, 0, 7)])
+        assert [each.result(SECONDS_MAX).low_watermark for each in deleted.values()] == [7]
+        for node in NODES:
+            broker.stop_node(node)
+
+    with Broker(CONFIGS, nodes=3, data_dir=tmp_path) as broker:
+        assert broker.partitions(TOPIC, 0)[0].log_start_offset == 7
+
+
+def test_nodes_that_run_are_shut_down_cleanly_beside_a_killed_one(tmp_path: Path) -> None:
+    with Broker(CONFIGS, nodes=3, data_dir=tmp_path) as broker:
+        broker.topics.create(TOPIC, partitions=1)
+        seed(broker, 10)
+        broker.crash(node=1, noticed=True)
+
+    assert clean_nodes(tmp_path) == [2, 3]
