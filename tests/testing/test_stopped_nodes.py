@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import logging
 from pathlib import Path
 
+import pytest
 from confluent_kafka import TopicPartition
 from confluent_kafka.admin import AdminClient
 
@@ -46,3 +48,16 @@ def test_nodes_that_run_are_shut_down_cleanly_beside_a_killed_one(tmp_path: Path
         broker.crash(node=1, noticed=True)
 
     assert clean_nodes(tmp_path) == [2, 3]
+
+
+def test_a_node_whose_logs_cannot_be_closed_leaves_the_others_clean(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    with Broker(CONFIGS, nodes=3, data_dir=tmp_path) as broker:
+        broker.topics.create(TOPIC, partitions=1)
+        seed(broker, 10)
+        broker.files.add(action="fail", node=1)
+
+    assert clean_nodes(tmp_path) == [2, 3]
+    errors = [each.getMessage() for each in caplog.records if each.levelno == logging.ERROR]
+    assert [each for each in errors if "cleanly" in each and "node 1" in each]
