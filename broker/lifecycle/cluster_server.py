@@ -171,7 +171,7 @@ class ClusterServer:
         """Stop a running node.
 
         controlled: as by SIGTERM, its leaders move first; otherwise as by SIGKILL. noticed: as of crash.
-        Raises NodeChangeError, and OSError for logs that cannot be closed.
+        Raises NodeChangeError, and OSError for logs that cannot be closed; the node has crashed then.
         """
         if not controlled:
             self.crash(node_id, noticed=noticed)

@@ -9,7 +9,7 @@ import pytest
 from confluent_kafka import TopicPartition
 from confluent_kafka.admin import AdminClient
 
-from fauxka.testing import Broker
+from fauxka.testing import Broker, CallError
 
 TOPIC = "orders"
 SECONDS_MAX = 30
@@ -61,3 +61,20 @@ def test_a_node_whose_logs_cannot_be_closed_leaves_the_others_clean(
     assert clean_nodes(tmp_path) == [2, 3]
     errors = [each.getMessage() for each in caplog.records if each.levelno == logging.ERROR]
     assert [each for each in errors if "cleanly" in each and "node 1" in each]
+
+
+def test_a_node_that_cannot_close_its_logs_has_crashed_and_starts_again(tmp_path: Path) -> None:
+    with Broker(CONFIGS, nodes=3, data_dir=tmp_path) as broker:
+        broker.topics.create(TOPIC, partitions=1)
+        seed(broker, 10)
+        broker.files.add(action="fail", node=2)
+
+        with pytest.raises(CallError, match="node 2 cannot close its logs and has crashed") as refusal:
+            broker.stop_node(2)
+
+        assert refusal.value.status == 409
+        assert broker.nodes()[1].state == "crashed"
+        assert broker.partitions(TOPIC, 0)[0].isr == [1, 3]
+        broker.files.clear()
+        assert broker.start_node(2).state == "running"
+        assert sorted(broker.partitions(TOPIC, 0)[0].isr) == NODES
