@@ -76,8 +76,12 @@ async def stop_node(control: Control, path: NodePath, body: NodeStop) -> NodeSta
     if body.noticed and body.controlled:
         message = "noticed: the controller always learns of a controlled stop; give it with controlled false"
         raise RuleError("noticed", body.noticed, "false", message)
-    with changes_node("id", node_id):
-        await control.server.stop_node(node_id, controlled=body.controlled, noticed=body.noticed)
+    try:
+        with changes_node("id", node_id):
+            await control.server.stop_node(node_id, controlled=body.controlled, noticed=body.noticed)
+    except OSError as error:
+        message = f"node {node_id} cannot close its logs and has crashed: {error}"
+        raise conflict(message, field="id", value=node_id) from error
     return node_status(control, node_id)
 
 

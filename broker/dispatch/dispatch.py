@@ -127,6 +127,13 @@ class Dispatcher:
         for connection in self._connections:
             connection.hang()
 
+    def clear_cut_off(self) -> None:
+        """End the cut of a node that goes down; its connections stay as they are until the caller closes them.
+
+        What has arrived on them since cut_off never reaches the node.
+        """
+        self._is_cut_off = False
+
     def reconnect(self) -> None:
         """Handle requests again, also those that have arrived since cut_off."""
         if self._is_cut_off:

@@ -171,7 +171,7 @@ class ClusterServer:
         """Stop a running node.
 
         controlled: as by SIGTERM, its leaders move first; otherwise as by SIGKILL. noticed: as of crash.
-        Raises NodeChangeError, and OSError for logs that cannot be closed.
+        Raises NodeChangeError, and OSError for logs that cannot be closed; the node has crashed then.
         """
         if not controlled:
             self.crash(node_id, noticed=noticed)
@@ -206,7 +206,7 @@ class ClusterServer:
         membership = self.cluster.membership
         if membership is not None and membership.isolated_from(node_id):
             membership.rejoin(node_id)
-            self.server_of(node_id).reconnect_clients()
+        self.server_of(node_id).reconnect_clients()
 
     def isolated_from(self, node_id: int) -> list[Surroundings]:
         """Return what the node is cut off from."""

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from ..config.dynamic_configs import DynamicConfigs
     from ..metadata.controller import Controller
     from ..metadata.metadata_image import MetadataImage
+    from ..node import Node
     from ..runtime.disk_executor import StepDone
     from .data_directory import DataDirectory
 
@@ -49,6 +50,7 @@ class MetadataFileStore:
         self._controller = cluster.controller
         self._clock = cluster.clock
         self._nodes = cluster.nodes
+        self._membership = cluster.membership
         # One node writes the file in the threads of its logs; the controller of several nodes has its own.
         self._own_executor = None if cluster.membership is None else DiskExecutor("fauxka-controller")
         self.directory = directory
@@ -129,16 +131,18 @@ class MetadataFileStore:
             await self._own_executor.stop()
 
     def close(self) -> None:
-        """Write the changes and close the logs. An error is logged; the next start-up recovers the logs."""
+        """Write the changes and close the logs. Errors are logged; the next start-up recovers the logs of that node."""
         try:
             if self._saved_change != self._change:
                 self.write_now()
             elif self._uncopied is not None:
                 self.copy_now()
-            for node in self._nodes:
-                node.replicas.logs.close(_run_parallel)
         except OSError as error:
-            logger.error("cannot close %s cleanly: %s", self.directory.folder, error)
+            logger.error("cannot write the metadata to %s: %s", self.directory.folder, error)
+        for node in self._nodes:
+            # A node that was stopped has closed its logs, and the files of a crashed node stay as they are.
+            if self._membership is None or self._membership.is_running(node.node_id):
+                _close_logs(node)
 
     def _replace(self, content: bytes, *, is_synced: bool) -> None:
         self.directory.file_system.replace(METADATA_FILE, content, is_synced=is_synced)
@@ -264,6 +268,13 @@ def _storage_error(error: OSError | None) -> KafkaError | None:
     if error is None:
         return None
     return KafkaError(ErrorCode.KAFKA_STORAGE_ERROR, f"cannot write {METADATA_FILE}: {error.strerror or error}")
+
+
+def _close_logs(node: Node) -> None:
+    try:
+        node.replicas.logs.close(_run_parallel)
+    except OSError as error:
+        logger.error("cannot close the logs of node %d cleanly: %s", node.node_id, error)
 
 
 def _run_parallel(steps: Iterable[Callable[[], None]]) -> None:

@@ -209,6 +209,7 @@ class Server:
 
         self.is_running = False
         self._stop_listening()
+        self._dispatcher.clear_cut_off()
         self._dispatcher.abort_connections()
         self._dispatcher.lift_faults()
         self._cancel_recurring()
@@ -228,22 +229,29 @@ class Server:
     async def shut_down(self) -> None:
         """Shut a node of several down: its leaders move first, then it closes its connections and its logs.
 
-        `restart` starts it again. No effect on a node that is not running. Raises OSError.
+        `restart` starts it again. No effect on a node that is not running.
+        Raises OSError if the logs cannot be closed; the node has crashed then.
         """
         async with self._lifecycle_lock:
             if not self.is_running:
                 return
-            from .crash_restart import close_node
+            from .crash_restart import close_node, crash_node
 
             self.cluster.controller.replication.begin_shutdown(self.node.node_id)
             self.is_running = False
             self._stop_listening()
+            self._dispatcher.clear_cut_off()
             await self._close_connections()
             self._cancel_recurring()
             if self._cleaner_thread is not None:
                 await self._cleaner_thread.stop()
                 self._cleaner_thread = None
-            self._crashed = await close_node(self.cluster, self.node)
+            try:
+                self._crashed = await close_node(self.cluster, self.node)
+            except OSError:
+                # The leaders have moved, so the controller fences the node at once. The next start recovers the logs.
+                self._crashed = crash_node(self.cluster, None, self.node, is_noticed=True)
+                raise
             logger.info("node %d stopped", self.node.node_id)
 
     def _begin_restart(self, snapshots: SnapshotFault | None) -> None:
