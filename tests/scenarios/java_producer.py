@@ -1,4 +1,4 @@
-"""The Java client as the producer of a scenario: ScenarioProducer.java in one shared virtual machine."""
+"""The Java client as a producer of a scenario: a producer of ScenarioClients.java, one virtual machine for all."""
 
 from typing import Any
 
@@ -37,7 +37,15 @@ class JavaProducer:
             acks=options.acks,
             request_ms=str(options.request_ms),
             delivery_ms=str(options.delivery_ms),
+            transactional_id=options.transactional_id,
         )
+
+    def begin_transaction(self) -> None:
+        self._call("begin_transaction")
+
+    def end_transaction(self, *, commit: bool) -> str:
+        error: str = self._call("end_transaction", commit=commit)
+        return error
 
     def send(self, batch: Batch, partition: int) -> None:
         delivery = Delivery(batch.name, partition)
@@ -77,7 +85,12 @@ class JavaProducer:
         return any("silent" in answer for answer in answers)
 
     def _call(self, name: str, **arguments: object) -> Any:
-        answer = self._program.ask({"call": name, "process": self._options.process, **arguments})
-        if "error" in answer:
-            raise ClientStuck(answer["error"])
-        return answer["result"]
+        return call_process(self._program, self._options.process, name, **arguments)
+
+
+def call_process(program: JavaProgram, process: str, name: str, **arguments: object) -> Any:
+    """Return the result of one call of a process. Raises ClientStuck."""
+    answer = program.ask({"call": name, "process": process, **arguments})
+    if "error" in answer:
+        raise ClientStuck(answer["error"])
+    return answer["result"]

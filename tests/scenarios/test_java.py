@@ -1,4 +1,4 @@
-"""Every scenario with the Java producer."""
+"""Every scenario with the Java client."""
 
 import pytest
 
@@ -13,7 +13,7 @@ ROWS = [name for name in scenario_names() if "java" not in load_scenario(name).u
 
 
 @pytest.mark.parametrize("name", ROWS)
-def test_the_java_producer_shows_the_expected_behaviour(java: NamedClient, name: str) -> None:
+def test_the_java_client_shows_the_expected_behaviour(java: NamedClient, name: str) -> None:
     report = run_scenario(name, java)
 
     assert report.client == "java"
