@@ -3,7 +3,8 @@
 import json
 import signal
 import socket
-from contextlib import suppress
+from collections.abc import Generator
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ from fauxka.admin.admin_options import AdminOptions, bind
 from fauxka.admin.client.admin_client import find_admin_address
 from fauxka.broker.lifecycle.serve_command import ServeOptions, prepare
 from fauxka.broker.network.listeners import ListenerConfig
+from fauxka.scenarios.brokers.reserved_port import ReservedPort
 
 from .broker.blocking_client import BlockingClient
 from .serving_process import Serving, run, serving, stop
@@ -175,10 +177,25 @@ def test_wrong_value_is_one_line_and_exit_code_2(options: tuple[str, ...], messa
     assert ended.log == f"fauxka: {message}\n"
 
 
+@contextmanager
+def reserved_ports() -> Generator[int]:
+    """Return a port that is free, and so is the next one; no other process gets them from the system."""
+    with ExitStack() as opened:
+        while True:
+            first = ReservedPort()
+            opened.callback(first.close)
+            following = opened.enter_context(socket.socket())
+            following.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            with suppress(OSError, OverflowError):
+                following.bind(("127.0.0.1", first.number + 1))
+                break
+        yield first.number
+
+
 def test_port_of_the_second_node_that_is_in_use_stops_the_first(tmp_path: Path) -> None:
-    with serving(tmp_path) as other:
-        ended = run("serve", "--nodes", "2", "--port", str(other.port - 1))
+    with reserved_ports() as port, serving(tmp_path, "--port", str(port + 1)):
+        ended = run("serve", "--nodes", "2", "--port", str(port))
 
     assert ended.exit_code == 2
-    assert f"cannot bind 127.0.0.1:{other.port}: address already in use" in ended.log
+    assert f"cannot bind 127.0.0.1:{port + 1}: address already in use" in ended.log
     assert ended.output == ""
