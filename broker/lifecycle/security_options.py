@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import socket
-import tempfile
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..config.broker_config import BrokerConfig
@@ -14,8 +12,10 @@ from ..network.listeners import WILDCARD_HOSTS, ListenerConfig
 from ..security.security_protocol import SecurityProtocol
 
 if TYPE_CHECKING:
+    from pathlib import Path
+    from ssl import SSLContext
+
     from ..security.listener_security import ListenerKeys
-    from ..security.tls.tls_identity import TlsIdentity
 
 # The names under which a client on this machine connects.
 _LOCAL_HOSTS = ("localhost", "127.0.0.1", "::1")
@@ -65,35 +65,44 @@ class ListenerSecurities:
         users = Users(self._passwords)
         hosts = _hosts_of(listeners)
 
-        def make_identity(keys: ListenerKeys) -> TlsIdentity:
-            return self._identity_of(keys, hosts)
+        def make_tls(keys: ListenerKeys) -> SSLContext:
+            return self._tls_of(keys, hosts)
 
         return [
             each._replace(
                 security=security_of(
-                    protocols[each.name], ListenerKeys(each.name, self._config, self._prefixed), users, make_identity
+                    protocols[each.name], ListenerKeys(each.name, self._config, self._prefixed), users, make_tls
                 )
             )
             for each in listeners
         ]
 
-    def _identity_of(self, keys: ListenerKeys, hosts: Sequence[str]) -> TlsIdentity:
+    def _tls_of(self, keys: ListenerKeys, hosts: Sequence[str]) -> SSLContext:
         from ..security.listener_security import find_store
-        from ..security.tls.throw_away_ca import ensure_files, key_store_of, trust_store_of
-        from ..security.tls.tls_identity import CLIENT_AUTH, TlsIdentity, TlsSettings
+        from ..security.tls.throw_away_ca import key_store_of, trust_store_of
+        from ..security.tls.tls_context import CLIENT_AUTH, TlsSettings, new_context
 
         key_store = find_store(keys, "ssl.keystore", _KEY_STORE_PEM)
         trust_store = find_store(keys, "ssl.truststore", _TRUST_STORE_PEM)
         if key_store is None:
-            if self.tls_dir is None:
-                self.tls_dir = Path(self._given_dir or tempfile.mkdtemp(prefix="fauxka-tls-"))
-                ensure_files(self.tls_dir, hosts)
-            key_store = key_store_of(self.tls_dir)
-            trust_store = trust_store or trust_store_of(self.tls_dir)
+            folder = self.tls_dir = self.tls_dir or self._throw_away_folder(hosts)
+            key_store = key_store_of(folder)
+            trust_store = trust_store or trust_store_of(folder)
         client_auth = keys.text("ssl.client.auth") or "none"
         if client_auth not in CLIENT_AUTH:
             raise ConfigError(f"ssl.client.auth: got {client_auth}; allowed: {', '.join(CLIENT_AUTH)}")
-        return TlsIdentity(TlsSettings(key_store, trust_store, client_auth, keys.names("ssl.enabled.protocols")))
+        return new_context(TlsSettings(key_store, trust_store, client_auth, keys.names("ssl.enabled.protocols")))
+
+    def _throw_away_folder(self, hosts: Sequence[str]) -> Path:
+        """Return the folder with the throw-away certificates. Raises ConfigError."""
+        import tempfile
+        from pathlib import Path
+
+        from ..security.tls.throw_away_ca import ensure_files
+
+        folder = Path(self._given_dir or tempfile.mkdtemp(prefix="fauxka-tls-"))
+        ensure_files(folder, hosts)
+        return folder
 
 
 def _hosts_of(listeners: Sequence[ListenerConfig]) -> list[str]:

@@ -118,7 +118,7 @@ class SocketServer:
         if security is not None and security.mechanisms is not None:
             self._guard(connection, context, security.mechanisms)
         self._quotas.opened(connection, listener.name, address)
-        tls = None if security is None or security.tls is None else security.tls.context
+        tls = None if security is None else security.tls
         task = asyncio.get_running_loop().create_task(self._attach(connection, accepted, tls))
         self._attaching[task] = connection
         task.add_done_callback(self._attached)

@@ -18,8 +18,9 @@ from .security_protocol import SecurityProtocol
 from .users import Users
 
 if TYPE_CHECKING:
+    from ssl import SSLContext
+
     from .tls.key_store import Store
-    from .tls.tls_identity import TlsIdentity
 
 JAAS_CONFIG = "sasl.jaas.config"
 REAUTH_MS = "connections.max.reauth.ms"
@@ -30,12 +31,8 @@ MECHANISMS = "sasl.enabled.mechanisms"
 class ListenerSecurity:
     """tls: None without TLS. mechanisms: None without SASL."""
 
-    protocol: SecurityProtocol = SecurityProtocol.PLAINTEXT
-    tls: TlsIdentity | None = None
-    mechanisms: Mechanisms | None = None
-
-
-NO_SECURITY = ListenerSecurity()
+    tls: SSLContext | None
+    mechanisms: Mechanisms | None
 
 
 class ListenerKeys:
@@ -69,12 +66,11 @@ class ListenerKeys:
 
 
 def security_of(
-    protocol: SecurityProtocol, keys: ListenerKeys, users: Users, make_identity: Callable[[ListenerKeys], TlsIdentity]
+    protocol: SecurityProtocol, keys: ListenerKeys, users: Users, make_tls: Callable[[ListenerKeys], SSLContext]
 ) -> ListenerSecurity:
-    """Return the security of a listener. make_identity: loads its certificate. Raises ConfigError."""
+    """Return the security of a listener. make_tls: loads its certificate. Raises ConfigError."""
     return ListenerSecurity(
-        protocol,
-        make_identity(keys) if protocol.has_tls else None,
+        make_tls(keys) if protocol.has_tls else None,
         mechanisms_of(keys, users) if protocol.has_sasl else None,
     )
 

@@ -10,13 +10,11 @@ USER_TYPE = "User"
 class Principal(NamedTuple):
     """Who a client is.
 
-    name: the SASL user, or the distinguished name of a client certificate. is_token: whether the client has
-    authenticated with a delegation token.
+    name: the SASL user, or the distinguished name of a client certificate.
     """
 
     name: str
     type: str = USER_TYPE
-    is_token: bool = False
 
     def __str__(self) -> str:
         """Return the principal as in ACLs: "User:alice"."""

@@ -14,7 +14,7 @@ from fauxka.broker.security.principal import Principal
 from fauxka.broker.security.tls import throw_away_ca
 from fauxka.broker.security.tls.distinguished_name import principal_of_certificate
 from fauxka.broker.security.tls.key_store import PEM, PKCS12, Store
-from fauxka.broker.security.tls.tls_identity import TlsIdentity, TlsSettings
+from fauxka.broker.security.tls.tls_context import TlsSettings, new_context
 
 
 def subject_of(context: ssl.SSLContext, trusted: bytes) -> object:
@@ -37,9 +37,9 @@ def subject_of(context: ssl.SSLContext, trusted: bytes) -> object:
 def test_throw_away_certificate_is_trusted_by_its_authority(tmp_path: Path) -> None:
     throw_away_ca.ensure_files(tmp_path, ["localhost"])
 
-    identity = TlsIdentity(TlsSettings(throw_away_ca.key_store_of(tmp_path), throw_away_ca.trust_store_of(tmp_path)))
+    context = new_context(TlsSettings(throw_away_ca.key_store_of(tmp_path), throw_away_ca.trust_store_of(tmp_path)))
 
-    assert subject_of(identity.context, (tmp_path / throw_away_ca.CA_FILE).read_bytes())
+    assert subject_of(context, (tmp_path / throw_away_ca.CA_FILE).read_bytes())
 
 
 def test_throw_away_files_are_private_and_are_used_again(tmp_path: Path) -> None:
@@ -82,7 +82,7 @@ def test_pkcs12_and_pem_stores_are_read(tmp_path: Path, authority: trustme.CA) -
         Store("ssl.keystore", PEM, pem=certificate.private_key_and_cert_chain_pem.bytes().decode()),
     ]
 
-    subjects = [subject_of(TlsIdentity(TlsSettings(store)).context, authority.cert_pem.bytes()) for store in stores]
+    subjects = [subject_of(new_context(TlsSettings(store)), authority.cert_pem.bytes()) for store in stores]
 
     assert subjects[0] == subjects[1] == subjects[2]
 
@@ -101,14 +101,14 @@ def test_store_that_cannot_be_read_is_refused(
     (tmp_path / "store").write_bytes(content)
 
     with pytest.raises(ConfigError, match=reason):
-        TlsIdentity(TlsSettings(Store("ssl.keystore", "JKS", str(tmp_path / "store"), password=password)))
+        new_context(TlsSettings(Store("ssl.keystore", "JKS", str(tmp_path / "store"), password=password)))
 
 
 def test_wrong_password_of_a_store_is_refused_without_the_password(tmp_path: Path, authority: trustme.CA) -> None:
     (tmp_path / "store.p12").write_bytes(pkcs12_of(authority.issue_cert("localhost"), b"changeit"))
 
     with pytest.raises(ConfigError) as refused:
-        TlsIdentity(TlsSettings(Store("ssl.keystore", PKCS12, str(tmp_path / "store.p12"), password="hunter2")))
+        new_context(TlsSettings(Store("ssl.keystore", PKCS12, str(tmp_path / "store.p12"), password="hunter2")))
 
     assert "hunter2" not in str(refused.value)
 
@@ -117,7 +117,7 @@ def test_client_certificates_need_a_trust_store(authority: trustme.CA) -> None:
     pem = authority.issue_cert("localhost").private_key_and_cert_chain_pem.bytes().decode()
 
     with pytest.raises(ConfigError, match=r"ssl\.client\.auth=required needs ssl\.truststore\.location"):
-        TlsIdentity(TlsSettings(Store("ssl.keystore", PEM, pem=pem), None, "required"))
+        new_context(TlsSettings(Store("ssl.keystore", PEM, pem=pem), None, "required"))
 
 
 @pytest.mark.parametrize(

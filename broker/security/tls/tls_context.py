@@ -26,20 +26,6 @@ class TlsSettings:
     protocols: Sequence[str] = ("TLSv1.2", "TLSv1.3")
 
 
-class TlsIdentity:
-    """context: for new connections; a rotation replaces it, and leaves the established ones."""
-
-    def __init__(self, settings: TlsSettings) -> None:
-        """Load the stores. Raises ConfigError."""
-        self.settings = settings
-        self.context = new_context(settings)
-
-    def rotate(self, settings: TlsSettings) -> None:
-        """Use other stores for new connections. Raises ConfigError, and goes on with the present ones."""
-        self.context = new_context(settings)
-        self.settings = settings
-
-
 def new_context(settings: TlsSettings) -> ssl.SSLContext:
     """Return a context for the server side. Raises ConfigError."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
