@@ -188,6 +188,15 @@ _SHARE_GROUP_NAMES = (
     "assignment.interval.ms", "delivery.count.limit", "heartbeat.interval.ms", "partition.max.record.locks",
     "record.lock.duration.ms", "session.timeout.ms",
 )  # fmt: skip
+# Read by security/listener_security.py, for all listeners or for one.
+_LISTENER_KEYS = (
+    "connections.max.reauth.ms", "sasl.enabled.mechanisms", "ssl.client.auth", "ssl.enabled.protocols",
+    "ssl.key.password", "ssl.keystore.certificate.chain", "ssl.keystore.key", "ssl.keystore.location",
+    "ssl.keystore.password", "ssl.keystore.type", "ssl.truststore.certificates", "ssl.truststore.location",
+    "ssl.truststore.password", "ssl.truststore.type",
+)  # fmt: skip
+# The end of each key of one listener with an effect: listener.name.NAME.KEY, or listener.name.NAME.MECHANISM.KEY.
+_ENDS_OF_LISTENER_KEYS = tuple(f".{key}" for key in (*_LISTENER_KEYS, "plain.sasl.jaas.config"))
 # Read by the properties above, by the coordinators, or before the broker is created.
 READ_ELSEWHERE = {
     "advertised.listeners", "broker.id", "broker.rack", "group.consumer.assignors",
@@ -198,10 +207,7 @@ READ_ELSEWHERE = {
     "share.coordinator.state.topic.replication.factor", "transaction.state.log.min.isr",
     "transaction.state.log.replication.factor",
     "share.coordinator.snapshot.update.records.per.snapshot",
-    "connections.max.reauth.ms", "listener.security.protocol.map", "sasl.enabled.mechanisms", "ssl.client.auth",
-    "ssl.enabled.protocols", "ssl.key.password", "ssl.keystore.certificate.chain", "ssl.keystore.key",
-    "ssl.keystore.location", "ssl.keystore.password", "ssl.keystore.type", "ssl.truststore.certificates",
-    "ssl.truststore.location", "ssl.truststore.password", "ssl.truststore.type",
+    "listener.security.protocol.map", *_LISTENER_KEYS,
 }  # fmt: skip
 # Topic keys without an effect: no replication is throttled, and no log is in remote storage.
 TOPIC_KEYS_WITHOUT_EFFECT = frozenset({
@@ -209,6 +215,11 @@ TOPIC_KEYS_WITHOUT_EFFECT = frozenset({
     "local.retention.bytes", "local.retention.ms", "remote.log.copy.disable", "remote.log.delete.on.disable",
     "remote.storage.enable", "segment.jitter.ms",
 })  # fmt: skip
+
+
+def has_effect_on_listener(name: str) -> bool:
+    """Return whether a key that begins with listener.name. has an effect."""
+    return name.endswith(_ENDS_OF_LISTENER_KEYS)
 
 
 def keys_with_effect() -> frozenset[str]:

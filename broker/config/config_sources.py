@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from ...storage.checkpoints.properties_file import PROPERTIES_BYTES_MAX, PropertiesError, parse_properties
 from ...storage.file_systems.path_problems import find_path_problem
-from .broker_config import BrokerConfig, keys_with_effect
+from .broker_config import BrokerConfig, has_effect_on_listener, keys_with_effect
 from .config_keys import BROKER_KEYS, find_similar_key
 from .config_types import ConfigError, UnknownConfigKey
 from .environment_variables import KAFKA_PREFIX, is_service_link, reason_to_ignore, unknown_key_warning
@@ -59,7 +59,8 @@ def gather_config(
     for name in entries:
         refuse_unknown(name)
     config = BrokerConfig.from_entries(entries)
-    idle = sorted(config.entries.keys() - keys_with_effect())
+    idle_of_listeners = (name for name in of_listeners if not has_effect_on_listener(name))
+    idle = sorted([*(config.entries.keys() - keys_with_effect()), *idle_of_listeners])
     if idle:
         notes.append(f"accepted, and without effect here: {', '.join(idle)}")
     return GatheredConfig(config, notes, warnings, of_listeners)

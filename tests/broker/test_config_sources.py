@@ -99,6 +99,20 @@ def test_keys_of_one_listener_are_gathered_from_all_sources() -> None:
     assert (gathered.notes, gathered.warnings) == ([], [])
 
 
+@pytest.mark.parametrize("end", ["max.connections", "ssl.principal.mapping.rules", "scram-sha-256.sasl.jaas.config"])
+def test_key_of_one_listener_without_effect_is_accepted_with_a_note(end: str) -> None:
+    name = f"listener.name.external.{end}"
+
+    assert gather_config({name: "x"}, {}, []).notes == [f"accepted, and without effect here: {name}"]
+
+
+def test_key_of_one_listener_without_effect_in_the_environment_is_accepted_with_a_note() -> None:
+    gathered = gather_config({}, {"KAFKA_LISTENER_NAME_EXTERNAL_MAX_CONNECTIONS": "x"}, [])
+
+    assert gathered.notes == ["accepted, and without effect here: listener.name.external.max.connections"]
+    assert gathered.warnings == []
+
+
 def test_wrong_value_of_the_environment_is_refused() -> None:
     with pytest.raises(ConfigError, match=r"Invalid value many for configuration num\.partitions"):
         gather_config({}, {"KAFKA_NUM_PARTITIONS": "many"}, [])
