@@ -8,6 +8,7 @@ import time
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from fauxka.broker.lifecycle.data_directory import DataDirectoryError
 from fauxka.protocol.error_codes import ErrorCode
@@ -20,6 +21,8 @@ from .running_cluster import RunningCluster
 from .test_import_logs import content_of
 
 NODES = (1, 2, 3)
+# Those of `folders` that were killed.
+KILLED = (1, 3)
 ALL_VALUES = [b"a", b"b", b"c", b"d"]
 CAUGHT_UP_SECONDS_MAX = 20.0
 
@@ -82,7 +85,7 @@ def test_records_that_the_best_replica_does_not_have_are_truncated(folders: list
     unknown[:8], unknown[12:16] = (1).to_bytes(8, "big"), bytes(4)
     log = folders[0] / "orders-0/00000000000000000000.log"
     log.write_bytes(log.read_bytes() + unknown)
-    (folders[0] / ".kafka_cleanshutdown").unlink(missing_ok=True)
+    assert not (folders[0] / ".kafka_cleanshutdown").exists()
 
     with Broker(nodes=3, import_logs=folders) as broker:
         addresses = broker.bootstrap_servers.split(",")
@@ -189,18 +192,26 @@ def leader_of(broker: Broker) -> str:
     return broker.bootstrap_servers.split(",")[broker.partitions("orders", 0)[0].leader - 1]
 
 
-def test_topics_are_added_to_those_of_the_data_folder(folders: list[Path], tmp_path: Path) -> None:
+@pytest.mark.parametrize("is_clean", [True, False])
+def test_topics_are_added_to_those_of_the_data_folder(folders: list[Path], tmp_path: Path, is_clean: bool) -> None:
+    if is_clean:
+        for folder in folders:
+            (folder / ".kafka_cleanshutdown").touch()
     with Broker({"default.replication.factor": 3}, nodes=3, data_dir=tmp_path / "data") as broker:
         broker.topics.create("events", partitions=2)
-        replicas = [each.replicas for each in broker.partitions("events")]
+        events = broker.partitions("events")
+    # The logs of a killed node need recovery, and with them those of the node that they are copied to, which may lead.
+    recovered = () if is_clean else KILLED
+    expected = [
+        replace(each, leader_epoch=each.leader_epoch + 1, partition_epoch=each.partition_epoch + 1)
+        if each.leader in recovered
+        else each
+        for each in events
+    ]
 
     with Broker(nodes=3, data_dir=tmp_path / "data", import_logs=folders) as broker:
         assert all_values(broker.bootstrap_servers.split(",")) == IMPORTED
-        # The imported folders are those of killed nodes, so that the start counts as one after an unclean shutdown.
-        events = broker.partitions("events")
-        assert [each.replicas for each in events] == replicas
-        assert [each.leader for each in events] == [each[0] for each in replicas]
-        assert [sorted(each.isr) for each in events] == [sorted(each) for each in replicas]
+        assert broker.partitions("events") == expected
 
 
 def test_existing_topic_is_refused_before_anything_is_copied(folders: list[Path], tmp_path: Path) -> None:
