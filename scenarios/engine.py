@@ -10,8 +10,7 @@ from typing import Any
 from msgspec import Struct
 
 from ..storage.producers.emulated_version import EmulatedVersion
-from .brokers.cluster_broker import ClusterBroker
-from .brokers.in_process_broker import InProcessBroker
+from .brokers.cluster_broker import start_in_process
 from .brokers.process_broker import ProcessBroker
 from .brokers.scenario_broker import ScenarioBroker, create_topic
 from .clients.client import ClientOptions, ClientUnavailable, ScenarioClient
@@ -66,7 +65,7 @@ def run(scenario: Scenario, client: NamedClient, as_version: str | None = None) 
 def _start_broker(scenario: Scenario, version: EmulatedVersion) -> ScenarioBroker:
     if scenario.on_disk:
         return ProcessBroker(version.name)
-    return InProcessBroker(version.name) if scenario.nodes == 1 else ClusterBroker(version.name, scenario.nodes)
+    return start_in_process(version.name, scenario.nodes)
 
 
 def check_possible(scenario: Scenario, client: str, version: str) -> None:

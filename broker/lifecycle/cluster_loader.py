@@ -27,7 +27,7 @@ from ..runtime.clock import AdjustableClock
 from .data_directory import DataDirectory, DataDirectoryError, NodeIdentity
 from .log_import import ImportedLogs, compacted_topics, delete_unfinished_imports
 from .metadata_files import skipped_ahead
-from .metadata_store import MetadataFileStore, metadata_of, restore_settings
+from .metadata_store import restore_settings, save_from_now_on
 from .storage_options import StorageOptions
 from .stored_topics import complete_topics, describe_topics, topics_in_folders
 from .topic_loader import TopicLoader
@@ -136,11 +136,7 @@ def _load_directory(cluster: Cluster, directory: DataDirectory, imported: Import
     TopicLoader(cluster.node, cluster.clock).load([*metadata.topics, *found])
     first_producer_id = max(metadata.next_producer_id, _highest_producer_id(cluster, found) + 1)
     cluster.controller.restart_producer_ids(first_producer_id, is_persistent=True)
-    cluster.controller.store = store = MetadataFileStore(cluster, directory)
-    if directory.is_metadata_from_copy or metadata_of(cluster.controller) != directory.metadata:
-        store.write_now()
-    elif directory.is_metadata_copy_due:
-        store.copy_now()
+    save_from_now_on(cluster, directory)
 
 
 def _completed(cluster: Cluster, directory: DataDirectory, copied: ClusterMetadata) -> ClusterMetadata:

@@ -237,6 +237,18 @@ def metadata_of(controller: Controller) -> ClusterMetadata:
     )
 
 
+def save_from_now_on(cluster: Cluster, directory: DataDirectory) -> None:
+    """Give a cluster that was loaded from a data folder its store, and write what differs from the files there.
+
+    Raises OSError.
+    """
+    cluster.controller.store = store = MetadataFileStore(cluster, directory)
+    if directory.is_metadata_from_copy or metadata_of(cluster.controller) != directory.metadata:
+        store.write_now()
+    elif directory.is_metadata_copy_due:
+        store.copy_now()
+
+
 def restore_settings(cluster: Cluster, metadata: ClusterMetadata) -> None:
     """Apply the features and the dynamic configs of the metadata file. Raises ConfigError."""
     cluster.image.features.updated = dict(metadata.features)

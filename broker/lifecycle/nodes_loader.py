@@ -18,7 +18,7 @@ from ..metadata.cluster_metadata import ClusterMetadata, TopicMetadata
 from ..metadata.metadata_image import PartitionRegistration, TopicImage
 from .log_import import delete_unfinished_imports
 from .metadata_files import skipped_ahead
-from .metadata_store import MetadataFileStore, metadata_of, restore_settings
+from .metadata_store import restore_settings, save_from_now_on
 from .node_directories import NodeDirectories
 from .storage_options import StorageOptions
 from .topic_loader import TopicLoader
@@ -127,11 +127,7 @@ def _load_nodes(
     else:
         _load_replicas(loaders.values())
     cluster.controller.restart_producer_ids(first_producer_id, is_persistent=True)
-    cluster.controller.store = store = MetadataFileStore(cluster, controller)
-    if controller.is_metadata_from_copy or metadata_of(cluster.controller) != controller.metadata:
-        store.write_now()
-    elif controller.is_metadata_copy_due:
-        store.copy_now()
+    save_from_now_on(cluster, controller)
 
 
 def _add_nodes(cluster: Cluster, directories: NodeDirectories, racks: Sequence[str | None]) -> None:

@@ -112,11 +112,6 @@ class TopicLoader:
         A new leader epoch begins where records may be missing, so that consumers detect the truncation. Kafka begins
         one with every start-up. The epoch never decreases: clients and logs would take its batches for older ones.
         """
-        known = self._controller.image.find_topic(topic.name)
-        if known is not None:
-            # Another node has loaded the topic.
-            self._replicas.load_partitions(known, logs)
-            return
         node_id = self._controller.image.brokers[0].node_id
         restored = TopicImage(topic.name, topic.topic_id, topic.configs)
         for index, log in enumerate(logs):

@@ -8,6 +8,11 @@ from ...broker.isolation import Surroundings
 from .in_process_broker import InProcessBroker
 
 
+def start_in_process(as_version: str, nodes: int) -> InProcessBroker:
+    """Start a broker in memory: a ClusterBroker if there are several nodes. as_version: whose producer rules apply."""
+    return InProcessBroker(as_version) if nodes == 1 else ClusterBroker(as_version, nodes)
+
+
 class ClusterBroker(InProcessBroker):
     """A ScenarioBroker of several nodes."""
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from msgspec import Struct
 
 from ...storage.producers.emulated_version import EmulatedVersion
-from ..brokers.cluster_broker import ClusterBroker
+from ..brokers.cluster_broker import start_in_process
 from ..brokers.in_process_broker import InProcessBroker
 from ..clients.client import ClientUnavailable
 from ..clients.clients import NamedClient, client_of
@@ -58,7 +58,7 @@ def run_with_spark(scenario: JobScenario, client: NamedClient | None, as_version
     if not scenario.has_application and client is not None:
         raise ClientUnavailable(f"{scenario.name} uses only Spark's own client, not {client.name}")
     client = client or client_of(RAW)
-    broker = InProcessBroker(version.name) if scenario.nodes == 1 else ClusterBroker(version.name, scenario.nodes)
+    broker = start_in_process(version.name, scenario.nodes)
     try:
         with tempfile.TemporaryDirectory(prefix="fauxka-scenario-") as folder:
             runner = JobStepRunner(JobRunContext(scenario, client, broker, Path(folder)))

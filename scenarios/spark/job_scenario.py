@@ -100,7 +100,6 @@ class DedupLog(Step, frozen=True, tag="dedup"):
     to: str
 
 
-ClusterStep = StopNode | StartNode
 AnyJobStep = (
     Arm
     | Lift
@@ -112,7 +111,8 @@ AnyJobStep = (
     | Recreate
     | LoseWrites
     | Crash
-    | ClusterStep
+    | StopNode
+    | StartNode
     | AuditLog
     | DedupLog
 )

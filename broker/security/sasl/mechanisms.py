@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from functools import partial
 
 from ..users import Users
 from .exchange import Exchange
 from .plain import PlainExchange
-from .scram import SCRAM_HASHES, ScramCredential, ScramExchange, ScramHash
+from .scram import SCRAM_HASHES, ScramExchange
 
 PLAIN = "PLAIN"
 GSSAPI = "GSSAPI"
-OAUTHBEARER = "OAUTHBEARER"
 # In the order of ScramMechanism.
 SUPPORTED = (PLAIN, *SCRAM_HASHES)
 
@@ -32,9 +32,6 @@ class Mechanisms:
         """Return a new exchange of an enabled mechanism."""
         hash_ = SCRAM_HASHES.get(name)
         if hash_ is not None:
-            return ScramExchange(hash_, self._find_credential_of(hash_))
+            return ScramExchange(hash_, partial(self._users.find_scram_credential, hash_))
         assert name == PLAIN, f"{name} is enabled, and has no exchange"
         return PlainExchange(self._users.find_password)
-
-    def _find_credential_of(self, hash_: ScramHash) -> Callable[[str], ScramCredential | None]:
-        return lambda user: self._users.find_scram_credential(hash_, user)
