@@ -29,14 +29,13 @@ from fauxka.storage.checkpoints.bootstrap_checkpoint import (
 from fauxka.storage.checkpoints.checkpoint_files import META_PROPERTIES, decode_meta_properties
 
 from ..serving_process import serving, stop
-from .cluster_scene import GROUPS, NODES, PARTITIONS, TRANSACTIONAL_IDS, ClusterScene, name_of
+from .cluster_scene import NODES, ClusterScene
+from .handed_over import INTERNAL_TOPICS, RACKS, HandedOver, HandedOverContract
 from .kafka_cluster import CLUSTER_ID, kafka_cluster
 from .log_scene import QUIET
-from .test_export_cluster import INTERNAL_TOPICS, RACKS, HandedOver
 
 pytestmark = pytest.mark.reference
 
-NAMES = [name_of(*each) for each in PARTITIONS]
 SIGNALS = {"stopped cleanly": signal.SIGTERM, "killed": signal.SIGKILL}
 
 
@@ -101,32 +100,5 @@ def handed_over(
     shutil.rmtree(folder)
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_brokers_serve_the_batches_that_the_nodes_serve(handed_over: HandedOver, name: str) -> None:
-    assert handed_over.of_kafka.logs[name] == handed_over.of_cluster.logs[name]
-    assert handed_over.of_kafka.logs[name].log_end_offset > 0
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_consumers_of_committed_records_read_the_same(handed_over: HandedOver, name: str) -> None:
-    assert handed_over.of_kafka.committed_values[name] == handed_over.of_cluster.committed_values[name]
-
-
-@pytest.mark.parametrize("group", GROUPS)
-def test_groups_have_their_committed_offsets(handed_over: HandedOver, group: str) -> None:
-    assert handed_over.of_kafka.committed_offsets[group] == handed_over.of_cluster.committed_offsets[group]
-
-
-def test_producers_get_the_answers_that_the_nodes_give_after_their_restart(handed_over: HandedOver) -> None:
-    assert handed_over.of_kafka.answers == handed_over.of_cluster.answers
-
-
-@pytest.mark.parametrize("transactional_id", TRANSACTIONAL_IDS)
-def test_transactional_producers_continue_with_the_id_and_epoch_that_the_nodes_give(
-    handed_over: HandedOver, transactional_id: str
-) -> None:
-    assert handed_over.of_kafka.initialized[transactional_id] == handed_over.of_cluster.initialized[transactional_id]
-
-
-def test_logs_end_where_they_end_on_the_nodes_after_the_producers_continued(handed_over: HandedOver) -> None:
-    assert handed_over.of_kafka.ends == handed_over.of_cluster.ends
+class TestFoldersOfNodes(HandedOverContract):
+    pass
