@@ -155,10 +155,16 @@ class Dispatcher:
             self.fault_injector.accepted(connection, info)
 
     def handle(
-        self, context: RequestContext, frame: memoryview, start: int, end: int
+        self,
+        context: RequestContext,
+        frame: memoryview,
+        start: int,
+        end: int,
+        replacement: RequestHandler | None = None,
     ) -> Outcome | HandledLater | Deferred[HandledLater]:
         """Handle the request in frame[start:end] and return its response, which may be pending.
 
+        replacement: used in place of the handler of the API.
         Raises FrameError if the request does not decode, or its API or version is not served. The caller then closes
         the connection, as Kafka does.
         """
@@ -181,10 +187,11 @@ class Dispatcher:
         if self.observer is not None:
             is_kept = route.api_key not in _WITHOUT_BODY and end - position <= OBSERVED_BODY_BYTES_MAX
             context.kept_body = bytes(frame[position:end]) if is_kept else None
+        handler = route.handler if replacement is None else replacement
         if self._plan.is_armed:
-            return self.fault_injector.handle(context, route.handler, frame, position, end)
+            return self.fault_injector.handle(context, handler, frame, position, end)
         try:
-            response = route.handler.handle(context, frame, position, end)
+            response = handler.handle(context, frame, position, end)
         except Exception:
             if self.observer is not None:
                 self.observer.unanswered(self.observer.handled(context, end - start, PENDING))

@@ -181,10 +181,9 @@ class Connection(asyncio.BufferedProtocol):
         self._is_writing_paused = False
         self._handle_frames()
 
-    def guard(self, frame_handler: FrameHandler, frame_bytes_max: int) -> None:
-        """Have all frames handled by a gate, and those longer than frame_bytes_max refused until `allow_frames`."""
+    def guard(self, frame_handler: FrameHandler) -> None:
+        """Have all frames handled by a gate."""
         self._frame_handler = frame_handler
-        self._frame_bytes_max = frame_bytes_max
 
     def allow_frames(self, frame_bytes_max: int) -> None:
         """Take frames of up to frame_bytes_max from now on."""

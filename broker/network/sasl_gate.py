@@ -1,7 +1,9 @@
 """What a connection on a listener with SASL may send before it has authenticated, and after (Kafka: KafkaChannel).
 
 Rules:
-- Before, nothing is decoded but the requests of the exchange; any other frame ends the connection.
+- Before, nothing is handled but the requests of the exchange. Any other request gets ILLEGAL_SASL_STATE where a token
+  in a SaslAuthenticate is expected, and no response elsewhere; the connection ends.
+- During a further authentication the rules from before apply again.
 - After, requests go to the dispatcher. A session whose lifetime is over ends with the next request, unless this begins
   another authentication.
 Source: SaslServerAuthenticator.authenticate, SocketServer.processCompletedReceives, Kafka 4.3.0.
@@ -11,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from struct import Struct
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from ...protocol.api_keys import ApiKey, api_name_of
 from ...protocol.frames import FrameError
@@ -33,14 +35,26 @@ _EXPECTED = {
 }
 
 
+class FrameLimits(NamedTuple):
+    """The size of the largest frame before the client has authenticated, and after."""
+
+    before: int
+    after: int
+
+
 class SaslGate:
     """Handles the frames of one connection on a listener with SASL."""
 
-    def __init__(self, dispatcher: Dispatcher, session: SaslSession, open_gate: Callable[[], None]) -> None:
-        """open_gate: called when the client has authenticated for the first time."""
+    def __init__(
+        self, dispatcher: Dispatcher, session: SaslSession, limits: FrameLimits, allow_frames: Callable[[int], None]
+    ) -> None:
+        """allow_frames: sets the size of the largest frame, here to the limit from before the authentication."""
         self._dispatcher = dispatcher
         self._session = session
-        self._open_gate: Callable[[], None] | None = open_gate
+        self._limits = limits
+        self._allow_frames = allow_frames
+        self._is_open = False
+        allow_frames(limits.before)
 
     def handle(
         self, context: RequestContext, frame: memoryview, start: int, end: int
@@ -51,10 +65,11 @@ class SaslGate:
             return self._take_bare_token(context, bytes(frame[start:end]))
         api_key = _api_key_of(frame, start, end)
         if session.stage is Stage.AUTHENTICATED:
-            if not (api_key == ApiKey.SASL_HANDSHAKE and session.begin_again()) and session.is_expired:
-                raise FrameError("the lifetime of its session is over")
+            self._check_session(api_key)
             return self._dispatcher.handle(context, frame, start, end)
         if api_key not in _EXPECTED.get(session.stage, ()):
+            if session.stage is Stage.SASL_AUTHENTICATE:
+                return self._refuse(context, frame, start, end)
             raise FrameError(f"unexpected {api_name_of(api_key)} during SASL authentication")
         outcome = self._dispatcher.handle(context, frame, start, end)
         if api_key == ApiKey.API_VERSIONS:
@@ -63,6 +78,22 @@ class SaslGate:
         else:
             self._note_end()
         return outcome
+
+    def _check_session(self, api_key: int) -> None:
+        """Begin another authentication if the request does. Raises FrameError if the session is over."""
+        if api_key == ApiKey.SASL_HANDSHAKE and self._session.begin_again():
+            self._is_open = False
+            self._allow_frames(self._limits.before)
+        elif self._session.is_expired:
+            raise FrameError("the lifetime of its session is over")
+
+    def _refuse(
+        self, context: RequestContext, frame: memoryview, start: int, end: int
+    ) -> Outcome | HandledLater | Deferred[HandledLater]:
+        # Lazy: no client does this.
+        from .illegal_sasl_state import IllegalStateHandler
+
+        return self._dispatcher.handle(context, frame, start, end, IllegalStateHandler(self._session))
 
     def _take_bare_token(self, context: RequestContext, token: bytes) -> Buffers:
         try:
@@ -74,9 +105,9 @@ class SaslGate:
         return [_SIZE.pack(len(answer)), answer]
 
     def _note_end(self) -> None:
-        if self._session.stage is Stage.AUTHENTICATED and self._open_gate is not None:
-            self._open_gate()
-            self._open_gate = None
+        if self._session.stage is Stage.AUTHENTICATED and not self._is_open:
+            self._is_open = True
+            self._allow_frames(self._limits.after)
 
 
 def _api_key_of(frame: memoryview, start: int, end: int) -> int:

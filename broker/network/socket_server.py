@@ -127,15 +127,13 @@ class SocketServer:
         """Have the connection authenticate before anything else."""
         # Lazy: most brokers have no SASL.
         from ..security.sasl.sasl_session import SaslSession
-        from .sasl_gate import SaslGate
+        from .sasl_gate import FrameLimits, SaslGate
 
         config = self._node.config
         session = SaslSession(mechanisms, self._node.clock, connection.close_after_responses)
         context.connection.sasl = session
-        gate = SaslGate(
-            self._shared.dispatcher, session, lambda: connection.allow_frames(config.socket_request_max_bytes)
-        )
-        connection.guard(gate, config.sasl_server_max_receive_size)
+        limits = FrameLimits(config.sasl_server_max_receive_size, config.socket_request_max_bytes)
+        connection.guard(SaslGate(self._shared.dispatcher, session, limits, connection.allow_frames))
 
     def _attached(self, task: asyncio.Task[None]) -> None:
         del self._attaching[task]

@@ -356,7 +356,8 @@ R = TypeVar("R", bound=WritableMessage)
 class ApiHandler(Generic[Q, R]):
     """A handler that maps a request message to a response message, for all APIs but Produce and Fetch.
 
-    A large request is decoded in a thread, and the response to a long one is encoded there.
+    A FrameError of the handle function ends the connection without a response. A large request is decoded in a thread,
+    and the response to a long one is encoded there.
     """
 
     __slots__ = ("_handle", "_read")
@@ -378,6 +379,8 @@ class ApiHandler(Generic[Q, R]):
         request = self._read(Reader.of_request(frame, position, end), context.api_version)
         try:
             response = self._handle(context, request)
+        except FrameError:
+            raise
         except Exception:
             return _fail(context, request)
         if isinstance(response, Deferred):
@@ -433,6 +436,8 @@ def _answer(context: RequestContext, request: object, steps: Steps[R | Deferred[
         response = yield from steps
         if isinstance(response, Deferred):
             response = yield from when_complete(response)
+    except FrameError:
+        raise
     except Exception:
         return _fail(context, request)
     context.error_code = getattr(response, "error_code", 0)

@@ -49,12 +49,14 @@ class ApiVersionsHandler:
         context.is_flexible = False
         if not 0 <= context.api_version <= APIS[ApiKey.API_VERSIONS].last_version:
             context.api_version = 0
-            error = ErrorCode.UNSUPPORTED_VERSION
+            error = context.error_code = ErrorCode.UNSUPPORTED_VERSION
             return encode_response(
                 context, ApiVersionsResponse(error_code=error, api_keys=versions_of([ApiKey.API_VERSIONS]))
             )
         request = ApiVersionsRequest.read(Reader.of_request(frame, position, end), context.api_version)
-        return encode_response(context, handle(context, request))
+        response = handle(context, request)
+        context.error_code = response.error_code
+        return encode_response(context, response)
 
 
 def handle(context: RequestContext, request: ApiVersionsRequest) -> ApiVersionsResponse:

@@ -31,7 +31,8 @@ def handle(
             error_code=ErrorCode.SASL_AUTHENTICATION_FAILED, error_message=error.message
         )
         return answer_and_close(session, context.node, str(context.connection), error, response)
-    return SaslAuthenticateResponse(error_message=None, auth_bytes=token, session_lifetime_ms=session.lifetime_ms)
+    # Empty, as Kafka sends it, and not null.
+    return SaslAuthenticateResponse(error_message="", auth_bytes=token, session_lifetime_ms=session.lifetime_ms)
 
 
 HANDLER = ApiHandler(SaslAuthenticateRequest.read, handle)

@@ -14,17 +14,19 @@ PLAIN = "PLAIN"
 GSSAPI = "GSSAPI"
 # In the order of ScramMechanism.
 SUPPORTED = (PLAIN, *SCRAM_HASHES)
+# Kafka's responses have the order of a HashMap, whatever the order of the configured list.
+_ORDER_IN_RESPONSES = (PLAIN, ScramHash.SHA_512.mechanism, ScramHash.SHA_256.mechanism)
 
 
 class Mechanisms:
     """The enabled mechanisms of a listener.
 
-    names: in the order of sasl.enabled.mechanisms. reauth_ms: connections.max.reauth.ms by mechanism, 0 for none.
+    names: in the order of the response to SaslHandshake. reauth_ms: connections.max.reauth.ms by mechanism, 0 for none.
     """
 
     def __init__(self, names: Sequence[str], users: Users, reauth_ms: Mapping[str, int]) -> None:
         """users: those of the listener."""
-        self.names = list(names)
+        self.names = sorted(names, key=_ORDER_IN_RESPONSES.index)
         self.reauth_ms = dict(reauth_ms)
         self._users = users
 

@@ -28,7 +28,8 @@ class PlainExchange:
         # Java replaces what is not UTF-8, too.
         parts = token.decode(errors="replace").split(_SEPARATOR, _TOKEN_PARTS)
         if len(parts) != _TOKEN_PARTS:
-            raise SaslFailed(f"Invalid SASL/PLAIN response: expected {_TOKEN_PARTS} tokens, got {len(parts)}")
+            reason = f"Invalid SASL/PLAIN response: expected {_TOKEN_PARTS} tokens, got {len(parts)}"
+            raise SaslFailed(reason, reason)
         authorization_id, username, password = parts
         if not username:
             raise _failed("username not specified")

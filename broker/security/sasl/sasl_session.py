@@ -7,7 +7,8 @@ Rules:
 - A client that fails gets its response after connection.failed.authentication.delay.ms, and its connection ends.
 - A client may authenticate again, as the same principal and by the same mechanism, at most once a second (KIP-368). A
   session that has a lifetime ends with the first request after it that does not authenticate again.
-Source: SaslServerAuthenticator and KafkaChannel.maybeBeginServerReauthentication, Kafka 4.3.0.
+Source: SaslServerAuthenticator and KafkaChannel.maybeBeginServerReauthentication, Kafka 4.3.0;
+tests/golden/sasl-4.3.0.jsonl.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from enum import Enum, auto
 
+from ....protocol.frames import FrameError
 from ...runtime.clock import AdjustableClock
 from ..principal import ANONYMOUS, Principal
 from .exchange import Authenticated, Exchange, SaslFailed
@@ -51,6 +53,7 @@ class SaslSession:
         self._mechanism = ""
         self._exchange: Exchange | None = None
         self._expires_ms: int | None = None
+        self._lifetime_ms = 0
         self._reauthenticated_ms: int | None = None
 
     @property
@@ -63,12 +66,21 @@ class SaslSession:
         """Whether the lifetime of the session is over."""
         return self._expires_ms is not None and self._clock.now_ms() > self._expires_ms
 
+    def refuse(self, reason: str) -> SaslFailed:
+        """Fail because of a request that cannot be sent now. Return the error."""
+        return self._failed(SaslFailed(reason))
+
     def take_versions(self) -> None:
         """Take an ApiVersions that was answered without an error."""
         self.stage = Stage.HANDSHAKE
 
     def begin_again(self) -> bool:
-        """Begin the next authentication, unless the last one began less than a second ago; then return False."""
+        """Begin the next authentication.
+
+        Return False for a session without a lifetime, and if the last authentication began less than a second ago.
+        """
+        if self._expires_ms is None:
+            return False
         now = self._clock.now_ms()
         last = self._reauthenticated_ms
         if last is not None and now - last < REAUTH_INTERVAL_MS:
@@ -78,19 +90,27 @@ class SaslSession:
         return True
 
     def take_handshake(self, mechanism: str, *, has_bare_tokens: bool) -> None:
-        """Take the mechanism of a SaslHandshake. Raises SaslFailed."""
+        """Take the mechanism of a SaslHandshake. Raises SaslFailed.
+
+        Raises FrameError for an unknown mechanism in a further authentication, to which Kafka does not respond.
+        """
         if mechanism not in self.mechanisms.names:
+            if self.is_reauthenticating:
+                raise FrameError(f"re-authentication by the unsupported SASL mechanism {mechanism}")
             raise self._failed(SaslFailed(f"Unsupported SASL mechanism {mechanism}"))
         self._exchange = self.mechanisms.start(mechanism)
         if self.is_reauthenticating and mechanism != self._mechanism:
-            # The client gets the error with the response to its first token.
+            # Kafka responds to the handshake, and ends the connection at the first token.
             self._exchange = _WrongMechanism(mechanism, self._mechanism)
         else:
             self._mechanism = mechanism
         self.stage = Stage.BARE_TOKEN if has_bare_tokens else Stage.SASL_AUTHENTICATE
 
     def take_token(self, token: bytes) -> bytes:
-        """Take a token of the client, and return the one that answers it. Raises SaslFailed with a message."""
+        """Take a token of the client, and return the one that answers it.
+
+        Raises SaslFailed with a message, and FrameError for a token to which Kafka does not respond.
+        """
         exchange = self._exchange
         assert exchange is not None, "no mechanism was chosen"
         try:
@@ -107,20 +127,23 @@ class SaslSession:
 
     @property
     def lifetime_ms(self) -> int:
-        """The milliseconds until the session ends; 0 for never or now, and before the end of the authentication."""
-        if self._expires_ms is None or self.stage is not Stage.AUTHENTICATED:
-            return 0
-        return max(0, self._expires_ms - self._clock.now_ms())
+        """The milliseconds of the session from the end of the authentication on; 0 for no end, and before."""
+        return self._lifetime_ms if self.stage is Stage.AUTHENTICATED else 0
 
     def _complete(self, result: Authenticated) -> None:
         if self.is_reauthenticating and result.principal != self.principal:
-            message = f"Cannot change principals during re-authentication from {self.principal}: {result.principal}"
+            old, new = self.principal, result.principal
+            # Kafka's message has dots in the place of colons.
+            message = (
+                f"Cannot change principals during re-authentication from {old.type}.{old.name}: {new.type}.{new.name}"
+            )
             raise SaslFailed(message, message)
         now = self._clock.now_ms()
-        ends = [] if result.expires_at_ms is None else [max(now, result.expires_at_ms)]
+        lifetimes = [] if result.expires_at_ms is None else [max(0, result.expires_at_ms - now)]
         if reauth_ms := self.mechanisms.reauth_ms.get(self._mechanism, 0):
-            ends.append(now + reauth_ms)
-        self._expires_ms = min(ends, default=None)
+            lifetimes.append(reauth_ms)
+        self._lifetime_ms = min(lifetimes, default=0)
+        self._expires_ms = now + self._lifetime_ms if lifetimes else None
         self.principal = result.principal
         self._exchange = None
         self.stage = Stage.AUTHENTICATED
@@ -141,4 +164,4 @@ class _WrongMechanism:
         )
 
     def evaluate(self, token: bytes) -> bytes:
-        raise SaslFailed(self._message, self._message)
+        raise FrameError(self._message)

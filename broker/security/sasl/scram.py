@@ -1,29 +1,44 @@
-"""SASL/SCRAM (RFC 5802, RFC 7677), by scramp.
+"""SASL/SCRAM (RFC 5802, RFC 7677). The credentials are made by scramp.
 
-Source: ScramSaslServer, Kafka 4.3.0. Every reason of a failure but a foreign authorization id is kept from the client.
+Source: ScramSaslServer and ScramMessages, Kafka 4.3.0; tests/golden/sasl-4.3.0.jsonl.
+Every reason of a failure but a foreign authorization id is kept from the client.
 """
 
 from __future__ import annotations
 
+import hashlib
+import hmac
 import re
+from base64 import b64decode, b64encode
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import IntEnum
+from secrets import token_hex
 from typing import TYPE_CHECKING
 
+from ....protocol.frames import FrameError
 from ..principal import Principal
 from .exchange import Authenticated, SaslFailed
 
 if TYPE_CHECKING:
     from scramp import ScramMechanism
-    from scramp.core import ScramServer
 
 # The iterations of a password without a count of its own (ScramCredentialUtils, kafka-configs.sh).
 ITERATIONS_DEFAULT = 4096
-# The header with an optional authorization id; user, nonce, extensions.
+# ScramLoginModule.TOKEN_AUTH_CONFIG.
+_TOKEN_EXTENSION = "tokenauth"
+_NONCE_BYTES = 16
+# ScramMessages.AbstractScramMessage.
+_NAME = r"(?:[\x01-+\--<>-\x7f]|=2C|=3D)+"
+_VALUE = r"[\x01-+\--\x7f]+"
+_NONCE = r"[!-+\--~]+"
+_EXTENSIONS = rf"(?:,[A-Za-z]+={_VALUE})*"
+_BASE64 = r"(?:[A-Za-z0-9/+]{4})*(?:[A-Za-z0-9/+]{3}=|[A-Za-z0-9/+]{2}==)?"
 _CLIENT_FIRST = re.compile(
-    r"n,(?:a=(?P<authorization_id>[^,]*))?,(?P<bare>(?P<rest>n=(?P<user>[^,]*),r=[^,]+)(?:,.*)?)", re.DOTALL
+    rf"n,(?:a=(?P<authorization_id>{_NAME}))?,(?:m={_VALUE},)?"
+    rf"(?P<named>n=(?P<user>{_NAME}),r=(?P<nonce>{_NONCE}))(?P<extensions>{_EXTENSIONS})"
 )
+_CLIENT_FINAL = re.compile(rf"(?P<without_proof>c={_BASE64},r=(?P<nonce>{_NONCE})){_EXTENSIONS},p=(?P<proof>{_BASE64})")
 
 
 class ScramHash(IntEnum):
@@ -36,6 +51,11 @@ class ScramHash(IntEnum):
     def mechanism(self) -> str:
         """The name of the SASL mechanism."""
         return f"SCRAM-{self.name.replace('_', '-')}"
+
+    @property
+    def hash_name(self) -> str:
+        """The name of the hash function in hashlib."""
+        return self.name.replace("_", "").lower()
 
 
 SCRAM_HASHES = {each.mechanism: each for each in ScramHash}
@@ -62,30 +82,27 @@ def credential_of_password(hash_: ScramHash, password: str, iterations: int = IT
 
 
 class ScramExchange:
-    """An Exchange of SCRAM."""
+    """An Exchange of SCRAM. The channel binding of the final message is signed and not checked, as in Kafka."""
 
     def __init__(self, hash_: ScramHash, find_credential: Callable[[str], ScramCredential | None]) -> None:
         """find_credential: returns the credential of a user, or None."""
         self.result: Authenticated | None = None
+        self._hash_name = hash_.hash_name
         self._find_credential = find_credential
         self._user = ""
-        self._server: ScramServer = _mechanism_of(hash_).make_server(self._auth_info_of)
-        self._is_first = True
+        self._nonce = ""
+        # The first messages of client and server, for the signatures.
+        self._signed = ""
+        self._credential: ScramCredential | None = None
 
     def evaluate(self, token: bytes) -> bytes:
-        """Take the client's first or final message, and return the server's. Raises SaslFailed."""
-        from scramp import ScramException
+        """Take the client's first or final message, and return the server's.
 
-        try:
-            text = token.decode()
-            if self._is_first:
-                self._is_first = False
-                return self._take_first(text).encode()
-            self._server.set_client_final(text)
-            answer = str(self._server.get_server_final())
-        except (ScramException, UnicodeDecodeError) as error:
-            raise SaslFailed(f"{error}") from error
-        self.result = Authenticated(Principal(self._user))
+        Raises SaslFailed, and FrameError for a proof of another length, to which Kafka does not respond.
+        """
+        # Java replaces what is not UTF-8, too.
+        text = token.decode(errors="replace")
+        answer = self._take_first(text) if self._credential is None else self._take_final(text, self._credential)
         return answer.encode()
 
     def _take_first(self, text: str) -> str:
@@ -93,20 +110,40 @@ class ScramExchange:
         if match is None:
             raise SaslFailed("Invalid SCRAM client first message")
         self._user = match["user"].replace("=2C", ",").replace("=3D", "=")
-        if self._find_credential(self._user) is None:
+        # A map in Kafka: an extension that is there twice is signed once.
+        extensions = dict(part.split("=", 1) for part in match["extensions"].split(",")[1:])
+        # There are no delegation tokens.
+        is_token = extensions.get(_TOKEN_EXTENSION, "").lower() == "true"
+        credential = None if is_token else self._find_credential(self._user)
+        if credential is None:
             raise SaslFailed("Authentication failed: Invalid user credentials")
         if match["authorization_id"] and match["authorization_id"] != self._user:
             reason = "Authentication failed: Client requested an authorization id that is different from username"
             raise SaslFailed(reason, reason)
-        # scramp knows neither an authorization id nor Kafka's extensions; the signature covers the whole message.
-        self._server.set_client_first(f"n,,{match['rest']}")
-        self._server.client_first_bare = match["bare"]
-        return str(self._server.get_server_first())
+        self._credential = credential
+        self._nonce = match["nonce"] + token_hex(_NONCE_BYTES)
+        salt = b64encode(credential.salt).decode()
+        answer = f"r={self._nonce},s={salt},i={credential.iterations}"
+        bare = ",".join([match["named"], *(f"{name}={value}" for name, value in extensions.items())])
+        self._signed = f"{bare},{answer}"
+        return answer
 
-    def _auth_info_of(self, user: str) -> tuple[bytes, bytes, bytes, int]:
-        credential = self._find_credential(self._user)
-        assert credential is not None, "the credential was found a moment ago"
-        return credential.salt, credential.stored_key, credential.server_key, credential.iterations
+    def _take_final(self, text: str, credential: ScramCredential) -> str:
+        match = _CLIENT_FINAL.fullmatch(text)
+        if match is None:
+            raise SaslFailed("Invalid SCRAM client final message")
+        if match["nonce"] != self._nonce:
+            raise SaslFailed("Invalid client nonce in the final client message")
+        signed = f"{self._signed},{match['without_proof']}".encode()
+        signature = hmac.digest(credential.stored_key, signed, self._hash_name)
+        proof = b64decode(match["proof"])
+        if len(proof) != len(signature):
+            raise FrameError(f"a SCRAM proof of {len(proof)} bytes; {len(signature)} are expected")
+        client_key = bytes(left ^ right for left, right in zip(proof, signature, strict=True))
+        if not hmac.compare_digest(hashlib.new(self._hash_name, client_key).digest(), credential.stored_key):
+            raise SaslFailed("Invalid client credentials")
+        self.result = Authenticated(Principal(self._user))
+        return f"v={b64encode(hmac.digest(credential.server_key, signed, self._hash_name)).decode()}"
 
 
 def _mechanism_of(hash_: ScramHash) -> ScramMechanism:

@@ -25,7 +25,7 @@ def exchange_of(hash_: ScramHash, user: str = "alice") -> ScramExchange:
 
 
 @pytest.mark.parametrize("hash_", ScramHash)
-@pytest.mark.parametrize("user", ["alice", "a,b=c", "ü"])
+@pytest.mark.parametrize("user", ["alice", "a,b=c"])
 def test_client_with_the_password_and_the_broker_trust_each_other(hash_: ScramHash, user: str) -> None:
     exchange, client = exchange_of(hash_, user), ScramClient([hash_.mechanism], user, "secret")
 
@@ -34,6 +34,13 @@ def test_client_with_the_password_and_the_broker_trust_each_other(hash_: ScramHa
 
     assert exchange.result is not None
     assert exchange.result.principal == Principal(user)
+
+
+def test_user_whose_name_is_not_ascii_fails_as_in_kafka() -> None:
+    exchange, client = exchange_of(ScramHash.SHA_256, "ü"), ScramClient(["SCRAM-SHA-256"], "ü", "secret")
+
+    with pytest.raises(SaslFailed, match="Invalid SCRAM client first message"):
+        exchange.evaluate(client.get_client_first().encode())
 
 
 def test_wrong_password_fails() -> None:
@@ -46,11 +53,11 @@ def test_wrong_password_fails() -> None:
     assert exchange.result is None
 
 
-def test_extension_in_the_first_message_is_ignored_and_signed() -> None:
+def test_extension_in_the_first_message_is_signed() -> None:
     exchange, client = exchange_of(ScramHash.SHA_256), ScramClient(["SCRAM-SHA-256"], "alice", "secret")
     first = client.get_client_first()
 
-    answer = exchange.evaluate(f"{first},tokenauth=true".encode()).decode()
+    answer = exchange.evaluate(f"{first},tokenauth=false".encode()).decode()
     client.set_server_first(answer)
 
     # The client has signed its first message without the extension.
