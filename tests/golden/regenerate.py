@@ -9,23 +9,29 @@ import tempfile
 from pathlib import Path
 
 from ..reference.kafka_process import running_kafka, running_kafka_nodes
-from . import capture_nodes
+from . import capture_nodes, capture_sasl
 from .capture_recorder import Recorder
 from .captures import CAPTURES, CONFIG_OF, golden_file
 from .failover.scripts import SCRIPTS, capture_from_kafka
 from .replay import run_all_programs, write_cases
+from .sasl_brokers import kafka_with_sasl
 
 # The cases of programs/; the others are those of captures.py.
 PROGRAMS_NAME = "golden"
 # The program that needs several nodes.
 NODES_NAME = "nodes"
 NODE_COUNT = 3
+# The program that needs listeners with SASL.
+SASL_NAME = "sasl"
 
 
 def regenerate(name: str, target: Path) -> None:
     """Run the program of that name against a fresh Kafka and write its lines to target."""
     if name == NODES_NAME:
         regenerate_nodes(target)
+        return
+    if name == SASL_NAME:
+        regenerate_sasl(target)
         return
     if name in SCRIPTS:
         capture_from_kafka(name, target)
@@ -53,9 +59,19 @@ def regenerate_nodes(target: Path) -> None:
         capture_nodes.capture(bootstraps, output)
 
 
+def regenerate_sasl(target: Path) -> None:
+    """Run the program for SASL against a fresh broker and write its lines to target."""
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        kafka_with_sasl(Path(folder) / "kafka.log") as addresses,
+        target.open("w") as output,
+    ):
+        capture_sasl.capture(addresses, output)
+
+
 def main() -> None:
     """Regenerate the files named on the command line."""
-    known = [PROGRAMS_NAME, NODES_NAME, *CAPTURES, *SCRIPTS]
+    known = [PROGRAMS_NAME, NODES_NAME, SASL_NAME, *CAPTURES, *SCRIPTS]
     names = sys.argv[1:] or known
     unknown = sorted(set(names) - set(known))
     if unknown:
