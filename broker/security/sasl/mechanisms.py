@@ -8,7 +8,7 @@ from functools import partial
 from ..users import Users
 from .exchange import Exchange
 from .plain import PlainExchange
-from .scram import SCRAM_HASHES, ScramExchange
+from .scram import SCRAM_HASHES, ScramExchange, ScramHash
 
 PLAIN = "PLAIN"
 GSSAPI = "GSSAPI"
