@@ -108,10 +108,14 @@ class ClusterServer:
         """The number of open connections to all nodes."""
         return sum(server.connection_count for server in self.servers)
 
-    def drop_connections(self) -> None:
-        """Close all connections of all nodes at once, because the cluster's state is replaced; as Server does."""
+    def prepare_replacement(self) -> None:
+        """Close all connections at once, and end all isolations, because the cluster's state is replaced.
+
+        See Server.drop_connections. A node that is cut off from the controller would keep its state.
+        """
         for server in self.servers:
             server.drop_connections()
+        self.rejoin_all()
 
     # -- injected faults
 
@@ -124,9 +128,8 @@ class ClusterServer:
         """Close the connections of all requests that fault rules hold back, and end isolations and pauses."""
         for server in self.servers:
             server.lift_faults()
+        self.rejoin_all()
         for node_id in self.node_ids:
-            if self.isolated_from(node_id):
-                self.rejoin(node_id)
             if self.has_paused_replicas(node_id):
                 self.resume_replication(node_id)
 
@@ -207,6 +210,11 @@ class ClusterServer:
         if membership is not None and membership.isolated_from(node_id):
             membership.rejoin(node_id)
         self.server_of(node_id).reconnect_clients()
+
+    def rejoin_all(self) -> None:
+        """End the isolation of all nodes."""
+        for node_id in self.node_ids:
+            self.rejoin(node_id)
 
     def isolated_from(self, node_id: int) -> list[Surroundings]:
         """Return what the node is cut off from."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from pathlib import Path
 
 import pytest
 
@@ -10,12 +11,14 @@ from fauxka.testing import Broker
 
 from ..broker.blocking_client import BlockingClient
 
+TOPIC = "orders"
+CONFIGS = {"default.replication.factor": "3"}
 NODES = [1, 2, 3]
 
 
 @pytest.fixture
 def broker() -> Iterator[Broker]:
-    with Broker({"default.replication.factor": "3"}, nodes=3) as started:
+    with Broker(CONFIGS, nodes=3) as started:
         yield started
 
 
@@ -43,3 +46,40 @@ def test_a_node_that_was_cut_off_from_its_clients_serves_them_after_a_restart(
 
     assert broker.nodes()[1].isolated_from == []
     assert serves_clients(broker, 2)
+
+
+def test_a_reset_of_data_reaches_a_node_that_is_cut_off_from_the_controller(broker: Broker) -> None:
+    broker.topics.create(TOPIC, partitions=1)
+    broker.isolate(3, ["controller"])
+
+    broker.reset("data")
+
+    assert broker.nodes()[2].isolated_from == []
+    with BlockingClient(broker.nodes()[2].bootstrap) as client:
+        assert client.partition_counts() == {}
+
+
+def test_a_restored_snapshot_reaches_a_node_that_is_cut_off_from_the_controller(broker: Broker) -> None:
+    broker.topics.create(TOPIC, partitions=1)
+    snapshot = broker.snapshot()
+    broker.isolate(3, ["controller"])
+
+    broker.restore(snapshot)
+
+    assert broker.nodes()[2].isolated_from == []
+    broker.topics.create("payments", partitions=2)
+    with BlockingClient(broker.nodes()[2].bootstrap) as client:
+        assert client.partition_counts() == {TOPIC: 1, "payments": 2}
+
+
+def test_a_reset_of_data_restores_imported_logs_on_a_node_that_is_cut_off_from_the_controller(tmp_path: Path) -> None:
+    with Broker(CONFIGS, nodes=3, data_dir=tmp_path) as broker:
+        broker.topics.create(TOPIC, partitions=1)
+        broker.topics.seed(TOPIC, [{"value": "imported"}])
+
+    with Broker(nodes=3, import_logs=[str(tmp_path / f"node-{node}") for node in NODES]) as broker:
+        broker.isolate(3, ["controller"])
+        broker.reset("data")
+
+        (partition,) = broker.partitions(TOPIC)
+        assert (sorted(partition.isr), partition.high_watermark) == (NODES, 1)
