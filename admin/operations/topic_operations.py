@@ -9,19 +9,23 @@ from msgspec import Meta, Struct
 from ...broker.metadata.metadata_image import PartitionRegistration, TopicImage
 from ...broker.replica.partition import Partition
 from ...faults.json_bytes import BytesValue
+from ...protocol.error_codes import KafkaError
 from ...protocol.kafka_uuid import uuid_text
 from ...protocol.similar_names import suggestion
 from ..control import Control
+from ..current_coordinators import coordinated_groups
 from ..errors import CallError
 from ..leading_partitions import find_leading_partition
 from ..operation import Operation
 from ..paging import NamePage, page_of
 
 if TYPE_CHECKING:
+    from ...broker.coordinators.share.share_groups import ShareGroups, ShareOffset
     from ...broker.node import Node
     from ...protocol.messages.consumer_group_describe import Assignment
     from ...protocol.messages.describe_groups import DescribedGroup
     from ...protocol.messages.share_group_describe import Assignment as ShareAssignment
+    from ...protocol.stored_records.share_state_records import ShareKey
 
 TAG = "state"
 
@@ -213,8 +217,7 @@ def _group_places(control: Control) -> dict[str, _GroupPlace]:
     """Return all groups by id."""
     return {
         group.group_id: _GroupPlace(group.group_id, group.group_type, node)
-        for node in control.cluster.nodes
-        for group in node.coordinators.list_groups()
+        for node, group in coordinated_groups(control.cluster)
     }
 
 
@@ -273,7 +276,7 @@ def _share_group_info(control: Control, place: _GroupPlace) -> GroupInfo:
         )
         for key in share_groups.keys_of(place.group_id)
         if (name := control.cluster.image.topic_name_of(key.topic_id)) is not None
-        and (found := share_groups.find_offset(key)) is not None
+        and (found := _find_share_offset(share_groups, key)) is not None
     ]
     return GroupInfo(
         group_id=place.group_id,
@@ -294,6 +297,14 @@ def _share_group_info(control: Control, place: _GroupPlace) -> GroupInfo:
         ],
         offsets=offsets,
     )
+
+
+def _find_share_offset(share_groups: ShareGroups, key: ShareKey) -> ShareOffset | None:
+    """Return the offset of a share group, or None without one or while its share coordinator cannot be reached."""
+    try:
+        return share_groups.find_offset(key)
+    except KafkaError:
+        return None
 
 
 def _by_topic(assignment: Assignment | ShareAssignment) -> dict[str, list[int]]:
