@@ -257,6 +257,11 @@ class Server:
     def _begin_restart(self, snapshots: SnapshotFault | None) -> None:
         self._restart_task = asyncio.get_running_loop().create_task(self._restart_or_log(snapshots))
 
+    def _cancel_scheduled_restart(self) -> None:
+        if self._restart_timer is not None:
+            self._restart_timer.cancel()
+            self._restart_timer = None
+
     async def _restart_or_log(self, snapshots: SnapshotFault | None) -> None:
         try:
             await self.restart(snapshots)
@@ -291,6 +296,7 @@ class Server:
                 self._dispatcher.abort_connections()
                 raise
             self._crashed = None
+            self._cancel_scheduled_restart()
             self._schedule_periodic_work()
             self.is_running = True
             for offsets in log_ends:
@@ -310,8 +316,7 @@ class Server:
     async def _stop(self) -> None:
         self.is_running = False
         if self._crashed is not None:
-            if self._restart_timer is not None:
-                self._restart_timer.cancel()
+            self._cancel_scheduled_restart()
             await self._crashed.wait_executors()
             self._crashed = None
             self._release_ports()

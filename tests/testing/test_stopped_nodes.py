@@ -1,4 +1,4 @@
-"""The folders of nodes that were stopped or killed before the process ends."""
+"""Nodes that were stopped or killed: their return, and their folders when the process ends."""
 
 from __future__ import annotations
 
@@ -82,3 +82,14 @@ def test_a_node_that_cannot_close_its_logs_has_crashed_and_starts_again(tmp_path
         broker.files.clear()
         assert broker.start_node(2).state == "running"
         assert sorted(broker.partitions(TOPIC, 0)[0].isr) == NODES
+
+
+def test_a_manual_start_cancels_the_scheduled_restart_of_a_node() -> None:
+    with Broker(CONFIGS, nodes=3) as broker:
+        broker.crash(node=2, restart_after_ms=60_000)
+        broker.start_node(2)
+        broker.crash(node=2)
+
+        broker.clock.advance(61_000)
+
+        assert broker.nodes()[1].state == "crashed"
