@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from fauxka.testing import Broker
+from fauxka.testing import Broker, CallError
 
 from ..broker.blocking_client import BlockingClient
 
@@ -83,3 +83,28 @@ def test_a_reset_of_data_restores_imported_logs_on_a_node_that_is_cut_off_from_t
 
         (partition,) = broker.partitions(TOPIC)
         assert (sorted(partition.isr), partition.high_watermark) == (NODES, 1)
+
+
+def test_topics_are_created_and_deleted_while_the_first_node_is_cut_off_from_the_controller(broker: Broker) -> None:
+    broker.topics.create("payments", partitions=1)
+    broker.isolate(1, ["controller"])
+
+    created = broker.topics.create(TOPIC, partitions=1)
+    broker.topics.delete(TOPIC)
+    broker.topics.delete("payments")
+
+    assert created.name == TOPIC
+    assert broker.topics.list() == []
+
+
+def test_topics_cannot_be_changed_while_all_nodes_are_cut_off_from_the_controller(broker: Broker) -> None:
+    broker.topics.create(TOPIC, partitions=1)
+    for node in NODES:
+        broker.isolate(node, ["controller"])
+
+    with pytest.raises(CallError, match="all running nodes are cut off from the controller") as creation:
+        broker.topics.create("payments", partitions=1)
+    with pytest.raises(CallError, match="all running nodes are cut off from the controller") as deletion:
+        broker.topics.delete(TOPIC)
+
+    assert (creation.value.status, deletion.value.status) == (409, 409)
