@@ -250,11 +250,19 @@ class ClusterServer:
         unclean: allow a replica that is not in the ISR. Raises NodeChangeError.
         """
         found = self.cluster.image.topics[topic]
-        if found.partitions[partition].leader_id == node_id:
+        registration = found.partitions[partition]
+        if registration.leader_id == node_id:
             return
         self._membership("the only node leads every partition")
-        if node_id not in found.partitions[partition].isr and not unclean:
-            raise NodeChangeError(f"node {node_id} is not in the ISR of {topic}-{partition}")
+        broker = self.cluster.image.find_broker(node_id)
+        if broker is None or not broker.is_active:
+            reason = "is not registered" if broker is None else "is fenced"
+            raise NodeChangeError(f"node {node_id} {reason} and cannot lead")
+        if node_id not in registration.isr and not unclean:
+            isr = ", ".join(map(str, registration.isr)) or "empty"
+            raise NodeChangeError(
+                f"node {node_id} is not in the ISR of {topic}-{partition}, which is {isr}; unclean true allows it"
+            )
         self.cluster.controller.replication.move_leader(found, partition, node_id)
 
 

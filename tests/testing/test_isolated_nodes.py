@@ -14,6 +14,7 @@ from ..broker.blocking_client import BlockingClient
 TOPIC = "orders"
 CONFIGS = {"default.replication.factor": "3"}
 NODES = [1, 2, 3]
+SESSION_MS = 10_000
 
 
 @pytest.fixture
@@ -108,3 +109,18 @@ def test_topics_cannot_be_changed_while_all_nodes_are_cut_off_from_the_controlle
         broker.topics.delete(TOPIC)
 
     assert (creation.value.status, deletion.value.status) == (409, 409)
+
+
+def test_a_node_that_the_controller_has_fenced_cannot_become_the_leader(broker: Broker) -> None:
+    broker.topics.create(TOPIC, partitions=1)
+    leader = broker.partitions(TOPIC)[0].leader
+    fenced = next(node for node in NODES if node != leader)
+    broker.isolate(fenced, ["controller"])
+    broker.clock.advance(SESSION_MS)
+    before = broker.partitions(TOPIC)
+
+    with pytest.raises(CallError, match=f"node {fenced} is fenced and cannot lead") as refusal:
+        broker.move_leader(TOPIC, 0, fenced, unclean=True)
+
+    assert refusal.value.status == 409
+    assert broker.partitions(TOPIC) == before
