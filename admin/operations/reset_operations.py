@@ -25,7 +25,8 @@ class Reset(Struct, kw_only=True, forbid_unknown_fields=True):
     requests are closed. Isolated nodes rejoin, and paused replicas fetch again.
     journal: deletes all requests and resets the verdict.
     data: closes all connections, deletes topics, groups, sessions and configs, recreates the seed topics and resets the
-    clock. Isolated nodes rejoin. No request received before the reset is applied after it, and producer ids continue.
+    clock. Isolated nodes rejoin, and unregistered ones register again. No request received before the reset is applied
+    after it, and producer ids continue.
     """
 
     scope: Scope = "all"

@@ -109,13 +109,16 @@ class ClusterServer:
         return sum(server.connection_count for server in self.servers)
 
     def prepare_replacement(self) -> None:
-        """Close all connections at once, and end all isolations, because the cluster's state is replaced.
+        """Prepare the replacement of the cluster's state; all nodes run.
 
-        See Server.drop_connections. A node that is cut off from the controller would keep its state.
+        Closes all connections at once, see Server.drop_connections. Ends all isolations, because a node that is cut off
+        from the controller would keep its state. Registers the nodes again that clients have unregistered.
         """
         for server in self.servers:
             server.drop_connections()
         self.rejoin_all()
+        for server in self.servers:
+            server.ensure_registered()
 
     # -- injected faults
 

@@ -166,12 +166,25 @@ class Server:
         """Listen, and register the addresses for the clients of other nodes. Raises OSError."""
         self.listeners = [await self._socket_server.listen(config) for config in configs]
         self.node.listeners = self.listeners
+        self._register_addresses()
+
+    def _register_addresses(self) -> None:
         registration = self.node.image.find_broker(self.node.node_id)
-        assert registration is not None, "a node is registered from its creation on"
+        assert registration is not None, "a node is registered before it listens"
         registration.directory_id = self.node.replicas.log_directory_id
         registration.endpoints = {
             listener.name: Endpoint(listener.advertised_host, listener.advertised_port) for listener in self.listeners
         }
+
+    def ensure_registered(self) -> None:
+        """Register a running node again that a client has unregistered."""
+        if self.node.image.find_broker(self.node.node_id) is not None:
+            return
+        membership = self.cluster.membership
+        assert membership is not None, "the only node cannot be unregistered"
+        membership.node_registers(self.node.node_id, was_killed=False)
+        self._register_addresses()
+        membership.node_started(self.node.node_id)
 
     def _schedule_periodic_work(self) -> None:
         settings, replicas = self.node.config, self.node.replicas
