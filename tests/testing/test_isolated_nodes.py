@@ -124,3 +124,27 @@ def test_a_node_that_the_controller_has_fenced_cannot_become_the_leader(broker: 
 
     assert refusal.value.status == 409
     assert broker.partitions(TOPIC) == before
+
+
+def test_an_export_is_refused_while_a_node_is_cut_off_from_its_clients(broker: Broker, tmp_path: Path) -> None:
+    broker.topics.create(TOPIC, partitions=1)
+    broker.isolate(2, ["clients"])
+
+    with pytest.raises(CallError, match="node 2 is cut off from its clients") as refusal:
+        broker.export(str(tmp_path / "exported"))
+
+    assert refusal.value.status == 409
+
+
+def test_an_export_reads_from_the_new_leader_of_a_node_that_is_cut_off_from_the_controller(
+    broker: Broker, tmp_path: Path
+) -> None:
+    broker.topics.create(TOPIC, partitions=1)
+    broker.move_leader(TOPIC, 0, 1)
+    broker.isolate(1, ["controller", "nodes"])
+    broker.clock.advance(SESSION_MS)
+    broker.topics.seed(TOPIC, [{"value": "exported"}])
+
+    broker.export(str(tmp_path / "exported"))
+
+    assert (tmp_path / "exported" / f"{TOPIC}-0" / "00000000000000000000.log").stat().st_size > 0
