@@ -43,7 +43,7 @@ class PartitionState(Struct, kw_only=True):
     """A partition with its replicas, all by node id.
 
     leader: -1 for none. isr: in-sync replicas. elr: eligible leader replicas. offline: replicas on nodes that are down.
-    high_watermark, log_start_offset: of the leader, else of the first replica whose node runs.
+    high_watermark, log_start_offset: of the leader, else of the first replica whose node runs; null without one.
     replica_states: of the replicas whose nodes run.
     """
 
@@ -56,8 +56,8 @@ class PartitionState(Struct, kw_only=True):
     isr: list[int]
     elr: list[int]
     offline: list[int]
-    high_watermark: int
-    log_start_offset: int
+    high_watermark: int | None
+    log_start_offset: int | None
     replica_states: list[ReplicaState]
 
 
@@ -232,6 +232,7 @@ def partition_state(control: Control, place: _Place) -> PartitionState:
     online = {node_id for node_id in control.server.node_ids if control.server.state_of(node_id) == "running"}
     leading = find_leading_partition(control.cluster, topic, registration)
     log = None if leading is None else leading.find_log()
+    empty = None if leading is None else 0
     return PartitionState(
         topic=topic.name,
         partition=registration.index,
@@ -242,8 +243,8 @@ def partition_state(control: Control, place: _Place) -> PartitionState:
         isr=list(registration.isr),
         elr=list(registration.elr),
         offline=registration.offline_replicas(online),
-        high_watermark=0 if log is None else log.high_watermark,
-        log_start_offset=0 if log is None else log.log_start_offset,
+        high_watermark=empty if log is None else log.high_watermark,
+        log_start_offset=empty if log is None else log.log_start_offset,
         replica_states=[
             _replica_state(control, place, node_id) for node_id in registration.replicas if node_id in online
         ],

@@ -38,17 +38,17 @@ SHARE = "share"
 
 
 class PartitionInfo(Struct, kw_only=True):
-    """A partition and its log."""
+    """A partition and its log. The fields of the log are null while all nodes with a replica are down."""
 
     partition: int
     leader: int
     leader_epoch: int
-    log_start_offset: int
-    log_end_offset: int
-    high_watermark: int
-    last_stable_offset: int
-    size_bytes: int
-    producers: int
+    log_start_offset: int | None
+    log_end_offset: int | None
+    high_watermark: int | None
+    last_stable_offset: int | None
+    size_bytes: int | None
+    producers: int | None
 
 
 class TopicInfo(Struct, kw_only=True):
@@ -94,7 +94,8 @@ class MemberInfo(Struct, kw_only=True):
 class OffsetInfo(Struct, kw_only=True):
     """A committed offset; of a share group, its start offset.
 
-    lag: the number of records after the offset, null for a deleted partition.
+    lag: the number of records after the offset. Null for a deleted partition, and while all nodes with a replica of it
+    are down.
     """
 
     topic: str
@@ -192,16 +193,17 @@ def _topic_info(control: Control, topic: TopicImage) -> TopicInfo:
 def _partition_info(registration: PartitionRegistration, partition: Partition | None) -> PartitionInfo:
     # A partition without a log is empty, and this call must not create the log.
     log = None if partition is None else partition.find_log()
+    empty = None if partition is None else 0
     return PartitionInfo(
         partition=registration.index,
         leader=registration.leader_id,
         leader_epoch=registration.leader_epoch,
-        log_start_offset=0 if log is None else log.log_start_offset,
-        log_end_offset=0 if log is None else log.log_end_offset,
-        high_watermark=0 if log is None else log.high_watermark,
-        last_stable_offset=0 if log is None else log.last_stable_offset,
-        size_bytes=0 if log is None else log.size_bytes,
-        producers=0 if log is None else sum(1 for _ in log.producers.active_producers()),
+        log_start_offset=empty if log is None else log.log_start_offset,
+        log_end_offset=empty if log is None else log.log_end_offset,
+        high_watermark=empty if log is None else log.high_watermark,
+        last_stable_offset=empty if log is None else log.last_stable_offset,
+        size_bytes=empty if log is None else log.size_bytes,
+        producers=empty if log is None else sum(1 for _ in log.producers.active_producers()),
     )
 
 
@@ -345,7 +347,9 @@ def _lag(control: Control, topic_name: str, index: int, offset: int) -> int | No
     if topic is None or not topic.has_partition(index):
         return None
     partition = find_leading_partition(control.cluster, topic, topic.partitions[index])
-    log = None if partition is None else partition.find_log()
+    if partition is None:
+        return None
+    log = partition.find_log()
     return max(0, (0 if log is None else log.log_end_offset) - offset)
 
 
