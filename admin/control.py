@@ -72,6 +72,17 @@ class Control:
         running = self.server.running
         return running[0].node if running else self.cluster.node
 
+    def node_at_controller(self) -> Node:
+        """Return the first running node that is not cut off from the controller. Raises CallError 409 without one.
+
+        For changes of the metadata, which a node checks by its own image.
+        """
+        self.check_running()
+        for server in self.server.running:
+            if server.node.reaches_controller:
+                return server.node
+        raise conflict("all running nodes are cut off from the controller")
+
     @property
     def held(self) -> ClusterHeldRequests:
         """The held requests."""

@@ -11,6 +11,7 @@ from prometheus_client.registry import Collector
 
 from .. import __version__
 from .control import Control
+from .current_coordinators import coordinated_groups
 from .leading_partitions import leading_partitions
 
 _PARTITION_LABELS = ["topic", "partition"]
@@ -93,9 +94,8 @@ class _BrokerCollector(Collector):
         yield size
 
     def _groups(self) -> Iterator[Metric]:
-        cluster = self._control.cluster
         groups = GaugeMetricFamily("fauxka_groups", "Groups by state.", labels=["state"])
-        states = [group.group_state for node in cluster.nodes for group in node.coordinators.list_groups()]
+        states = [group.group_state for _, group in coordinated_groups(self._control.cluster)]
         for state in sorted(set(states)):
             groups.add_metric([state], states.count(state))
         yield groups

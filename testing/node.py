@@ -203,7 +203,7 @@ class Node(NodeMethods):
         return self.ask(snapshot).id
 
     def restore(self, snapshot_id: int) -> None:
-        """Restore a snapshot, any number of times; closes the connections and resets the verdict."""
+        """Restore a snapshot, any number of times; closes the connections, ends isolations, resets the verdict."""
         from ..admin.operations.snapshot_operations import SnapshotId, restore
         from ..faults.strict_json import convert
 

@@ -9,6 +9,7 @@ from msgspec import Meta, Struct
 
 from ...broker.lifecycle.export import log_export
 from ...broker.lifecycle.export.kafka_folder import ExportError
+from ...broker.lifecycle.server import Server
 from ...broker.network.listeners import WILDCARD_HOSTS
 from ..control import Control
 from ..daemon_thread import run_in_daemon_thread
@@ -42,8 +43,7 @@ async def export(control: Control, body: Export) -> Exported:
 
     The topics are read over the Kafka protocol: fault rules apply to these requests, and the journal records them.
     """
-    control.check_running()
-    listener = control.server.running[0].listeners[0]
+    listener = _reachable_server(control).listeners[0]
     host = LOOPBACK if listener.host in WILDCARD_HOSTS else listener.host
     bootstrap = f"[{host}]:{listener.port}" if ":" in host else f"{host}:{listener.port}"
     said: list[str] = []
@@ -60,6 +60,20 @@ async def export(control: Control, body: Export) -> Exported:
     except (ExportError, OSError) as error:
         raise conflict(f"cannot export: {error}", field="dir", value=body.dir) from error
     return Exported(dir=str(folder), said=said)
+
+
+def _reachable_server(control: Control) -> Server:
+    """Return the server of a node from which a client can export. Raises CallError 409.
+
+    An export sends requests to every node, and would wait for one that is cut off from its clients.
+    """
+    control.check_running()
+    for node_id in control.server.node_ids:
+        if "clients" in control.server.isolated_from(node_id):
+            raise conflict(f"node {node_id} is cut off from its clients; POST /v1/nodes/{node_id}/rejoin connects it")
+    running = control.server.running
+    # A node that is cut off from the controller may name leaders that have been replaced.
+    return next((each for each in running if each.node.reaches_controller), running[0])
 
 
 OPERATIONS = (Operation(method="POST", path="/v1/export", perform=export, tag=TAG, errors=(409,)),)

@@ -43,7 +43,7 @@ class PartitionState(Struct, kw_only=True):
     """A partition with its replicas, all by node id.
 
     leader: -1 for none. isr: in-sync replicas. elr: eligible leader replicas. offline: replicas on nodes that are down.
-    high_watermark, log_start_offset: of the leader, else of the first replica whose node runs.
+    high_watermark, log_start_offset: of the leader, else of the first replica whose node runs; null without one.
     replica_states: of the replicas whose nodes run.
     """
 
@@ -56,8 +56,8 @@ class PartitionState(Struct, kw_only=True):
     isr: list[int]
     elr: list[int]
     offline: list[int]
-    high_watermark: int
-    log_start_offset: int
+    high_watermark: int | None
+    log_start_offset: int | None
     replica_states: list[ReplicaState]
 
 
@@ -158,26 +158,14 @@ def _move(control: Control, place: _Place, node_id: int, *, unclean: bool) -> Pa
     check_node(control, node_id)
     registration, name = place.registration, f"{place.topic.name}-{place.registration.index}"
     if node_id not in registration.replicas:
-        raise conflict(
-            f"node {node_id} has no replica of {name}; its replicas are on {_list(registration.replicas)}",
-            field="node",
-            value=node_id,
-        )
+        replicas = ", ".join(map(str, registration.replicas))
+        message = f"node {node_id} has no replica of {name}; its replicas are on {replicas}"
+        raise conflict(message, field="node", value=node_id)
     check_running_node(control, node_id)
-    if node_id not in registration.isr and not unclean:
-        raise conflict(
-            f"node {node_id} is not in the ISR of {name}, which is {_list(registration.isr)}; unclean true allows it",
-            field="node",
-            value=node_id,
-        )
     with changes_node("node", node_id):
         control.server.move_leader(place.topic.name, registration.index, node_id, unclean=unclean)
     # The registration before is not changed, another one takes its place.
     return partition_state(control, _Place(place.topic, place.topic.partitions[registration.index]))
-
-
-def _list(node_ids: list[int]) -> str:
-    return ", ".join(map(str, node_ids)) or "empty"
 
 
 def _coordinator_place(control: Control, body: CoordinatorMove) -> _Place:
@@ -244,6 +232,7 @@ def partition_state(control: Control, place: _Place) -> PartitionState:
     online = {node_id for node_id in control.server.node_ids if control.server.state_of(node_id) == "running"}
     leading = find_leading_partition(control.cluster, topic, registration)
     log = None if leading is None else leading.find_log()
+    empty = None if leading is None else 0
     return PartitionState(
         topic=topic.name,
         partition=registration.index,
@@ -254,8 +243,8 @@ def partition_state(control: Control, place: _Place) -> PartitionState:
         isr=list(registration.isr),
         elr=list(registration.elr),
         offline=registration.offline_replicas(online),
-        high_watermark=0 if log is None else log.high_watermark,
-        log_start_offset=0 if log is None else log.log_start_offset,
+        high_watermark=empty if log is None else log.high_watermark,
+        log_start_offset=empty if log is None else log.log_start_offset,
         replica_states=[
             _replica_state(control, place, node_id) for node_id in registration.replicas if node_id in online
         ],

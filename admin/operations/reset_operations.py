@@ -25,7 +25,8 @@ class Reset(Struct, kw_only=True, forbid_unknown_fields=True):
     requests are closed. Isolated nodes rejoin, and paused replicas fetch again.
     journal: deletes all requests and resets the verdict.
     data: closes all connections, deletes topics, groups, sessions and configs, recreates the seed topics and resets the
-    clock. No request received before the reset is applied after it, and producer ids continue.
+    clock. Isolated nodes rejoin, and unregistered ones register again. No request received before the reset is applied
+    after it, and producer ids continue.
     """
 
     scope: Scope = "all"
@@ -56,8 +57,8 @@ def reset_faults(control: Control) -> None:
 
 
 def reset_data(control: Control) -> None:
-    """Close all connections, delete all data of clients, and reset the verdict."""
-    control.server.drop_connections()
+    """Close all connections, delete all data of clients, and reset the verdict. Isolated nodes rejoin."""
+    control.server.prepare_replacement()
     try:
         reset_cluster(control.cluster, control.seed_topics)
     except KafkaError as error:

@@ -40,10 +40,10 @@ def snapshot(control: Control) -> SnapshotInfo:
 
 
 def restore(control: Control, body: SnapshotId) -> SnapshotInfo:
-    """Restore a snapshot; connections are closed and the verdict is reset. A snapshot stays usable."""
+    """Restore a snapshot; connections are closed, isolated nodes rejoin, the verdict is reset. It stays usable."""
     kept = control.snapshots.get(body.id)
     control.check_all_running()
-    control.server.drop_connections()
+    control.server.prepare_replacement()
     try:
         restore_snapshot(control.cluster, kept.snapshot)
     except SnapshotError as error:

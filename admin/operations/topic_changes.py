@@ -7,6 +7,7 @@ from typing import Annotated
 
 from msgspec import Meta, Struct
 
+from ...broker.config.broker_config import BrokerConfig
 from ...broker.config.config_keys import TOPIC_KEYS
 from ...broker.config.config_types import ConfigError
 from ...broker.handlers.topics.create_topics import NOT_GIVEN, create_topics
@@ -54,16 +55,16 @@ class NewTopic(Struct, kw_only=True, forbid_unknown_fields=True):
 
 async def create_topic(control: Control, body: NewTopic) -> TopicInfo:
     """Create a topic, as CreateTopics does. The journal records requests of clients only, so not this call."""
-    control.check_running()
+    node = control.node_at_controller()
     texts = {name: _config_text(value) for name, value in body.configs.items()}
-    _check_configs(control, texts)
+    _check_configs(node.config, texts)
     configs = [CreatableTopicConfig(name=name, value=text) for name, text in texts.items()]
     partitions = NOT_GIVEN if body.partitions is None else body.partitions
     topic = CreatableTopic(
         name=body.name, num_partitions=partitions, replication_factor=NOT_GIVEN, assignments=[], configs=configs
     )
     request = CreateTopicsRequest(topics=[topic], timeout_ms=TIMEOUT_MS, validate_only=False)
-    response = await run_steps(control, create_topics(control.node, request))
+    response = await run_steps(control, create_topics(node, request))
     (result,) = response.topics
     if result.error_code:
         raise _error(result.error_code, result.error_message, body)
@@ -72,9 +73,10 @@ async def create_topic(control: Control, body: NewTopic) -> TopicInfo:
 
 async def delete_topic(control: Control, path: TopicPath) -> TopicInfo:
     """Delete a topic with its records, as DeleteTopics does, and return it as it was."""
+    node = control.node_at_controller()
     before = get_topic(control, path)
     states: Sequence[DeleteTopicState] = [DeleteTopicState(name=path.topic)]
-    response = await run_steps(control, delete_topics(control.node, states, timeout_ms=TIMEOUT_MS))
+    response = await run_steps(control, delete_topics(node, states, timeout_ms=TIMEOUT_MS))
     (result,) = response.responses
     if result.error_code:
         code = ErrorCode(result.error_code)
@@ -88,11 +90,11 @@ def _config_text(value: str | int | float | bool) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
-def _check_configs(control: Control, configs: dict[str, str]) -> None:
+def _check_configs(config: BrokerConfig, configs: dict[str, str]) -> None:
     """Check each config for itself, so that the error has its name. Raises CallError 400."""
     for name, text in configs.items():
         try:
-            validate_topic_configs(control.node.config, {name: text})
+            validate_topic_configs(config, {name: text})
         except ConfigError as error:
             is_known = name in TOPIC_KEYS
             allowed = "a value that Kafka accepts" if is_known else f"the topic configs {', '.join(sorted(TOPIC_KEYS))}"

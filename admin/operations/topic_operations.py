@@ -9,19 +9,23 @@ from msgspec import Meta, Struct
 from ...broker.metadata.metadata_image import PartitionRegistration, TopicImage
 from ...broker.replica.partition import Partition
 from ...faults.json_bytes import BytesValue
+from ...protocol.error_codes import KafkaError
 from ...protocol.kafka_uuid import uuid_text
 from ...protocol.similar_names import suggestion
 from ..control import Control
+from ..current_coordinators import coordinated_groups
 from ..errors import CallError
 from ..leading_partitions import find_leading_partition
 from ..operation import Operation
 from ..paging import NamePage, page_of
 
 if TYPE_CHECKING:
+    from ...broker.coordinators.share.share_groups import ShareGroups, ShareOffset
     from ...broker.node import Node
     from ...protocol.messages.consumer_group_describe import Assignment
     from ...protocol.messages.describe_groups import DescribedGroup
     from ...protocol.messages.share_group_describe import Assignment as ShareAssignment
+    from ...protocol.stored_records.share_state_records import ShareKey
 
 TAG = "state"
 
@@ -34,17 +38,17 @@ SHARE = "share"
 
 
 class PartitionInfo(Struct, kw_only=True):
-    """A partition and its log."""
+    """A partition and its log. The fields of the log are null while all nodes with a replica are down."""
 
     partition: int
     leader: int
     leader_epoch: int
-    log_start_offset: int
-    log_end_offset: int
-    high_watermark: int
-    last_stable_offset: int
-    size_bytes: int
-    producers: int
+    log_start_offset: int | None
+    log_end_offset: int | None
+    high_watermark: int | None
+    last_stable_offset: int | None
+    size_bytes: int | None
+    producers: int | None
 
 
 class TopicInfo(Struct, kw_only=True):
@@ -90,7 +94,8 @@ class MemberInfo(Struct, kw_only=True):
 class OffsetInfo(Struct, kw_only=True):
     """A committed offset; of a share group, its start offset.
 
-    lag: the number of records after the offset, null for a deleted partition.
+    lag: the number of records after the offset. Null for a deleted partition, and while all nodes with a replica of it
+    are down.
     """
 
     topic: str
@@ -188,16 +193,17 @@ def _topic_info(control: Control, topic: TopicImage) -> TopicInfo:
 def _partition_info(registration: PartitionRegistration, partition: Partition | None) -> PartitionInfo:
     # A partition without a log is empty, and this call must not create the log.
     log = None if partition is None else partition.find_log()
+    empty = None if partition is None else 0
     return PartitionInfo(
         partition=registration.index,
         leader=registration.leader_id,
         leader_epoch=registration.leader_epoch,
-        log_start_offset=0 if log is None else log.log_start_offset,
-        log_end_offset=0 if log is None else log.log_end_offset,
-        high_watermark=0 if log is None else log.high_watermark,
-        last_stable_offset=0 if log is None else log.last_stable_offset,
-        size_bytes=0 if log is None else log.size_bytes,
-        producers=0 if log is None else sum(1 for _ in log.producers.active_producers()),
+        log_start_offset=empty if log is None else log.log_start_offset,
+        log_end_offset=empty if log is None else log.log_end_offset,
+        high_watermark=empty if log is None else log.high_watermark,
+        last_stable_offset=empty if log is None else log.last_stable_offset,
+        size_bytes=empty if log is None else log.size_bytes,
+        producers=empty if log is None else sum(1 for _ in log.producers.active_producers()),
     )
 
 
@@ -213,8 +219,7 @@ def _group_places(control: Control) -> dict[str, _GroupPlace]:
     """Return all groups by id."""
     return {
         group.group_id: _GroupPlace(group.group_id, group.group_type, node)
-        for node in control.cluster.nodes
-        for group in node.coordinators.list_groups()
+        for node, group in coordinated_groups(control.cluster)
     }
 
 
@@ -273,7 +278,7 @@ def _share_group_info(control: Control, place: _GroupPlace) -> GroupInfo:
         )
         for key in share_groups.keys_of(place.group_id)
         if (name := control.cluster.image.topic_name_of(key.topic_id)) is not None
-        and (found := share_groups.find_offset(key)) is not None
+        and (found := _find_share_offset(share_groups, key)) is not None
     ]
     return GroupInfo(
         group_id=place.group_id,
@@ -294,6 +299,14 @@ def _share_group_info(control: Control, place: _GroupPlace) -> GroupInfo:
         ],
         offsets=offsets,
     )
+
+
+def _find_share_offset(share_groups: ShareGroups, key: ShareKey) -> ShareOffset | None:
+    """Return the offset of a share group, or None without one or while its share coordinator cannot be reached."""
+    try:
+        return share_groups.find_offset(key)
+    except KafkaError:
+        return None
 
 
 def _by_topic(assignment: Assignment | ShareAssignment) -> dict[str, list[int]]:
@@ -334,7 +347,9 @@ def _lag(control: Control, topic_name: str, index: int, offset: int) -> int | No
     if topic is None or not topic.has_partition(index):
         return None
     partition = find_leading_partition(control.cluster, topic, topic.partitions[index])
-    log = None if partition is None else partition.find_log()
+    if partition is None:
+        return None
+    log = partition.find_log()
     return max(0, (0 if log is None else log.log_end_offset) - offset)
 
 

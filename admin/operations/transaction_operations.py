@@ -7,9 +7,11 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from msgspec import Meta, Struct
 
+from ...broker.coordinators.internal_topics import CoordinatorType
 from ...broker.runtime.long_work import Steps, all_complete
 from ...protocol.error_codes import ErrorCode, KafkaError
 from ..control import Control
+from ..current_coordinators import is_coordinator
 from ..errors import conflict, unknown
 from ..long_calls import run_steps
 from ..operation import Operation
@@ -18,6 +20,7 @@ from ..paging import LIMIT_DEFAULT, Limit, page_of
 if TYPE_CHECKING:
     from ...broker.coordinators.transaction.transaction_coordinator import TransactionCoordinator
     from ...broker.coordinators.transaction.transaction_metadata import TransactionMetadata
+    from ...broker.node import Node
 
 TAG = "transactions"
 
@@ -72,10 +75,9 @@ class TransactionPath(Struct, kw_only=True):
 
 def list_transactions(control: Control, query: TransactionQuery) -> TransactionPage:
     """List the transactional ids with the state of their transactions."""
-    known = [each for transactions in _coordinators(control) for each in transactions.list_all()]
     found = [
         each
-        for each in sorted(known, key=_id_of)
+        for each in sorted(_all_known(control), key=_id_of)
         if each.transactional_id > query.since and query.state in (None, each.state_name)
     ]
     items, token = page_of(found, query.limit, transaction_info, _id_of)
@@ -110,15 +112,28 @@ async def forget_transaction(control: Control, path: TransactionPath) -> Transac
     return await run_steps(control, steps())
 
 
-def _coordinators(control: Control) -> list[TransactionCoordinator]:
-    """Return the transaction coordinators that have been used, of all nodes."""
-    of_nodes = (node.coordinators for node in control.cluster.nodes)
-    return [coordinators.transactions for coordinators in of_nodes if coordinators.has_transactions]
+def _coordinators(control: Control) -> list[tuple[Node, TransactionCoordinator]]:
+    """Return the transaction coordinators that have been used, with their nodes."""
+    return [
+        (node, node.coordinators.transactions) for node in control.cluster.nodes if node.coordinators.has_transactions
+    ]
+
+
+def _all_known(control: Control) -> list[TransactionMetadata]:
+    """Return each transactional id of the cluster once."""
+    return [
+        known
+        for node, transactions in _coordinators(control)
+        for known in transactions.list_all()
+        if is_coordinator(control.cluster, node, CoordinatorType.TRANSACTION, known.transactional_id)
+    ]
 
 
 def _find(control: Control, transactional_id: str) -> tuple[TransactionCoordinator, TransactionMetadata]:
     """Return the coordinator of a transactional id, and its state. Raises CallError 404."""
-    for transactions in _coordinators(control):
+    for node, transactions in _coordinators(control):
+        if not is_coordinator(control.cluster, node, CoordinatorType.TRANSACTION, transactional_id):
+            continue
         with suppress(KafkaError):
             return transactions, transactions.describe(transactional_id)
     raise unknown("transaction", transactional_id, field="transactional_id")

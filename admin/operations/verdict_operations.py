@@ -11,6 +11,7 @@ from ...faults.verdict.topic_verdict import TopicVerdict
 from ...faults.verdict.verdict import judge
 from ...protocol.similar_names import suggestion
 from ..control import Control
+from ..leading_partitions import leading_partition_of
 from ..operation import Operation
 from .topic_logs import ClusterLogs
 from .topic_operations import unknown_topic
@@ -47,7 +48,7 @@ def read_verdict(control: Control, query: VerdictQuery) -> TopicVerdict:
     Reads the whole log wherever a copy may be. A deleted topic has a verdict as long as its batches are counted.
     """
     check_event_id(query.event_id)
-    _check_topic(control, query.topic)
+    _check_logs(control, query.topic)
     return judge(control.journal, ClusterLogs(control.cluster), query.topic, event_id=query.event_id)
 
 
@@ -60,11 +61,15 @@ def check_event_id(event_id: str | None) -> None:
     raise RuleError("event_id", event_id, EVENT_IDS, message)
 
 
-def _check_topic(control: Control, topic: str) -> None:
-    """Raise CallError 404 for a topic that does not exist and has no counts. A node that is down has no topics."""
-    is_known = topic in control.cluster.image.topics or topic in control.journal.deliveries.counts.topics
-    if not is_known and control.is_running:
-        raise unknown_topic(control, topic)
+def _check_logs(control: Control, name: str) -> None:
+    """Raise CallError: 409 if a log of the topic cannot be read, 404 if there is no topic and it has no counts."""
+    control.check_running()
+    topic = control.cluster.image.find_topic(name)
+    if topic is not None:
+        for registration in topic.partitions:
+            leading_partition_of(control.cluster, topic, registration)
+    elif name not in control.journal.deliveries.counts.topics:
+        raise unknown_topic(control, name)
 
 
-OPERATIONS = (Operation(method="GET", path="/v1/verdict", perform=read_verdict, tag=TAG, errors=(404,)),)
+OPERATIONS = (Operation(method="GET", path="/v1/verdict", perform=read_verdict, tag=TAG, errors=(404, 409)),)

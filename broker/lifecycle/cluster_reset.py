@@ -67,8 +67,8 @@ def create_seed_topics(controller: Controller, seed_topics: Sequence[SeedTopic])
 def reset_cluster(cluster: Cluster, seed_topics: Sequence[SeedTopic] = ()) -> None:
     """Delete topics, groups, sessions, dynamic configs and feature levels. Create the seed topics, and reset the clock.
 
-    The caller closes the connections before (ClusterServer.drop_connections), so that no request received so far is
-    applied.
+    The caller closes the connections and ends the isolations before (ClusterServer.prepare_replacement), so that no
+    request received so far is applied.
     Raises KafkaError KAFKA_STORAGE_ERROR if the files of a seed topic cannot be created.
     """
     taken = [node.take_coordinators() for node in cluster.nodes]

@@ -108,10 +108,17 @@ class ClusterServer:
         """The number of open connections to all nodes."""
         return sum(server.connection_count for server in self.servers)
 
-    def drop_connections(self) -> None:
-        """Close all connections of all nodes at once, because the cluster's state is replaced; as Server does."""
+    def prepare_replacement(self) -> None:
+        """Prepare the replacement of the cluster's state; all nodes run.
+
+        Closes all connections at once, see Server.drop_connections. Ends all isolations, because a node that is cut off
+        from the controller would keep its state. Registers the nodes again that clients have unregistered.
+        """
         for server in self.servers:
             server.drop_connections()
+        self.rejoin_all()
+        for server in self.servers:
+            server.ensure_registered()
 
     # -- injected faults
 
@@ -124,9 +131,8 @@ class ClusterServer:
         """Close the connections of all requests that fault rules hold back, and end isolations and pauses."""
         for server in self.servers:
             server.lift_faults()
+        self.rejoin_all()
         for node_id in self.node_ids:
-            if self.isolated_from(node_id):
-                self.rejoin(node_id)
             if self.has_paused_replicas(node_id):
                 self.resume_replication(node_id)
 
@@ -208,6 +214,11 @@ class ClusterServer:
             membership.rejoin(node_id)
         self.server_of(node_id).reconnect_clients()
 
+    def rejoin_all(self) -> None:
+        """End the isolation of all nodes."""
+        for node_id in self.node_ids:
+            self.rejoin(node_id)
+
     def isolated_from(self, node_id: int) -> list[Surroundings]:
         """Return what the node is cut off from."""
         membership = self.cluster.membership
@@ -242,11 +253,19 @@ class ClusterServer:
         unclean: allow a replica that is not in the ISR. Raises NodeChangeError.
         """
         found = self.cluster.image.topics[topic]
-        if found.partitions[partition].leader_id == node_id:
+        registration = found.partitions[partition]
+        if registration.leader_id == node_id:
             return
         self._membership("the only node leads every partition")
-        if node_id not in found.partitions[partition].isr and not unclean:
-            raise NodeChangeError(f"node {node_id} is not in the ISR of {topic}-{partition}")
+        broker = self.cluster.image.find_broker(node_id)
+        if broker is None or not broker.is_active:
+            reason = "is not registered" if broker is None else "is fenced"
+            raise NodeChangeError(f"node {node_id} {reason} and cannot lead")
+        if node_id not in registration.isr and not unclean:
+            isr = ", ".join(map(str, registration.isr)) or "empty"
+            raise NodeChangeError(
+                f"node {node_id} is not in the ISR of {topic}-{partition}, which is {isr}; unclean true allows it"
+            )
         self.cluster.controller.replication.move_leader(found, partition, node_id)
 
 

@@ -2,7 +2,7 @@
 
 Each folder is one of data_directory, with its lock and its meta.properties; Kafka's tools read those of the nodes. The
 metadata of the cluster is in the controller's alone. A folder that one node has used is refused, and so is that of
-another number of nodes, before anything is written.
+another number of nodes, before anything is written. The folders of a first start that was interrupted are completed.
 """
 
 from __future__ import annotations
@@ -12,11 +12,14 @@ import re
 from contextlib import ExitStack
 
 from ...storage.file_systems.path_problems import find_path_problem
+from ..metadata.cluster_metadata import METADATA_FILE
 from .data_directory import DataDirectory, DataDirectoryError, NodeIdentity
 from .export import EXPORTS_FOLDER
+from .metadata_files import BROKEN_METADATA_FILE, METADATA_COPY
 
 CONTROLLER_FOLDER = "controller"
 _NODE_FOLDER = re.compile(r"node-([0-9]+)")
+_METADATA_FILES = {METADATA_FILE, METADATA_COPY, BROKEN_METADATA_FILE}
 # What the folder may have beside those of the nodes; mkfs makes the last one.
 _OTHERS = {CONTROLLER_FOLDER, EXPORTS_FOLDER, "lost+found"}
 
@@ -72,6 +75,10 @@ def _check_content(folder: str, node_ids: range) -> None:
             f"{folder} is no data folder of {len(node_ids)} nodes: it has {others[0]!r}; "
             "each node has a folder there, such as node-1"
         )
-    if CONTROLLER_FOLDER in names and nodes != list(node_ids):
-        found = ", ".join(map(str, nodes))
+    if CONTROLLER_FOLDER not in names or nodes == list(node_ids):
+        return
+    # The controller's folder is the first one. A start that ended before the last one was created has stored nothing.
+    has_metadata = not _METADATA_FILES.isdisjoint(os.listdir(os.path.join(folder, CONTROLLER_FOLDER)))
+    if has_metadata or not set(nodes) <= set(node_ids):
+        found = ", ".join(map(str, nodes)) or "none"
         raise DataDirectoryError(f"{folder} has the folders of nodes {found}, not {node_ids[0]} to {node_ids[-1]}")

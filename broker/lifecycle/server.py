@@ -166,12 +166,25 @@ class Server:
         """Listen, and register the addresses for the clients of other nodes. Raises OSError."""
         self.listeners = [await self._socket_server.listen(config) for config in configs]
         self.node.listeners = self.listeners
+        self._register_addresses()
+
+    def _register_addresses(self) -> None:
         registration = self.node.image.find_broker(self.node.node_id)
-        assert registration is not None, "a node is registered from its creation on"
+        assert registration is not None, "a node is registered before it listens"
         registration.directory_id = self.node.replicas.log_directory_id
         registration.endpoints = {
             listener.name: Endpoint(listener.advertised_host, listener.advertised_port) for listener in self.listeners
         }
+
+    def ensure_registered(self) -> None:
+        """Register a running node again that a client has unregistered."""
+        if self.node.image.find_broker(self.node.node_id) is not None:
+            return
+        membership = self.cluster.membership
+        assert membership is not None, "the only node cannot be unregistered"
+        membership.node_registers(self.node.node_id, was_killed=False)
+        self._register_addresses()
+        membership.node_started(self.node.node_id)
 
     def _schedule_periodic_work(self) -> None:
         settings, replicas = self.node.config, self.node.replicas
@@ -257,6 +270,11 @@ class Server:
     def _begin_restart(self, snapshots: SnapshotFault | None) -> None:
         self._restart_task = asyncio.get_running_loop().create_task(self._restart_or_log(snapshots))
 
+    def _cancel_scheduled_restart(self) -> None:
+        if self._restart_timer is not None:
+            self._restart_timer.cancel()
+            self._restart_timer = None
+
     async def _restart_or_log(self, snapshots: SnapshotFault | None) -> None:
         try:
             await self.restart(snapshots)
@@ -291,6 +309,7 @@ class Server:
                 self._dispatcher.abort_connections()
                 raise
             self._crashed = None
+            self._cancel_scheduled_restart()
             self._schedule_periodic_work()
             self.is_running = True
             for offsets in log_ends:
@@ -310,8 +329,7 @@ class Server:
     async def _stop(self) -> None:
         self.is_running = False
         if self._crashed is not None:
-            if self._restart_timer is not None:
-                self._restart_timer.cancel()
+            self._cancel_scheduled_restart()
             await self._crashed.wait_executors()
             self._crashed = None
             self._release_ports()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 from pathlib import Path
 
 import pytest
@@ -113,4 +114,29 @@ def test_a_folder_of_one_node_is_refused(tmp_path: Path) -> None:
     (tmp_path / "meta.properties").write_text("version=1\n")
 
     with pytest.raises(DataDirectoryError, match=r"of 3 nodes: it has 'meta.properties'"):
+        NodeDirectories(str(tmp_path), 1, 3, None)
+
+
+@pytest.mark.parametrize("existing", [[], ["node-1"], ["node-1", "node-2"]])
+def test_a_first_start_that_was_interrupted_is_completed(tmp_path: Path, existing: list[str]) -> None:
+    NodeDirectories(str(tmp_path), 1, 3, None).close()
+    for name in {"node-1", "node-2", "node-3"}.difference(existing):
+        shutil.rmtree(tmp_path / name)
+
+    with RunningCluster(data_dir=str(tmp_path)) as cluster:
+        create(cluster)
+        produce(cluster, 1, b"a")
+
+    with RunningCluster(data_dir=str(tmp_path)) as cluster:
+        assert [values(cluster, node_id) for node_id in NODES] == [[b"a"]] * 3
+
+
+@pytest.mark.parametrize("missing", [["node-2"], ["node-1", "node-2", "node-3"]])
+def test_a_folder_that_has_lost_nodes_is_refused(tmp_path: Path, missing: list[str]) -> None:
+    with RunningCluster(data_dir=str(tmp_path)) as cluster:
+        create(cluster)
+    for name in missing:
+        shutil.rmtree(tmp_path / name)
+
+    with pytest.raises(DataDirectoryError, match=r"has the folders of nodes (1, 3|none), not 1 to 3"):
         NodeDirectories(str(tmp_path), 1, 3, None)

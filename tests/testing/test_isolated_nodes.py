@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from pathlib import Path
 
 import pytest
 
-from fauxka.testing import Broker
+from fauxka.testing import Broker, CallError
 
 from ..broker.blocking_client import BlockingClient
 
+TOPIC = "orders"
+CONFIGS = {"default.replication.factor": "3"}
 NODES = [1, 2, 3]
+SESSION_MS = 10_000
 
 
 @pytest.fixture
 def broker() -> Iterator[Broker]:
-    with Broker({"default.replication.factor": "3"}, nodes=3) as started:
+    with Broker(CONFIGS, nodes=3) as started:
         yield started
 
 
@@ -43,3 +47,104 @@ def test_a_node_that_was_cut_off_from_its_clients_serves_them_after_a_restart(
 
     assert broker.nodes()[1].isolated_from == []
     assert serves_clients(broker, 2)
+
+
+def test_a_reset_of_data_reaches_a_node_that_is_cut_off_from_the_controller(broker: Broker) -> None:
+    broker.topics.create(TOPIC, partitions=1)
+    broker.isolate(3, ["controller"])
+
+    broker.reset("data")
+
+    assert broker.nodes()[2].isolated_from == []
+    with BlockingClient(broker.nodes()[2].bootstrap) as client:
+        assert client.partition_counts() == {}
+
+
+def test_a_restored_snapshot_reaches_a_node_that_is_cut_off_from_the_controller(broker: Broker) -> None:
+    broker.topics.create(TOPIC, partitions=1)
+    snapshot = broker.snapshot()
+    broker.isolate(3, ["controller"])
+
+    broker.restore(snapshot)
+
+    assert broker.nodes()[2].isolated_from == []
+    broker.topics.create("payments", partitions=2)
+    with BlockingClient(broker.nodes()[2].bootstrap) as client:
+        assert client.partition_counts() == {TOPIC: 1, "payments": 2}
+
+
+def test_a_reset_of_data_restores_imported_logs_on_a_node_that_is_cut_off_from_the_controller(tmp_path: Path) -> None:
+    with Broker(CONFIGS, nodes=3, data_dir=tmp_path) as broker:
+        broker.topics.create(TOPIC, partitions=1)
+        broker.topics.seed(TOPIC, [{"value": "imported"}])
+
+    with Broker(nodes=3, import_logs=[str(tmp_path / f"node-{node}") for node in NODES]) as broker:
+        broker.isolate(3, ["controller"])
+        broker.reset("data")
+
+        (partition,) = broker.partitions(TOPIC)
+        assert (sorted(partition.isr), partition.high_watermark) == (NODES, 1)
+
+
+def test_topics_are_created_and_deleted_while_the_first_node_is_cut_off_from_the_controller(broker: Broker) -> None:
+    broker.topics.create("payments", partitions=1)
+    broker.isolate(1, ["controller"])
+
+    created = broker.topics.create(TOPIC, partitions=1)
+    broker.topics.delete(TOPIC)
+    broker.topics.delete("payments")
+
+    assert created.name == TOPIC
+    assert broker.topics.list() == []
+
+
+def test_topics_cannot_be_changed_while_all_nodes_are_cut_off_from_the_controller(broker: Broker) -> None:
+    broker.topics.create(TOPIC, partitions=1)
+    for node in NODES:
+        broker.isolate(node, ["controller"])
+
+    with pytest.raises(CallError, match="all running nodes are cut off from the controller") as creation:
+        broker.topics.create("payments", partitions=1)
+    with pytest.raises(CallError, match="all running nodes are cut off from the controller") as deletion:
+        broker.topics.delete(TOPIC)
+
+    assert (creation.value.status, deletion.value.status) == (409, 409)
+
+
+def test_a_node_that_the_controller_has_fenced_cannot_become_the_leader(broker: Broker) -> None:
+    broker.topics.create(TOPIC, partitions=1)
+    leader = broker.partitions(TOPIC)[0].leader
+    fenced = next(node for node in NODES if node != leader)
+    broker.isolate(fenced, ["controller"])
+    broker.clock.advance(SESSION_MS)
+    before = broker.partitions(TOPIC)
+
+    with pytest.raises(CallError, match=f"node {fenced} is fenced and cannot lead") as refusal:
+        broker.move_leader(TOPIC, 0, fenced, unclean=True)
+
+    assert refusal.value.status == 409
+    assert broker.partitions(TOPIC) == before
+
+
+def test_an_export_is_refused_while_a_node_is_cut_off_from_its_clients(broker: Broker, tmp_path: Path) -> None:
+    broker.topics.create(TOPIC, partitions=1)
+    broker.isolate(2, ["clients"])
+
+    with pytest.raises(CallError, match="node 2 is cut off from its clients") as refusal:
+        broker.export(str(tmp_path / "exported"))
+
+    assert refusal.value.status == 409
+
+
+def test_an_export_reads_from_the_new_leader_of_a_node_that_is_cut_off_from_the_controller(
+    broker: Broker, tmp_path: Path
+) -> None:
+    broker.topics.create(TOPIC, partitions=1)
+    broker.move_leader(TOPIC, 0, 1)
+    broker.isolate(1, ["controller", "nodes"])
+    broker.clock.advance(SESSION_MS)
+    broker.topics.seed(TOPIC, [{"value": "exported"}])
+
+    broker.export(str(tmp_path / "exported"))
+
+    assert (tmp_path / "exported" / f"{TOPIC}-0" / "00000000000000000000.log").stat().st_size > 0

@@ -10,7 +10,9 @@ import pytest
 from confluent_kafka import Consumer, Producer
 
 from fauxka.broker.cluster import Cluster
+from fauxka.protocol.api_keys import ApiKey
 from fauxka.protocol.batches.records import BatchOptions, Record, build_batch
+from fauxka.protocol.messages.unregister_broker import UnregisterBrokerRequest, UnregisterBrokerResponse
 from fauxka.storage.producers.producer_state_entry import without_evicted
 from fauxka.testing import AsyncBroker, Broker, CallError, ConfigError, RuleError
 
@@ -284,3 +286,28 @@ def test_pytest_fixtures_have_the_nodes_of_the_ini_file_or_of_an_override(
     )
 
     run_tests(run).assert_outcomes(passed=2)
+
+
+def unregister(broker: Broker, node: int) -> None:
+    with BlockingClient(address_of(broker, 1)) as client:
+        request = UnregisterBrokerRequest(broker_id=node)
+        response = client.send(ApiKey.UNREGISTER_BROKER, 0, request, UnregisterBrokerResponse.read)
+    assert response.error_code == 0, response
+
+
+def brokers_of(broker: Broker, node: int) -> list[tuple[int, str, str | None]]:
+    """Return the id, the address and the rack of each broker in the metadata of a node."""
+    with BlockingClient(address_of(broker, node)) as client:
+        return [(each.node_id, f"{each.host}:{each.port}", each.rack) for each in client.metadata().brokers]
+
+
+def test_a_reset_registers_a_node_again_that_a_client_has_unregistered(broker: Broker) -> None:
+    before = brokers_of(broker, 1)
+    unregister(broker, 3)
+    assert len(brokers_of(broker, 1)) == 2
+
+    broker.reset()
+    broker.topics.create(TOPIC, partitions=1)
+
+    assert brokers_of(broker, 1) == brokers_of(broker, 3) == before
+    assert sorted(broker.partitions(TOPIC)[0].isr) == NODES

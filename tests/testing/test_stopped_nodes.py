@@ -1,13 +1,14 @@
-"""The folders of nodes that were stopped or killed before the process ends."""
+"""Nodes that were stopped or killed: their return, and their folders when the process ends."""
 
 from __future__ import annotations
 
 import logging
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-from confluent_kafka import TopicPartition
+from confluent_kafka import Consumer, TopicPartition
 from confluent_kafka.admin import AdminClient
 
 from fauxka.testing import Broker, CallError
@@ -82,3 +83,66 @@ def test_a_node_that_cannot_close_its_logs_has_crashed_and_starts_again(tmp_path
         broker.files.clear()
         assert broker.start_node(2).state == "running"
         assert sorted(broker.partitions(TOPIC, 0)[0].isr) == NODES
+
+
+def test_a_manual_start_cancels_the_scheduled_restart_of_a_node() -> None:
+    with Broker(CONFIGS, nodes=3) as broker:
+        broker.crash(node=2, restart_after_ms=60_000)
+        broker.start_node(2)
+        broker.crash(node=2)
+
+        broker.clock.advance(61_000)
+
+        assert broker.nodes()[1].state == "crashed"
+
+
+@pytest.fixture
+def unreplicated() -> Iterator[Broker]:
+    """Yield a broker with ten records in a partition whose only replica is on a node that is down."""
+    with Broker(nodes=3) as broker:
+        broker.topics.create(TOPIC, partitions=1)
+        seed(broker, 10)
+        broker.stop_node(broker.partitions(TOPIC)[0].leader)
+        yield broker
+
+
+def test_offsets_are_null_while_all_replicas_of_a_partition_are_down(unreplicated: Broker) -> None:
+    (state,) = unreplicated.partitions(TOPIC)
+    (listed,) = unreplicated.topics.list()
+    (partition,) = listed.partitions
+
+    assert (state.high_watermark, state.log_start_offset) == (None, None)
+    assert (partition.log_start_offset, partition.log_end_offset, partition.high_watermark) == (None, None, None)
+    assert (partition.last_stable_offset, partition.size_bytes, partition.producers) == (None, None, None)
+
+
+def test_there_is_no_verdict_while_all_replicas_of_a_partition_are_down(unreplicated: Broker) -> None:
+    with pytest.raises(CallError, match="all nodes with a replica of orders-0 are down") as refusal:
+        unreplicated.verdict(TOPIC)
+
+    assert refusal.value.status == 409
+
+
+def test_there_is_no_verdict_while_the_only_node_is_down() -> None:
+    with Broker() as broker:
+        broker.topics.create(TOPIC, partitions=1)
+        seed(broker, 10)
+        broker.crash()
+
+        with pytest.raises(CallError, match="down") as refusal:
+            broker.verdict(TOPIC)
+
+        assert refusal.value.status == 409
+
+
+def test_the_lag_of_a_group_is_null_while_all_replicas_of_the_partition_are_down() -> None:
+    with Broker({"offsets.topic.replication.factor": 3}, nodes=3) as broker:
+        broker.topics.create(TOPIC, partitions=1)
+        consumer = Consumer({"bootstrap.servers": broker.bootstrap_servers, "group.id": "billing"})
+        consumer.commit(offsets=[TopicPartition(TOPIC, 0, 0)], asynchronous=False)
+        consumer.close()
+
+        broker.stop_node(broker.partitions(TOPIC)[0].leader)
+
+        (group,) = broker.groups.list()
+        assert [each.lag for each in group.offsets] == [None]

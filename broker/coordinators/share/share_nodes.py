@@ -92,8 +92,9 @@ class ShareNodes:
         self._states_of(key).delete(key)
 
     def keys_of(self, group_id: str) -> list[ShareKey]:
-        """Return the keys of the group's states on all nodes that can be reached."""
-        return [key for states in self._all_states() for key in states.keys_of(group_id)]
+        """Return the keys of the group's states on all nodes that can be reached, each once."""
+        # A node that is cut off from the controller keeps the states of the partitions that another node leads now.
+        return list(dict.fromkeys(key for states in self._all_states() for key in states.keys_of(group_id)))
 
     def _states_of(self, key: ShareKey) -> ShareStates:
         """Return the states of the share coordinator of the key. Creates the topic if it does not exist.

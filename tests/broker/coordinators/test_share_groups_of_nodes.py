@@ -8,6 +8,7 @@ from contextlib import ExitStack
 
 import pytest
 
+from fauxka.broker.isolation import Isolation
 from fauxka.broker.metadata.metadata_image import NO_LEADER, TopicImage
 from fauxka.protocol.api_keys import ApiKey
 from fauxka.protocol.error_codes import ErrorCode
@@ -59,6 +60,7 @@ ACCEPT = 1
 # states are node 2 and 3.
 LED_BY = (1, 2, 3)
 GROUPS_ON = 1
+SESSION_MS = 10_000
 Range = tuple[int, int, int]
 
 
@@ -231,6 +233,20 @@ def test_states_and_members_survive_new_coordinators(scene: Scene) -> None:
     assert scene.heartbeat(GROUPS_ON, epoch).error_code == ErrorCode.NOT_COORDINATOR
     assert scene.heartbeat(3, epoch).error_code == ErrorCode.NONE
     assert scene.start_offsets(3)[0] == (0, 0)
+
+
+def test_state_is_listed_once_while_its_old_coordinator_is_cut_off_from_the_controller(scene: Scene) -> None:
+    scene.produce()
+    scene.join()
+    for index, node_id in enumerate(LED_BY):
+        scene.fetch(node_id, 0)
+        scene.acknowledge(node_id, 1, index)
+
+    scene.running.isolate(2, [Isolation.CONTROLLER])
+    scene.running.advance(SESSION_MS)
+
+    assert scene.running.partition("__share_group_state").leader_id == 3
+    assert scene.start_offsets(GROUPS_ON) == [(0, 0)] * 3
 
 
 def test_acknowledgement_fails_while_the_state_has_no_coordinator(scene: Scene) -> None:
