@@ -98,7 +98,8 @@ class Connection(asyncio.BufferedProtocol):
         self._slow_writer: SlowWriter | None = None
         self._is_writing_paused = False
         self._is_reading_paused = False
-        self._is_hanging = False
+        # The calls of `hang` without a `wake`: a fault rule and a cut network may stop the connection at the same time.
+        self._hang_count = 0
         self._is_dropped = False
 
     # -- asyncio.BufferedProtocol
@@ -142,7 +143,7 @@ class Connection(asyncio.BufferedProtocol):
         if not self._view:
             self._view = self._buffers.shared
         self._end += nbytes
-        if self._is_hanging:
+        if self._hang_count:
             self._own_buffer()
             self._pause_reading()
             return
@@ -222,13 +223,13 @@ class Connection(asyncio.BufferedProtocol):
             transport.abort()
 
     def hang(self) -> None:
-        """Handle nothing until `wake`. Reading pauses with the next bytes that arrive."""
+        """Handle nothing until `wake` is called as often as `hang`. Reading pauses with the next bytes that arrive."""
         # Not paused here: uvloop begins to read only after connection_made has returned.
-        self._is_hanging = True
+        self._hang_count += 1
 
     def wake(self) -> None:
-        """Handle the frames received so far and read again."""
-        self._is_hanging = False
+        """Undo one `hang`. After the last one, handle the frames received so far and read again."""
+        self._hang_count -= 1
         self._handle_frames()
 
     def slow_down(self, piece_bytes: int, every_ms: int) -> None:
@@ -285,6 +286,9 @@ class Connection(asyncio.BufferedProtocol):
         transport = self._transport
         if transport is None or transport.is_closing():
             self._discard_unread()
+            return
+        if self._hang_count:
+            # A pending response was sent, or the client has read. The frames behind wait for the last `wake`.
             return
         responses: Buffers = []
         pending = self._pending
@@ -424,6 +428,6 @@ class Connection(asyncio.BufferedProtocol):
             self._transport.pause_reading()
 
     def _resume_reading(self) -> None:
-        if self._transport is not None and not self._transport.is_closing() and not self._is_hanging:
+        if self._transport is not None and not self._transport.is_closing() and not self._hang_count:
             self._is_reading_paused = False
             self._transport.resume_reading()

@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
 
 import pytest
 
+from fauxka.broker.lifecycle.blocking_connection import ConnectionFailed
+from fauxka.protocol.messages.metadata import MetadataResponse
 from fauxka.testing import Broker
 
 from ..broker.blocking_client import BlockingClient
 
 NODES = [1, 2, 3]
+SECONDS_MAX = 20
+# Long enough for a response that must not come.
+SECONDS_WITHOUT_RESPONSE = 0.3
 
 
 @pytest.fixture
@@ -22,6 +28,14 @@ def broker() -> Iterator[Broker]:
 def serves_clients(broker: Broker, node: int) -> bool:
     with BlockingClient(broker.nodes()[node - 1].bootstrap) as client:
         return bool(client.metadata().brokers)
+
+
+def is_unanswered(asked: Future[MetadataResponse]) -> bool:
+    try:
+        asked.result(SECONDS_WITHOUT_RESPONSE)
+    except TimeoutError:
+        return True
+    return False
 
 
 def kill(broker: Broker) -> None:
@@ -43,3 +57,45 @@ def test_a_node_that_was_cut_off_from_its_clients_serves_them_after_a_restart(
 
     assert broker.nodes()[1].isolated_from == []
     assert serves_clients(broker, 2)
+
+
+def test_a_connection_that_a_rule_has_hang_still_hangs_after_isolation_and_rejoin(broker: Broker) -> None:
+    rule = broker.faults.add({"point": "accepted", "action": {"kind": "hang"}})
+    with ThreadPoolExecutor() as pool, BlockingClient(broker.nodes()[1].bootstrap) as client:
+        rule.await_hits(timeout_ms=1000 * SECONDS_MAX)
+        asked = pool.submit(client.metadata)
+
+        broker.isolate(2, ["clients"])
+        broker.rejoin(2)
+
+        assert is_unanswered(asked)
+        broker.reset("faults")
+        with pytest.raises(ConnectionFailed, match="was closed"):
+            asked.result(SECONDS_MAX)
+
+
+def test_a_delayed_connection_of_a_node_without_clients_waits_for_rejoin(broker: Broker) -> None:
+    broker.clock.set_mode("manual")
+    rule = broker.faults.add({"point": "accepted", "action": {"kind": "delay", "ms": 500}})
+    broker.isolate(2, ["clients"])
+    with ThreadPoolExecutor() as pool, BlockingClient(broker.nodes()[1].bootstrap) as client:
+        rule.await_hits(timeout_ms=1000 * SECONDS_MAX)
+        asked = pool.submit(client.metadata)
+
+        broker.clock.advance(1000)
+        assert is_unanswered(asked)
+        broker.rejoin(2)
+
+        assert len(asked.result(SECONDS_MAX).brokers) == len(NODES)
+
+
+def test_a_node_that_is_isolated_twice_from_its_clients_serves_them_after_one_rejoin(broker: Broker) -> None:
+    with ThreadPoolExecutor() as pool, BlockingClient(broker.nodes()[1].bootstrap) as client:
+        client.metadata()
+        broker.isolate(2, ["clients"])
+        broker.isolate(2, ["clients", "nodes"])
+        asked = pool.submit(client.metadata)
+
+        broker.rejoin(2)
+
+        assert len(asked.result(SECONDS_MAX).brokers) == len(NODES)
