@@ -8,6 +8,9 @@ from concurrent.futures import Future, ThreadPoolExecutor
 import pytest
 
 from fauxka.broker.lifecycle.blocking_connection import ConnectionFailed
+from fauxka.protocol.api_keys import ApiKey
+from fauxka.protocol.error_codes import ErrorCode
+from fauxka.protocol.messages.fetch import FetchPartition, FetchRequest, FetchResponse, FetchTopic
 from fauxka.protocol.messages.metadata import MetadataResponse
 from fauxka.testing import Broker
 
@@ -99,3 +102,25 @@ def test_a_node_that_is_isolated_twice_from_its_clients_serves_them_after_one_re
         broker.rejoin(2)
 
         assert len(asked.result(SECONDS_MAX).brokers) == len(NODES)
+
+
+def test_a_rule_by_topic_acts_on_topic_ids_that_are_newer_than_an_isolation(broker: Broker) -> None:
+    broker.faults.add(
+        {
+            "match": {"api": "Fetch", "topic": "orders"},
+            "when": {"times": None},
+            "point": "received",
+            "action": {"kind": "error", "error": "NOT_LEADER_OR_FOLLOWER"},
+        }
+    )
+    broker.isolate(3, ["controller"])
+    # The first request while a rule is armed, which creates the fault injector of the node.
+    assert serves_clients(broker, 3)
+    broker.rejoin(3)
+    broker.topics.create("orders", partitions=1)
+
+    with BlockingClient(broker.nodes()[2].bootstrap) as client:
+        fetched = FetchTopic(topic_id=client.topic_ids()["orders"], partitions=[FetchPartition(partition=0)])
+        response = client.send(ApiKey.FETCH, 13, FetchRequest(max_bytes=1, topics=[fetched]), FetchResponse.read)
+
+    assert response.responses[0].partitions[0].error_code == ErrorCode.NOT_LEADER_OR_FOLLOWER
