@@ -125,7 +125,9 @@ def _describe(each: inspect.Type) -> str:
             return _describe_number("number", each.ge, each.le)
         case inspect.StrType():
             is_any_length = not each.min_length and (each.max_length is None or each.max_length >= _TEXT_MAX)
-            return "text" if is_any_length else f"text of {_describe_length(each.min_length, each.max_length)} characters"
+            if is_any_length:
+                return "text"
+            return f"text of {_describe_length(each.min_length, each.max_length)} characters"
         case inspect.LiteralType():
             return _joined([str(value) for value in each.values])
         case inspect.EnumType():
