@@ -157,7 +157,9 @@ class Membership:
 
     def _update_publishers(self) -> None:
         """Set the publishers of the controller: the nodes that reach it."""
-        self._controller.publishers[:] = [node for node in self._nodes.values() if self._reaches_controller(node.node_id)]
+        self._controller.publishers[:] = [
+            node for node in self._nodes.values() if self._reaches_controller(node.node_id)
+        ]
 
     def _alter_isr(self, node_id: int, partition: Replica, isr: Sequence[int]) -> bool:
         if not self._reaches_controller(node_id):
