@@ -170,7 +170,7 @@ class Membership:
     # -- death and return
 
     def node_stopped(self, node_id: int, *, is_noticed: bool) -> None:
-        """Remove a node that has stopped. is_noticed: whether the controller fences it now, or when its session expires."""
+        """Remove a node that has stopped. is_noticed: whether the controller fences it now, or after its session."""
         self._managers.pop(node_id, None)
         self._isolated.pop(node_id, None)
         self._controller.producer_ids.forget_block(node_id)

@@ -91,9 +91,7 @@ class Node(NodeMethods):
         settings = config_of_nodes(node_options, settings, import_logs=imported)
         check_ports(listeners, nodes)
         storage = StorageOptions(
-            data_dir=None if data_dir is None else _path_of("data_dir", data_dir),
-            import_logs=imported,
-            racks=node_options.racks_of(settings),
+            data_dir=_data_dir_of(data_dir), import_logs=imported, racks=node_options.racks_of(settings)
         )
         if storage.is_in_memory:
             self.cluster = Cluster(
@@ -325,6 +323,10 @@ def _paths_of(paths: object) -> list[str]:
     if isinstance(paths, Sequence) and not isinstance(paths, str | bytes):
         return [_path_of("import_logs", path) for path in cast("Sequence[object]", paths)]
     return [_path_of("import_logs", paths)]
+
+
+def _data_dir_of(path: object) -> str | None:
+    return None if path is None else _path_of("data_dir", path)
 
 
 def _path_of(name: str, path: object) -> str:

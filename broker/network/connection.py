@@ -180,7 +180,7 @@ class Connection(asyncio.BufferedProtocol):
     def resume_writing(self) -> None:
         """Handle requests again, because the client has read."""
         self._is_writing_paused = False
-        self._handle_frames()
+        self._go_on()
 
     def guard(self, frame_handler: FrameHandler, frame_bytes_max: int) -> None:
         """Have all frames handled by a gate, and those longer than frame_bytes_max refused until `allow_frames`."""
@@ -230,7 +230,7 @@ class Connection(asyncio.BufferedProtocol):
     def wake(self) -> None:
         """Undo one `hang`. After the last one, handle the frames received so far and read again."""
         self._hang_count -= 1
-        self._handle_frames()
+        self._go_on()
 
     def slow_down(self, piece_bytes: int, every_ms: int) -> None:
         """Write all later responses in pieces of piece_bytes, one every every_ms of the cluster's clock."""
@@ -259,7 +259,7 @@ class Connection(asyncio.BufferedProtocol):
 
     def go_on(self) -> None:
         """Handle the next requests, because the response queue has room again."""
-        self._handle_frames()
+        self._go_on()
 
     def answered(self, request_id: int) -> None:
         """Report to the journal that the whole response was written, unless the connection is closing."""
@@ -281,14 +281,16 @@ class Connection(asyncio.BufferedProtocol):
 
     # -- frames
 
+    def _go_on(self) -> None:
+        """Handle the frames received so far, unless the connection hangs: then they wait for the last `wake`."""
+        if not self._hang_count:
+            self._handle_frames()
+
     def _handle_frames(self) -> None:
         """Handle the complete frames in the buffer until one has to wait, then make room for the next read."""
         transport = self._transport
         if transport is None or transport.is_closing():
             self._discard_unread()
-            return
-        if self._hang_count:
-            # A pending response was sent, or the client has read. The frames behind wait for the last `wake`.
             return
         responses: Buffers = []
         pending = self._pending
