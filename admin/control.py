@@ -11,7 +11,7 @@ from ..broker.node import Node
 from ..broker.runtime.clock import AdjustableClock
 from ..faults.files.file_fault_injector import FileFaultInjector
 from ..faults.files.file_rule_plan import FileRulePlan
-from .errors import conflict
+from .errors import CallError, conflict
 from .export_folder import ExportFolder
 from .fault_injection import FaultInjection
 from .operations.kcl_faults import KclFaults
@@ -56,15 +56,18 @@ class Control:
     def check_running(self) -> None:
         """Raise CallError 409 while all nodes are down."""
         if not self.is_running:
-            raise conflict("the node is down; POST /v1/restart starts it")
+            raise self._down(self.server.node_ids[0])
 
     def check_all_running(self) -> None:
         """Raise CallError 409 while a node is down."""
-        if len(self.server.servers) == 1:
-            self.check_running()
         down = [node_id for node_id in self.server.node_ids if self.server.state_of(node_id) != "running"]
         if down:
-            raise conflict(f"node {down[0]} is down; POST /v1/nodes/{down[0]}/start starts it")
+            raise self._down(down[0])
+
+    def _down(self, node_id: int) -> CallError:
+        if len(self.server.node_ids) == 1:
+            return conflict("the node is down; POST /v1/restart starts it")
+        return conflict(f"node {node_id} is down; POST /v1/nodes/{node_id}/start starts it")
 
     @property
     def node(self) -> Node:

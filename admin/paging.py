@@ -8,6 +8,8 @@ from typing import Annotated, TypeVar
 
 from msgspec import Meta, Struct
 
+from ..faults.rule_error import RuleError
+
 Item = TypeVar("Item")
 Described = TypeVar("Described")
 
@@ -15,6 +17,7 @@ LIMIT_DEFAULT = 100
 # A page is built in one step on the event loop.
 LIMIT_MAX = 10_000
 INT64_MAX = 2**63 - 1
+_INT64_DIGITS_MAX = 19
 
 Limit = Annotated[int, Meta(ge=1, le=LIMIT_MAX, description="The maximum number of items.")]
 
@@ -40,3 +43,20 @@ def page_of(
     found = list(islice(items, limit + 1))
     shown = found[:limit]
     return [describe(item) for item in shown], token_of(shown[-1]) if len(found) > limit else None
+
+
+def make_token(*parts: str | int) -> str:
+    """Return the token of a page: the place of its last item. No name among the parts has a slash."""
+    return "/".join(map(str, parts))
+
+
+def split_token(token: str, *, names: int, numbers: int) -> list[str]:
+    """Return the parts of a token: names, then decimal numbers of at most 19 digits. Raises RuleError for `since`."""
+    parts = token.split("/")
+    if len(parts) != names + numbers or not all(map(_is_number, parts[names:])):
+        raise RuleError("since", token, "the `next` of another page", f"since cannot be {token!r}")
+    return parts
+
+
+def _is_number(text: str) -> bool:
+    return text.isascii() and text.isdecimal() and len(text) <= _INT64_DIGITS_MAX

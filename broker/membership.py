@@ -1,9 +1,9 @@
-"""Which nodes of a cluster run and reach each other, and what the controller knows of it.
+"""The nodes of a cluster of several: which run, which are cut off, and which the controller has fenced.
 
-- The controller is no broker, and never dies alone. It learns of the death of a node at once or, as in Kafka, when it
-  has heard nothing for broker.session.timeout.ms of the broker's clock.
-- A node that is cut off from the controller keeps the metadata it had, and goes on to lead for those who ask it. Its
-  ISRs cannot change, and followers with a newer leader epoch do not fetch from it.
+- The controller is no broker, and never dies alone. It fences a node that has died at once or, as in Kafka, when
+  broker.session.timeout.ms of the broker's clock have passed.
+- A node that is cut off from the controller keeps its metadata, and continues to lead for clients that connect to it.
+  Its ISRs do not change, and followers with a newer leader epoch do not fetch from it.
 - Nodes that are cut off from each other do not fetch, and write no transaction markers to each other.
 Source: BrokerLifecycleManager and BrokerHeartbeatManager, Kafka 4.3.0.
 """
@@ -36,7 +36,7 @@ logger = logging.getLogger(__name__)
 class _LastLeader(NamedTuple):
     """The last leader of a partition.
 
-    own_epoch: as the node knows it, which may be cut off. eligible: the replicas in the ISR and the ELR.
+    own_epoch: in the metadata of the node, which may be cut off. eligible: the replicas in the ISR and the ELR.
     """
 
     node_id: int
@@ -53,7 +53,7 @@ def _leader_change(partition: Partition, before: _LastLeader, now: _LastLeader) 
     log = partition.find_log()
     epochs = LeaderEpochCache(() if log is None else log.leader_epochs.entries())
     end_offset = 0 if log is None else log.log_end_offset
-    # A node that is cut off goes on to append in the epoch that it knows, if it leads in that one.
+    # A node that is cut off continues to append in the epoch of its own metadata, if it leads in that one.
     epochs.assign(now.own_epoch if partition.is_leader else now.epoch, end_offset)
     is_clean = before is _NO_LAST_LEADER or now.node_id in before.eligible
     place = (partition.topic_name, partition.index)
@@ -99,7 +99,7 @@ class Membership:
         """Return what the node is cut off from."""
         return self._isolated.get(node_id, frozenset())
 
-    def _hears_controller(self, node_id: int) -> bool:
+    def _reaches_controller(self, node_id: int) -> bool:
         return self.is_running(node_id) and Isolation.CONTROLLER not in self.isolated_from(node_id)
 
     def _can_reach(self, node_id: int, other_id: int) -> bool:
@@ -113,8 +113,8 @@ class Membership:
     # -- changes of the image
 
     def _publish(self, topic: TopicImage, indexes: Sequence[int]) -> None:
-        """Have the nodes that hear the controller apply the changed partitions of a topic."""
-        nodes = [node for node in self._nodes.values() if self._hears_controller(node.node_id)]
+        """Apply the changed partitions of a topic on the nodes that reach the controller."""
+        nodes = [node for node in self._nodes.values() if self._reaches_controller(node.node_id)]
         for node in nodes:
             node.apply_partitions(topic, indexes)
         self._report_leaders(topic, indexes)
@@ -156,11 +156,13 @@ class Membership:
         return any(Isolation.CONTROLLER in isolated for isolated in self._isolated.values())
 
     def _update_publishers(self) -> None:
-        """Have the nodes that hear the controller follow its image."""
-        self._controller.publishers[:] = [node for node in self._nodes.values() if self._hears_controller(node.node_id)]
+        """Set the publishers of the controller: the nodes that reach it."""
+        self._controller.publishers[:] = [
+            node for node in self._nodes.values() if self._reaches_controller(node.node_id)
+        ]
 
     def _alter_isr(self, node_id: int, partition: Replica, isr: Sequence[int]) -> bool:
-        if not self._hears_controller(node_id):
+        if not self._reaches_controller(node_id):
             return False
         control = self._controller.replication
         return control.alter_isr(partition.topic_id, partition.index, partition.leader_epoch, isr)
@@ -168,7 +170,7 @@ class Membership:
     # -- death and return
 
     def node_stopped(self, node_id: int, *, is_noticed: bool) -> None:
-        """Note that a node runs no more. is_noticed: whether the controller learns of it now, or by its session."""
+        """Remove a node that has stopped. is_noticed: whether the controller fences it now, or after its session."""
         self._managers.pop(node_id, None)
         self._isolated.pop(node_id, None)
         self._controller.producer_ids.forget_block(node_id)
@@ -196,13 +198,13 @@ class Membership:
     def node_registers(self, node_id: int, *, was_killed: bool) -> None:
         """Register a node that starts again, before its logs are loaded. was_killed: it did not stop cleanly.
 
-        If the controller has not noticed its death, it does so now. In Kafka the registration waits for that.
+        The controller fences it first, if its session has not expired. In Kafka the registration waits for that.
         """
         self._keep_session(node_id)
         self._controller.replication.register(node_id, was_killed=was_killed)
 
     def node_started(self, node_id: int) -> None:
-        """Note that a node runs again and has loaded its logs: it follows the image, fetches, and may lead."""
+        """Add a node that runs again and has loaded its logs: it follows the image, fetches, and may lead."""
         self._managers[node_id] = self._nodes[node_id].replicas
         self._update_publishers()
         self.fetchers.update_all()
@@ -217,7 +219,7 @@ class Membership:
             self._balance = self._clock.call_every(interval_ms, self._controller.replication.balance)
 
     def all_started(self) -> None:
-        """Note that all nodes have loaded their logs: they fetch, and the partitions without a leader may get one."""
+        """Begin to fetch, and elect leaders of the partitions without one. All nodes have loaded their logs."""
         self._report_all_leaders()
         self.fetchers.update_all()
         self._controller.replication.elect_missing()
@@ -225,7 +227,7 @@ class Membership:
     # -- cut networks
 
     def isolate(self, node_id: int, isolated_from: Collection[Isolation]) -> None:
-        """Cut a running node off. The controller notices it when its session is over."""
+        """Cut a running node off. The controller fences it when its session expires."""
         before, after = self.isolated_from(node_id), self.isolated_from(node_id).union(isolated_from)
         self._isolated[node_id] = after
         node = self._nodes[node_id]

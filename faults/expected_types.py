@@ -96,7 +96,8 @@ def describe_type(field_type: FieldType) -> str:
     for each in field_type.types:
         if isinstance(each, (inspect.ListType, inspect.VarTupleType)):
             of = describe_type(_field_type(each.item_type))
-            noun = "a list" if not each.min_length else "a list with at least one"
+            count = _describe_length(each.min_length, each.max_length)
+            noun = f"a list with {count}" if count else "a list"
             texts.append(f"{noun} of {'these' if of == items else of}")
     if any(isinstance(each, inspect.NoneType) for each in field_type.types):
         texts.append("null")
@@ -123,8 +124,10 @@ def _describe(each: inspect.Type) -> str:
         case inspect.FloatType():
             return _describe_number("number", each.ge, each.le)
         case inspect.StrType():
-            is_short = each.max_length is not None and each.max_length < _TEXT_MAX
-            return f"text of at most {each.max_length} characters" if is_short else "text"
+            is_any_length = not each.min_length and (each.max_length is None or each.max_length >= _TEXT_MAX)
+            if is_any_length:
+                return "text"
+            return f"text of {_describe_length(each.min_length, each.max_length)} characters"
         case inspect.LiteralType():
             return _joined([str(value) for value in each.values])
         case inspect.EnumType():
@@ -145,6 +148,13 @@ def _describe_number(noun: str, least: float | None, greatest: float | None) -> 
     if greatest is None:
         return f"{noun} >= {_number(least)}"
     return f"{noun} {_number(least)}..{_number(greatest)}"
+
+
+def _describe_length(least: int | None, greatest: int | None) -> str:
+    """Return an allowed number of items or characters as text, "" for any."""
+    if greatest is None:
+        return f"at least {least}" if least else ""
+    return f"{least} to {greatest}" if least else f"at most {greatest}"
 
 
 def _number(value: float | None) -> str:

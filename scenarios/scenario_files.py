@@ -5,10 +5,11 @@ from __future__ import annotations
 import re
 import tomllib
 from importlib import resources
-from typing import Any
+from typing import Annotated, Any
 
 import msgspec
 
+from ..broker.lifecycle.node_options import NODES_MAX
 from ..protocol.sequences import MAX_SEQUENCE
 from .scenario import Acks, AnyStep, Batch, Consume, Expectation, Scenario, Send
 
@@ -16,6 +17,8 @@ _PACKAGE = __name__.rpartition(".")[0]
 _FOLDER = "data"
 _SUFFIX = ".toml"
 _SEQUENCES = re.compile(r"(\d+)\.\.(\d+)")
+
+NodeCount = Annotated[int, msgspec.Meta(ge=1, le=NODES_MAX)]
 
 
 class UnknownScenario(LookupError):
@@ -44,7 +47,7 @@ class _File(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
     on_disk: bool = False
     transactional_id: str | None = None
     acks: Acks = "all"
-    nodes: int = 1
+    nodes: NodeCount = 1
     topic_config: dict[str, str] = {}
 
 
@@ -68,6 +71,8 @@ def parse_scenario(name: str, text: str) -> Scenario:
     try:
         file = msgspec.convert(tomllib.loads(text), _File)
         batches = {batch: batch_of(batch, sequences) for batch, sequences in file.batches.items()}
+        if file.on_disk and file.nodes > 1:
+            raise ValueError(f"on_disk runs one node, not {file.nodes}")
     except (ValueError, msgspec.ValidationError) as error:
         raise ScenarioFileError(f"{name}{_SUFFIX}: {error}") from error
     values: dict[str, Any] = {field: getattr(file, field) for field in _File.__struct_fields__ if field != "batches"}

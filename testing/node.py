@@ -7,7 +7,7 @@ from abc import abstractmethod
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from enum import Enum
 from functools import cached_property
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, TypeVar, cast
 
 from ..admin.fault_injection import FaultInjection
 from ..broker.cluster import Cluster
@@ -91,7 +91,7 @@ class Node(NodeMethods):
         settings = config_of_nodes(node_options, settings, import_logs=imported)
         check_ports(listeners, nodes)
         storage = StorageOptions(
-            data_dir=_path_of(data_dir), import_logs=imported, racks=node_options.racks_of(settings)
+            data_dir=_data_dir_of(data_dir), import_logs=imported, racks=node_options.racks_of(settings)
         )
         if storage.is_in_memory:
             self.cluster = Cluster(
@@ -316,11 +316,21 @@ def _version_of(as_version: object) -> EmulatedVersion | None:
         raise ConfigError(f"as_version: {error}") from error
 
 
-def _paths_of(paths: str | os.PathLike[str] | Sequence[str | os.PathLike[str]] | None) -> list[str]:
+def _paths_of(paths: object) -> list[str]:
+    """Return the folders of import_logs. Raises ConfigError for another type."""
     if paths is None:
         return []
-    return [os.fspath(paths)] if isinstance(paths, (str, os.PathLike)) else [os.fspath(path) for path in paths]
+    if isinstance(paths, Sequence) and not isinstance(paths, str | bytes):
+        return [_path_of("import_logs", path) for path in cast("Sequence[object]", paths)]
+    return [_path_of("import_logs", paths)]
 
 
-def _path_of(path: str | os.PathLike[str] | None) -> str | None:
-    return None if path is None else os.fspath(path)
+def _data_dir_of(path: object) -> str | None:
+    return None if path is None else _path_of("data_dir", path)
+
+
+def _path_of(name: str, path: object) -> str:
+    """Return a path of the argument of this name as text. Raises ConfigError for another type."""
+    if not isinstance(path, str | os.PathLike):
+        raise ConfigError(f"{name}: expected a path, got {path!r:.80} ({type(path).__name__})")
+    return os.fspath(cast("str | os.PathLike[str]", path))

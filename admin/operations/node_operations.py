@@ -97,7 +97,7 @@ async def start_node(control: Control, path: NodePath) -> NodeStatus:
 def isolate_node(control: Control, path: NodePath, body: Isolation) -> NodeStatus:
     """Cut a node off from the controller, the other nodes or its clients, as a broken network does.
 
-    It adds to an isolation that exists. A leader that is isolated from the controller goes on leading for its clients.
+    It adds to an isolation that exists. A leader without the controller continues to lead for its clients.
     """
     node_id = check_running_node(control, path.id, "id")
     with changes_node("id", node_id):

@@ -14,7 +14,7 @@ from ..control import Control
 from ..errors import conflict
 from ..leading_partitions import find_leading_partition
 from ..operation import Operation
-from ..paging import LIMIT_DEFAULT, Limit, page_of
+from ..paging import LIMIT_DEFAULT, Limit, make_token, page_of, split_token
 from .node_changes import NodeId, changes_node, check_node, check_running_node
 from .record_operations import PartitionIndex, unknown_partition
 from .topic_operations import NAME_CHARACTERS_MAX, TopicPath, topic_of
@@ -266,14 +266,11 @@ def _replica_state(control: Control, place: _Place, node_id: int) -> ReplicaStat
 
 
 def _token(place: _Place) -> str:
-    # Topic names have no slash.
-    return f"{place.topic.name}/{place.registration.index}"
+    return make_token(*place.sort_key)
 
 
 def _place_of_token(token: str) -> tuple[str, int]:
-    topic, separator, index = token.rpartition("/")
-    if not (separator and index.isascii() and index.isdecimal() and len(index) <= 10):
-        raise RuleError("since", token, "the `next` of another page", f"since cannot be {token!r}")
+    topic, index = split_token(token, names=1, numbers=1)
     return topic, int(index)
 
 

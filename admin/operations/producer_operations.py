@@ -16,13 +16,12 @@ from ...broker.replica.producer_faults import (
     change_producer,
     known_producers,
 )
-from ...faults.rule_error import RuleError
 from ...storage.producers.producer_state_entry import without_evicted
 from ..control import Control
 from ..errors import CallError, conflict
 from ..leading_partitions import following_partitions, leading_partitions
 from ..operation import Operation
-from ..paging import INT64_MAX, LIMIT_DEFAULT, Limit, page_of
+from ..paging import INT64_MAX, LIMIT_DEFAULT, Limit, make_token, page_of, split_token
 from .record_operations import PartitionIndex
 
 TAG = "producers"
@@ -169,14 +168,11 @@ def _place(known: KnownProducer) -> tuple[str, int, int]:
 
 
 def _token(known: KnownProducer) -> str:
-    # Topic names have no slash.
-    return "/".join(str(part) for part in _place(known))
+    return make_token(*_place(known))
 
 
 def _place_of_token(token: str) -> tuple[str, int, int]:
-    topic, partition, producer_id = [*token.split("/"), "", ""][:3]
-    if not (partition.isdecimal() and producer_id.isdecimal()):
-        raise RuleError("since", token, "the `next` of another page", f"since cannot be {token!r}")
+    topic, partition, producer_id = split_token(token, names=1, numbers=2)
     return topic, int(partition), int(producer_id)
 
 

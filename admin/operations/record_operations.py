@@ -21,14 +21,13 @@ from ...broker.replica.record_reader import (
 )
 from ...broker.runtime.long_work import Steps, for_each
 from ...faults.json_bytes import BytesValue, bytes_value_of
-from ...faults.rule_error import RuleError
 from ...protocol.error_codes import KafkaError
 from ..control import Control
 from ..errors import CallError, conflict
 from ..leading_partitions import leading_partition_of
 from ..long_calls import run_steps
 from ..operation import Operation
-from ..paging import INT64_MAX, LIMIT_DEFAULT, LIMIT_MAX, Limit
+from ..paging import INT64_MAX, LIMIT_DEFAULT, LIMIT_MAX, Limit, make_token, split_token
 from .topic_operations import TAG, TopicPath, topic_of
 
 # Keys, values and headers of a page, so that its response is small as well. A page has at least one record.
@@ -223,13 +222,11 @@ def _bytes_value(data: bytes | None) -> str | BytesValue | None:
 
 
 def _token(place: Place) -> str:
-    return f"{place.partition}/{place.offset}"
+    return make_token(place.partition, place.offset)
 
 
 def _place_of_token(token: str) -> Place:
-    partition, _, offset = token.partition("/")
-    if not all(part.isascii() and part.isdecimal() and len(part) < 20 for part in (partition, offset)):
-        raise RuleError("since", token, "the `next` of another page", f"since cannot be {token!r}")
+    partition, offset = split_token(token, names=0, numbers=2)
     return Place(int(partition), int(offset))
 
 

@@ -122,7 +122,9 @@ class Dispatcher:
             connection.drop()
 
     def cut_off(self) -> None:
-        """Handle no further request on any connection, until reconnect."""
+        """Handle no further request on any connection, until reconnect. No effect while that is so."""
+        if self._is_cut_off:
+            return
         self._is_cut_off = True
         for connection in self._connections:
             connection.hang()
@@ -135,7 +137,10 @@ class Dispatcher:
         self._is_cut_off = False
 
     def reconnect(self) -> None:
-        """Handle requests again, also those that have arrived since cut_off."""
+        """Handle requests again, also those that have arrived since cut_off.
+
+        A connection that a fault rule has hang continues to do so.
+        """
         if self._is_cut_off:
             self._is_cut_off = False
             for connection in list(self._connections):

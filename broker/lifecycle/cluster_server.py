@@ -69,10 +69,15 @@ class ClusterServer:
                 raise
 
     async def stop(self) -> None:
-        """Stop all nodes."""
-        await _stop_all(self.servers)
-        if self.cluster.controller.store is not None:
-            await self.cluster.controller.store.stop()
+        """Stop all nodes, then the store of the metadata, also if a node fails to stop.
+
+        Raises ExceptionGroup with the exceptions of the nodes.
+        """
+        try:
+            await _stop_all(self.servers)
+        finally:
+            if self.cluster.controller.store is not None:
+                await self.cluster.controller.store.stop()
 
     def server_of(self, node_id: int) -> Server:
         """Return the server of a node that exists."""
@@ -297,5 +302,8 @@ class ClusterHeldRequests:
 
 
 async def _stop_all(servers: Sequence[Server]) -> None:
-    """Stop the nodes at the same time: each waits for its clients."""
-    await asyncio.gather(*(server.stop() for server in servers))
+    """Stop the nodes at the same time: each waits for its clients. Raises ExceptionGroup when all have ended."""
+    outcomes = await asyncio.gather(*(server.stop() for server in servers), return_exceptions=True)
+    failures = [outcome for outcome in outcomes if isinstance(outcome, BaseException)]
+    if failures:
+        raise BaseExceptionGroup("nodes could not be stopped", failures)

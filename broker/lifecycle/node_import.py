@@ -128,7 +128,10 @@ class ImportedNodes:
 
 
 def elect_leaders(topics: Iterable[TopicImage], logs: Mapping[int, NodeLogs]) -> None:
-    """Have the best replica of each partition lead. logs: of each node, by its id."""
+    """Elect the replica with the newest leader epoch, and of several the one with the longest log, in each partition.
+
+    logs: of each node, by its id.
+    """
     for topic in topics:
         for index, partition in enumerate(topic.partitions):
             topic.partitions[index] = _led_by_best(

@@ -6,7 +6,7 @@ The nodes have consecutive ids from node.id on. Each listener of a node has the 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, cast
 
 from ..config.broker_config import BrokerConfig
 from ..config.config_types import ConfigError
@@ -37,14 +37,15 @@ class NodeOptions(NamedTuple):
         return self.racks[index] if self.racks else config.broker_rack
 
 
-def check_nodes(count: object, racks: Sequence[object] | None) -> NodeOptions:
-    """Return the options of a cluster. racks: None if not given. Raises ConfigError."""
+def check_nodes(count: object, racks: object) -> NodeOptions:
+    """Return the options of a cluster. racks: a list of names, None if not given. Raises ConfigError."""
     if not isinstance(count, int) or isinstance(count, bool) or not 1 <= count <= NODES_MAX:
         raise ConfigError(f"nodes: expected an integer from 1 to {NODES_MAX}, got {count!r}")
     if racks is None:
         return NodeOptions(count)
-    names = [rack for rack in racks if isinstance(rack, str) and rack]
-    if isinstance(racks, str) or len(names) != len(racks):
+    given = cast("Sequence[object]", racks) if isinstance(racks, Sequence) and not isinstance(racks, str) else ()
+    names = [rack for rack in given if isinstance(rack, str) and rack]
+    if not names or len(names) != len(given):
         raise ConfigError(f"racks: expected a name for each node, got {racks!r}")
     if len(names) != count:
         raise ConfigError(f"racks: expected a rack for each of {count} nodes, got {len(names)}: {', '.join(names)}")

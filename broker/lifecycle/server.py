@@ -96,7 +96,8 @@ class Server:
         node = self.node
         return FaultInjector(
             HeldRequests(node.clock, self._held_ids),
-            node.image.topic_name_of,
+            # The image is looked up with each call: a node that is cut off from the controller has a copy of it.
+            lambda topic_id: node.image.topic_name_of(topic_id),
             node.file_faults,
             self._plan,
             self._dispatcher.observer,

@@ -203,7 +203,7 @@ class MetadataImage:
     def copy(self) -> MetadataImage:
         """Return the metadata as it is now; later changes are not in it."""
         copied = MetadataImage(self.cluster_id, deepcopy(self.configs), self.emulated_version)
-        copied.features, copied.offset, copied.brokers = self.features, self.offset, deepcopy(self.brokers)
+        copied.features, copied.brokers, copied.offset = deepcopy(self.features), deepcopy(self.brokers), self.offset
         for topic in self.topics.values():
             copied.add_topic(replace(topic, configs=dict(topic.configs), partitions=list(topic.partitions)))
         return copied

@@ -98,7 +98,8 @@ class Connection(asyncio.BufferedProtocol):
         self._slow_writer: SlowWriter | None = None
         self._is_writing_paused = False
         self._is_reading_paused = False
-        self._is_hanging = False
+        # The calls of `hang` without a `wake`: a fault rule and a cut network may stop the connection at the same time.
+        self._hang_count = 0
         self._is_dropped = False
 
     # -- asyncio.BufferedProtocol
@@ -142,7 +143,7 @@ class Connection(asyncio.BufferedProtocol):
         if not self._view:
             self._view = self._buffers.shared
         self._end += nbytes
-        if self._is_hanging:
+        if self._hang_count:
             self._own_buffer()
             self._pause_reading()
             return
@@ -179,7 +180,7 @@ class Connection(asyncio.BufferedProtocol):
     def resume_writing(self) -> None:
         """Handle requests again, because the client has read."""
         self._is_writing_paused = False
-        self._handle_frames()
+        self._go_on()
 
     def guard(self, frame_handler: FrameHandler) -> None:
         """Have all frames handled by a gate."""
@@ -221,14 +222,14 @@ class Connection(asyncio.BufferedProtocol):
             transport.abort()
 
     def hang(self) -> None:
-        """Handle nothing until `wake`. Reading pauses with the next bytes that arrive."""
+        """Handle nothing until `wake` is called as often as `hang`. Reading pauses with the next bytes that arrive."""
         # Not paused here: uvloop begins to read only after connection_made has returned.
-        self._is_hanging = True
+        self._hang_count += 1
 
     def wake(self) -> None:
-        """Handle the frames received so far and read again."""
-        self._is_hanging = False
-        self._handle_frames()
+        """Undo one `hang`. After the last one, handle the frames received so far and read again."""
+        self._hang_count -= 1
+        self._go_on()
 
     def slow_down(self, piece_bytes: int, every_ms: int) -> None:
         """Write all later responses in pieces of piece_bytes, one every every_ms of the cluster's clock."""
@@ -257,7 +258,7 @@ class Connection(asyncio.BufferedProtocol):
 
     def go_on(self) -> None:
         """Handle the next requests, because the response queue has room again."""
-        self._handle_frames()
+        self._go_on()
 
     def answered(self, request_id: int) -> None:
         """Report to the journal that the whole response was written, unless the connection is closing."""
@@ -278,6 +279,11 @@ class Connection(asyncio.BufferedProtocol):
         return SlowWriter(clock, lambda piece: self._write([piece]), piece_bytes=piece_bytes, every_ms=every_ms)
 
     # -- frames
+
+    def _go_on(self) -> None:
+        """Handle the frames received so far, unless the connection hangs: then they wait for the last `wake`."""
+        if not self._hang_count:
+            self._handle_frames()
 
     def _handle_frames(self) -> None:
         """Handle the complete frames in the buffer until one has to wait, then make room for the next read."""
@@ -423,6 +429,6 @@ class Connection(asyncio.BufferedProtocol):
             self._transport.pause_reading()
 
     def _resume_reading(self) -> None:
-        if self._transport is not None and not self._transport.is_closing() and not self._is_hanging:
+        if self._transport is not None and not self._transport.is_closing() and not self._hang_count:
             self._is_reading_paused = False
             self._transport.resume_reading()

@@ -25,11 +25,11 @@ class ResponseWriter(Protocol):
         ...
 
     def hang(self) -> None:
-        """Read and write nothing until `wake`."""
+        """Read nothing until `wake` is called as often as `hang`."""
         ...
 
     def wake(self) -> None:
-        """Continue after `hang`."""
+        """Undo one `hang`, and continue after the last one."""
         ...
 
     def slow_down(self, piece_bytes: int, every_ms: int) -> None:

@@ -1,7 +1,7 @@
 """The leaders of a partition, to find out whether the log of the present one has what another leader has appended.
 
 A record is identified by its leader epoch and its offset, because an epoch has one leader. The offset alone is not
-enough: a leader that was replaced and could not be reached goes on to append at offsets of its own.
+enough: a leader that was replaced and could not be reached continues to append at offsets of its own.
 """
 
 from __future__ import annotations

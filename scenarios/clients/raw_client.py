@@ -12,6 +12,7 @@ import time
 from contextlib import suppress
 from dataclasses import dataclass
 
+from ...broker.coordinators.internal_topics import CoordinatorType
 from ...protocol.api_keys import APIS, ApiKey
 from ...protocol.batches.record_batch import NO_PRODUCER_EPOCH, NO_PRODUCER_ID
 from ...protocol.batches.records import BatchOptions, Record, build_batch
@@ -24,7 +25,7 @@ from ...protocol.sequences import NO_SEQUENCE, increment_sequence
 from ..scenario import Batch
 from .client import SETTLE_SECONDS_MAX, ClientOptions, ClientStuck, Delivery, events_of, headers_of, value_of
 from .raw_connection import ConnectionLost, NoResponse
-from .raw_coordinator import CoordinatorApi, CoordinatorType, RawCoordinator
+from .raw_coordinator import CoordinatorApi, RawCoordinator
 from .raw_leader import await_leader, connect_to_leader
 from .raw_transaction import RawTransaction
 

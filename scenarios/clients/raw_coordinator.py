@@ -9,9 +9,9 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from enum import IntEnum
 from typing import Generic, TypeVar
 
+from ...broker.coordinators.internal_topics import CoordinatorType
 from ...protocol.api_keys import ApiKey
 from ...protocol.client_requests import RequestMessage
 from ...protocol.error_codes import ErrorCode
@@ -30,13 +30,6 @@ _MOVED = (
 )
 
 Answer = TypeVar("Answer")
-
-
-class CoordinatorType(IntEnum):
-    """The key types of FindCoordinator."""
-
-    GROUP = 0
-    TRANSACTION = 1
 
 
 @dataclass(frozen=True, slots=True)

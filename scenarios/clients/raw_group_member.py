@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ...broker.coordinators.internal_topics import CoordinatorType
 from ...protocol.api_keys import ApiKey
 from ...protocol.error_codes import ErrorCode
 from ...protocol.messages.join_group import JoinGroupRequest, JoinGroupRequestProtocol, JoinGroupResponse
@@ -16,7 +17,7 @@ from ...protocol.messages.offset_fetch import OffsetFetchRequest, OffsetFetchReq
 from ...protocol.messages.sync_group import SyncGroupRequest, SyncGroupRequestAssignment, SyncGroupResponse
 from .client import ClientStuck
 from .consumer import ConsumerOptions
-from .raw_coordinator import CoordinatorApi, CoordinatorType, RawCoordinator
+from .raw_coordinator import CoordinatorApi, RawCoordinator
 
 # More than a scenario takes: the member sends no heartbeats.
 SESSION_TIMEOUT_MS = 60_000

@@ -9,7 +9,7 @@ from importlib.resources.abc import Traversable
 import msgspec
 
 from ..scenario import ALL_VERSIONS
-from ..scenario_files import ScenarioFileError, UnknownScenario, batch_of
+from ..scenario_files import NodeCount, ScenarioFileError, UnknownScenario, batch_of
 from .job_scenario import AnyJobStep, AuditLog, CopyJob, DedupLog, EndCopy, JobExpectation, JobScenario, Send, WriteJob
 
 _PACKAGE = __name__.rpartition(".")[0]
@@ -27,7 +27,7 @@ class _File(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
     expect: JobExpectation
     batches: dict[str, str] = {}
     versions: str = ALL_VERSIONS
-    nodes: int = 1
+    nodes: NodeCount = 1
 
 
 def job_scenario_names() -> list[str]:

@@ -15,8 +15,8 @@ from ..broker.wire_connection import still_serves
 from ..serving_process import Serving, run, serving
 from .admin_client import AdminClient
 
-SOME_SURROUNDINGS = "a list with at least one of clients, controller or nodes"
-SOME_NODES = "integer >= 0, an object with from, to, a list with at least one of these or null"
+SOME_SURROUNDINGS = "a list with 1 to 3 of clients, controller or nodes"
+SOME_NODES = "integer >= 0, an object with from, to, a list with 1 to 1000 of these or null"
 PARTITION = {"topic": "orders", "partition": 0}
 
 
@@ -117,6 +117,7 @@ def test_partitions_that_do_not_exist_are_an_error(
         ("/v1/nodes/4/isolate", {"from": ["nodes"]}, (404, "id", "1, 2, 3")),
         ("/v1/nodes/1/isolate", {"from": []}, (400, "from", SOME_SURROUNDINGS)),
         ("/v1/nodes/1/isolate", {"from": ["node"]}, (400, "from[0]", "clients, controller or nodes")),
+        ("/v1/nodes/1/isolate", {"from": ["nodes"] * 4}, (400, "from", SOME_SURROUNDINGS)),
         ("/v1/nodes/1/isolate", {}, (400, "from", SOME_SURROUNDINGS)),
         ("/v1/nodes/4/rejoin", None, (404, "id", "1, 2, 3")),
         ("/v1/crash", {}, (400, "node", "1, 2, 3")),
@@ -142,6 +143,11 @@ def test_partitions_that_do_not_exist_are_an_error(
             "/v1/coordinators/move",
             {"node": 1, "group_id": "g", "transactional_id": "t"},
             (400, "", "an object with either group_id or transactional_id"),
+        ),
+        (
+            "/v1/coordinators/move",
+            {"node": 1, "group_id": ""},
+            (400, "group_id", "text of 1 to 32767 characters or null"),
         ),
         ("/v1/coordinators/move", {"node": 1, "group_id": "g"}, (409, "group_id", None)),
         ("/v1/coordinators/move", {"node": 1, "transactional_id": "t"}, (409, "transactional_id", None)),

@@ -166,8 +166,11 @@ def test_unknown_producer_is_404(admin: AdminClient) -> None:
     assert (answer.status, answer.error["value"]) == (404, 99)
 
 
-def test_invalid_page_token_is_400(admin: AdminClient) -> None:
-    assert admin.call("GET", "/v1/producers?since=x").status == 400
+@pytest.mark.parametrize("token", ["x", "orders/0", "orders/0/x", "orders/0/1/2", f"orders/0/{'9' * 20}"])
+def test_invalid_page_token_is_400(admin: AdminClient, token: str) -> None:
+    answer = admin.call("GET", f"/v1/producers?since={token}")
+
+    assert (answer.status, answer.error["message"]) == (400, f"since cannot be {token!r}")
 
 
 def test_journal_lists_each_request_with_its_batches(admin: AdminClient) -> None:

@@ -354,6 +354,31 @@ def test_requests_that_arrive_while_the_connection_hangs_are_answered_after_it()
     assert bytes(answered.written) == framed(b"late")
 
 
+def test_a_connection_that_hangs_twice_continues_after_the_second_wake() -> None:
+    connection, transport, _ = opened()
+    connection.hang()
+    connection.hang()
+    feed(connection, framed(b"late"))
+
+    connection.wake()
+    after_one = bytes(transport.written)
+    connection.wake()
+
+    assert (after_one, bytes(transport.written)) == (b"", framed(b"late"))
+
+
+def test_a_request_behind_a_pending_one_waits_while_the_connection_hangs() -> None:
+    connection, transport, dispatcher = opened()
+    feed(connection, framed(b"wait") + framed(b"behind"))
+    connection.hang()
+
+    dispatcher.waiting[0].complete([framed(b"first")])
+    while_hanging = bytes(transport.written)
+    connection.wake()
+
+    assert (while_hanging, bytes(transport.written)) == (framed(b"first"), framed(b"first") + framed(b"behind"))
+
+
 def test_a_second_large_frame_is_received_in_the_kept_buffer_of_the_first() -> None:
     buffers = ReceiveBuffers()
     connection, transport, _ = opened(buffers)

@@ -195,6 +195,20 @@ def test_a_replica_that_was_paused_while_its_node_was_down_does_not_catch_up(clu
     assert cluster.log_end(3, "orders") == 0
 
 
+def test_replicas_that_are_created_after_a_pause_fetch(cluster: RunningCluster) -> None:
+    create(cluster)
+    controller = cluster.cluster.controller
+    cluster.call(lambda: cluster.membership.set_paused(3, is_paused=True))
+
+    cluster.call(lambda: controller.create_topic("payments", 1, assignments=[NODES]))
+    cluster.call(lambda: controller.create_partitions(cluster.cluster.image.topics["orders"], 2, assignments=[NODES]))
+
+    for topic_name, index in (("payments", 0), ("orders", 1)):
+        with cluster.client(1) as client:
+            assert client.produce(topic_name, batch(b"a"), partition=index).error_code == ErrorCode.NONE
+        assert cluster.log_end(3, topic_name, index) == 1
+
+
 def test_a_new_topic_of_the_same_name_is_not_paused(cluster: RunningCluster) -> None:
     create(cluster)
     cluster.call(lambda: cluster.membership.set_paused(3, is_paused=True))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from unittest.mock import patch
 
 from fauxka.broker.isolation import Isolation
+from fauxka.broker.metadata.features import GROUP_VERSION, FeatureUpdate, UpgradeType
 from fauxka.broker.metadata.metadata_image import NO_LEADER
 from fauxka.storage.segments.log_segment import LogSegment
 
@@ -164,6 +165,19 @@ def test_configs_changed_while_a_node_was_cut_off_apply_when_it_rejoins() -> Non
     cluster.membership.rejoin(1)
 
     assert cluster.partition(1).log.config.min_insync_replicas == 2
+
+
+def test_features_updated_while_a_node_was_cut_off_apply_when_it_rejoins() -> None:
+    cluster = cluster_of(1, 2, 3)
+    cluster.membership.isolate(1, [Isolation.CONTROLLER])
+    update = FeatureUpdate(0, UpgradeType.UNSAFE_DOWNGRADE)
+    cluster.cluster.controller.update_features({GROUP_VERSION: update}, validate_only=False)
+    levels_before = [each.image.features.level_of(GROUP_VERSION) for each in cluster.cluster.nodes]
+
+    cluster.membership.rejoin(1)
+
+    assert levels_before == [1, 0, 0]
+    assert cluster.node(1).image.features.level_of(GROUP_VERSION) == 0
 
 
 def test_a_follower_learns_the_log_start_while_too_few_replicas_are_in_sync() -> None:

@@ -175,7 +175,7 @@ def test_json_and_python_make_the_same_rule() -> None:
         (closing(match={"api": ["Fetch", "fetch"]}), "match.api[1]", "fetch", "AddOffsetsToTxn, "),
         (closing(match={"key": {"base64": "no base64!"}}), "match.key.base64", "no base64!", "base64 text"),
         (closing(match={"key": {"base64": "/w"}}), "match.key.base64", "/w", "base64 text"),
-        (closing(match={"key": 5}), "match.key", 5, "text, an object with text, base64, a list with at least one of "),
+        (closing(match={"key": 5}), "match.key", 5, "text, an object with text, base64, a list with 1 to 1000 of "),
         (closing(match={"key": {}}), "match.key", {}, 'a text, {"text": "..."} or {"base64": "..."}'),
         (closing(match={"key": {"text": None}}), "match.key.text", None, "text"),
         (
@@ -191,7 +191,7 @@ def test_json_and_python_make_the_same_rule() -> None:
             closing(match={"header": "id"}),
             "match.header",
             "id",
-            "an object with name, value, a list with at least one of these or null",
+            "an object with name, value, a list with 1 to 1000 of these or null",
         ),
         (closing(when={"times": 0}), "when.times", 0, "integer >= 1 or null"),
         (closing(when={"every": 0}), "when.every", 0, "integer >= 1"),

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Coroutine, Sequence
 from functools import partial
 from typing import TypeVar
-from unittest.mock import patch
 
 from fauxka.broker.cluster import Cluster
 from fauxka.broker.config.broker_config import BrokerConfig
@@ -56,7 +55,8 @@ class ReplicatedCluster:
             self.truncations.append((replicas.node_id, end_offset, partition.log.log_end_offset))
             truncate(partition, end_offset)
 
-        patch.object(replicas, "truncate_log", truncate_log).start()
+        # The manager is this cluster's own, so that nothing has to be restored. A started patch would keep it for ever.
+        vars(replicas)["truncate_log"] = truncate_log
 
     @property
     def membership(self) -> Membership:

@@ -14,6 +14,7 @@ from fauxka.protocol.batches.record_batch import TRANSACTIONAL_BIT, parse_header
 from fauxka.protocol.error_codes import ErrorCode, KafkaError
 from fauxka.storage.append_refused import AppendRefused
 from fauxka.storage.coordinator_batch import TransactionMarker
+from fauxka.storage.producers.producer_state_entry import ProducerStateEntry
 
 from ..protocol.batch_bytes import batch, record
 from ..run_counts import examples
@@ -284,14 +285,24 @@ class Replication(RuleBasedStateMachine):
         log = self.real.partition(node_id).find_log()
         if log is None or not log.log_end_offset:
             return None
-        producers = [
-            (each.producer_id, each.producer_epoch, each.last_sequence, each.current_txn_first_offset)
-            for each in sorted(log.producers.active_producers(), key=lambda entry: entry.producer_id)
-            # A replica that is new does not learn of producers whose records were deleted before.
-            if each.batches and each.batches[-1].last_offset >= start
-        ]
+        # A replica that is new does not learn of producers whose records were deleted before, nor of their open
+        # transactions, as in Kafka.
+        active = [each for each in log.producers.active_producers() if each.batches]
+        known = [each for each in active if each.batches[-1].last_offset >= start]
+        producers = sorted(
+            (each.producer_id, each.producer_epoch, each.last_sequence, _begin_of(each, start)) for each in known
+        )
         found = self.real.log_of(node_id)
-        return found.records[start:], found.high_watermark, producers, log.last_stable_offset
+        stable = log.last_stable_offset
+        if any(each.current_txn_first_offset is not None for each in active if each not in known):
+            stable = min([found.high_watermark, *(begin for each in known if (begin := _begin_of(each, start)) >= 0)])
+        return found.records[start:], found.high_watermark, producers, stable
+
+
+def _begin_of(producer: ProducerStateEntry, start: int) -> int:
+    """Return where the open transaction of a producer begins, in a log without the records before start; or -1."""
+    first = producer.current_txn_first_offset
+    return -1 if first is None else max(first, start)
 
 
 def _last_sequence(log: LogModel, producer_id: int) -> int:

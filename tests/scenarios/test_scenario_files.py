@@ -52,6 +52,9 @@ def test_a_file_is_read() -> None:
         ('batches = ["A"]', 'batches = ["B"]', "unknown batch B"),
         ("log = ", "lug = ", "lug"),
         ("[batches]", "[batches", "Expected"),
+        ('title = "t"', 'title = "t"\nnodes = 0', "Expected `int` >= 1 - at `$.nodes`"),
+        ('title = "t"', 'title = "t"\nnodes = 17', "Expected `int` <= 16 - at `$.nodes`"),
+        ('title = "t"', 'title = "t"\nnodes = 3\non_disk = true', "on_disk runs one node, not 3"),
     ],
 )
 def test_invalid_scenario_is_refused_with_file_and_place(written: str, instead: str, told: str) -> None:

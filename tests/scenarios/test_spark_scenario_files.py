@@ -69,6 +69,7 @@ def test_a_file_is_read() -> None:
     ("written", "instead", "told"),
     [
         ('title = "t"', "", "title"),
+        ('title = "t"', 'title = "t"\nnodes = 0', "Expected `int` >= 1 - at `$.nodes`"),
         ('do = "copy"', 'do = "move"', "move"),
         ('A = "5..9"', 'A = "5-9"', "114..120"),
         ('batches = ["A"]', 'batches = ["B"]', "unknown batch B"),

@@ -118,6 +118,17 @@ def test_an_unclean_leader_must_be_asked_for(broker: Broker) -> None:
     assert [each.log_end_offset for each in moved.replica_states] == [0, 0, 0]
 
 
+def test_while_all_nodes_are_down_the_error_names_the_call_that_starts_one(broker: Broker) -> None:
+    for node in NODES:
+        broker.stop_node(node, controlled=False, noticed=True)
+
+    with pytest.raises(CallError, match="node 1 is down; POST /v1/nodes/1/start starts it"):
+        broker.partitions(TOPIC)
+
+    assert [sorted(each.offline) for each in broker.partitions()] == [NODES] * len(broker.partitions())
+    assert broker.start_node(1).state == "running"
+
+
 def test_a_node_that_is_cut_off_from_its_clients_answers_after_it_has_rejoined(broker: Broker) -> None:
     with BlockingClient(address_of(broker, 2)) as client, ThreadPoolExecutor() as pool:
         client.metadata()

@@ -3,10 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 
+from fauxka.broker.lifecycle.blocking_connection import ConnectionFailed
+from fauxka.protocol.api_keys import ApiKey
+from fauxka.protocol.error_codes import ErrorCode
+from fauxka.protocol.messages.fetch import FetchPartition, FetchRequest, FetchResponse, FetchTopic
+from fauxka.protocol.messages.metadata import MetadataResponse
 from fauxka.testing import Broker, CallError
 
 from ..broker.blocking_client import BlockingClient
@@ -15,6 +21,9 @@ TOPIC = "orders"
 CONFIGS = {"default.replication.factor": "3"}
 NODES = [1, 2, 3]
 SESSION_MS = 10_000
+SECONDS_MAX = 20
+# Long enough for a response that must not come.
+SECONDS_WITHOUT_RESPONSE = 0.3
 
 
 @pytest.fixture
@@ -26,6 +35,14 @@ def broker() -> Iterator[Broker]:
 def serves_clients(broker: Broker, node: int) -> bool:
     with BlockingClient(broker.nodes()[node - 1].bootstrap) as client:
         return bool(client.metadata().brokers)
+
+
+def is_unanswered(asked: Future[MetadataResponse]) -> bool:
+    try:
+        asked.result(SECONDS_WITHOUT_RESPONSE)
+    except TimeoutError:
+        return True
+    return False
 
 
 def kill(broker: Broker) -> None:
@@ -148,3 +165,67 @@ def test_an_export_reads_from_the_new_leader_of_a_node_that_is_cut_off_from_the_
     broker.export(str(tmp_path / "exported"))
 
     assert (tmp_path / "exported" / f"{TOPIC}-0" / "00000000000000000000.log").stat().st_size > 0
+
+
+def test_a_connection_that_a_rule_has_hang_still_hangs_after_isolation_and_rejoin(broker: Broker) -> None:
+    rule = broker.faults.add({"point": "accepted", "action": {"kind": "hang"}})
+    with ThreadPoolExecutor() as pool, BlockingClient(broker.nodes()[1].bootstrap) as client:
+        rule.await_hits(timeout_ms=1000 * SECONDS_MAX)
+        asked = pool.submit(client.metadata)
+
+        broker.isolate(2, ["clients"])
+        broker.rejoin(2)
+
+        assert is_unanswered(asked)
+        broker.reset("faults")
+        with pytest.raises(ConnectionFailed, match="was closed"):
+            asked.result(SECONDS_MAX)
+
+
+def test_a_delayed_connection_of_a_node_without_clients_waits_for_rejoin(broker: Broker) -> None:
+    broker.clock.set_mode("manual")
+    rule = broker.faults.add({"point": "accepted", "action": {"kind": "delay", "ms": 500}})
+    broker.isolate(2, ["clients"])
+    with ThreadPoolExecutor() as pool, BlockingClient(broker.nodes()[1].bootstrap) as client:
+        rule.await_hits(timeout_ms=1000 * SECONDS_MAX)
+        asked = pool.submit(client.metadata)
+
+        broker.clock.advance(1000)
+        assert is_unanswered(asked)
+        broker.rejoin(2)
+
+        assert len(asked.result(SECONDS_MAX).brokers) == len(NODES)
+
+
+def test_a_node_that_is_isolated_twice_from_its_clients_serves_them_after_one_rejoin(broker: Broker) -> None:
+    with ThreadPoolExecutor() as pool, BlockingClient(broker.nodes()[1].bootstrap) as client:
+        client.metadata()
+        broker.isolate(2, ["clients"])
+        broker.isolate(2, ["clients", "nodes"])
+        asked = pool.submit(client.metadata)
+
+        broker.rejoin(2)
+
+        assert len(asked.result(SECONDS_MAX).brokers) == len(NODES)
+
+
+def test_a_rule_by_topic_acts_on_topic_ids_that_are_newer_than_an_isolation(broker: Broker) -> None:
+    broker.faults.add(
+        {
+            "match": {"api": "Fetch", "topic": "orders"},
+            "when": {"times": None},
+            "point": "received",
+            "action": {"kind": "error", "error": "NOT_LEADER_OR_FOLLOWER"},
+        }
+    )
+    broker.isolate(3, ["controller"])
+    # The first request while a rule is armed, which creates the fault injector of the node.
+    assert serves_clients(broker, 3)
+    broker.rejoin(3)
+    broker.topics.create("orders", partitions=1)
+
+    with BlockingClient(broker.nodes()[2].bootstrap) as client:
+        fetched = FetchTopic(topic_id=client.topic_ids()["orders"], partitions=[FetchPartition(partition=0)])
+        response = client.send(ApiKey.FETCH, 13, FetchRequest(max_bytes=1, topics=[fetched]), FetchResponse.read)
+
+    assert response.responses[0].partitions[0].error_code == ErrorCode.NOT_LEADER_OR_FOLLOWER

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from typing import Any
 
 import pytest
 from confluent_kafka import Consumer, Producer
@@ -252,11 +253,30 @@ def test_calls_on_nodes_check_their_arguments(broker: Broker) -> None:
         (17, None, "nodes: expected an integer from 1 to 16, got 17"),
         (2, ["a"], "racks: expected a rack for each of 2 nodes, got 1: a"),
         (2, "ab", "racks: expected a name for each node, got 'ab'"),
+        (2, iter("ab"), "racks: expected a name for each node, got <str_"),
+        (2, 5, "racks: expected a name for each node, got 5"),
+        (2, [], "racks: expected a name for each node, got \\[\\]"),
+        ("2", None, "nodes: expected an integer from 1 to 16, got '2'"),
     ],
 )
-def test_wrong_number_of_nodes_or_racks_is_a_config_error(nodes: int, racks: list[str] | None, message: str) -> None:
+def test_wrong_number_of_nodes_or_racks_is_a_config_error(nodes: Any, racks: Any, message: str) -> None:
     with pytest.raises(ConfigError, match=message):
         Broker(nodes=nodes, racks=racks)
+
+
+@pytest.mark.parametrize(
+    ("folders", "message"),
+    [
+        ({"import_logs": 5}, r"import_logs: expected a path, got 5 \(int\)"),
+        ({"import_logs": ["a", None]}, r"import_logs: expected a path, got None \(NoneType\)"),
+        ({"import_logs": b"a"}, r"import_logs: expected a path, got b'a' \(bytes\)"),
+        ({"import_logs": iter(["a", "b"])}, "import_logs: expected a path, got <list_iterator"),
+        ({"data_dir": 5}, r"data_dir: expected a path, got 5 \(int\)"),
+    ],
+)
+def test_a_folder_that_is_no_path_is_a_config_error(folders: dict[str, Any], message: str) -> None:
+    with pytest.raises(ConfigError, match=message):
+        Broker(nodes=2, **folders)
 
 
 def test_async_broker_has_several_nodes_too() -> None:

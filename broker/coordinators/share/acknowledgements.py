@@ -70,7 +70,7 @@ def acknowledge(
 
 
 def _without_leader() -> KafkaError:
-    """Return the error for a partition of another node: a node knows only the share partitions that it leads."""
+    """Return the error for a partition of another node: a node has only the share partitions that it leads."""
     code = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
     return KafkaError(code, ERROR_MESSAGES[code])
 

@@ -358,7 +358,7 @@ class TransactionCoordinator:
     @property
     def _level(self) -> int:
         """The level of transaction.version, which a request can change."""
-        return self._controller.image.features.level_of(TRANSACTION_VERSION)
+        return self._replicas.image.features.level_of(TRANSACTION_VERSION)
 
     def _check_version(self, client_version: int) -> None:
         """Raise KafkaError UNSUPPORTED_VERSION if transaction.version 0 cannot store the client's version.
