@@ -262,10 +262,10 @@ class AclCapture:
         """Connect as the super user, and wait for the coordinators. addresses: of the listeners of acl_brokers."""
         self._address = addresses["SASL_PLAINTEXT"]
         self._admin = ConsumerGroupRecorder(addresses["PLAINTEXT"], io.StringIO())
-        self._log_dir = ""
         for key_type in (0, 1):
             self._admin.expect_coordinator(key_type, "any")
         self._admin.expect_loaded()
+        self._admin.expect_that(self._gives_producer_ids, "a transaction coordinator that is ready")
         self._admin.settle()
 
     def run(self, number: int, case: AclCase) -> Json:
@@ -294,6 +294,11 @@ class AclCapture:
     def close(self) -> None:
         """Close the connection."""
         self._admin.connection.close()
+
+    def _gives_producer_ids(self) -> bool:
+        response = self._admin.call(initialising("any"), 4)
+        assert isinstance(response, init_producer_id.InitProducerIdResponse)
+        return response.error_code == 0
 
     def _create(self, acls: Acls) -> None:
         if acls:

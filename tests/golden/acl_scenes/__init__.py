@@ -1,10 +1,16 @@
 """The cases of capture_acls by subject."""
 
 from ..acl_recorder import AclCase
-from . import judging, producing
+from . import groups, judging, metadata, offsets, producing, reading, topics
 
 # ListGroups is about all groups of a broker: its cases come first.
 CASES: list[AclCase] = [
+    *groups.LISTED,
     *judging.CASES,
     *producing.CASES,
+    *reading.CASES,
+    *metadata.CASES,
+    *topics.CASES,
+    *groups.CASES,
+    *offsets.CASES,
 ]
