@@ -22,6 +22,10 @@ CONFIG = {
     "sasl.enabled.mechanisms": "PLAIN",
     "listener.name.sasl_plaintext.plain.sasl.jaas.config": f"{_PLAIN} {_JAAS_USERS};",
     "authorizer.class.name": "org.apache.kafka.metadata.authorizer.StandardAuthorizer",
+    # The first assignment of a group at once.
+    "group.share.assignment.interval.ms": "0",
+    "group.consumer.assignment.interval.ms": "0",
+    "share.coordinator.state.topic.num.partitions": "1",
     # Without SASL a client and a broker are User:ANONYMOUS.
     "super.users": "User:admin;User:ANONYMOUS",
 }

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import io
 import json
+import re
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -30,6 +31,7 @@ from fauxka.protocol.messages import (
 )
 from fauxka.protocol.messages.api_versions import ApiVersionsRequest
 
+from ..messages import replaced
 from .acl_brokers import ALICE, PASSWORDS, STRICT
 from .acls import Acls, acls_of, creating_acls, deleting_all_acls, describing_all_acls
 from .capture_connection import Connection, ConnectionClosedError, Request
@@ -55,6 +57,8 @@ MISSING_ID = bytes(range(16))
 SHARE_MEMBER = "AAAAAAAAAAAAAAAAAAAAAQ"
 CONSUMER_MEMBER = "member-of-the-set-up"
 PRODUCER_IDS = {"producer_id", "v3_and_below_producer_id", "ongoing_txn_producer_id"}
+# An error message with the broker's own view of the request.
+REQUEST = re.compile(r"^(Request ).*( is not authorized\.?| needs \w+ permission\.)$")
 # Entries of these lists stand for the entry of the request at the same place; all others are sorted.
 IN_ORDER = {"CreateAcls": "results", "DeleteAcls": "filter_results"}
 
@@ -92,11 +96,13 @@ class AclNormalForm(ConsumerGroupNormalForm):
     def _text(self, value: str, name: str) -> Json:
         text = super()._text(value, name)
         assert isinstance(text, str)
-        return text.replace(self._prefix, "")
+        return REQUEST.sub(r"\1REQUEST\2", text.replace(self._prefix, ""))
 
     def _number(self, value: int, name: str) -> Json:
         if name in PRODUCER_IDS and value >= 0:
             return self._producers.setdefault(value, f"producer {len(self._producers) + 1}")
+        if name == "port" and value != self._port:
+            return "PORT_OF_ANOTHER_LISTENER"
         return super()._number(value, name)
 
 
@@ -164,19 +170,19 @@ class Scene:
         assert response.error_code == 0, response
         return CONSUMER_MEMBER
 
-    def share_member(self, group: str, topic: Topic) -> str:
-        """Make the super user the only member of a share group, and return its member id."""
-        self._note(f"group {group} with a member of the share protocol, subscribed to", topic)
-        response = self.admin.call(sharing(self.name(group), SHARE_MEMBER, 0, topic), 1)
-        assert isinstance(response, share_group_heartbeat.ShareGroupHeartbeatResponse)
-        assert response.error_code == 0, response
+    def share_member(self, group: str, *topics: Topic) -> str:
+        """Make the super user the only member of a share group that has partitions, and return its member id."""
+        self._note(f"group {group} with a member of the share protocol, subscribed to", *topics)
+        request = sharing(self.name(group), SHARE_MEMBER, 0, topics[0])
+        request = replaced(request, subscribed_topic_names=[topic.name for topic in topics])
 
         def is_assigned() -> bool:
-            beat = self.admin.call(sharing(self.name(group), SHARE_MEMBER, 1, topic), 1)
-            assert isinstance(beat, share_group_heartbeat.ShareGroupHeartbeatResponse)
-            described = self.admin.call(sharing(self.name(group), SHARE_MEMBER, beat.member_epoch, topic), 1)
-            assert isinstance(described, share_group_heartbeat.ShareGroupHeartbeatResponse)
-            return beat.assignment is not None and bool(beat.assignment.topic_partitions)
+            nonlocal request
+            response = self.admin.call(request, 1)
+            assert isinstance(response, share_group_heartbeat.ShareGroupHeartbeatResponse)
+            assert response.error_code == 0, response
+            request = sharing(self.name(group), SHARE_MEMBER, response.member_epoch, topics[0])
+            return response.assignment is not None and len(response.assignment.topic_partitions) == len(topics)
 
         self.admin.expect_that(is_assigned, f"an assignment of {group}")
         return SHARE_MEMBER

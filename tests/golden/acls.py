@@ -13,6 +13,8 @@ from fauxka.protocol.messages.describe_acls import DescribeAclsRequest, Describe
 # The one resource of type CLUSTER, and the name of an ACL for all resources of its type.
 CLUSTER_NAME = "kafka-cluster"
 WILDCARD = "*"
+# Resources that a case does not create, so that their names are the same in all.
+SHARED_TYPES = {"CLUSTER", "USER"}
 ANY = 1
 
 
@@ -83,7 +85,7 @@ class Acl:
 
     def in_names_of(self, prefix: str) -> Acl:
         """Return the ACL for the resource as a case names it, with its prefix before."""
-        is_shared = self.resource_type == "CLUSTER" or (self.name == WILDCARD and self.pattern == "LITERAL")
+        is_shared = self.resource_type in SHARED_TYPES or (self.name == WILDCARD and self.pattern == "LITERAL")
         return self if is_shared else replace(self, name=prefix + self.name)
 
     def creation(self) -> AclCreation:

@@ -1,7 +1,7 @@
 """The cases of capture_acls by subject."""
 
 from ..acl_recorder import AclCase
-from . import groups, judging, metadata, offsets, producing, reading, topics
+from . import acl_requests, cluster, configs, groups, judging, metadata, offsets, producing, reading, sharing, topics, transactions
 
 # ListGroups is about all groups of a broker: its cases come first.
 CASES: list[AclCase] = [
@@ -13,4 +13,9 @@ CASES: list[AclCase] = [
     *topics.CASES,
     *groups.CASES,
     *offsets.CASES,
+    *transactions.CASES,
+    *sharing.CASES,
+    *configs.CASES,
+    *cluster.CASES,
+    *acl_requests.CASES,
 ]
