@@ -38,6 +38,9 @@ from .capture_connection import Connection, ConnectionClosedError, Request
 from .capture_normal_form import Json
 from .consumer_group_recorder import ConsumerGroupNormalForm, ConsumerGroupRecorder
 from .failover.coordinator_requests import (
+    GROUP_KEY,
+    SHARE_KEY,
+    TRANSACTION_KEY,
     Producer,
     committing,
     consuming,
@@ -55,6 +58,8 @@ MEMBER_ID_REQUIRED = 79
 # A topic id and a member id that nothing has.
 MISSING_ID = bytes(range(16))
 SHARE_MEMBER = "AAAAAAAAAAAAAAAAAAAAAQ"
+# A group, a topic id and a partition, which need not exist.
+SHARE_PARTITION = "group:AAAAAAAAAAAAAAAAAAAAAQ:0"
 CONSUMER_MEMBER = "member-of-the-set-up"
 PRODUCER_IDS = {"producer_id", "v3_and_below_producer_id", "ongoing_txn_producer_id"}
 # An error message with the broker's own view of the request.
@@ -101,7 +106,7 @@ class AclNormalForm(ConsumerGroupNormalForm):
     def _number(self, value: int, name: str) -> Json:
         if name in PRODUCER_IDS and value >= 0:
             return self._producers.setdefault(value, f"producer {len(self._producers) + 1}")
-        if name == "port" and value != self._port:
+        if name == "port" and value not in (-1, self._port):
             return "PORT_OF_ANOTHER_LISTENER"
         return super()._number(value, name)
 
@@ -162,16 +167,16 @@ class Scene:
         assert synced.error_code == 0, synced
         return joined.member_id, joined.generation_id
 
-    def consumer_member(self, group: str, topic: Topic) -> str:
-        """Make the super user the only member of a group of the consumer protocol, and return its member id."""
+    def consumer_member(self, group: str, topic: Topic) -> int:
+        """Make the super user CONSUMER_MEMBER of a group of the consumer protocol, and return its epoch."""
         self._note(f"group {group} with a member of the consumer protocol, subscribed to", topic)
         response = self.admin.call(consuming(self.name(group), CONSUMER_MEMBER, 0, topic), 1)
         assert isinstance(response, consumer_group_heartbeat.ConsumerGroupHeartbeatResponse)
         assert response.error_code == 0, response
-        return CONSUMER_MEMBER
+        return response.member_epoch
 
-    def share_member(self, group: str, *topics: Topic) -> str:
-        """Make the super user the only member of a share group that has partitions, and return its member id."""
+    def share_member(self, group: str, *topics: Topic) -> None:
+        """Make the super user SHARE_MEMBER of a share group, and return when it has partitions."""
         self._note(f"group {group} with a member of the share protocol, subscribed to", *topics)
         request = sharing(self.name(group), SHARE_MEMBER, 0, topics[0])
         request = replaced(request, subscribed_topic_names=[topic.name for topic in topics])
@@ -185,7 +190,6 @@ class Scene:
             return response.assignment is not None and len(response.assignment.topic_partitions) == len(topics)
 
         self.admin.expect_that(is_assigned, f"an assignment of {group}")
-        return SHARE_MEMBER
 
     def producer(self, transactional_id: str, *topics: Topic) -> Producer:
         """Initialise a transactional producer. topics: those whose partition 0 is added to its transaction."""
@@ -268,8 +272,8 @@ class AclCapture:
         """Connect as the super user, and wait for the coordinators. addresses: of the listeners of acl_brokers."""
         self._address = addresses["SASL_PLAINTEXT"]
         self._admin = ConsumerGroupRecorder(addresses["PLAINTEXT"], io.StringIO())
-        for key_type in (0, 1):
-            self._admin.expect_coordinator(key_type, "any")
+        for key_type, key in ((GROUP_KEY, "any"), (TRANSACTION_KEY, "any"), (SHARE_KEY, SHARE_PARTITION)):
+            self._admin.expect_coordinator(key_type, key)
         self._admin.expect_loaded()
         self._admin.expect_that(self._gives_producer_ids, "a transaction coordinator that is ready")
         self._admin.settle()

@@ -1,9 +1,10 @@
 """Groups of the classic and of the consumer protocol: their coordinators, members, listings and deletion."""
 
+import re
 from collections.abc import Callable
 
 from ...messages import replaced
-from ..acl_recorder import AclCase, Scene, each
+from ..acl_recorder import CONSUMER_MEMBER, SHARE_PARTITION, AclCase, Scene, each
 from ..acls import Acls, on_cluster, on_group, on_topic, on_transactional_id
 from ..failover.coordinator_requests import (
     GROUP_KEY,
@@ -22,15 +23,21 @@ from ..failover.coordinator_requests import (
 )
 from .several import joined
 
+# Of the group after a member with a pattern has joined.
+JOINED_EPOCH = 1
 _READ = on_group("group", "READ")
 _GROUP_ACLS: dict[str, Acls] = {"no ACL": (), "DESCRIBE": on_group("group", "DESCRIBE"), "READ": _READ}
 
 
-def _find(version: int, name: str, key_type: int, suffix: str = "") -> Callable[[Scene], None]:
+def _find(version: int, name: str, key_type: int) -> Callable[[Scene], None]:
     def steps(scene: Scene) -> None:
-        scene.send(version, finding(scene.name(name) + suffix, key_type))
+        scene.send(version, finding(scene.name(name), key_type))
 
     return steps
+
+
+def _find_share_coordinator(scene: Scene) -> None:
+    scene.send(6, finding(SHARE_PARTITION, SHARE_KEY))
 
 
 def _find_two(scene: Scene) -> None:
@@ -99,18 +106,19 @@ def _consume_two_topics(scene: Scene) -> None:
 def _consume_by_pattern(scene: Scene) -> None:
     topic = scene.topic("topic")
     scene.topic("other")
-    pattern = scene.name("").replace(".", "[.]") + ".*"
     request = consuming(scene.name("group"), "member", 0, topic)
-    subscribing = replaced(request, subscribed_topic_names=None, subscribed_topic_regex=pattern)
-    scene.send(1, subscribing)
-    scene.send(1, replaced(consuming(scene.name("group"), "member", 1, topic), member_id="member"))
+    pattern = re.escape(scene.name("")) + ".*"
+    scene.send(1, replaced(request, subscribed_topic_names=None, subscribed_topic_regex=pattern))
+    # The broker resolves a pattern in the background, and has then a new epoch.
+    scene.admin.expect_epoch(scene.name("group"), JOINED_EPOCH + 1)
+    scene.send(1, consuming(scene.name("group"), "member", JOINED_EPOCH, topic))
 
 
-def _beat_without_topics(scene: Scene) -> None:
+def _beat_as_member(scene: Scene) -> None:
     topic = scene.topic("topic")
-    member = scene.consumer_member("group", topic)
-    scene.send(1, consuming(scene.name("group"), member, 1, topic))
-    scene.send(1, consuming(scene.name("group"), member, -1, topic))
+    epoch = scene.consumer_member("group", topic)
+    for next_epoch in (epoch, -1):
+        scene.send(1, consuming(scene.name("group"), CONSUMER_MEMBER, next_epoch, topic))
 
 
 def _describe_consumers(scene: Scene) -> None:
@@ -122,7 +130,6 @@ def _describe_consumers(scene: Scene) -> None:
     scene.send(1, replaced(request, include_authorized_operations=True))
 
 
-_SHARE_SUFFIX = ":AAAAAAAAAAAAAAAAAAAAAQ:0"
 _DESCRIBE_TRANSACTION = on_transactional_id("transaction", "DESCRIBE")
 _DESCRIPTIONS: dict[str, Acls] = {
     "no ACL": (),
@@ -166,8 +173,8 @@ CASES: list[AclCase] = [
     ),
     *each(
         "FindCoordinator v6 of a share partition",
-        _find(6, "group", SHARE_KEY, _SHARE_SUFFIX),
-        {"no ACL": (), "ALL of the group": on_group("*", "ALL")},
+        _find_share_coordinator,
+        {"no ACL": (), "ALL of the group": on_group("*", "ALL"), "CLUSTER_ACTION": on_cluster("CLUSTER_ACTION")},
     ),
     *each("JoinGroup v9", _join(9), _GROUP_ACLS),
     *each("JoinGroup v0", _join(0), {"no ACL": ()}),
@@ -200,7 +207,15 @@ CASES: list[AclCase] = [
             "READ and DESCRIBE of both topics": _READ + on_topic("*", "DESCRIBE"),
         },
     ),
-    *each("ConsumerGroupHeartbeat v1 of a member", _beat_without_topics, _GROUP_ACLS),
+    *each(
+        "ConsumerGroupHeartbeat v1 with a pattern",
+        _consume_by_pattern,
+        {
+            "READ and DESCRIBE of one topic": _READ + on_topic("topic", "DESCRIBE"),
+            "READ and DESCRIBE of all topics": _READ + on_topic("*", "DESCRIBE"),
+        },
+    ),
+    *each("ConsumerGroupHeartbeat v1 of a member", _beat_as_member, _GROUP_ACLS),
     *each(
         "ConsumerGroupDescribe v1",
         _describe_consumers,

@@ -49,8 +49,8 @@ def _join_with_missing_topic(scene: Scene) -> None:
 
 def _beat(scene: Scene) -> None:
     topic = scene.topic("topic")
-    member = scene.share_member("group", topic)
-    scene.send(1, sharing(scene.name("group"), member, -1, topic))
+    scene.share_member("group", topic)
+    scene.send(1, sharing(scene.name("group"), SHARE_MEMBER, -1, topic))
 
 
 def _describe(scene: Scene) -> None:

@@ -64,7 +64,7 @@ def _delete_by_name_and_id(scene: Scene) -> None:
 
 
 def _add_partitions(name: str) -> CreatePartitionsRequest:
-    return CreatePartitionsRequest(topics=[CreatePartitionsTopic(name=name, count=2)], timeout_ms=TIMEOUT_MS)
+    return CreatePartitionsRequest(topics=[CreatePartitionsTopic(name=name, count=2, assignments=None)], timeout_ms=TIMEOUT_MS)
 
 
 _DELETIONS: dict[str, Acls] = {
@@ -75,7 +75,9 @@ _DELETIONS: dict[str, Acls] = {
     "DELETE of one that exists and one that does not": on_topic("topic", "DELETE") + on_topic("missing", "DELETE"),
     "DELETE of all": on_topic("*", "DELETE"),
     "DELETE, deny DESCRIBE": on_topic("topic", "DELETE") + on_topic("topic", "DESCRIBE", permission="DENY"),
-    "DELETE of the cluster": on_cluster("DELETE", "ALTER"),
+    "DELETE of the cluster": on_cluster("DELETE"),
+    "DELETE of the cluster, deny DELETE": on_cluster("DELETE") + on_topic("topic", "DELETE", permission="DENY"),
+    "ALTER of the cluster": on_cluster("ALTER"),
 }
 _CREATIONS: dict[str, Acls] = {
     "no ACL": (),
@@ -87,6 +89,7 @@ _CREATIONS: dict[str, Acls] = {
     "CREATE of the cluster": on_cluster("CREATE"),
     "CREATE of the cluster, deny CREATE": on_cluster("CREATE") + on_topic("topic", "CREATE", permission="DENY"),
     "CREATE, deny CREATE of the cluster": on_topic("topic", "CREATE") + on_cluster("CREATE", permission="DENY"),
+    "CREATE and DESCRIBE_CONFIGS of the cluster": on_cluster("CREATE", "DESCRIBE_CONFIGS"),
     "ALTER of the cluster": on_cluster("ALTER"),
 }
 

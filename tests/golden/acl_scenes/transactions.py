@@ -27,6 +27,12 @@ def _add_partitions(scene: Scene) -> None:
     scene.send(3, joined("v3_and_below_topics", *(producer.adding(topic) for topic in topics)))
 
 
+def _add_present_partitions(scene: Scene) -> None:
+    topics = [scene.topic("topic"), scene.topic("other")]
+    producer = scene.producer("transaction")
+    scene.send(3, joined("v3_and_below_topics", *(producer.adding(topic) for topic in topics)))
+
+
 def _add_partitions_in_batches(scene: Scene) -> None:
     topic = scene.topic("topic")
     producer = scene.producer("transaction")
@@ -116,6 +122,14 @@ CASES: list[AclCase] = [
             + on_topic("topic", "WRITE")
             + on_topic("other", "WRITE"),
             "WRITE of the transactional id, READ of the topics": _WRITE + on_topic("*", "READ"),
+        },
+    ),
+    *each(
+        "AddPartitionsToTxn v3 of topics that exist",
+        _add_present_partitions,
+        {
+            "WRITE of the transactional id and one topic": _WRITE + on_topic("topic", "WRITE"),
+            "WRITE of the transactional id and the topics": _WRITE + on_topic("*", "WRITE"),
         },
     ),
     *each(
