@@ -1,7 +1,20 @@
 """The cases of capture_acls by subject."""
 
 from ..acl_recorder import AclCase
-from . import acl_requests, cluster, configs, groups, judging, metadata, offsets, producing, reading, sharing, topics, transactions
+from . import (
+    acl_requests,
+    cluster,
+    configs,
+    groups,
+    judging,
+    metadata,
+    offsets,
+    producing,
+    reading,
+    sharing,
+    topics,
+    transactions,
+)
 
 # ListGroups is about all groups of a broker: its cases come first.
 CASES: list[AclCase] = [
