@@ -9,7 +9,9 @@ import tempfile
 from pathlib import Path
 
 from ..reference.kafka_process import running_kafka, running_kafka_nodes
-from . import capture_nodes, capture_sasl
+from . import capture_acls, capture_nodes, capture_sasl
+from .acl_brokers import CONFIG_OF as ACL_BROKERS
+from .acl_brokers import kafka_with_acls
 from .capture_recorder import Recorder
 from .captures import CAPTURES, CONFIG_OF, golden_file
 from .failover.scripts import SCRIPTS, capture_from_kafka
@@ -23,6 +25,8 @@ NODES_NAME = "nodes"
 NODE_COUNT = 3
 # The program that needs listeners with SASL.
 SASL_NAME = "sasl"
+# The program that needs brokers with an authorizer.
+ACLS_NAME = "acls"
 
 
 def regenerate(name: str, target: Path) -> None:
@@ -32,6 +36,9 @@ def regenerate(name: str, target: Path) -> None:
         return
     if name == SASL_NAME:
         regenerate_sasl(target)
+        return
+    if name == ACLS_NAME:
+        regenerate_acls(target)
         return
     if name in SCRIPTS:
         capture_from_kafka(name, target)
@@ -69,9 +76,17 @@ def regenerate_sasl(target: Path) -> None:
         capture_sasl.capture(addresses, output)
 
 
+def regenerate_acls(target: Path) -> None:
+    """Run the program for ACLs against a fresh broker of each kind and write its lines to target."""
+    with tempfile.TemporaryDirectory() as folder, target.open("w") as output:
+        for broker in ACL_BROKERS:
+            with kafka_with_acls(Path(folder) / f"{broker}.log", broker) as addresses:
+                capture_acls.capture(addresses, broker, output)
+
+
 def main() -> None:
     """Regenerate the files named on the command line."""
-    known = [PROGRAMS_NAME, NODES_NAME, SASL_NAME, *CAPTURES, *SCRIPTS]
+    known = [PROGRAMS_NAME, NODES_NAME, SASL_NAME, ACLS_NAME, *CAPTURES, *SCRIPTS]
     names = sys.argv[1:] or known
     unknown = sorted(set(names) - set(known))
     if unknown:

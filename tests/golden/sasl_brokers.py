@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import time
-from collections.abc import Generator
+from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -49,33 +49,54 @@ CONFIG = {
 @contextmanager
 def kafka_with_sasl(log_file: Path) -> Generator[Addresses, None, None]:
     """Run a real Kafka for the length of the block, and yield the addresses of its listeners."""
-    port = free_ports(4)
-    addresses = {
-        name: f"127.0.0.1:{number}" for name, number in zip(LISTENERS, (port, port + 2, port + 3), strict=True)
-    }
+    with kafka_with_listeners(log_file, LISTENERS, CONFIG) as addresses:
+        _create_scram_users(addresses)
+        yield addresses
+
+
+@contextmanager
+def kafka_with_listeners(
+    log_file: Path, listeners: Sequence[str], config: Mapping[str, str]
+) -> Generator[Addresses, None, None]:
+    """Run a real Kafka for the length of the block, and yield the addresses of its listeners.
+
+    The first listener must be without SASL.
+    """
+    port = free_ports(len(listeners) + 1)
+    # The controller has the port behind that of the first listener.
+    ports = [port, *range(port + 2, port + 1 + len(listeners))]
+    addresses = {name: f"127.0.0.1:{number}" for name, number in zip(listeners, ports, strict=True)}
     advertised = ",".join(f"{name}://{address}" for name, address in addresses.items())
-    config = {
-        **CONFIG,
+    whole = {
+        **config,
         "listeners": f"{advertised},CONTROLLER://127.0.0.1:{port + 1}",
         "advertised.listeners": advertised,
     }
-    with kafka_process(log_file, config, port=port):
-        _create_scram_users(addresses)
+    with kafka_process(log_file, whole, port=port):
         yield addresses
 
 
 @contextmanager
 def fauxka_with_sasl(folder: Path) -> Generator[Addresses, None, None]:
     """Run `fauxka serve` for the length of the block, and yield the addresses of its listeners."""
+    with fauxka_with_listeners(folder, LISTENERS, CONFIG, SCRAM_USERS) as addresses:
+        yield addresses
+
+
+@contextmanager
+def fauxka_with_listeners(
+    folder: Path, listeners: Sequence[str], config: Mapping[str, str], users: Mapping[str, str]
+) -> Generator[Addresses, None, None]:
+    """Run `fauxka serve` for the length of the block, and yield the addresses of its listeners."""
     arguments = [
-        *(text for name in LISTENERS for text in ("--listener", f"{name}://127.0.0.1:0")),
-        *(text for key, value in CONFIG.items() for text in ("-c", f"{key}={value}")),
-        *(text for user, password in SCRAM_USERS.items() for text in ("--user", f"{user}:{password}")),
+        *(text for name in listeners for text in ("--listener", f"{name}://127.0.0.1:0")),
+        *(text for key, value in config.items() for text in ("-c", f"{key}={value}")),
+        *(text for user, password in users.items() for text in ("--user", f"{user}:{password}")),
     ]
     with serving(folder, "--log-level", "error", *arguments) as started:
         output = started.process.stdout
         assert output is not None, "its output is a pipe"
-        lines = [output.readline().strip().partition("://") for _ in LISTENERS]
+        lines = [output.readline().strip().partition("://") for _ in listeners]
         yield {name: address for name, _, address in lines}
 
 

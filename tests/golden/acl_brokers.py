@@ -1,0 +1,48 @@
+"""Starts the brokers of capture_acls: a real Kafka with an authorizer, and a fauxka with the same keys."""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from contextlib import contextmanager
+from pathlib import Path
+
+from .captures import REFERENCE_CONFIG
+from .sasl_brokers import fauxka_with_listeners, kafka_with_listeners
+from .sasl_client import Addresses
+
+ADMIN, ALICE, BOB = "admin", "alice", "bob"
+PASSWORDS = {ADMIN: "admins-secret", ALICE: "secret", BOB: "bobs-secret"}
+# PLAINTEXT: the broker's own requests and the set-up of the cases, as a super user. SASL_PLAINTEXT: what is captured.
+LISTENERS = ("PLAINTEXT", "SASL_PLAINTEXT")
+
+_PLAIN = "org.apache.kafka.common.security.plain.PlainLoginModule required"
+_JAAS_USERS = " ".join(f'user_{user}="{password}"' for user, password in PASSWORDS.items())
+CONFIG = {
+    "listener.security.protocol.map": "PLAINTEXT:PLAINTEXT,CONTROLLER:PLAINTEXT,SASL_PLAINTEXT:SASL_PLAINTEXT",
+    "sasl.enabled.mechanisms": "PLAIN",
+    "listener.name.sasl_plaintext.plain.sasl.jaas.config": f"{_PLAIN} {_JAAS_USERS};",
+    "authorizer.class.name": "org.apache.kafka.metadata.authorizer.StandardAuthorizer",
+    # The first assignment of a group at once.
+    "group.share.assignment.interval.ms": "0",
+    "group.consumer.assignment.interval.ms": "0",
+    "share.coordinator.state.topic.num.partitions": "1",
+    # Without SASL a client and a broker are User:ANONYMOUS.
+    "super.users": "User:admin;User:ANONYMOUS",
+}
+# What the two brokers of the cases have besides, by the name that the cases call them.
+STRICT, PERMISSIVE = "strict", "permissive"
+CONFIG_OF = {STRICT: CONFIG, PERMISSIVE: {**CONFIG, "allow.everyone.if.no.acl.found": "true"}}
+
+
+@contextmanager
+def kafka_with_acls(log_file: Path, broker: str) -> Generator[Addresses, None, None]:
+    """Run a real Kafka for the length of the block, and yield the addresses of its listeners. broker: of CONFIG_OF."""
+    with kafka_with_listeners(log_file, LISTENERS, CONFIG_OF[broker]) as addresses:
+        yield addresses
+
+
+@contextmanager
+def fauxka_with_acls(folder: Path, broker: str) -> Generator[Addresses, None, None]:
+    """Run `fauxka serve` for the length of the block, and yield the addresses of its listeners."""
+    with fauxka_with_listeners(folder, LISTENERS, {**REFERENCE_CONFIG, **CONFIG_OF[broker]}, {}) as addresses:
+        yield addresses

@@ -1,0 +1,34 @@
+"""The cases of capture_acls by subject."""
+
+from ..acl_recorder import AclCase
+from . import (
+    acl_requests,
+    cluster,
+    configs,
+    groups,
+    judging,
+    metadata,
+    offsets,
+    producing,
+    reading,
+    sharing,
+    topics,
+    transactions,
+)
+
+# ListGroups is about all groups of a broker: its cases come first.
+CASES: list[AclCase] = [
+    *groups.LISTED,
+    *judging.CASES,
+    *producing.CASES,
+    *reading.CASES,
+    *metadata.CASES,
+    *topics.CASES,
+    *groups.CASES,
+    *offsets.CASES,
+    *transactions.CASES,
+    *sharing.CASES,
+    *configs.CASES,
+    *cluster.CASES,
+    *acl_requests.CASES,
+]
