@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from .replica.fetch_sessions import FetchSessions
     from .requests.produce_route import ProduceRoutes
     from .requests.request_context import Listener, RequestContext
+    from .security.acl.standard_authorizer import StandardAuthorizer
 
 
 class Node:
@@ -65,6 +66,7 @@ class Node:
         self.find_node: Callable[[int], Node | None] = lambda _: None
         # What to call when the node reaches the controller again, by the request that waits for it.
         self.waiting_for_controller: dict[object, Callable[[], None]] = {}
+        self.authorizer = _authorizer_of(self.configs.static)
         self._coordinators: Coordinators | None = None
         self._fetch_sessions: FetchSessions | None = None
 
@@ -258,3 +260,12 @@ class Node:
         if self.observer is not None and not partition.is_deleted:
             named = frozenset([(partition.topic_name, partition.index)])
             self.observer.response_replaced(request_id, named, error_code)
+
+
+def _authorizer_of(config: BrokerConfig) -> StandardAuthorizer | None:
+    if not config.authorizer_class_name:
+        return None
+    # Most brokers have no authorizer.
+    from .security.acl.authorizer_config import authorizer_of
+
+    return authorizer_of(config)

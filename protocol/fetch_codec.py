@@ -39,6 +39,7 @@ _DIVERGING_EPOCH = Struct(">bbbiqb")
 _DIVERGING_EPOCH_TAG, _DIVERGING_EPOCH_BYTES = 0, 4 + 8 + 1
 
 NO_EPOCH = -1
+NO_REPLICA = -1
 # Partitions of one Fetch and of its session, and topics and partitions of one request. Each append to one of them reads
 # them all again. Kafka has no such limit.
 FETCH_PARTITIONS_MAX = 20_000
@@ -82,6 +83,7 @@ class FetchRequest:
     """A Fetch request.
 
     forgotten: the partitions to remove from the session. rack: of the client (11), or "" for none.
+    replica_id: of a follower (up to 14); NO_REPLICA for a client, and in later versions.
     """
 
     max_wait_ms: int
@@ -93,6 +95,7 @@ class FetchRequest:
     partitions: FetchPartitions
     forgotten: list[PartitionKey]
     rack: str = ""
+    replica_id: int = NO_REPLICA
 
 
 @dataclass(slots=True)
@@ -139,8 +142,9 @@ def decode_request(
 
 
 def _decode(frame: memoryview, position: int, end: int, version: int, elements_max: int) -> tuple[FetchRequest, int]:
+    replica_id = NO_REPLICA
     if version < REPLICA_STATE_SINCE:
-        _, max_wait_ms, min_bytes, max_bytes, isolation_level = _HEAD_WITH_REPLICA.unpack_from(frame, position)
+        replica_id, max_wait_ms, min_bytes, max_bytes, isolation_level = _HEAD_WITH_REPLICA.unpack_from(frame, position)
         position += _HEAD_WITH_REPLICA.size
     else:
         max_wait_ms, min_bytes, max_bytes, isolation_level = _HEAD.unpack_from(frame, position)
@@ -163,6 +167,8 @@ def _decode(frame: memoryview, position: int, end: int, version: int, elements_m
     )
     if rack:
         request.rack = rack.decode(errors="replace")
+    if replica_id != NO_REPLICA:
+        request.replica_id = replica_id
     return request, position
 
 

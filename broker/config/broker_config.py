@@ -52,6 +52,9 @@ class BrokerConfig:
     node_id = Setting("node.id", int)
     socket_request_max_bytes = Setting("socket.request.max.bytes", int)
     sasl_server_max_receive_size = Setting("sasl.server.max.receive.size", int)
+    authorizer_class_name = Setting("authorizer.class.name", str)
+    super_users = Setting("super.users", str)
+    allow_everyone_if_no_acl_found = Setting("allow.everyone.if.no.acl.found", bool)
     fetch_max_bytes = Setting("fetch.max.bytes", int)
     max_incremental_fetch_session_cache_slots = Setting("max.incremental.fetch.session.cache.slots", int)
     # Connections

@@ -43,6 +43,8 @@ _UNITS = {1: "", 60_000: " In minutes.", 3_600_000: " In hours."}
 
 _BROKER_LINES = {
     "advertised.listeners": "The addresses that clients get in responses, by listener.",
+    "allow.everyone.if.no.acl.found": "Whether the authorizer allows everything on a resource without any ACL.",
+    "authorizer.class.name": "The authorizer that judges by ACLs; none allows everything.",
     "auto.create.topics.enable": "Whether a Metadata request creates the topics that it names.",
     "auto.leader.rebalance.enable": "Whether preferred leaders are elected from time to time.",
     "broker.id": "The older name of node.id.",
@@ -132,6 +134,7 @@ _BROKER_LINES = {
     "ssl.truststore.location": "The file with the certificates of the authorities of clients.",
     "ssl.truststore.password": "The password of the trust store.",
     "ssl.truststore.type": "PEM or PKCS12. A file that is not PEM is read as PKCS12.",
+    "super.users": "The principals that may do everything, separated by semicolons.",
     "transaction.abort.timed.out.transaction.cleanup.interval.ms": "How often timed out transactions are aborted.",
     "transaction.max.timeout.ms": "The longest transaction timeout that a producer may ask for.",
     "transaction.remove.expired.transaction.cleanup.interval.ms": "How often expired ids are deleted.",

@@ -80,6 +80,12 @@ OWN_ROWS: tuple[config_table.Row, ...] = (
     ("fauxka.transaction.version", "INT", "2", "range 0 2", "read-only", "", False),
 )
 
+# The keys that Kafka hands to its StandardAuthorizer, and does not describe.
+AUTHORIZER_ROWS: tuple[config_table.Row, ...] = (
+    ("allow.everyone.if.no.acl.found", "BOOLEAN", "false", "", "read-only", "", True),
+    ("super.users", "STRING", "", "", "read-only", "", True),
+)
+
 # Defaults for keys that Kafka requires in server.properties.
 OWN_DEFAULTS = {"node.id": "1", "process.roles": "broker,controller", "controller.listener.names": "CONTROLLER"}
 
@@ -107,7 +113,7 @@ def synonym_of(text: str) -> Synonym:
     return Synonym(name, int(factor))
 
 
-BROKER_KEYS = keys_of(Scope.BROKER, (*config_table.BROKER_ROWS, *OWN_ROWS))
+BROKER_KEYS = keys_of(Scope.BROKER, (*config_table.BROKER_ROWS, *OWN_ROWS, *AUTHORIZER_ROWS))
 TOPIC_KEYS = keys_of(Scope.TOPIC, config_table.TOPIC_ROWS)
 GROUP_KEYS = keys_of(Scope.GROUP, config_table.GROUP_ROWS)
 

@@ -24,8 +24,6 @@ _REMOVED_KEYS = frozenset({
     "log.message.format.version", "log.message.timestamp.difference.max.ms", "metadata.log.segment.min.bytes",
     "offsets.commit.required.acks", "reserved.broker.max.id",
 })  # fmt: skip
-# Keys that Kafka hands to the authorizer, and that are none of its own (StandardAuthorizer).
-_AUTHORIZER_KEYS = frozenset({"allow.everyone.if.no.acl.found", "super.users"})
 # What other images, and other versions of Kafka's, call CLUSTER_ID.
 _CLUSTER_ID_VARIABLES = frozenset({"KAFKA_CLUSTER_ID", "KAFKA_KRAFT_CLUSTER_ID"})
 # The reverse of config_sources.SEPARATORS.
@@ -50,8 +48,6 @@ def reason_to_ignore(key: str) -> str | None:
         return "no key of Kafka 4"
     if key.startswith("confluent."):
         return "a key of Confluent's server"
-    if key in _AUTHORIZER_KEYS:
-        return "a key of an authorizer"
     return None
 
 

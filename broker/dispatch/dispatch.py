@@ -24,6 +24,7 @@ from ..requests.request_context import (
     HEADER_START_BYTES,
     NO_HEADER,
     ConnectionInfo,
+    NodeServices,
     RequestContext,
     RequestHandler,
     Route,
@@ -229,7 +230,7 @@ class Dispatcher:
         route = self._routes.get(api_and_version)
         if route is None:
             try:
-                route = self._load_route(api_and_version)
+                route = self._load_route(api_and_version, context.node)
             except FrameError:
                 self._report_unserved(context, frame, start, end)
                 raise
@@ -252,7 +253,7 @@ class Dispatcher:
         _read_client_id(context, frame, start + _HEADER.size, client_id_bytes, end)
         self.observer.unanswered(self.observer.handled(context, end - start, PENDING))
 
-    def _load_route(self, api_and_version: int) -> Route:
+    def _load_route(self, api_and_version: int, node: NodeServices) -> Route:
         """Return the route of an API version, and import the API's handler on first use."""
         api_key, api_version = _API_AND_VERSION.unpack(_UNSIGNED.pack(api_and_version))
         api = APIS.get(api_key)
@@ -264,17 +265,24 @@ class Dispatcher:
             raise FrameError(
                 f"{api.name} version {api_version} is not served; allowed: {api.first_version} to {api.last_version}"
             )
-        route = Route(api_key, api_version, load_handler(api), is_flexible=api_version >= api.flexible_since)
+        route = Route(api_key, api_version, load_handler(api, node), is_flexible=api_version >= api.flexible_since)
         if is_served:
             self._routes[api_and_version] = route
         return route
 
 
-def load_handler(api: Api) -> RequestHandler:
-    """Import and return the handler of the API."""
+def load_handler(api: Api, node: NodeServices) -> RequestHandler:
+    """Import and return the handler of the API on a node."""
     module = import_module(f"{handlers.__name__}.{handlers.HANDLERS[api.key]}")
     handler = cast(RequestHandler, module.HANDLER)
-    return ForwardingHandler(api, handler) if api.key in FORWARDED else handler
+    if api.key in FORWARDED:
+        handler = ForwardingHandler(api, handler)
+    if node.authorizer is not None:
+        # Most brokers have no authorizer.
+        from ..requests.authorization import authorizing
+
+        return authorizing(api, handler)
+    return handler
 
 
 def _read_client_id(context: RequestContext, frame: memoryview, start: int, size: int, end: int) -> int:

@@ -61,6 +61,9 @@ _SERVED: dict[str, tuple[ApiKey, ...]] = {
         ApiKey.SHARE_GROUP_HEARTBEAT,
     ),
     "security": (
+        ApiKey.CREATE_ACLS,
+        ApiKey.DELETE_ACLS,
+        ApiKey.DESCRIBE_ACLS,
         ApiKey.SASL_HANDSHAKE,
         ApiKey.SASL_AUTHENTICATE,
     ),

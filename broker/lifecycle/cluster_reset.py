@@ -65,7 +65,9 @@ def create_seed_topics(controller: Controller, seed_topics: Sequence[SeedTopic])
 
 
 def reset_cluster(cluster: Cluster, seed_topics: Sequence[SeedTopic] = ()) -> None:
-    """Delete topics, groups, sessions, dynamic configs and feature levels. Create the seed topics, and reset the clock.
+    """Delete topics, groups, sessions, dynamic configs, feature levels, ACLs and SCRAM credentials of clients.
+
+    Create the seed topics, and reset the clock.
 
     The caller closes the connections and ends the isolations before (ClusterServer.prepare_replacement), so that no
     request received so far is applied.
@@ -74,6 +76,7 @@ def reset_cluster(cluster: Cluster, seed_topics: Sequence[SeedTopic] = ()) -> No
     taken = [node.take_coordinators() for node in cluster.nodes]
     cluster.image.configs.reset()
     cluster.image.features.updated = {}
+    cluster.image.replace_security(None)
     cluster.controller.remove_topics(list(cluster.image.topics.values()))
     if cluster.load_imported is not None:
         cluster.load_imported()

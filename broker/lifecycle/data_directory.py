@@ -27,7 +27,8 @@ from ...storage.corrupt_file import CorruptFileError
 from ...storage.file_systems.file_system import TEMPORARY_SUFFIX, FileSystem
 from ...storage.file_systems.os_file_system import OsFileSystem
 from ...storage.file_systems.path_problems import find_path_problem
-from ..metadata.cluster_metadata import METADATA_FILE, ClusterMetadata
+from ..metadata.cluster_metadata import ClusterMetadata
+from ..metadata.metadata_fields import METADATA_FILE
 from .export import EXPORTS_FOLDER
 from .metadata_files import BROKEN_METADATA_FILE, METADATA_COPY, StoredMetadata, read_bounded, read_metadata_files
 

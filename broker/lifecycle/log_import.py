@@ -27,7 +27,8 @@ from ...storage.file_systems.os_file_system import OsFileSystem
 from ...storage.file_systems.path_problems import find_file_in_the_way
 from ...storage.log_files import PartitionName, partition_folder
 from ...storage.log_manager import LogManager, StoredPartition
-from ..metadata.cluster_metadata import METADATA_FILE, ClusterMetadata, TopicMetadata, encode_metadata
+from ..metadata.cluster_metadata import ClusterMetadata, TopicMetadata, encode_metadata
+from ..metadata.metadata_fields import METADATA_FILE
 from .data_directory import DataDirectory, DataDirectoryError
 from .metadata_files import read_bounded
 from .stored_topics import topics_in_folders

@@ -17,11 +17,11 @@ from ...storage.file_systems.file_system import FileSystem
 from ..metadata.cluster_metadata import (
     INT64_MAX,
     METADATA_BYTES_MAX,
-    METADATA_FILE,
     ClusterMetadata,
     NewerMetadataError,
     decode_metadata,
 )
+from ..metadata.metadata_fields import METADATA_FILE
 
 METADATA_COPY = METADATA_FILE + ".copy"
 # A damaged metadata file is renamed to this before a new one is written.

@@ -18,7 +18,8 @@ from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 
 from ...protocol.error_codes import ErrorCode, KafkaError
-from ..metadata.cluster_metadata import METADATA_FILE, ClusterMetadata, ConfigsMetadata, TopicMetadata, encode_metadata
+from ..metadata.cluster_metadata import ClusterMetadata, ConfigsMetadata, TopicMetadata, encode_metadata
+from ..metadata.metadata_fields import METADATA_FILE
 from ..runtime.deferred import Deferred
 from ..runtime.disk_executor import STEP_THREADS_MAX, DiskExecutor
 from .metadata_files import METADATA_COPY
@@ -234,6 +235,7 @@ def metadata_of(controller: Controller) -> ClusterMetadata:
         ),
         image.offset,
         dict(image.features.updated),
+        image.security.copy() if image.has_security else None,
     )
 
 
@@ -250,10 +252,11 @@ def save_from_now_on(cluster: Cluster, directory: DataDirectory) -> None:
 
 
 def restore_settings(cluster: Cluster, metadata: ClusterMetadata) -> None:
-    """Apply the features and the dynamic configs of the metadata file. Raises ConfigError."""
+    """Apply the features, ACLs, SCRAM credentials and dynamic configs of the metadata file. Raises ConfigError."""
     cluster.image.features.updated = dict(metadata.features)
     # Clients take over a feature level only in a later epoch, which is the offset.
     cluster.image.offset = max(cluster.image.offset, metadata.metadata_offset)
+    cluster.image.replace_security(metadata.security)
     configs = metadata.configs
     if configs is None:
         return

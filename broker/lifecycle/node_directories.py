@@ -12,7 +12,7 @@ import re
 from contextlib import ExitStack
 
 from ...storage.file_systems.path_problems import find_path_problem
-from ..metadata.cluster_metadata import METADATA_FILE
+from ..metadata.metadata_fields import METADATA_FILE
 from .data_directory import DataDirectory, DataDirectoryError, NodeIdentity
 from .export import EXPORTS_FOLDER
 from .metadata_files import BROKEN_METADATA_FILE, METADATA_COPY

@@ -159,7 +159,7 @@ class Server:
             await self.stop()
             raise
         # ApiVersions is the first request of every client.
-        load_handler(APIS[ApiKey.API_VERSIONS])
+        load_handler(APIS[ApiKey.API_VERSIONS], self.node)
         self._schedule_periodic_work()
         self.is_running = True
 

@@ -3,6 +3,7 @@
 Kafka stores these in the metadata log of its controllers. The file is JSON and is always replaced as a whole. Any
 unexpected field or value is an error, because a guess could result in wrong configs or in duplicate producer ids.
 Version 4 is that of several nodes: each partition has its replicas, its leader and its ISR, and each node its configs.
+Versions 5 and 6 are 3 and 4 with the field security: ACLs and SCRAM credentials.
 Since version 3 the last line is a CRC-32C of everything before it: a changed bit must not make another topic id.
 Versions 1 and 2 are read without one. The checksum is compared before the version: later versions must end in the
 same line.
@@ -12,9 +13,8 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import TypeVar, cast
+from typing import TYPE_CHECKING, cast
 
 from fastcrc.crc32 import iscsi as crc32c
 
@@ -22,26 +22,27 @@ from ...protocol.kafka_uuid import parse_uuid, uuid_text
 from ...protocol.primitives import ZERO_UUID
 from ...storage.corrupt_file import CorruptFileError
 from .features import FEATURES
+from .metadata_fields import METADATA_FILE, Fields, any_text, integer_up_to, items, json_object, text_not_empty, wrong
 from .metadata_image import NO_LEADER, PartitionRegistration
 from .topic_validation import find_topic_name_error
 
-METADATA_FILE = "cluster-metadata.json"
-METADATA_VERSION = 4
+METADATA_VERSION = 6
 # Version 1 has neither metadata_offset nor features.
 FEATURES_SINCE = 2
 CHECKSUM_SINCE = 3
-# From this version on topics have their replicas and nodes their configs. The file of one node has version 3 without.
-REPLICAS_SINCE = 4
+SECURITY_SINCE = 5
+# The versions in which topics have their replicas and nodes their configs.
+_WITH_REPLICAS = (4, 6)
 _CHECKSUM = re.compile(rb' "checksum": "([0-9a-f]{8})"}\n\Z')
 _NODE_ID = re.compile("0|[1-9][0-9]{0,9}")
 # Four times the size of 100,000 topics with some configs each.
 METADATA_BYTES_MAX = 64 * 1024 * 1024
 
-# The most characters of a wrong value in a message.
-SHOWN_MAX = 100
-
 INT64_MAX = 2**63 - 1
 INT32_MAX = 2**31 - 1
+
+if TYPE_CHECKING:
+    from .security_image import SecurityImage
 
 Texts = dict[str, str]
 
@@ -81,7 +82,7 @@ class ClusterMetadata:
 
     next_producer_id: the start of the next block of producer ids; no id from there on was ever allocated.
     configs: None if none were saved; then the initial configs of the broker apply.
-    metadata_offset: MetadataImage.offset. features: FinalizedFeatures.updated.
+    metadata_offset: MetadataImage.offset. features: FinalizedFeatures.updated. security: None if there is none.
     """
 
     cluster_id: str
@@ -90,6 +91,7 @@ class ClusterMetadata:
     configs: ConfigsMetadata | None = None
     metadata_offset: int = 0
     features: dict[str, int] = field(default_factory=dict[str, int])
+    security: SecurityImage | None = None
 
 
 def encode_metadata(metadata: ClusterMetadata) -> bytes:
@@ -97,8 +99,9 @@ def encode_metadata(metadata: ClusterMetadata) -> bytes:
     topics = ",\n".join(f"  {json.dumps(_topic_object(topic))}" for topic in metadata.topics)
     configs = metadata.configs
     has_nodes = bool(configs and configs.node_configs) or any(topic.partitions for topic in metadata.topics)
+    security = metadata.security
     lines = [
-        f'"version": {METADATA_VERSION if has_nodes else CHECKSUM_SINCE}',
+        f'"version": {(CHECKSUM_SINCE if security is None else SECURITY_SINCE) + has_nodes}',
         f'"cluster_id": {json.dumps(metadata.cluster_id)}',
         f'"next_producer_id": {metadata.next_producer_id}',
         f'"metadata_offset": {metadata.metadata_offset}',
@@ -106,6 +109,11 @@ def encode_metadata(metadata: ClusterMetadata) -> bytes:
         f'"topics": [\n{topics}\n ]' if topics else '"topics": []',
         f'"configs": {json.dumps(None if configs is None else _configs_object(configs, has_nodes=has_nodes))}',
     ]
+    if security is not None:
+        # Most clusters have no ACL.
+        from .security_metadata import security_object
+
+        lines.append(f'"security": {json.dumps(security_object(security))}')
     return with_checksum(("{" + ",\n ".join(lines) + ",\n").encode())
 
 
@@ -126,20 +134,20 @@ def decode_metadata(content: bytes | memoryview) -> ClusterMetadata:
     if version >= CHECKSUM_SINCE and checksum is None:
         raise CorruptFileError(f"{METADATA_FILE} has version {version} and no checksum in its last line")
     of_features = ("metadata_offset", "features") if (has_features := version >= FEATURES_SINCE) else ()
+    of_security = ("security",) if (has_security := version >= SECURITY_SINCE) else ()
     of_checksum = ("checksum",) if version >= CHECKSUM_SINCE else ()
-    names = ("version", "cluster_id", "next_producer_id", *of_features, "topics", "configs", *of_checksum)
-    fields = _Fields(value, "", names)
-    topics = fields.decode("topics", _items)
+    names = ("version", "cluster_id", "next_producer_id", *of_features, "topics", "configs", *of_security, *of_checksum)
+    has_replicas = version in _WITH_REPLICAS
+    fields = Fields(value, "", names)
+    topics = fields.decode("topics", items)
     metadata = ClusterMetadata(
-        fields.decode("cluster_id", _name),
-        fields.decode("next_producer_id", _integer_up_to(0, INT64_MAX)),
-        tuple(
-            _topic_of(topic, f"topics[{index}]", has_replicas=version >= REPLICAS_SINCE)
-            for index, topic in enumerate(topics)
-        ),
-        fields.decode("configs", _node_configs_of if version >= REPLICAS_SINCE else _configs_of),
-        fields.decode("metadata_offset", _integer_up_to(0, INT64_MAX)) if has_features else 0,
+        fields.decode("cluster_id", text_not_empty),
+        fields.decode("next_producer_id", integer_up_to(0, INT64_MAX)),
+        tuple(_topic_of(topic, f"topics[{index}]", has_replicas=has_replicas) for index, topic in enumerate(topics)),
+        fields.decode("configs", _node_configs_of if has_replicas else _configs_of),
+        fields.decode("metadata_offset", integer_up_to(0, INT64_MAX)) if has_features else 0,
         fields.decode("features", _features) if has_features else {},
+        fields.decode("security", _security) if has_security else None,
     )
     _check_unique(metadata.topics)
     return metadata
@@ -191,7 +199,7 @@ def _checked_checksum(data: bytes) -> bytes | None:
 def _version_of(value: object) -> int:
     version = cast(dict[str, object], value).get("version") if isinstance(value, dict) else None
     if isinstance(version, bool) or not isinstance(version, int) or version < 1:
-        raise _wrong("version", version, "an integer from 1 on")
+        raise wrong("version", version, "an integer from 1 on")
     if version > METADATA_VERSION:
         raise NewerMetadataError(
             f"{METADATA_FILE} has version {version}; this release supports versions up to {METADATA_VERSION}"
@@ -203,55 +211,33 @@ def _check_unique(topics: tuple[TopicMetadata, ...]) -> None:
     names, ids = set[str](), set[bytes]()
     for index, topic in enumerate(topics):
         if topic.name in names:
-            raise _wrong(f"topics[{index}].name", topic.name, "a unique topic name")
+            raise wrong(f"topics[{index}].name", topic.name, "a unique topic name")
         if topic.topic_id in ids:
-            raise _wrong(f"topics[{index}].topic_id", uuid_text(topic.topic_id), "a unique topic id")
+            raise wrong(f"topics[{index}].topic_id", uuid_text(topic.topic_id), "a unique topic id")
         names.add(topic.name)
         ids.add(topic.topic_id)
 
 
-Value = TypeVar("Value")
-
-
-class _Fields:
-    """The fields of a JSON object that must have exactly these names."""
-
-    def __init__(self, value: object, place: str, names: tuple[str, ...]) -> None:
-        if not isinstance(value, dict):
-            raise _wrong(place or "the file", value, "an object")
-        self._fields = cast(dict[str, object], value)
-        self._prefix = f"{place}." if place else ""
-        for name in names:
-            if name not in self._fields:
-                raise CorruptFileError(f"{METADATA_FILE} has no field {self._prefix}{name}")
-        for name in self._fields.keys() - set(names):
-            raise CorruptFileError(f"{METADATA_FILE} has the unknown field {self._prefix}{name}")
-
-    def decode(self, name: str, decode: Callable[[object, str], Value]) -> Value:
-        """Return the decoded value of a field. decode: takes the JSON value and its place for messages."""
-        return decode(self._fields[name], f"{self._prefix}{name}")
-
-
 def _topic_of(value: object, place: str, *, has_replicas: bool) -> TopicMetadata:
     names = ("name", "topic_id", "partition_count", "configs")
-    fields = _Fields(value, place, (*names, "partitions") if has_replicas else names)
-    partitions = fields.decode("partitions", _items) if has_replicas else []
+    fields = Fields(value, place, (*names, "partitions") if has_replicas else names)
+    partitions = fields.decode("partitions", items) if has_replicas else []
     topic = TopicMetadata(
         fields.decode("name", _topic_name),
         fields.decode("topic_id", _topic_id),
-        fields.decode("partition_count", _integer_up_to(1, INT32_MAX)),
+        fields.decode("partition_count", integer_up_to(1, INT32_MAX)),
         fields.decode("configs", _texts),
         tuple(_partition_of(each, f"{place}.partitions[{index}]", index) for index, each in enumerate(partitions)),
     )
     if has_replicas and len(topic.partitions) != topic.partition_count:
-        raise _wrong(f"{place}.partition_count", topic.partition_count, f"{len(topic.partitions)}, as in partitions")
+        raise wrong(f"{place}.partition_count", topic.partition_count, f"{len(topic.partitions)}, as in partitions")
     return topic
 
 
 def _partition_of(value: object, place: str, index: int) -> PartitionRegistration:
-    fields = _Fields(value, place, (*_PARTITION_NUMBERS, *_PARTITION_NODES))
+    fields = Fields(value, place, (*_PARTITION_NUMBERS, *_PARTITION_NODES))
     numbers = {
-        name: fields.decode(name, _integer_up_to(minimum, INT32_MAX)) for name, minimum in _PARTITION_NUMBERS.items()
+        name: fields.decode(name, integer_up_to(minimum, INT32_MAX)) for name, minimum in _PARTITION_NUMBERS.items()
     }
     nodes = {name: fields.decode(name, _node_ids) for name in _PARTITION_NODES}
     return PartitionRegistration(
@@ -269,14 +255,14 @@ def _partition_of(value: object, place: str, index: int) -> PartitionRegistratio
 
 
 def _node_ids(value: object, place: str) -> list[int]:
-    node_id = _integer_up_to(0, INT32_MAX)
-    return [node_id(each, f"{place}[{index}]") for index, each in enumerate(_items(value, place))]
+    node_id = integer_up_to(0, INT32_MAX)
+    return [node_id(each, f"{place}[{index}]") for index, each in enumerate(items(value, place))]
 
 
 def _configs_of(value: object, place: str) -> ConfigsMetadata | None:
     if value is None:
         return None
-    fields = _Fields(value, place, ("broker", "all_brokers", "groups", "client_metrics"))
+    fields = Fields(value, place, ("broker", "all_brokers", "groups", "client_metrics"))
     return ConfigsMetadata(
         fields.decode("broker", _texts),
         fields.decode("all_brokers", _texts),
@@ -288,7 +274,7 @@ def _configs_of(value: object, place: str) -> ConfigsMetadata | None:
 def _node_configs_of(value: object, place: str) -> ConfigsMetadata | None:
     if value is None:
         return None
-    fields = _Fields(value, place, ("nodes", "all_brokers", "groups", "client_metrics"))
+    fields = Fields(value, place, ("nodes", "all_brokers", "groups", "client_metrics"))
     return ConfigsMetadata(
         default_broker_configs=fields.decode("all_brokers", _texts),
         group_configs=fields.decode("groups", _texts_by_name),
@@ -299,37 +285,31 @@ def _node_configs_of(value: object, place: str) -> ConfigsMetadata | None:
 
 def _texts_by_node(value: object, place: str) -> dict[int, Texts]:
     by_name = _texts_by_name(value, place)
-    wrong = next((name for name in by_name if _NODE_ID.fullmatch(name) is None), None)
-    if wrong is not None:
-        raise _wrong(place, wrong, "the id of a node")
+    odd = next((name for name in by_name if _NODE_ID.fullmatch(name) is None), None)
+    if odd is not None:
+        raise wrong(place, odd, "the id of a node")
     return {int(name): texts for name, texts in by_name.items()}
+
+
+def _security(value: object, place: str) -> SecurityImage:
+    from .security_metadata import security_of
+
+    return security_of(value, place)
 
 
 def _features(value: object, place: str) -> dict[str, int]:
     levels: dict[str, int] = {}
-    for name, level in _object(value, place).items():
+    for name, level in json_object(value, place).items():
         if name not in FEATURES:
-            raise _wrong(place, name, f"the name of a feature: {', '.join(FEATURES)}")
+            raise wrong(place, name, f"the name of a feature: {', '.join(FEATURES)}")
         feature = FEATURES[name]
-        levels[name] = _integer_up_to(feature.level_min, feature.level_max)(level, f"{place}.{name}")
+        levels[name] = integer_up_to(feature.level_min, feature.level_max)(level, f"{place}.{name}")
     return levels
-
-
-def _items(value: object, place: str) -> list[object]:
-    if not isinstance(value, list):
-        raise _wrong(place, value, "a list")
-    return cast(list[object], value)
-
-
-def _name(value: object, place: str) -> str:
-    if not isinstance(value, str) or not value:
-        raise _wrong(place, value, "a string that is not empty")
-    return value
 
 
 def _topic_name(value: object, place: str) -> str:
     if not isinstance(value, str) or find_topic_name_error(value) is not None:
-        raise _wrong(place, value, "a valid topic name")
+        raise wrong(place, value, "a valid topic name")
     return value
 
 
@@ -339,41 +319,15 @@ def _topic_id(value: object, place: str) -> bytes:
     except ValueError:
         topic_id = ZERO_UUID
     if topic_id == ZERO_UUID:
-        raise _wrong(place, value, "a topic id: 22 characters of base64url, not zero")
+        raise wrong(place, value, "a topic id: 22 characters of base64url, not zero")
     return topic_id
 
 
-def _integer_up_to(minimum: int, maximum: int) -> Callable[[object, str], int]:
-    def decode(value: object, place: str) -> int:
-        # In Python bool is a subclass of int.
-        if isinstance(value, bool) or not isinstance(value, int) or not minimum <= value <= maximum:
-            raise _wrong(place, value, f"an integer from {minimum} to {maximum}")
-        return value
-
-    return decode
-
-
 def _texts(value: object, place: str) -> Texts:
-    entries = _object(value, place)
-    return {name: _text(text, f"{place}.{name}") for name, text in entries.items()}
+    entries = json_object(value, place)
+    return {name: any_text(each, f"{place}.{name}") for name, each in entries.items()}
 
 
 def _texts_by_name(value: object, place: str) -> dict[str, Texts]:
-    entries = _object(value, place)
+    entries = json_object(value, place)
     return {name: _texts(texts, f"{place}.{name}") for name, texts in entries.items()}
-
-
-def _object(value: object, place: str) -> Mapping[str, object]:
-    if not isinstance(value, dict):
-        raise _wrong(place, value, "an object")
-    return cast(dict[str, object], value)
-
-
-def _text(value: object, place: str) -> str:
-    if not isinstance(value, str):
-        raise _wrong(place, value, "a string")
-    return value
-
-
-def _wrong(place: str, value: object, expected: str) -> CorruptFileError:
-    return CorruptFileError(f"{METADATA_FILE}: {place} is {json.dumps(value)[:SHOWN_MAX]}; expected {expected}")

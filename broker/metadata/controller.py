@@ -9,7 +9,7 @@ Every change follows the same steps:
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
@@ -25,6 +25,7 @@ from .topic_validation import assignment_error
 if TYPE_CHECKING:
     from random import Random
 
+    from ..security.acl.acls import AclBinding
     from .replication_control import ReplicationControl
 
 Response = TypeVar("Response")
@@ -281,6 +282,26 @@ class Controller:
             self.image.configs.unify_min_insync_replicas()
             self.apply_dynamic_configs()
         else:
+            self.metadata_changed()
+
+    # -- ACLs
+
+    def create_acl(self, acl: AclBinding) -> None:
+        """Create an ACL, unless it is there. Raises KafkaError INVALID_REQUEST."""
+        # Most clusters have no ACL.
+        from .acl_control import check_acl
+
+        check_acl(acl)
+        if acl not in self.image.security.acls:
+            self.image.security.acls.add(acl)
+            self.metadata_changed()
+
+    def delete_acls(self, acls: Iterable[AclBinding]) -> None:
+        """Delete the ACLs, of which each may be named twice, and may be gone."""
+        existing = [acl for acl in dict.fromkeys(acls) if acl in self.image.security.acls]
+        for acl in existing:
+            self.image.security.acls.remove(acl)
+        if existing:
             self.metadata_changed()
 
     # -- brokers

@@ -8,12 +8,15 @@ from __future__ import annotations
 from collections.abc import Collection
 from copy import deepcopy
 from dataclasses import dataclass, field, replace
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from ...protocol.primitives import ZERO_UUID
 from ...storage.producers.emulated_version import EmulatedVersion
 from ..config.dynamic_configs import DynamicConfigs
 from .features import FinalizedFeatures
+
+if TYPE_CHECKING:
+    from .security_image import SecurityImage
 
 GROUP_METADATA_TOPIC = "__consumer_offsets"
 TRANSACTION_STATE_TOPIC = "__transaction_state"
@@ -136,6 +139,7 @@ class MetadataImage:
     """
 
     __slots__ = (
+        "_security",
         "_topics_by_id",
         "brokers",
         "cluster_id",
@@ -154,10 +158,29 @@ class MetadataImage:
         self.cluster_id = cluster_id
         self.configs = configs
         self.features = FinalizedFeatures(configs.static.transaction_version)
+        self._security: SecurityImage | None = None
         self.offset = 0
         self.brokers: list[BrokerRegistration] = []
         self.topics: dict[str, TopicImage] = {}
         self._topics_by_id: dict[bytes, TopicImage] = {}
+
+    @property
+    def security(self) -> SecurityImage:
+        """The ACLs and SCRAM credentials. Their module is loaded on first use."""
+        if self._security is None:
+            from .security_image import SecurityImage
+
+            self._security = SecurityImage()
+        return self._security
+
+    @property
+    def has_security(self) -> bool:
+        """Whether there is an ACL or a SCRAM credential."""
+        return self._security is not None and not self._security.is_empty
+
+    def replace_security(self, security: SecurityImage | None) -> None:
+        """Replace all ACLs and SCRAM credentials; None for none. Only recovery, restore and reset call this."""
+        self._security = security
 
     def find_broker(self, node_id: int) -> BrokerRegistration | None:
         """Return the registration of a broker, or None."""
@@ -204,6 +227,7 @@ class MetadataImage:
         """Return the metadata as it is now; later changes are not in it."""
         copied = MetadataImage(self.cluster_id, deepcopy(self.configs), self.emulated_version)
         copied.features, copied.brokers, copied.offset = deepcopy(self.features), deepcopy(self.brokers), self.offset
+        copied._security = None if self._security is None else self._security.copy()
         for topic in self.topics.values():
             copied.add_topic(replace(topic, configs=dict(topic.configs), partitions=list(topic.partitions)))
         return copied

@@ -61,6 +61,7 @@ class FetchReader:
         "_max_bytes",
         "_replicas",
         "_uses_topic_ids",
+        "denied",
         "find_preferred",
     )
 
@@ -72,6 +73,8 @@ class FetchReader:
         self._asked = asked
         # Finds the replica that the client should fetch from (KIP-392); None for this one.
         self.find_preferred: FindPreferredReplica | None = None
+        # The errors of partitions that the client may not read.
+        self.denied: FetchedPartitions = []
         self._uses_topic_ids = version >= TOPIC_IDS_SINCE
         self._is_from_leader_only = version < FOLLOWERS_SINCE
         self._max_bytes = max_bytes
@@ -90,7 +93,7 @@ class FetchReader:
     def read(self) -> FetchResult:
         """Read every partition, in the order of the request, until max_bytes are reached.
 
-        Unknown partitions come last in the response. They end a wait only if they existed when it began
+        Unknown and denied partitions come last in the response. They end a wait only if they existed when it began
         (Kafka: KafkaApis.handleFetchRequest).
         """
         result = FetchResult([], 0, False)
@@ -107,7 +110,7 @@ class FetchReader:
                 unknown.append((key[0], answer))
             else:
                 result.partitions.append((key[0], self._read_partition(partition, asked, result)))
-        result.partitions += unknown
+        result.partitions += unknown + self.denied
         return result
 
     def _find_partition(self, key: PartitionKey) -> Partition | None:

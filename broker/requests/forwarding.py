@@ -31,8 +31,10 @@ FORWARDED = frozenset(
     {
         ApiKey.ALTER_CONFIGS,
         ApiKey.ALTER_PARTITION_REASSIGNMENTS,
+        ApiKey.CREATE_ACLS,
         ApiKey.CREATE_PARTITIONS,
         ApiKey.CREATE_TOPICS,
+        ApiKey.DELETE_ACLS,
         ApiKey.DELETE_TOPICS,
         ApiKey.DESCRIBE_QUORUM,
         ApiKey.ELECT_LEADERS,

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from ..replica.partition import Partition
     from ..replica.replica_manager import ReplicaManager
     from ..runtime.clock import AdjustableClock
+    from ..security.acl.standard_authorizer import StandardAuthorizer
     from ..security.sasl.sasl_session import SaslSession
     from .produce_route import ProduceRoutes
 
@@ -134,6 +135,11 @@ class NodeServices(Protocol):
     @property
     def coordinators(self) -> Coordinators:
         """The group coordinator and the transaction coordinator."""
+        ...
+
+    @property
+    def authorizer(self) -> StandardAuthorizer | None:
+        """What judges whether a client may do what it asks for; None if each may do everything."""
         ...
 
     @property

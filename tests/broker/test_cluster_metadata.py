@@ -177,11 +177,11 @@ def test_wrong_value_is_named_with_its_field(path: Sequence[str | int], value: o
 
 @pytest.mark.parametrize(
     "content",
-    [b'{"version": 5, "anything": []}', with_checksum(b'{"version": 5, "anything": [],\n')],
+    [b'{"version": 7, "anything": []}', with_checksum(b'{"version": 7, "anything": [],\n')],
     ids=["without a checksum", "with a checksum"],
 )
 def test_file_of_a_later_release_is_recognised(content: bytes) -> None:
-    with pytest.raises(NewerMetadataError, match="has version 5; this release supports versions up to 4"):
+    with pytest.raises(NewerMetadataError, match="has version 7; this release supports versions up to 6"):
         decode_metadata(content)
 
 

@@ -24,7 +24,8 @@ from fauxka.broker.lifecycle.metadata_files import (
 from fauxka.broker.lifecycle.metadata_store import COPY_DELAY_MS, MetadataFileStore
 from fauxka.broker.lifecycle.storage_options import StorageOptions
 from fauxka.broker.lifecycle.stored_topics import belongs_to
-from fauxka.broker.metadata.cluster_metadata import METADATA_FILE, ClusterMetadata, decode_metadata, encode_metadata
+from fauxka.broker.metadata.cluster_metadata import ClusterMetadata, decode_metadata, encode_metadata
+from fauxka.broker.metadata.metadata_fields import METADATA_FILE
 from fauxka.protocol.kafka_uuid import new_uuid
 from fauxka.storage.checkpoints.checkpoint_files import decode_partition_metadata, encode_partition_metadata
 from fauxka.storage.corrupt_file import CorruptFileError

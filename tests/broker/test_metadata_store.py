@@ -14,7 +14,8 @@ from fauxka.broker.lifecycle.cluster_loader import load_cluster
 from fauxka.broker.lifecycle.cluster_reset import reset_cluster
 from fauxka.broker.lifecycle.metadata_store import MetadataFileStore
 from fauxka.broker.lifecycle.storage_options import StorageOptions
-from fauxka.broker.metadata.cluster_metadata import METADATA_FILE, ClusterMetadata, decode_metadata
+from fauxka.broker.metadata.cluster_metadata import ClusterMetadata, decode_metadata
+from fauxka.broker.metadata.metadata_fields import METADATA_FILE
 from fauxka.broker.metadata.metadata_image import TRANSACTION_STATE_TOPIC
 from fauxka.broker.network.listeners import Listener
 from fauxka.broker.requests.request_context import ConnectionInfo, RequestContext

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from fauxka.broker.metadata.cluster_metadata import METADATA_FILE
+from fauxka.broker.metadata.metadata_fields import METADATA_FILE
 from fauxka.faults.files.file_kinds import METADATA_FILES, file_kind_of
 from fauxka.faults.files.file_rules import FileRule
 from fauxka.faults.files.operation_kind import OperationKind

@@ -23,13 +23,18 @@ if TYPE_CHECKING:
     from ..group.group_timers import GroupTimers
 
 
+# Returns whether a client may describe the topic of that name.
+MayDescribe = Callable[[str], bool]
+
+
 class GroupChange:
     """A change of a group that is not committed yet.
 
     replaced: the classic group that the group replaces. replaced_records: its tombstones.
+    may_describe: whether the client of the request may describe a topic; None if it may describe all.
     """
 
-    __slots__ = ("_after", "group", "records", "replaced", "replaced_records")
+    __slots__ = ("_after", "group", "may_describe", "records", "replaced", "replaced_records")
 
     def __init__(
         self,
@@ -42,6 +47,7 @@ class GroupChange:
         self.replaced = replaced
         self.replaced_records = replaced_records
         self.records: list[ConsumerGroupRecord] = []
+        self.may_describe: MayDescribe | None = None
         self._after: list[Callable[[], None]] = []
 
     def add(self, *records: ConsumerGroupRecord) -> None:

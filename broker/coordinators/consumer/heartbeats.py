@@ -24,7 +24,7 @@ from .regex_refresh import RegexUpdate
 from .target_assignment import UpdatedMembers
 
 if TYPE_CHECKING:
-    from .coordinator_result import ConsumerGroupStore, GroupChange
+    from .coordinator_result import ConsumerGroupStore, GroupChange, MayDescribe
     from .fencing import Fencing
     from .group import ConsumerGroup
     from .member_update import MemberUpdate
@@ -40,10 +40,14 @@ NO_TIMEOUT = -1
 
 @dataclass(frozen=True, slots=True)
 class Client:
-    """The client of a request. client_host: as Java prints it, for example "/127.0.0.1"."""
+    """The client of a request. client_host: as Java prints it, for example "/127.0.0.1".
+
+    may_describe: whether it may describe a topic; None if it may describe all.
+    """
 
     client_id: str
     client_host: str
+    may_describe: MayDescribe | None = None
 
 
 class Heartbeats:
@@ -98,6 +102,7 @@ class Heartbeats:
     def _heartbeat(self, request: ConsumerGroupHeartbeatRequest, client: Client) -> ConsumerGroupHeartbeatResponse:
         is_joining = request.member_epoch == JOIN_EPOCH
         change = self._upgrade.begin_change(request.group_id, is_joining=is_joining)
+        change.may_describe = client.may_describe
         check_room(change.group, request.member_id, self._settings.limits.members_max)
         caller = Caller(
             member_id=request.member_id or self._new_member_id(),

@@ -23,7 +23,7 @@ from .topic_regex import InvalidRegexError, TopicRegex
 from .topics import metadata_hash, take_snapshot
 
 if TYPE_CHECKING:
-    from .coordinator_result import ConsumerGroupStore
+    from .coordinator_result import ConsumerGroupStore, MayDescribe
     from .group import ConsumerGroup
     from .member import ConsumerMember
     from .settings import ConsumerGroupSettings
@@ -71,7 +71,7 @@ class RegexRefresh:
             update, is_new = self._changed(change, member, updated)
         regexes = updated_members.subscriptions.regexes
         if (is_new or group.subscriptions.regexes) and regexes and self._is_due(group, len(regexes), is_new=is_new):
-            change.after_commit(lambda: self._refresh(group, list(regexes)))
+            change.after_commit(lambda: self._refresh(group, list(regexes), change.may_describe))
         return update
 
     def _changed(
@@ -103,9 +103,12 @@ class RegexRefresh:
             or age_ms > self._settings.limits.regex_refresh_interval_ms
         )
 
-    def _refresh(self, group: ConsumerGroup, regexes: Collection[str]) -> None:
+    def _refresh(self, group: ConsumerGroup, regexes: Collection[str], may_describe: MayDescribe | None) -> None:
         version, now_ms = self._topics.version(), group.timers.now_ms()
-        search = RegexSearch(regexes, self._topics.names())
+        names = self._topics.names()
+        if may_describe is not None:
+            names = [name for name in names if may_describe(name)]
+        search = RegexSearch(regexes, names)
 
         def write() -> None:
             group.is_regex_refresh_running = False

@@ -241,8 +241,11 @@ class SharePartition:
         if last < self.start_offset:
             # These records are done.
             return []
-        if last > self.end_offset or not self._batches:
-            which = "last" if self._batches and first <= self.end_offset else "first"
+        if not self._batches:
+            message = "Batch record not found. The request batch offsets are not found in the cache."
+            raise KafkaError(ErrorCode.INVALID_RECORD_STATE, message)
+        if last > self.end_offset:
+            which = "last" if first <= self.end_offset else "first"
             message = f"Batch record not found. The {which} offset in request is past acquired records."
             raise KafkaError(ErrorCode.INVALID_REQUEST, message)
         changes: list[_Change] = []

@@ -13,8 +13,8 @@ from ....protocol.messages.describe_cluster import (
     DescribeClusterRequest,
     DescribeClusterResponse,
 )
-from ...metadata.authorized_operations import CLUSTER_OPERATIONS
 from ...requests.advertised_endpoint import alive_brokers, controller_id_of, registered_brokers
+from ...requests.permissions import authorized_operations_on_cluster
 from ...requests.request_context import ApiHandler, RequestContext
 
 BROKERS, CONTROLLERS = 1, 2
@@ -49,7 +49,7 @@ def handle(context: RequestContext, request: DescribeClusterRequest) -> Describe
         ],
     )
     if request.include_cluster_authorized_operations:
-        response.cluster_authorized_operations = CLUSTER_OPERATIONS
+        response.cluster_authorized_operations = authorized_operations_on_cluster(context)
     return response
 
 

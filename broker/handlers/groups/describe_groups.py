@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from ....protocol.error_codes import ErrorCode
 from ....protocol.messages.describe_groups import DescribeGroupsRequest, DescribeGroupsResponse
-from ...metadata.authorized_operations import GROUP_OPERATIONS
+from ...requests.permissions import authorized_operations
 from ...requests.request_context import RequestContext, SteppedApiHandler
 from ...runtime.long_work import Steps, for_each
+from ...security.acl.acl_types import ResourceType
 
 GROUP_ID_NOT_FOUND_SINCE = 6
 
@@ -22,7 +23,7 @@ def handle(context: RequestContext, request: DescribeGroupsRequest) -> Steps[Des
         if context.api_version < GROUP_ID_NOT_FOUND_SINCE and group.error_code == ErrorCode.GROUP_ID_NOT_FOUND:
             group.error_code, group.error_message = ErrorCode.NONE, None
         if request.include_authorized_operations and group.error_code == ErrorCode.NONE:
-            group.authorized_operations = GROUP_OPERATIONS
+            group.authorized_operations = authorized_operations(context, ResourceType.GROUP, group.group_id)
     return DescribeGroupsResponse(groups=groups)
 
 

@@ -22,8 +22,10 @@ from ....protocol.messages.offset_fetch import (
     OffsetFetchResponseTopic,
     OffsetFetchResponseTopics,
 )
-from ...requests.request_context import NodeServices, RequestContext, SteppedApiHandler
+from ...requests.permissions import permits
+from ...requests.request_context import RequestContext, SteppedApiHandler
 from ...runtime.long_work import Steps, for_each, steps_for_each
+from ...security.acl.acl_types import AclOperation, ResourceType
 
 GROUP_ERROR_SINCE = 2
 SEVERAL_GROUPS_SINCE = 8
@@ -36,11 +38,11 @@ def handle(context: RequestContext, request: OffsetFetchRequest) -> Steps[Offset
     version = context.api_version
     if version < SEVERAL_GROUPS_SINCE:
         group = yield from _as_group(request)
-        fetched = yield from _GroupFetch(context.node, request, by_id=False).fetch(group)
+        fetched = yield from _GroupFetch(context, request, by_id=False).fetch(group)
         if fetched.error_code and version < GROUP_ERROR_SINCE:
             fetched.topics = yield from for_each(partial(_refuse_topic, fetched.error_code), group.topics or [])
         return (yield from _single(fetched))
-    group_fetch = _GroupFetch(context.node, request, by_id=version >= TOPIC_IDS_SINCE)
+    group_fetch = _GroupFetch(context, request, by_id=version >= TOPIC_IDS_SINCE)
     return OffsetFetchResponse(groups=(yield from steps_for_each(group_fetch.fetch, request.groups)))
 
 
@@ -84,8 +86,9 @@ def _single_partition(partition: OffsetFetchResponsePartitions) -> OffsetFetchRe
 class _GroupFetch:
     """Looks up the offsets of one request."""
 
-    def __init__(self, node: NodeServices, request: OffsetFetchRequest, *, by_id: bool) -> None:
-        self._node = node
+    def __init__(self, context: RequestContext, request: OffsetFetchRequest, *, by_id: bool) -> None:
+        self._context = context
+        self._node = context.node
         self._is_stable_required = request.require_stable
         self._by_id = by_id
 
@@ -104,10 +107,10 @@ class _GroupFetch:
         return OffsetFetchResponseGroup(group_id=group.group_id, topics=topics)
 
     def _all_topics(self, group_id: str) -> Iterable[OffsetFetchRequestTopics]:
-        """Return all partitions with a committed offset of the group, as requested topics."""
+        """Return all partitions with a committed offset of the group that the client may describe, as requested."""
         for name, partitions in self._node.coordinators.groups.offsets.of_group(group_id).items():
             topic = self._node.image.find_topic(name)
-            if topic is not None:
+            if topic is not None and permits(self._context, AclOperation.DESCRIBE, ResourceType.TOPIC, name):
                 yield OffsetFetchRequestTopics(name=name, topic_id=topic.topic_id, partition_indexes=list(partitions))
 
     def _topic(self, group_id: str, topic: OffsetFetchRequestTopics) -> Steps[OffsetFetchResponseTopics]:

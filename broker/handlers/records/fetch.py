@@ -12,9 +12,11 @@ from ....protocol import fetch_codec
 from ....protocol.error_codes import ErrorCode, KafkaError
 from ....protocol.fetch_codec import (
     CURRENT_LEADER_SINCE,
+    NO_REPLICA,
     TOPIC_IDS_SINCE,
     FetchedPartition,
     FetchedPartitions,
+    FetchPartitions,
     FetchRequest,
 )
 from ....protocol.frames import TooManyElements
@@ -63,9 +65,13 @@ class FetchHandler:
             return fetch_codec.encode_response(context.correlation_id, version, [], error_code=error.code)
         max_bytes = min(request.max_bytes, context.node.config.fetch_max_bytes)
         asked = request.partitions if session is None else session.asked()
+        denied: FetchedPartitions = []
+        if context.node.authorizer is not None:
+            asked, denied = _without_denied(context, request, asked)
         reader = FetchReader(
             context.node.replicas, version, asked, max_bytes=max_bytes, isolation_level=request.isolation_level
         )
+        reader.denied = denied
         if request.rack:
             reader.find_preferred = _find_selector(context, request)
         min_bytes = min(request.min_bytes, max_bytes)
@@ -80,8 +86,35 @@ class FetchHandler:
 
         delayed = DelayedRead(reader.read, is_complete, waited, request.max_wait_ms)
         return delayed.result.encoded_by(
-            lambda later: _encode(context, request, session, later), lambda: _refuse(context, request)
+            lambda later: _encode(context, request, session, later),
+            lambda: _refuse(context, request),
         )
+
+
+def _without_denied(
+    context: RequestContext, request: FetchRequest, asked: FetchPartitions
+) -> tuple[FetchPartitions, FetchedPartitions]:
+    """Return the partitions that the client may read, and the errors of the others. An unknown id is not denied."""
+    # Loaded with an authorizer only.
+    from ...requests.permissions import permits, permits_on_cluster
+    from ...security.acl.acl_types import AclOperation, ResourceType
+
+    uses_topic_ids, topic_name_of = context.api_version >= TOPIC_IDS_SINCE, context.node.image.topic_name_of
+    is_follower = request.replica_id > NO_REPLICA
+    may_follow = is_follower and permits_on_cluster(context, AclOperation.CLUSTER_ACTION)
+    allowed: FetchPartitions = {}
+    denied: FetchedPartitions = []
+    for (topic_key, index), partition in asked.items():
+        name = topic_name_of(topic_key) if uses_topic_ids else topic_key.decode(errors="replace")
+        may_read = (
+            may_follow if is_follower else name is None or permits(context, AclOperation.READ, ResourceType.TOPIC, name)
+        )
+        if may_read:
+            allowed[topic_key, index] = partition
+        else:
+            error = ErrorCode.TOPIC_AUTHORIZATION_FAILED
+            denied.append((topic_key, FetchedPartition(index, error, aborted_transactions=[])))
+    return allowed, denied
 
 
 def _find_selector(context: RequestContext, request: FetchRequest) -> FindPreferredReplica | None:

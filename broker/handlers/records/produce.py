@@ -23,11 +23,13 @@ from ...coordinators.transaction.transaction_check import when_partitions_durabl
 from ...metadata.metadata_image import TopicImage, is_internal_topic
 from ...replica.partition import Partition, UnsafeAppend
 from ...requests.advertised_endpoint import find_leader_after
+from ...requests.permissions import permits
 from ...requests.produce_route import PRODUCE_ROUTES_MAX, ProduceRoute
 from ...requests.produced_transactions import join_transaction
 from ...requests.request_context import PRODUCE_ELEMENTS_AT_ONCE, NodeServices, RequestContext
 from ...runtime.deferred import Buffers, Deferred
 from ...runtime.long_work import Steps, in_thread, let_others_run
+from ...security.acl.acl_types import AclOperation, ResourceType
 
 logger = logging.getLogger(__name__)
 
@@ -68,7 +70,7 @@ class ProduceHandler:
             request = produce_codec.decode_request(frame, position, end, version, PRODUCE_ELEMENTS_AT_ONCE)
         except TooManyElements:
             return _handle_long(context, bytes(frame[position:end]), end - context.request_start)
-        if request.head_end and request.transactional_id is None:
+        if request.head_end and request.transactional_id is None and context.node.authorizer is None:
             _keep_route(context, bytes(frame[position : request.head_end]), request)
         steps = _append(context, request, end - context.request_start)
         # Without bytes there is no response (acks=0).
@@ -98,7 +100,7 @@ def _append(context: RequestContext, request: ProduceRequest, size: int) -> Step
     try:
         are_plain = context.api_version >= produced_records.ZSTD_VERSION_MIN and _are_plain(request)
         if not are_plain:
-            _check_first_batches(request)
+            _check_first_batches(context, request)
         accepted = yield from _accept_all(context, request, responses)
         if not are_plain:
             accepted = join_transaction(context, request.transactional_id, accepted)
@@ -140,10 +142,15 @@ def _accept_all(
         if not partitions:
             continue  # Kafka builds the response by partition, so a topic without any is not in it.
         topic = _find_topic(context, key)
+        is_denied = not _may_write(context, key, topic)
         answers: list[PartitionResponse] = []
         responses.append((key, answers))
         for asked in partitions:
-            answers.append(_accept(context, topic, *asked, accepted))
+            if is_denied:
+                denied = KafkaError(ErrorCode.TOPIC_AUTHORIZATION_FAILED)
+                answers.append(_refuse(PartitionResponse(asked[0]), denied))
+            else:
+                answers.append(_accept(context, topic, *asked, accepted))
             if request.is_owned:
                 yield None
     return accepted
@@ -265,13 +272,19 @@ def _are_plain(request: ProduceRequest) -> bool:
     return True
 
 
-def _check_first_batches(request: ProduceRequest) -> None:
+def _check_first_batches(context: RequestContext, request: ProduceRequest) -> None:
     """Check the first batch of every partition. Raises RequestRefused."""
+    transactional_id = request.transactional_id
     for _, partitions in request.topics:
         for _, records in partitions:
-            if produced_records.has_transactional_batch(records) and request.transactional_id is None:
+            if not produced_records.has_transactional_batch(records):
+                continue
+            if transactional_id is None or not permits(
+                context, AclOperation.WRITE, ResourceType.TRANSACTIONAL_ID, transactional_id
+            ):
                 raise RequestRefused(
-                    ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED, "a transactional batch without a transactional id"
+                    ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED,
+                    f"a transactional batch with the transactional id {transactional_id}",
                 )
 
 
@@ -279,6 +292,16 @@ def _find_topic(context: RequestContext, key: bytes) -> TopicImage | None:
     if context.api_version >= produce_codec.TOPIC_IDS_SINCE:
         return context.node.image.find_topic_by_id(key)
     return context.node.image.find_topic(key.decode(errors="replace"))
+
+
+def _may_write(context: RequestContext, key: bytes, topic: TopicImage | None) -> bool:
+    """Return whether the client may write to a topic. One without a name is not denied, but unknown."""
+    if context.node.authorizer is None:
+        return True
+    if topic is None and context.api_version >= produce_codec.TOPIC_IDS_SINCE:
+        return True
+    name = key.decode(errors="replace") if topic is None else topic.name
+    return permits(context, AclOperation.WRITE, ResourceType.TOPIC, name)
 
 
 def _accept(

@@ -2,21 +2,38 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from ....protocol.error_codes import ErrorCode
-from ....protocol.messages.share_group_describe import ShareGroupDescribeRequest, ShareGroupDescribeResponse
-from ...metadata.authorized_operations import GROUP_OPERATIONS
+from ....protocol.messages.share_group_describe import (
+    DescribedGroup,
+    ShareGroupDescribeRequest,
+    ShareGroupDescribeResponse,
+)
 from ...requests.group_protocols import SHARE_PROTOCOL, GroupProtocolApi
+from ...requests.permissions import DESCRIBED_TOPICS_DENIED, authorized_operations, permits
 from ...requests.request_context import RequestContext, SteppedApiHandler
 from ...runtime.long_work import Steps, for_each
+from ...security.acl.acl_types import AclOperation, ResourceType
 
 
 def handle(context: RequestContext, request: ShareGroupDescribeRequest) -> Steps[ShareGroupDescribeResponse]:
     """Describe the groups."""
     groups = yield from for_each(context.node.coordinators.groups.share_groups.describe, request.group_ids)
+    groups = yield from for_each(partial(_without_denied_topics, context), groups)
     for group in groups:
         if request.include_authorized_operations and group.error_code == ErrorCode.NONE:
-            group.authorized_operations = GROUP_OPERATIONS
+            group.authorized_operations = authorized_operations(context, ResourceType.GROUP, group.group_id)
     return ShareGroupDescribeResponse(groups=groups)
+
+
+def _without_denied_topics(context: RequestContext, group: DescribedGroup) -> DescribedGroup:
+    """Return the group, or its error if the client may not describe a topic that a member has."""
+    topics = {topic.topic_name for member in group.members for topic in member.assignment.topic_partitions}
+    if all(permits(context, AclOperation.DESCRIBE, ResourceType.TOPIC, name) for name in topics):
+        return group
+    error = ErrorCode.TOPIC_AUTHORIZATION_FAILED
+    return DescribedGroup(group_id=group.group_id, error_code=error, error_message=DESCRIBED_TOPICS_DENIED)
 
 
 HANDLER = GroupProtocolApi(SHARE_PROTOCOL, SteppedApiHandler(ShareGroupDescribeRequest.read, handle))

@@ -1,6 +1,5 @@
 """CreateTopics (19), versions 2-7.
 
-Left out: topic_config_error_code, which only an authorizer sets.
 v5 flexible, and the response has the topic's partition count and configs; v7 topic ids.
 Source: ControllerApis.createTopics and ReplicationControlManager.createTopics, Kafka 4.3.0;
 tests/golden/topics-4.3.0.jsonl.
@@ -32,9 +31,11 @@ from ...metadata.topic_validation import (
     collision_key_of,
     find_topic_name_error,
 )
+from ...requests.permissions import permits
 from ...requests.request_context import NodeServices, RequestContext, SteppedApiHandler
 from ...runtime.deferred import Deferred
 from ...runtime.long_work import Steps, for_each
+from ...security.acl.acl_types import AclOperation, ResourceType
 
 # Means the broker's default. Required with manual replica assignments.
 NOT_GIVEN = -1
@@ -46,7 +47,24 @@ def handle(
     context: RequestContext, request: CreateTopicsRequest
 ) -> Steps[CreateTopicsResponse | Deferred[CreateTopicsResponse]]:
     """Create each valid topic."""
-    return (yield from create_topics(context.node, request))
+    response = yield from create_topics(context.node, request)
+    if context.node.authorizer is None:
+        return response
+    return (
+        response.encoded_by(partial(_hide_configs, context))
+        if isinstance(response, Deferred)
+        else _hide_configs(context, response)
+    )
+
+
+def _hide_configs(context: RequestContext, response: CreateTopicsResponse) -> CreateTopicsResponse:
+    """Take from the results what a client may not know that may create the topics, and not describe their configs."""
+    for topic in response.topics:
+        if not topic.error_code and not permits(context, AclOperation.DESCRIBE_CONFIGS, ResourceType.TOPIC, topic.name):
+            topic.topic_config_error_code = ErrorCode.TOPIC_AUTHORIZATION_FAILED
+            topic.num_partitions = topic.replication_factor = NOT_GIVEN
+            topic.configs = []
+    return response
 
 
 def create_topics(

@@ -8,8 +8,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from functools import partial
 
 from ....protocol.error_codes import ErrorCode, KafkaError
+from ....protocol.error_messages import ERROR_MESSAGES
 from ....protocol.messages.delete_topics import (
     DeletableTopicResult,
     DeleteTopicsRequest,
@@ -17,9 +19,11 @@ from ....protocol.messages.delete_topics import (
     DeleteTopicState,
 )
 from ....protocol.primitives import ZERO_UUID
+from ...requests.permissions import permits, permits_on_cluster
 from ...requests.request_context import NodeServices, RequestContext, SteppedApiHandler
 from ...runtime.deferred import Deferred
 from ...runtime.long_work import Steps, for_each
+from ...security.acl.acl_types import AclOperation, ResourceType
 
 BY_ID_SINCE = 6
 DELETION_DISABLED_SINCE = 3
@@ -35,7 +39,31 @@ def handle(
         states = yield from for_each(lambda name: DeleteTopicState(name=name), request.topic_names)
     if not context.node.config.delete_topic_enable and context.api_version < DELETION_DISABLED_SINCE:
         return (yield from _refuse_all(states, KafkaError(ErrorCode.INVALID_REQUEST)))
-    return (yield from delete_topics(context.node, states, timeout_ms=request.timeout_ms))
+    if context.node.authorizer is None or permits_on_cluster(context, AclOperation.DELETE):
+        return (yield from delete_topics(context.node, states, timeout_ms=request.timeout_ms))
+    errors = yield from for_each(partial(_find_denial, context), states)
+    allowed = [state for state, denied in zip(states, errors, strict=True) if denied is None]
+    response = yield from delete_topics(context.node, allowed, timeout_ms=request.timeout_ms)
+    denials = [denied for denied in errors if denied is not None]
+
+    def with_denials(deleted: DeleteTopicsResponse) -> DeleteTopicsResponse:
+        deleted.responses += denials
+        return deleted
+
+    return response.encoded_by(with_denials) if isinstance(response, Deferred) else with_denials(response)
+
+
+def _find_denial(context: RequestContext, state: DeleteTopicState) -> DeletableTopicResult | None:
+    """Return the error of a topic that the client may not delete. Its name is told only to who may describe it."""
+    name = state.name if state.name is not None else context.node.image.topic_name_of(state.topic_id)
+    if name is None:
+        return None
+    may_describe = permits(context, AclOperation.DESCRIBE, ResourceType.TOPIC, name)
+    may_delete = permits(context, AclOperation.DELETE, ResourceType.TOPIC, name)
+    if may_delete and (may_describe or state.name is None):
+        return None
+    error = KafkaError(ErrorCode.TOPIC_AUTHORIZATION_FAILED, ERROR_MESSAGES[ErrorCode.TOPIC_AUTHORIZATION_FAILED])
+    return _error_result(DeleteTopicState(name=name if may_describe else state.name, topic_id=state.topic_id), error)
 
 
 def delete_topics(

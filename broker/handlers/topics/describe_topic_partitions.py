@@ -14,11 +14,12 @@ from ....protocol.messages.describe_topic_partitions import (
     DescribeTopicPartitionsResponsePartition,
     DescribeTopicPartitionsResponseTopic,
 )
-from ...metadata.authorized_operations import TOPIC_OPERATIONS
 from ...metadata.metadata_image import MetadataImage, TopicImage, is_internal_topic
 from ...metadata.topic_validation import find_topic_name_error
-from ...requests.request_context import NodeServices, RequestContext, SteppedApiHandler
+from ...requests.permissions import authorized_operations, permits
+from ...requests.request_context import RequestContext, SteppedApiHandler
 from ...runtime.long_work import Steps, for_each
+from ...security.acl.acl_types import AclOperation, ResourceType
 
 START = Cursor(topic_name="", partition_index=0)
 
@@ -37,9 +38,10 @@ def handle(context: RequestContext, request: DescribeTopicPartitionsRequest) -> 
         return DescribeTopicPartitionsResponse(topics=refused)
     node = context.node
     cursor = request.cursor or START
-    names = asked or node.image.topics.keys()
+    # Of all topics, those that the client may not describe are left out.
+    names = asked or {name for name in node.image.topics if _may_describe(context, name)}
     limit = max(1, min(request.response_partition_limit, node.config.max_request_partition_size_limit))
-    return (yield from _page(node, sorted(name for name in names if name >= cursor.topic_name), cursor, limit))
+    return (yield from _page(context, sorted(name for name in names if name >= cursor.topic_name), cursor, limit))
 
 
 def _request_error(names: set[str], cursor: Cursor | None) -> ErrorCode:
@@ -49,7 +51,13 @@ def _request_error(names: set[str], cursor: Cursor | None) -> ErrorCode:
     return ErrorCode.UNKNOWN_SERVER_ERROR if "" in names else ErrorCode.NONE
 
 
-def _page(node: NodeServices, names: list[str], cursor: Cursor, limit: int) -> Steps[DescribeTopicPartitionsResponse]:
+def _may_describe(context: RequestContext, name: str) -> bool:
+    return permits(context, AclOperation.DESCRIBE, ResourceType.TOPIC, name)
+
+
+def _page(
+    context: RequestContext, names: list[str], cursor: Cursor, limit: int
+) -> Steps[DescribeTopicPartitionsResponse]:
     response = DescribeTopicPartitionsResponse()
     left = limit
     for name in names:
@@ -57,12 +65,18 @@ def _page(node: NodeServices, names: list[str], cursor: Cursor, limit: int) -> S
         if not left:
             response.next_cursor = Cursor(topic_name=name, partition_index=0)
             break
-        topic = node.image.find_topic(name)
+        if not _may_describe(context, name):
+            denied = ErrorCode.TOPIC_AUTHORIZATION_FAILED
+            response.topics.append(DescribeTopicPartitionsResponseTopic(error_code=denied, name=name))
+            continue
+        operations = authorized_operations(context, ResourceType.TOPIC, name)
+        topic = context.node.image.find_topic(name)
         if topic is None:
-            response.topics.append(_unknown(name))
+            response.topics.append(_unknown(name, operations))
             continue
         first = cursor.partition_index if name == cursor.topic_name else 0
-        described = _described(node.image, topic, first, left)
+        described = _described(context.node.image, topic, first, left)
+        described.topic_authorized_operations = operations
         response.topics.append(described)
         left -= len(described.partitions)
         if first + len(described.partitions) < len(topic.partitions):
@@ -72,13 +86,13 @@ def _page(node: NodeServices, names: list[str], cursor: Cursor, limit: int) -> S
     return response
 
 
-def _unknown(name: str) -> DescribeTopicPartitionsResponseTopic:
+def _unknown(name: str, operations: int) -> DescribeTopicPartitionsResponseTopic:
     is_valid = find_topic_name_error(name) is None
     return DescribeTopicPartitionsResponseTopic(
         error_code=ErrorCode.UNKNOWN_TOPIC_OR_PARTITION if is_valid else ErrorCode.INVALID_TOPIC_EXCEPTION,
         name=name,
         is_internal=is_internal_topic(name),
-        topic_authorized_operations=TOPIC_OPERATIONS,
+        topic_authorized_operations=operations,
     )
 
 
@@ -101,7 +115,6 @@ def _described(image: MetadataImage, topic: TopicImage, first: int, count: int) 
             )
             for partition in topic.partitions[first : first + count]
         ],
-        topic_authorized_operations=TOPIC_OPERATIONS,
     )
 
 

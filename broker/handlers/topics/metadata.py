@@ -24,19 +24,22 @@ from ....protocol.messages.metadata import (
 )
 from ....protocol.primitives import ZERO_UUID
 from ...coordinators.internal_topics import INTERNAL_TOPICS, ensure_internal_topic
-from ...metadata.authorized_operations import CLUSTER_OPERATIONS, TOPIC_OPERATIONS
-from ...metadata.metadata_image import NO_LEADER, MetadataImage, TopicImage, is_internal_topic
+from ...metadata.metadata_image import NO_LEADER, TopicImage, is_internal_topic
 from ...metadata.topic_validation import PARTITIONS_PER_REQUEST_MAX, collision_key_of, find_topic_name_error
 from ...requests.advertised_endpoint import alive_brokers, controller_id_of
+from ...requests.permissions import authorized_operations, authorized_operations_on_cluster, permits, permits_on_cluster
 from ...requests.request_context import RequestContext, SteppedApiHandler
 from ...runtime.deferred import Deferred
 from ...runtime.long_work import Steps, for_each
+from ...security.acl.acl_types import AclOperation, ResourceType
 
 logger = logging.getLogger(__name__)
 
 NULL_MEANS_ALL_SINCE = 1
 AUTO_CREATION_FLAG_SINCE = 4
 TOPIC_IDS_SINCE = 12
+# The errors of topics whose authorized operations are not told.
+_WITHOUT_OPERATIONS = (ErrorCode.TOPIC_AUTHORIZATION_FAILED, ErrorCode.UNKNOWN_TOPIC_ID)
 
 
 def handle(context: RequestContext, request: MetadataRequest) -> Steps[MetadataResponse | Deferred[MetadataResponse]]:
@@ -55,10 +58,11 @@ def handle(context: RequestContext, request: MetadataRequest) -> Steps[MetadataR
         topics=(yield from _topics(context, request)),
     )
     if request.include_cluster_authorized_operations:
-        response.cluster_authorized_operations = CLUSTER_OPERATIONS
+        response.cluster_authorized_operations = authorized_operations_on_cluster(context)
     if request.include_topic_authorized_operations:
         for topic in response.topics:
-            topic.topic_authorized_operations = TOPIC_OPERATIONS
+            if topic.error_code not in _WITHOUT_OPERATIONS:
+                topic.topic_authorized_operations = authorized_operations(context, ResourceType.TOPIC, topic.name or "")
     # A topic is returned only after it is saved: otherwise records could outlive their topic.
     return node.controller.when_saved(lambda _: response)
 
@@ -85,30 +89,54 @@ def _error_response(requested: list[MetadataRequestTopic], error: ErrorCode) -> 
 def _topics(context: RequestContext, request: MetadataRequest) -> Steps[list[MetadataResponseTopic]]:
     requested, image = request.topics, context.node.image
     if requested is None or (not requested and context.api_version < NULL_MEANS_ALL_SINCE):
-        return (yield from for_each(partial(_describe, image.online_brokers()), list(image.topics.values())))
+        visible = [topic for topic in image.topics.values() if _may_describe(context, topic.name)]
+        return (yield from for_each(partial(_describe, image.online_brokers()), visible))
     # A topic that appears twice has one result. If any topic has an id, names are ignored.
     topic_ids = dict.fromkeys(topic.topic_id for topic in requested if topic.topic_id != ZERO_UUID)
     if topic_ids:
-        return (yield from for_each(partial(_describe_id, image, image.online_brokers()), topic_ids))
+        return (yield from for_each(partial(_describe_id, context, image.online_brokers()), topic_ids))
     may_create = context.api_version < AUTO_CREATION_FLAG_SINCE or request.allow_auto_topic_creation
     names = dict.fromkeys(topic.name or "" for topic in requested)
-    results = yield from for_each(partial(_describe_name, image, image.online_brokers()), names)
-    if may_create and context.node.config.auto_create_topics_enable and context.node.reaches_controller:
-        # As in Kafka, this response does not have the new topics, and none is created without the controller.
-        unknown = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
-        yield from _create(context, [topic.name or "" for topic in results if topic.error_code == unknown])
+    results = yield from for_each(partial(_describe_name, context, image.online_brokers()), names)
+    if may_create and context.node.config.auto_create_topics_enable:
+        unknown = [each for each in results if each.error_code == ErrorCode.UNKNOWN_TOPIC_OR_PARTITION]
+        allowed = _may_create(context, unknown)
+        if context.node.reaches_controller:
+            # As in Kafka, this response does not have the new topics, and none is created without the controller.
+            yield from _create(context, [topic.name or "" for topic in allowed])
     return results
 
 
-def _describe_id(image: MetadataImage, online: Collection[int], topic_id: bytes) -> MetadataResponseTopic:
-    topic = image.find_topic_by_id(topic_id)
+def _may_describe(context: RequestContext, name: str) -> bool:
+    return permits(context, AclOperation.DESCRIBE, ResourceType.TOPIC, name)
+
+
+def _may_create(context: RequestContext, unknown: list[MetadataResponseTopic]) -> list[MetadataResponseTopic]:
+    """Return the results of unknown topics that the client may create; the others get their error."""
+    if permits_on_cluster(context, AclOperation.CREATE):
+        return unknown
+    allowed: list[MetadataResponseTopic] = []
+    for topic in unknown:
+        if permits(context, AclOperation.CREATE, ResourceType.TOPIC, topic.name or ""):
+            allowed.append(topic)
+        else:
+            topic.error_code = ErrorCode.TOPIC_AUTHORIZATION_FAILED
+    return allowed
+
+
+def _describe_id(context: RequestContext, online: Collection[int], topic_id: bytes) -> MetadataResponseTopic:
+    topic = context.node.image.find_topic_by_id(topic_id)
     if topic is not None:
+        if not _may_describe(context, topic.name):
+            return MetadataResponseTopic(error_code=ErrorCode.TOPIC_AUTHORIZATION_FAILED, name=None, topic_id=topic_id)
         return _describe(online, topic)
     return MetadataResponseTopic(error_code=ErrorCode.UNKNOWN_TOPIC_ID, name=None, topic_id=topic_id)
 
 
-def _describe_name(image: MetadataImage, online: Collection[int], name: str) -> MetadataResponseTopic:
-    topic = image.find_topic(name)
+def _describe_name(context: RequestContext, online: Collection[int], name: str) -> MetadataResponseTopic:
+    if not _may_describe(context, name):
+        return MetadataResponseTopic(error_code=ErrorCode.TOPIC_AUTHORIZATION_FAILED, name=name)
+    topic = context.node.image.find_topic(name)
     if topic is not None:
         return _describe(online, topic)
     is_allowed = find_topic_name_error(name) is None

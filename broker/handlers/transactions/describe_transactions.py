@@ -14,24 +14,27 @@ from ....protocol.messages.describe_transactions import (
     TopicData,
     TransactionState,
 )
-from ...requests.request_context import NodeServices, RequestContext, SteppedApiHandler
+from ...requests.permissions import permits
+from ...requests.request_context import RequestContext, SteppedApiHandler
 from ...runtime.long_work import Steps, for_each
+from ...security.acl.acl_types import AclOperation, ResourceType
 
 
 def handle(context: RequestContext, request: DescribeTransactionsRequest) -> Steps[DescribeTransactionsResponse]:
     """Return the state of each transactional id."""
-    states = yield from for_each(partial(_describe, context.node), request.transactional_ids)
+    states = yield from for_each(partial(_describe, context), request.transactional_ids)
     return DescribeTransactionsResponse(transaction_states=states)
 
 
-def _describe(node: NodeServices, transactional_id: str) -> TransactionState:
+def _describe(context: RequestContext, transactional_id: str) -> TransactionState:
     try:
-        metadata = node.coordinators.transactions.describe(transactional_id)
+        metadata = context.node.coordinators.transactions.describe(transactional_id)
     except KafkaError as error:
         return TransactionState(transactional_id=transactional_id, error_code=error.code)
     topics: dict[str, TopicData] = {}
     for topic, index in metadata.partitions:
-        topics.setdefault(topic, TopicData(topic=topic)).partitions.append(index)
+        if permits(context, AclOperation.DESCRIBE, ResourceType.TOPIC, topic):
+            topics.setdefault(topic, TopicData(topic=topic)).partitions.append(index)
     return TransactionState(
         transactional_id=transactional_id,
         transaction_state=metadata.state_name,

@@ -11,14 +11,16 @@ from ....protocol.messages.list_transactions import ListTransactionsRequest, Lis
 from ...coordinators.consumer.regex_search import RegexSearch
 from ...coordinators.consumer.topic_regex import InvalidRegexError, TopicRegex
 from ...coordinators.transaction.transaction_metadata import STATE_NAMES, TransactionMetadata
+from ...requests.permissions import permits
 from ...requests.request_context import ApiHandler, RequestContext
 from ...runtime.deferred import Deferred
+from ...security.acl.acl_types import AclOperation, ResourceType
 
 
 def handle(
     context: RequestContext, request: ListTransactionsRequest
 ) -> ListTransactionsResponse | Deferred[ListTransactionsResponse]:
-    """List the transactional ids that pass every filter."""
+    """List the transactional ids that pass every filter, and that the client may describe."""
     pattern, now_ms = request.transactional_id_pattern, context.now_ms
     response = ListTransactionsResponse(
         unknown_state_filters=[name for name in request.state_filters if name not in STATE_NAMES.values()],
@@ -30,6 +32,7 @@ def handle(
             )
             for each in context.node.coordinators.transactions.list_all()
             if _passes(each, request, now_ms)
+            and permits(context, AclOperation.DESCRIBE, ResourceType.TRANSACTIONAL_ID, each.transactional_id)
         ],
     )
     if not pattern:

@@ -29,12 +29,12 @@ from ....storage.log_files import LOG_SUFFIX, SNAPSHOT_SUFFIX, SWAP_SUFFIX, Part
 from ....storage.log_files import partition_folder as folder_name_of
 from ....storage.producers.producer_snapshot import decode_snapshot
 from ...metadata.cluster_metadata import (
-    METADATA_FILE,
     ConfigsMetadata,
     NewerMetadataError,
     TopicMetadata,
     decode_metadata,
 )
+from ...metadata.metadata_fields import METADATA_FILE
 from ...metadata.metadata_image import is_internal_topic
 from ..log_import import lock_shared
 from ..node_directories import CONTROLLER_FOLDER, node_folder

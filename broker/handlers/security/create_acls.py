@@ -1,0 +1,60 @@
+"""CreateAcls (30), versions 1-3.
+
+v2 flexible; v3 the resource type USER.
+Source: AclApis.handleCreateAcls and AclControlManager.createAcls, Kafka 4.3.0; tests/golden/acls-4.3.0.jsonl.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+
+from ....protocol.error_codes import ErrorCode, KafkaError
+from ....protocol.messages.create_acls import AclCreation, AclCreationResult, CreateAclsRequest, CreateAclsResponse
+from ...metadata.acl_control import acl_of, check_authorizer, check_known, is_of_filter
+from ...requests.request_context import RequestContext, SteppedApiHandler
+from ...runtime.deferred import Deferred
+from ...runtime.long_work import Steps, for_each
+
+
+def handle(
+    context: RequestContext, request: CreateAclsRequest
+) -> Steps[CreateAclsResponse | Deferred[CreateAclsResponse]]:
+    """Create each ACL that is not there; an error of one does not affect the others.
+
+    Raises FrameError for an unknown type, operation or permission: Kafka sends no response.
+    """
+    check_known(
+        number
+        for each in request.creations
+        for number in (each.resource_type, each.resource_pattern_type, each.operation, each.permission_type)
+    )
+    if any(is_of_filter(creation) for creation in request.creations):
+        # Kafka fails on these.
+        error = ErrorCode.UNKNOWN_SERVER_ERROR
+        return CreateAclsResponse(
+            results=[AclCreationResult(error_code=error, error_message=None) for _ in request.creations]
+        )
+    errors = yield from for_each(partial(_create, context), request.creations)
+
+    def respond(storage_error: KafkaError | None) -> CreateAclsResponse:
+        return CreateAclsResponse(results=[_result(error or storage_error) for error in errors])
+
+    return context.node.controller.when_saved(respond)
+
+
+def _create(context: RequestContext, creation: AclCreation) -> KafkaError | None:
+    try:
+        check_authorizer(context.node.authorizer)
+        context.node.controller.create_acl(acl_of(creation))
+    except KafkaError as error:
+        return error
+    return None
+
+
+def _result(error: KafkaError | None) -> AclCreationResult:
+    if error is None:
+        return AclCreationResult()
+    return AclCreationResult(error_code=error.code, error_message=error.message)
+
+
+HANDLER = SteppedApiHandler(CreateAclsRequest.read, handle)

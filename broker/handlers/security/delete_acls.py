@@ -1,0 +1,77 @@
+"""DeleteAcls (31), versions 1-3.
+
+v2 flexible; v3 the resource type USER.
+Source: AclApis.handleDeleteAcls and AclControlManager.deleteAcls, Kafka 4.3.0; tests/golden/acls-4.3.0.jsonl.
+"""
+
+from __future__ import annotations
+
+from ....protocol.error_codes import KafkaError
+from ....protocol.messages.delete_acls import (
+    DeleteAclsFilterResult,
+    DeleteAclsMatchingAcl,
+    DeleteAclsRequest,
+    DeleteAclsResponse,
+)
+from ...metadata.acl_control import check_authorizer, check_filter, check_known, filter_of, numbers_of
+from ...requests.request_context import RequestContext, SteppedApiHandler
+from ...runtime.deferred import Deferred
+from ...runtime.long_work import Steps
+from ...security.acl.acls import AclBinding
+
+# What a filter found, or its error.
+_Found = list[AclBinding] | KafkaError
+
+
+def handle(
+    context: RequestContext, request: DeleteAclsRequest
+) -> Steps[DeleteAclsResponse | Deferred[DeleteAclsResponse]]:
+    """Delete what the filters mean. An ACL that two of them mean is in the results of both.
+
+    Raises FrameError for an unknown type, operation or permission: Kafka sends no response.
+    """
+    check_known(number for each in request.filters for number in numbers_of(each))
+    acls = list(context.node.image.security.acls)
+    results: list[_Found] = []
+    for requested in request.filters:
+        acl_filter = filter_of(requested)
+        try:
+            check_authorizer(context.node.authorizer)
+            check_filter(acl_filter)
+        except KafkaError as error:
+            results.append(error)
+            continue
+        found: list[AclBinding] = []
+        for acl in acls:
+            if acl_filter.matches(acl):
+                found.append(acl)
+            yield None
+        results.append(found)
+    context.node.controller.delete_acls([acl for found in results if isinstance(found, list) for acl in found])
+
+    def respond(storage_error: KafkaError | None) -> DeleteAclsResponse:
+        return DeleteAclsResponse(filter_results=[_result(storage_error or found) for found in results])
+
+    return context.node.controller.when_saved(respond)
+
+
+def _result(found: _Found) -> DeleteAclsFilterResult:
+    if isinstance(found, KafkaError):
+        return DeleteAclsFilterResult(error_code=found.code, error_message=found.message)
+    return DeleteAclsFilterResult(error_message=None, matching_acls=[_matching(acl) for acl in found])
+
+
+def _matching(acl: AclBinding) -> DeleteAclsMatchingAcl:
+    return DeleteAclsMatchingAcl(
+        error_message=None,
+        resource_type=acl.resource_type,
+        resource_name=acl.name,
+        pattern_type=acl.pattern_type,
+        principal=acl.principal,
+        host=acl.host,
+        operation=acl.operation,
+        permission_type=acl.permission,
+    )
+
+
+HANDLER = SteppedApiHandler(DeleteAclsRequest.read, handle)

@@ -1,0 +1,1 @@
+"""ACLs and the authorizer that judges by them."""

@@ -1,0 +1,37 @@
+"""What the authorizer should say, by looking at every ACL for every question."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from fauxka.broker.security.acl.acl_types import AclOperation, AclPermission, PatternType, ResourceType
+from fauxka.broker.security.acl.acls import AclBinding
+
+# What allows an operation besides the operation itself and ALL.
+IMPLIED = {
+    AclOperation.DESCRIBE: {AclOperation.READ, AclOperation.WRITE, AclOperation.DELETE, AclOperation.ALTER},
+    AclOperation.DESCRIBE_CONFIGS: {AclOperation.ALTER_CONFIGS},
+}
+
+Question = tuple[str, str, AclOperation, ResourceType, str]
+
+
+def covers(acl: AclBinding, resource_type: ResourceType, name: str) -> bool:
+    """Whether the ACL is about the resource."""
+    if acl.resource_type is not resource_type:
+        return False
+    return name.startswith(acl.name) if acl.pattern_type is PatternType.PREFIXED else acl.name in ("*", name)
+
+
+def is_allowed(acls: Iterable[AclBinding], question: Question, *, without_acl: bool) -> bool:
+    """Answer a question of principal, host, operation, resource type and name."""
+    principal, host, operation, resource_type, name = question
+    about = [acl for acl in acls if covers(acl, resource_type, name)]
+    if not about:
+        return without_acl
+    of_client = [acl for acl in about if acl.principal in (principal, "User:*") and acl.host in (host, "*")]
+    direct = [acl for acl in of_client if acl.operation in (operation, AclOperation.ALL)]
+    if any(acl.permission is AclPermission.DENY for acl in direct):
+        return False
+    implied = [acl for acl in of_client if acl.operation in IMPLIED.get(operation, ())]
+    return any(acl.permission is AclPermission.ALLOW for acl in direct + implied)

@@ -1,0 +1,115 @@
+"""The authorizer against a model, with any ACLs in any order of creation and deletion."""
+
+from collections.abc import Sequence
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from fauxka.broker.security.acl.acl_types import AclOperation, AclPermission, PatternType, ResourceType
+from fauxka.broker.security.acl.acls import AclBinding, AclFilter, Acls
+from fauxka.broker.security.acl.standard_authorizer import Client, StandardAuthorizer
+from fauxka.broker.security.principal import Principal
+
+from .authorizer_model import Question, is_allowed
+
+# Few of each, so that ACLs and questions meet.
+NAMES = st.text("ab", min_size=1, max_size=3)
+TYPES = st.sampled_from([ResourceType.TOPIC, ResourceType.GROUP])
+PATTERN_TYPES = st.sampled_from([PatternType.LITERAL, PatternType.PREFIXED])
+USERS = st.sampled_from(["alice", "bob"])
+HOSTS = st.sampled_from(["10.0.0.1", "10.0.0.2"])
+OPERATIONS = st.sampled_from(
+    [AclOperation.READ, AclOperation.WRITE, AclOperation.DESCRIBE, AclOperation.DESCRIBE_CONFIGS]
+)
+ACLS = st.builds(
+    AclBinding,
+    TYPES,
+    st.just("*") | NAMES,
+    PATTERN_TYPES,
+    st.just("User:*") | USERS.map("User:{}".format),
+    st.just("*") | HOSTS,
+    OPERATIONS | st.sampled_from([AclOperation.ALL, AclOperation.ALTER_CONFIGS]),
+    st.sampled_from([AclPermission.ALLOW, AclPermission.DENY]),
+)
+QUESTIONS = st.tuples(USERS.map("User:{}".format), HOSTS, OPERATIONS, TYPES, NAMES)
+FILTERS = st.builds(
+    AclFilter,
+    TYPES | st.just(ResourceType.ANY),
+    st.none() | st.just("*") | NAMES,
+    PATTERN_TYPES | st.sampled_from([PatternType.ANY, PatternType.MATCH]),
+    st.none() | USERS.map("User:{}".format),
+    st.none() | HOSTS,
+    OPERATIONS | st.just(AclOperation.ANY),
+    st.sampled_from([AclPermission.ANY, AclPermission.ALLOW, AclPermission.DENY]),
+)
+
+
+def acls_of(created: Sequence[AclBinding], deleted: Sequence[AclBinding] = ()) -> Acls:
+    acls = Acls()
+    for acl in created:
+        acls.add(acl)
+    for acl in dict.fromkeys(deleted):
+        if acl in acls:
+            acls.remove(acl)
+    return acls
+
+
+def client_of(principal: str, host: str) -> Client:
+    return Client(Principal(principal.removeprefix("User:")), host)
+
+
+@given(st.lists(ACLS, max_size=8), st.lists(QUESTIONS, min_size=1, max_size=8), st.booleans(), st.data())
+def test_authorizer_answers_as_the_model(
+    created: list[AclBinding], questions: list[Question], without_acl: bool, data: st.DataObject
+) -> None:
+    deleted = data.draw(st.lists(st.sampled_from(created), max_size=4)) if created else []
+    acls, left = acls_of(created, deleted), [acl for acl in created if acl not in deleted]
+    authorizer = StandardAuthorizer([], allows_without_acl=without_acl)
+
+    for principal, host, operation, resource_type, name in questions:
+        question = (principal, host, operation, resource_type, name)
+        client = client_of(principal, host)
+        allowed = authorizer.allows(acls, client, operation, resource_type, name)
+        assert allowed == is_allowed(left, question, without_acl=without_acl), question
+
+
+@given(st.lists(ACLS, max_size=8), QUESTIONS)
+def test_client_that_may_use_a_resource_may_use_some_resource(created: list[AclBinding], question: Question) -> None:
+    principal, host, operation, resource_type, name = question
+    acls, client = acls_of(created), client_of(principal, host)
+    authorizer = StandardAuthorizer([], allows_without_acl=False)
+    is_implied = not any(acl.operation in (operation, AclOperation.ALL) for acl in created)
+
+    if authorizer.allows(acls, client, operation, resource_type, name) and not is_implied:
+        # By an ACL for the operation itself; what others imply is not counted, as in Kafka.
+        direct = acls_of([acl for acl in created if acl.operation in (operation, AclOperation.ALL)])
+        if authorizer.allows(direct, client, operation, resource_type, name):
+            assert authorizer.allows_any(acls, client, operation, resource_type)
+
+
+@given(st.lists(ACLS, max_size=8))
+def test_super_user_may_do_everything(created: list[AclBinding]) -> None:
+    authorizer = StandardAuthorizer(["User:alice"], allows_without_acl=False)
+    client = client_of("User:alice", "10.0.0.1")
+
+    assert authorizer.allows(acls_of(created), client, AclOperation.WRITE, ResourceType.TOPIC, "a")
+    assert authorizer.allows_any(acls_of(created), client, AclOperation.WRITE, ResourceType.TOPIC)
+
+
+@given(st.lists(ACLS, max_size=8), FILTERS)
+def test_filter_means_the_acls_that_have_all_its_fields(created: list[AclBinding], acl_filter: AclFilter) -> None:
+    for acl in acls_of(created):
+        fields_match = (
+            acl_filter.resource_type in (ResourceType.ANY, acl.resource_type)
+            and acl_filter.principal in (None, acl.principal)
+            and acl_filter.host in (None, acl.host)
+            and acl_filter.operation in (AclOperation.ANY, acl.operation)
+            and acl_filter.permission in (AclPermission.ANY, acl.permission)
+        )
+        name_matches = acl_filter.name in (None, acl.name)
+        if acl_filter.pattern_type is PatternType.MATCH and acl_filter.name is not None:
+            name_matches = acl.name in ("*", acl_filter.name) or acl_filter.name == acl.name
+            if acl.pattern_type is PatternType.PREFIXED:
+                name_matches = acl_filter.name.startswith(acl.name)
+        type_matches = acl_filter.pattern_type in (PatternType.ANY, PatternType.MATCH, acl.pattern_type)
+        assert acl_filter.matches(acl) == (fields_match and name_matches and type_matches)
