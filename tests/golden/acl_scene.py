@@ -109,6 +109,8 @@ class Scene:
         # The time of the records is long ago.
         kept = {"retention_ms": "-1"} if record_count else {}
         topic_id = self.admin.create_topic(self.name(name), partition_count, **kept, **configs)
+        # The group coordinator learns of a topic after those who serve its metadata.
+        self.admin.settle()
         if record_count:
             self.admin.produce(self.name(name), *(records() for _ in range(record_count)))
         of = f"topic {name} with {partition_count} partitions and {record_count} records"
