@@ -102,6 +102,11 @@ class Connection(asyncio.BufferedProtocol):
         self._hang_count = 0
         self._is_dropped = False
 
+    @property
+    def is_established(self) -> bool:
+        """Whether the connection has a transport."""
+        return self._transport is not None
+
     # -- asyncio.BufferedProtocol
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
