@@ -311,10 +311,13 @@ from confluent_kafka import Producer
 
 @pytest.fixture(scope="session")
 def producer(fauxka_broker):
-    return Producer({"bootstrap.servers": fauxka_broker.bootstrap_servers, "enable.idempotence": True, "log_level": 0})
+    made = Producer({"bootstrap.servers": fauxka_broker.bootstrap_servers, "enable.idempotence": True, "log_level": 0})
+    # It has its producer id before the first reset, which may otherwise close the connection that asks for it.
+    send(made, "first")
+    return made
 
-def send(producer):
-    producer.produce("orders", value="one coffee")
+def send(producer, topic="orders"):
+    producer.produce(topic, value="one coffee")
     assert producer.flush(30) == 0
 
 def test_first(fauxka, producer):
