@@ -1,19 +1,24 @@
 """ACLs in process and over HTTP, and what a client learns when one is created or deleted."""
 
 import asyncio
-from typing import Any
+from typing import cast
 
 import pytest
 from confluent_kafka import KafkaError, Producer
 
 from fauxka.broker.security.acl.authorizer_config import CLASS_NAME
 from fauxka.testing import AsyncBroker, Broker, CallError, RuleError
+from fauxka.testing.acls import AclValues
 
 SECONDS_MAX = 20
 TOPIC = "orders"
 CONFIG = {"authorizer.class.name": CLASS_NAME, "super.users": "User:admin"}
 USERS = {"alice": "alice-secret", "admin": "admin-secret"}
-WRITE: Any = {"principal": "User:alice", "operation": "WRITE", "resource_type": "TOPIC", "name": TOPIC}
+WRITE: AclValues = {"principal": "User:alice", "operation": "WRITE", "resource_type": "TOPIC", "name": TOPIC}
+
+
+def changed_acl(**values: object) -> AclValues:
+    return cast("AclValues", {**WRITE, **values})
 
 
 def secured() -> Broker:
@@ -45,7 +50,7 @@ def test_acl_takes_effect_for_the_next_request_of_a_connected_client() -> None:
 def test_acls_are_listed_by_their_values() -> None:
     with secured() as broker:
         broker.acls.create(**WRITE)
-        broker.acls.create(**{**WRITE, "operation": "READ", "pattern_type": "PREFIXED", "permission": "DENY"})
+        broker.acls.create(**changed_acl(operation="READ", pattern_type="PREFIXED", permission="DENY"))
         broker.acls.create(**WRITE)
 
         assert [acl.operation for acl in broker.acls.list()] == ["WRITE", "READ"]
@@ -86,7 +91,7 @@ def test_acls_need_an_authorizer() -> None:
 )
 def test_wrong_value_is_named(changed: dict[str, object], field: str, value: object) -> None:
     with secured() as broker, pytest.raises(RuleError) as raised:
-        broker.acls.create(**{**WRITE, **changed})
+        broker.acls.create(**changed_acl(**changed))
 
     assert (raised.value.field, raised.value.value) == (field, value)
 
@@ -100,7 +105,7 @@ def test_wrong_value_is_named(changed: dict[str, object], field: str, value: obj
 )
 def test_value_that_kafka_refuses_has_its_message(changed: dict[str, object], field: str, message: str) -> None:
     with secured() as broker, pytest.raises(CallError) as raised:
-        broker.acls.create(**{**WRITE, **changed})
+        broker.acls.create(**changed_acl(**changed))
 
     assert (raised.value.status, raised.value.detail.field) == (400, field)
     assert message in raised.value.detail.message
