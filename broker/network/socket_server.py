@@ -23,6 +23,7 @@ from .receive_buffers import ReceiveBuffers
 if TYPE_CHECKING:
     from ssl import SSLContext
 
+    from ..runtime.clock import Timer
     from ..security.sasl.mechanisms import Mechanisms
 
 logger = logging.getLogger(__name__)
@@ -51,6 +52,8 @@ class SocketServer:
         # The nodes of a cluster number their connections together.
         self.connection_ids = itertools.count(1)
         self._acceptors: list[Acceptor] = []
+        # Accepted sockets that are closed after their throttle time, with its timer.
+        self._throttled: dict[socket.socket, Timer] = {}
         self._attaching: dict[asyncio.Task[None], _Unattached] = {}
 
     async def listen(self, config: ListenerConfig) -> Listener:
@@ -93,6 +96,8 @@ class SocketServer:
             if not unattached.connection.is_established:
                 unattached.connection.drop()
                 task.cancel()
+        for accepted in list(self._throttled):
+            self._close_throttled(accepted)
         self._quotas.stop()
         return addresses
 
@@ -119,6 +124,10 @@ class SocketServer:
             acceptor.resume()
 
     def _accepted(self, listener: Listener, accepted: socket.socket, address: str) -> None:
+        client_quotas = self._node.client_quotas
+        if client_quotas is not None and (throttle_ms := client_quotas.record_connection(address)):
+            self._close_later(accepted, throttle_ms)
+            return
         maximum = self._quotas.find_exceeded_maximum(address)
         if maximum is not None:
             # Kafka's message.
@@ -141,6 +150,14 @@ class SocketServer:
         task = asyncio.get_running_loop().create_task(self._attach(unattached, tls))
         self._attaching[task] = unattached
         task.add_done_callback(self._attached)
+
+    def _close_later(self, accepted: socket.socket, throttle_ms: int) -> None:
+        """Close a connection of an address that exceeds its quota, after the throttle time and without reading."""
+        self._throttled[accepted] = self._node.clock.call_later(throttle_ms, lambda: self._close_throttled(accepted))
+
+    def _close_throttled(self, accepted: socket.socket) -> None:
+        self._throttled.pop(accepted).cancel()
+        accepted.close()
 
     def _guard(self, connection: Connection, context: RequestContext, mechanisms: Mechanisms) -> None:
         """Have the connection authenticate before anything else."""
