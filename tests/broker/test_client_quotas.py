@@ -1,6 +1,7 @@
 """Client quotas beyond the answers that are compared with Kafka: exact times on a clock moved by hand, and nodes."""
 
 import socket
+import struct
 from collections.abc import Iterator, Mapping
 from contextlib import closing
 from pathlib import Path
@@ -8,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from fauxka.broker.isolation import Isolation
+from fauxka.protocol.api_keys import ApiKey
 from fauxka.protocol.messages.alter_client_quotas import AlterClientQuotasResponse
 from fauxka.protocol.messages.api_versions import ApiVersionsRequest
 from fauxka.protocol.messages.create_topics import CreateTopicsResponse
@@ -15,6 +17,7 @@ from fauxka.protocol.messages.describe_client_quotas import DescribeClientQuotas
 from fauxka.protocol.messages.fetch import FetchResponse
 from fauxka.protocol.messages.metadata import MetadataRequest, MetadataResponse
 from fauxka.protocol.messages.produce import ProduceResponse
+from fauxka.protocol.primitives import Reader, Writer
 
 from ..golden.capture_connection import Connection, ConnectionClosedError
 from ..golden.capture_quotas import CONNECTION, FETCH, MUTATION, PRODUCE, REQUEST, altering, describing, entry
@@ -26,6 +29,7 @@ from .running_node import Node
 APP = "app"
 # The size of one batch of 90,000 bytes, with its request around it.
 BATCH_BYTES = 90_000
+PRODUCE_VERSION = 9
 Entity = Mapping[str, str | None]
 
 
@@ -67,6 +71,36 @@ def fetch(client: Connection, position: int = 0) -> FetchResponse:
     response = client.call(fetching(position, BATCH_BYTES), 11)
     assert isinstance(response, FetchResponse)
     return response
+
+
+class BufferedClient:
+    """A producer that sends its requests before it reads the first response."""
+
+    def __init__(self, address: str) -> None:
+        host, port = address.rsplit(":", 1)
+        self._socket = socket.create_connection((host, int(port)), 10)
+        self._stream = self._socket.makefile("rb")
+
+    def send_all(self, sizes: list[int]) -> None:
+        """Send a Produce of each size, of the client APP."""
+        frames: list[bytes] = []
+        for size in sizes:
+            writer = Writer()
+            producing(size, APP).write(writer, PRODUCE_VERSION)
+            header = struct.pack(f">hhih{len(APP)}sb", ApiKey.PRODUCE, PRODUCE_VERSION, 1, len(APP), APP.encode(), 0)
+            frames.append(struct.pack(">i", size) + header + writer.getvalue())
+        self._socket.sendall(b"".join(frames))
+
+    def throttle_time_ms(self) -> int:
+        """Return the throttle time of the next response."""
+        (size,) = struct.unpack(">i", self._stream.read(4))
+        # Behind the correlation id and the tagged fields of the header.
+        reader = Reader(self._stream.read(size)[5:])
+        return ProduceResponse.read(reader, PRODUCE_VERSION).throttle_time_ms
+
+    def close(self) -> None:
+        self._stream.close()
+        self._socket.close()
 
 
 def has_response(client: Connection) -> bool:
@@ -123,19 +157,15 @@ def test_other_connections_of_a_throttled_client_are_served(node: Node) -> None:
 
 def test_requests_sent_at_once_are_each_throttled(node: Node, clock: ManualClock) -> None:
     set_quota(node.address, PRODUCE, 10_000)
-    request = producing(110_000, APP)
-    with closing(Connection(node.address, APP)) as client:
-        client.start(request, 9)
-        client.socket.sendall(client._frame_of(request, 9))
-        client._correlation_id -= 1
-        first = client.finish(request, 9)
-        assert isinstance(first, ProduceResponse) and first.throttle_time_ms == 1000
-        advance(node, clock, 1000)
-        client._correlation_id += 1
-        second = client.finish(request, 9)
+    sizes = [110_000, 110_000]
+    with closing(BufferedClient(node.address)) as client:
+        client.send_all(sizes)
+        first = client.throttle_time_ms()
+        advance(node, clock, first)
+        second = client.throttle_time_ms()
 
-    # 220,000 bytes in 10 s.
-    assert isinstance(second, ProduceResponse) and second.throttle_time_ms == 12_000
+    # The second one makes it 220,000 bytes in 10 s.
+    assert (first, second) == (1000, 12_000)
 
 
 def test_quota_applies_to_connections_and_routes_from_before_it(node: Node) -> None:
