@@ -38,8 +38,8 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 # New containers between two runs of the garbage collector. Requests create no reference cycles, so that Python's
-# default of 700 would run it every hundred requests without a result. Every tenth run looks at the survivors of the runs
-# before as well, and every thousandth at everything: that takes 0.4 s while a request of 100,000 elements is handled.
+# default of 700 would run it every hundred requests without a result. Every tenth run also looks at what survived the
+# runs before, and every thousandth at everything: that takes 0.4 s while a request of 100,000 elements is handled.
 GC_THRESHOLDS = (50_000, 10, 100)
 # How long the event loop or a flush waits at most for a busy thread. Python's default of 5 ms is as long as the flush
 # of a slow disk, and the first clients connect while a thread loads the admin API.
