@@ -352,6 +352,8 @@ class Server:
 
     async def _close_connections(self) -> None:
         """Close the connections when the responses to received requests are written, or after a time."""
+        # The dispatcher does not have the connections that were accepted last, and the event loop may end after this.
+        await self._socket_server.wait_attached()
         self._dispatcher.close_connections()
         try:
             async with asyncio.timeout(STOP_TIMEOUT_SECONDS):

@@ -105,6 +105,11 @@ class Connection(asyncio.BufferedProtocol):
         # None until the client exceeds a quota.
         self._mute: ChannelMute | None = None
 
+    @property
+    def is_established(self) -> bool:
+        """Whether the connection has a transport."""
+        return self._transport is not None
+
     # -- asyncio.BufferedProtocol
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:

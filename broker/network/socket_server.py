@@ -6,6 +6,7 @@ import asyncio
 import itertools
 import logging
 import socket
+from dataclasses import dataclass
 from errno import EADDRNOTAVAIL
 from typing import TYPE_CHECKING
 
@@ -31,6 +32,15 @@ logger = logging.getLogger(__name__)
 TLS_HANDSHAKE_SECONDS_MAX = 10.0
 
 
+@dataclass(slots=True)
+class _Unattached:
+    """An accepted connection, until its socket has a transport."""
+
+    connection: Connection
+    accepted: socket.socket
+    is_attached: bool = False
+
+
 class SocketServer:
     """Accepts connections on the listeners of one node. After stop_listening, other listeners can be opened."""
 
@@ -44,8 +54,7 @@ class SocketServer:
         self._acceptors: list[Acceptor] = []
         # Accepted sockets that are closed after their throttle time, with its timer.
         self._throttled: dict[socket.socket, Timer] = {}
-        # Accepted sockets that have no transport yet.
-        self._attaching: dict[asyncio.Task[None], Connection] = {}
+        self._attaching: dict[asyncio.Task[None], _Unattached] = {}
 
     async def listen(self, config: ListenerConfig) -> Listener:
         """Bind a listener, accept connections and return it. Raises OSError."""
@@ -81,17 +90,26 @@ class SocketServer:
         for acceptor in self._acceptors:
             acceptor.close()
         self._acceptors.clear()
-        for task in self._attaching:
-            task.cancel()
+        for task, unattached in self._attaching.items():
+            # The dispatcher closes established connections. Their tasks end at once, and a cancelled one would have
+            # uvloop close the transport without connection_lost.
+            if not unattached.connection.is_established:
+                unattached.connection.drop()
+                task.cancel()
         for accepted in list(self._throttled):
             self._close_throttled(accepted)
         self._quotas.stop()
         return addresses
 
+    async def wait_attached(self) -> None:
+        """Wait until each accepted connection has a transport or is closed."""
+        if self._attaching:
+            await asyncio.wait(self._attaching)
+
     def drop_unattached(self) -> None:
         """Close the accepted connections that have no transport yet, and the connections in the backlogs."""
-        for connection in self._attaching.values():
-            connection.drop()
+        for unattached in self._attaching.values():
+            unattached.connection.drop()
         for acceptor in self._acceptors:
             # The system keeps one more than the backlog.
             acceptor.drop_waiting(self._node.config.socket_listen_backlog_size + 1)
@@ -128,8 +146,9 @@ class SocketServer:
             self._guard(connection, context, security.mechanisms)
         self._quotas.opened(connection, listener.name, address)
         tls = None if security is None else security.tls
-        task = asyncio.get_running_loop().create_task(self._attach(connection, accepted, tls))
-        self._attaching[task] = connection
+        unattached = _Unattached(connection, accepted)
+        task = asyncio.get_running_loop().create_task(self._attach(unattached, tls))
+        self._attaching[task] = unattached
         task.add_done_callback(self._attached)
 
     def _close_later(self, accepted: socket.socket, throttle_ms: int) -> None:
@@ -152,31 +171,34 @@ class SocketServer:
         limits = FrameLimits(config.sasl_server_max_receive_size, config.socket_request_max_bytes)
         connection.guard(SaslGate(self._shared.dispatcher, session, limits, connection.allow_frames))
 
-    def _attached(self, task: asyncio.Task[None]) -> None:
-        del self._attaching[task]
-
-    async def _attach(self, connection: Connection, accepted: socket.socket, tls: SSLContext | None) -> None:
-        """Give the connection a transport on the accepted socket, after the handshake if it has TLS."""
-        is_attached = False
+    async def _attach(self, unattached: _Unattached, tls: SSLContext | None) -> None:
+        """Give a connection a transport on its accepted socket, after the handshake if it has TLS."""
+        accepted = unattached.accepted
         try:
             accepted.setblocking(False)
             # As Kafka's Acceptor does, so that no response waits for the acknowledgement of the previous one.
             accepted.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
             await asyncio.get_running_loop().connect_accepted_socket(
-                lambda: connection,
+                lambda: unattached.connection,
                 accepted,
                 ssl=tls,
                 ssl_handshake_timeout=None if tls is None else TLS_HANDSHAKE_SECONDS_MAX,
             )
-            is_attached = True
-            self._quotas.attached(connection)
+            unattached.is_attached = True
+            self._quotas.attached(unattached.connection)
         except OSError as error:
             # Failed TLS handshakes, too: their errors are of this class.
             logger.warning("an accepted connection is closed: %s", error)
-        finally:
-            if not is_attached:
-                accepted.close()
-                self._closed(connection)
+
+    def _attached(self, task: asyncio.Task[None]) -> None:
+        """Close the connection if it got no transport.
+
+        The task cannot do that: one that is cancelled before its first step runs nothing of its coroutine.
+        """
+        unattached = self._attaching.pop(task)
+        if not unattached.is_attached:
+            unattached.accepted.close()
+            self._closed(unattached.connection)
 
     def _closed(self, connection: Connection) -> None:
         self._quotas.closed(connection)

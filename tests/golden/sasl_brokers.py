@@ -58,7 +58,10 @@ def kafka_with_sasl(log_file: Path) -> Generator[Addresses, None, None]:
 def kafka_with_listeners(
     log_file: Path, listeners: Sequence[str], config: Mapping[str, str]
 ) -> Generator[Addresses, None, None]:
-    """Run a real Kafka for the length of the block, and yield the addresses of its listeners; the first is PLAINTEXT."""
+    """Run a real Kafka for the length of the block, and yield the addresses of its listeners.
+
+    The first listener must be without SASL.
+    """
     port = free_ports(len(listeners) + 1)
     # The controller has the port behind that of the first listener.
     ports = [port, *range(port + 2, port + 1 + len(listeners))]
