@@ -20,11 +20,9 @@ FILE = golden_file("acls")
 # docs/differences.md: the broker ends the connection.
 NOT_SERVED = {
     "AddRaftVoter",
-    "AlterClientQuotas",
     "AlterUserScramCredentials",
     "CreateDelegationToken",
     "DeleteShareGroupState",
-    "DescribeClientQuotas",
     "DescribeDelegationToken",
     "DescribeUserScramCredentials",
     "InitializeShareGroupState",
