@@ -228,12 +228,7 @@ class AuthorizingHandler:
             rest = None
         elif topics:
             rest = yield from _run(partial(self._without_topics, context, body, topics), is_large=is_large)
-        if rest is None:
-            response: Buffers | Deferred[Buffers] | None
-            response = [error_responses.empty_response(api, version, context.correlation_id)]
-        else:
-            response = self._handler.handle(context, memoryview(rest), 0, len(rest))
-        assert response is not None, "only a Produce has no response"
+        response = self._handle(context, rest)
         if not denied and not topics:
             return response
         change = partial(self._with_errors, context, body, topics, denied)
@@ -241,6 +236,14 @@ class AuthorizingHandler:
             return response.encoded_by(change) if isinstance(response, Deferred) else change(response)
         buffers = (yield from when_complete(response)) if isinstance(response, Deferred) else response
         return (yield from in_thread(partial(change, buffers)))
+
+    def _handle(self, context: RequestContext, rest: bytes | None) -> Buffers | Deferred[Buffers]:
+        """Handle what the client may have of a request. rest: None for nothing."""
+        if rest is None:
+            return [error_responses.empty_response(self._api, context.api_version, context.correlation_id)]
+        response = self._handler.handle(context, memoryview(rest), 0, len(rest))
+        assert response is not None, "only a Produce has no response"
+        return response
 
     def _refuse(self, context: RequestContext, body: bytes, error: ErrorCode) -> Buffers:
         context.error_code = error
