@@ -15,7 +15,7 @@ from ...protocol.errors.response_frames import set_throttle_time
 from ..metadata.client_quotas_image import PRODUCER_BYTE_RATE
 from ..requests.client_quotas import ClientQuotas, QuotaClient
 from ..requests.fault_ports import joined
-from ..runtime.deferred import Buffers, Deferred
+from ..runtime.deferred import Buffers, Deferred, changed
 from .throttled_fetch import ThrottlingFetchHandler
 
 if TYPE_CHECKING:
@@ -57,10 +57,7 @@ class ThrottlingHandler:
         request = _MeasuredRequest(
             self._api, context, quotas, end - context.request_start, perf_counter_ns() - started_ns
         )
-        if isinstance(response, Deferred):
-            response.changed_by(request.throttled)
-            return response
-        return request.throttled(response or []) or None
+        return changed([] if response is None else response, request.throttled) or None
 
 
 class _MeasuredRequest:

@@ -1,4 +1,4 @@
-"""Validates new ACLs and filters, and changes the ACLs of the image (Kafka: AclControlManager, AclApis).
+"""Reads ACLs and filters from requests, and validates them (Kafka: AclControlManager, AclApis).
 
 Source: AclControlManager.validateNewAcl and validateFilter, AclApis.handleCreateAcls, Kafka 4.3.0;
 tests/golden/acls-4.3.0.jsonl.
@@ -44,9 +44,9 @@ def numbers_of(requested: DescribeAclsRequest | DeleteAclsFilter) -> tuple[int, 
     )
 
 
-def is_of_filter(creation: AclCreation) -> bool:
-    """Return whether a creation has a word that only a filter may have."""
-    return any(word.name in _OF_FILTERS for word in acl_of(creation) if isinstance(word, IntEnum))
+def is_of_filter(acl: AclBinding) -> bool:
+    """Return whether what is to be created has a word that only a filter may have."""
+    return any(word.name in _OF_FILTERS for word in acl if isinstance(word, IntEnum))
 
 
 def check_acl(acl: AclBinding) -> None:

@@ -30,11 +30,6 @@ class SecurityImage:
         """Whether there is neither an ACL nor a credential."""
         return not self.acls and not self.credentials
 
-    def clear(self) -> None:
-        """Remove all ACLs and credentials."""
-        self.acls.clear()
-        self.credentials.clear()
-
     def copy(self) -> SecurityImage:
         """Return the ACLs and credentials as they are now; later changes are not in it."""
         copied = SecurityImage()

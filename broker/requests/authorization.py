@@ -1,19 +1,15 @@
 """Authorizes requests before their handlers see them, if the broker has an authorizer (Kafka: KafkaApis, AuthHelper).
 
-Rules:
-- First come the checks of the request as a whole, in the order of Kafka. The first that fails is its error.
-- Then the groups, transactional ids and other entries of a list are checked one by one, then the topics. What the
-  client may not have is taken out of the request, the handler gets the rest, and the errors are added to the response.
-- Handlers check themselves what depends on what they find: Produce, Fetch and Metadata, and all that list everything.
+authorization_rules has what each request needs. What the client may not have is taken out of the request, the handler
+gets the rest, and the errors are added to the response.
 Source: KafkaApis and ControllerApis, Kafka 4.3.0; tests/golden/acls-4.3.0.jsonl.
 """
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
-from typing import NamedTuple, TypeVar, cast
+from typing import TypeVar, cast
 
 from ...protocol.api_keys import Api, ApiKey
 from ...protocol.error_codes import ErrorCode
@@ -25,138 +21,23 @@ from ...protocol.message import Message
 from ...protocol.message_types import elements, number_in, request_type, text_in
 from ...protocol.messages.share_fetch import ShareFetchRequest
 from ...protocol.primitives import Reader, Writer
-from ...protocol.topic_lists import GROUP_RESOURCE, TOPIC_RESOURCE, request_lists
 from ..config.config_resources import ResourceType as ConfigResourceType
-from ..runtime.deferred import Buffers, Deferred
+from ..runtime.deferred import Buffers, Deferred, changed
 from ..runtime.long_work import Steps, in_thread, when_complete
-from ..security.acl.acl_types import AclOperation, ResourceType
+from .authorization_rules import (
+    AUTHORIZED,
+    ON_CONFIGS,
+    DeniedEntry,
+    denied_entries,
+    denied_topics,
+    has_entries,
+    operation_on_cluster,
+    request_error,
+)
 from .fault_ports import joined
-from .permissions import permits, permits_on_any, permits_on_cluster
 from .request_context import LARGE_BODY_BYTES, RequestContext, RequestHandler
 
 Result = TypeVar("Result")
-
-# key_type of FindCoordinator.
-_COORDINATED = {0: ResourceType.GROUP, 1: ResourceType.TRANSACTIONAL_ID}
-_DENIED = {
-    ResourceType.TOPIC: ErrorCode.TOPIC_AUTHORIZATION_FAILED,
-    ResourceType.GROUP: ErrorCode.GROUP_AUTHORIZATION_FAILED,
-    ResourceType.TRANSACTIONAL_ID: ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED,
-    ResourceType.CLUSTER: ErrorCode.CLUSTER_AUTHORIZATION_FAILED,
-}
-# Up to this version, AddPartitionsToTxn is a request of a client.
-_LAST_CLIENT_ADD_PARTITIONS = 3
-
-
-class _Need(NamedTuple):
-    """What a request needs as a whole: an operation on the resource that a field names."""
-
-    operation: AclOperation
-    resource_type: ResourceType
-    field: str
-
-    def error(self, context: RequestContext, request: Message) -> ErrorCode | None:
-        name = text_in(request, self.field)
-        return None if permits(context, self.operation, self.resource_type, name) else _DENIED[self.resource_type]
-
-
-class _ClusterNeed(NamedTuple):
-    """What a request needs as a whole: one of these operations on the cluster."""
-
-    operations: tuple[AclOperation, ...]
-
-    def error(self, context: RequestContext, request: Message) -> ErrorCode | None:
-        if any(permits_on_cluster(context, operation) for operation in self.operations):
-            return None
-        return ErrorCode.CLUSTER_AUTHORIZATION_FAILED
-
-
-def _cluster(*operations: AclOperation) -> tuple[_ClusterNeed]:
-    return (_ClusterNeed(operations),)
-
-
-_READ_GROUP = _Need(AclOperation.READ, ResourceType.GROUP, "group_id")
-_DELETE_GROUP = _Need(AclOperation.DELETE, ResourceType.GROUP, "group_id")
-_WRITE_TRANSACTION = _Need(AclOperation.WRITE, ResourceType.TRANSACTIONAL_ID, "transactional_id")
-
-_NEEDS: Mapping[ApiKey, tuple[_Need | _ClusterNeed, ...]] = {
-    ApiKey.ADD_OFFSETS_TO_TXN: (_WRITE_TRANSACTION, _READ_GROUP),
-    ApiKey.ALTER_CLIENT_QUOTAS: _cluster(AclOperation.ALTER_CONFIGS),
-    ApiKey.ALTER_PARTITION_REASSIGNMENTS: _cluster(AclOperation.ALTER),
-    ApiKey.ALTER_REPLICA_LOG_DIRS: _cluster(AclOperation.ALTER),
-    ApiKey.ALTER_SHARE_GROUP_OFFSETS: (_READ_GROUP,),
-    ApiKey.ALTER_USER_SCRAM_CREDENTIALS: _cluster(AclOperation.ALTER),
-    ApiKey.CONSUMER_GROUP_HEARTBEAT: (_READ_GROUP,),
-    ApiKey.CREATE_ACLS: _cluster(AclOperation.ALTER),
-    ApiKey.DELETE_ACLS: _cluster(AclOperation.ALTER),
-    ApiKey.DELETE_SHARE_GROUP_OFFSETS: (_DELETE_GROUP,),
-    ApiKey.DESCRIBE_ACLS: _cluster(AclOperation.DESCRIBE),
-    ApiKey.DESCRIBE_CLIENT_QUOTAS: _cluster(AclOperation.DESCRIBE_CONFIGS),
-    ApiKey.DESCRIBE_LOG_DIRS: _cluster(AclOperation.DESCRIBE),
-    ApiKey.DESCRIBE_QUORUM: _cluster(AclOperation.DESCRIBE),
-    ApiKey.DESCRIBE_USER_SCRAM_CREDENTIALS: _cluster(AclOperation.DESCRIBE),
-    ApiKey.ELECT_LEADERS: _cluster(AclOperation.ALTER),
-    ApiKey.END_TXN: (_WRITE_TRANSACTION,),
-    ApiKey.HEARTBEAT: (_READ_GROUP,),
-    ApiKey.JOIN_GROUP: (_READ_GROUP,),
-    ApiKey.LEAVE_GROUP: (_READ_GROUP,),
-    ApiKey.LIST_CONFIG_RESOURCES: _cluster(AclOperation.DESCRIBE_CONFIGS),
-    ApiKey.LIST_PARTITION_REASSIGNMENTS: _cluster(AclOperation.DESCRIBE),
-    ApiKey.OFFSET_COMMIT: (_READ_GROUP,),
-    ApiKey.OFFSET_DELETE: (_DELETE_GROUP,),
-    ApiKey.SHARE_ACKNOWLEDGE: (_READ_GROUP,),
-    ApiKey.SHARE_FETCH: (_READ_GROUP,),
-    ApiKey.SHARE_GROUP_HEARTBEAT: (_READ_GROUP,),
-    ApiKey.SYNC_GROUP: (_READ_GROUP,),
-    ApiKey.TXN_OFFSET_COMMIT: (_WRITE_TRANSACTION, _READ_GROUP),
-    ApiKey.UNREGISTER_BROKER: _cluster(AclOperation.ALTER),
-    ApiKey.UPDATE_FEATURES: _cluster(AclOperation.ALTER),
-    ApiKey.WRITE_TXN_MARKERS: _cluster(AclOperation.ALTER, AclOperation.CLUSTER_ACTION),
-}
-
-# The operation on each topic that a request names.
-_ON_TOPICS: Mapping[ApiKey, AclOperation] = {
-    ApiKey.ADD_PARTITIONS_TO_TXN: AclOperation.WRITE,
-    ApiKey.ALTER_SHARE_GROUP_OFFSETS: AclOperation.READ,
-    ApiKey.CREATE_PARTITIONS: AclOperation.ALTER,
-    ApiKey.CREATE_TOPICS: AclOperation.CREATE,
-    ApiKey.DELETE_RECORDS: AclOperation.DELETE,
-    ApiKey.DELETE_SHARE_GROUP_OFFSETS: AclOperation.READ,
-    ApiKey.DESCRIBE_PRODUCERS: AclOperation.READ,
-    ApiKey.DESCRIBE_SHARE_GROUP_OFFSETS: AclOperation.DESCRIBE,
-    ApiKey.LIST_OFFSETS: AclOperation.DESCRIBE,
-    ApiKey.OFFSET_COMMIT: AclOperation.READ,
-    ApiKey.OFFSET_DELETE: AclOperation.READ,
-    ApiKey.OFFSET_FETCH: AclOperation.DESCRIBE,
-    ApiKey.OFFSET_FOR_LEADER_EPOCH: AclOperation.DESCRIBE,
-    ApiKey.SHARE_ACKNOWLEDGE: AclOperation.READ,
-    ApiKey.SHARE_FETCH: AclOperation.READ,
-    ApiKey.TXN_OFFSET_COMMIT: AclOperation.READ,
-}
-# The operation on the cluster that allows one of these on every topic.
-_CLUSTER_FOR_TOPICS: Mapping[ApiKey, AclOperation] = {
-    ApiKey.CREATE_TOPICS: AclOperation.CREATE,
-    ApiKey.OFFSET_FOR_LEADER_EPOCH: AclOperation.CLUSTER_ACTION,
-}
-
-# The operation on each entry of the list that is in ENTRY_LISTS.
-_ON_ENTRIES: Mapping[ApiKey, tuple[AclOperation, ResourceType]] = {
-    ApiKey.CONSUMER_GROUP_DESCRIBE: (AclOperation.DESCRIBE, ResourceType.GROUP),
-    ApiKey.DELETE_GROUPS: (AclOperation.DELETE, ResourceType.GROUP),
-    ApiKey.DESCRIBE_GROUPS: (AclOperation.DESCRIBE, ResourceType.GROUP),
-    ApiKey.DESCRIBE_SHARE_GROUP_OFFSETS: (AclOperation.DESCRIBE, ResourceType.GROUP),
-    ApiKey.DESCRIBE_TRANSACTIONS: (AclOperation.DESCRIBE, ResourceType.TRANSACTIONAL_ID),
-    ApiKey.OFFSET_FETCH: (AclOperation.DESCRIBE, ResourceType.GROUP),
-    ApiKey.SHARE_GROUP_DESCRIBE: (AclOperation.DESCRIBE, ResourceType.GROUP),
-}
-# The operation on each resource of the requests for configs.
-_ON_CONFIGS: Mapping[ApiKey, AclOperation] = {
-    ApiKey.ALTER_CONFIGS: AclOperation.ALTER_CONFIGS,
-    ApiKey.DESCRIBE_CONFIGS: AclOperation.DESCRIBE_CONFIGS,
-    ApiKey.INCREMENTAL_ALTER_CONFIGS: AclOperation.ALTER_CONFIGS,
-}
-# What the types of these resources are for ACLs; the configs of all others belong to the cluster.
-_CONFIGS_OF = {TOPIC_RESOURCE: ResourceType.TOPIC, GROUP_RESOURCE: ResourceType.GROUP}
 
 # The message of the errors of entries and topics, "" for Kafka's text of the error.
 _WITH_TEXT: Mapping[ApiKey, str] = {
@@ -183,13 +64,10 @@ _NAMED = frozenset(
     }
 )
 
-# An entry that the client may not have, and its error.
-_DeniedEntry = tuple[object, ErrorCode]
-
 
 def authorizing(api: Api, handler: RequestHandler) -> RequestHandler:
     """Return the handler of an API with the checks of its requests, or itself if it makes them all."""
-    return AuthorizingHandler(api, handler) if api.key in _AUTHORIZED else handler
+    return AuthorizingHandler(api, handler) if api.key in AUTHORIZED else handler
 
 
 class AuthorizingHandler:
@@ -213,18 +91,18 @@ class AuthorizingHandler:
         api, version = self._api, context.api_version
         is_large = len(body) > LARGE_BODY_BYTES
         request = yield from _run(partial(_decoded, api, version, body), is_large=is_large)
-        error = _request_error(context, api, request)
+        error = request_error(context, api, request)
         if error is not None:
             return (yield from _run(partial(self._refuse, context, body, error), is_large=is_large))
-        denied = yield from _denied_entries(context, api, request)
+        denied = yield from denied_entries(context, api, request)
         if denied:
             # What is checked and handled from here on is the rest.
             body = yield from _run(partial(_encoded, request, version), is_large=is_large)
-        topics = yield from _denied_topics(context, api, request)
+        topics = yield from denied_topics(context, api, request)
         if api.key is ApiKey.ADD_PARTITIONS_TO_TXN and topics:
             return (yield from _run(partial(self._refuse_partitions, context, body, topics), is_large=is_large))
         rest: bytes | None = body
-        if denied and not _has_entries(api, request):
+        if denied and not has_entries(api, request):
             rest = None
         elif topics:
             rest = yield from _run(partial(self._without_topics, context, body, topics), is_large=is_large)
@@ -233,7 +111,7 @@ class AuthorizingHandler:
             return response
         change = partial(self._with_errors, context, body, topics, denied)
         if not is_large:
-            return response.encoded_by(change) if isinstance(response, Deferred) else change(response)
+            return changed(response, change)
         buffers = (yield from when_complete(response)) if isinstance(response, Deferred) else response
         return (yield from in_thread(partial(change, buffers)))
 
@@ -253,8 +131,7 @@ class AuthorizingHandler:
         if self._api.key not in _NAMED:
             return [refused]
         correlation_id, response = decode_response_frame(self._api, context.api_version, refused)
-        operation = cast(_ClusterNeed, _NEEDS[self._api.key][0]).operations[0]
-        message = f"Request {self._api.name} needs {operation.name} permission."
+        message = f"Request {self._api.name} needs {operation_on_cluster(self._api).name} permission."
         for holder, _ in error_holders(response):
             if hasattr(holder, "error_message"):
                 set_values(holder, {"error_message": message})
@@ -285,7 +162,7 @@ class AuthorizingHandler:
         context: RequestContext,
         body: bytes,
         topics: set[str],
-        denied: Sequence[_DeniedEntry],
+        denied: Sequence[DeniedEntry],
         buffers: Buffers,
     ) -> Buffers:
         """Return the response with the errors of the denied topics and entries. body: without those entries."""
@@ -311,134 +188,11 @@ def _decoded(api: Api, version: int, body: bytes) -> Message:
     return request_type(api).read(Reader.of_request(body), version)
 
 
-def _request_error(context: RequestContext, api: Api, request: Message) -> ErrorCode | None:
-    """Return the error of the request as a whole, or None."""
-    for need in _NEEDS.get(api.key, ()):
-        error = need.error(context, request)
-        if error is not None:
-            return error
-    find_error = _FIND_ERROR.get(api.key)
-    return None if find_error is None else find_error(context, request)
-
-
-def _add_partitions_error(context: RequestContext, request: Message) -> ErrorCode | None:
-    if context.api_version > _LAST_CLIENT_ADD_PARTITIONS:
-        return _ClusterNeed((AclOperation.CLUSTER_ACTION,)).error(context, request)
-    return _WRITE_TRANSACTION._replace(field="v3_and_below_transactional_id").error(context, request)
-
-
-def _single_coordinator_error(context: RequestContext, request: Message) -> ErrorCode | None:
-    """Return the error of a FindCoordinator of one key; later versions have a list of them."""
-    if elements(request, "coordinator_keys"):
-        return None
-    return _coordinator_error(context, request, text_in(request, "key"))
-
-
-def _single_offsets_error(context: RequestContext, request: Message) -> ErrorCode | None:
-    """Return the error of an OffsetFetch of one group; later versions have a list of them."""
-    if elements(request, "groups"):
-        return None
-    return _Need(AclOperation.DESCRIBE, ResourceType.GROUP, "group_id").error(context, request)
-
-
-def _subscription_error(context: RequestContext, request: Message) -> ErrorCode | None:
-    names = cast("list[str]", elements(request, "subscribed_topic_names"))
-    if all(permits(context, AclOperation.DESCRIBE, ResourceType.TOPIC, name) for name in names):
-        return None
-    return ErrorCode.TOPIC_AUTHORIZATION_FAILED
-
-
-def _init_producer_id_error(context: RequestContext, request: Message) -> ErrorCode | None:
-    """Return the error of an InitProducerId. To write to any topic allows idempotent producers (KIP-679)."""
-    if text_in(request, "transactional_id"):
-        return _WRITE_TRANSACTION.error(context, request)
-    if permits_on_cluster(context, AclOperation.IDEMPOTENT_WRITE):
-        return None
-    if permits_on_any(context, AclOperation.WRITE, ResourceType.TOPIC):
-        return None
-    return ErrorCode.CLUSTER_AUTHORIZATION_FAILED
-
-
-def _coordinator_error(context: RequestContext, request: Message, key: str) -> ErrorCode | None:
-    resource_type = _COORDINATED.get(number_in(request, "key_type", 0))
-    if resource_type is None:
-        return _ClusterNeed((AclOperation.CLUSTER_ACTION,)).error(context, request)
-    return None if permits(context, AclOperation.DESCRIBE, resource_type, key) else _DENIED[resource_type]
-
-
-def _entry_list(api: Api) -> str:
-    """Return the field of the request with the entries that are checked one by one, "" for none."""
-    if api.key in _ON_CONFIGS:
-        return "resources"
-    return ENTRY_LISTS[api.key].request_field if api.key in _ON_ENTRIES or api.key is ApiKey.FIND_COORDINATOR else ""
-
-
-def _has_entries(api: Api, request: Message) -> bool:
-    return bool(elements(request, _entry_list(api)))
-
-
-def _denied_entries(context: RequestContext, api: Api, request: Message) -> Steps[list[_DeniedEntry]]:
-    """Take the entries out of the request that the client may not have, and return them."""
-    field = _entry_list(api)
-    denied: list[_DeniedEntry] = []
-    if not field:
-        return denied
-    entries = elements(request, field)
-    kept: list[object] = []
-    for entry in entries:
-        error = _entry_error(context, api, request, entry)
-        if error is None:
-            kept.append(entry)
-        else:
-            denied.append((entry, error))
-        yield None
-    entries[:] = kept
-    return denied
-
-
-def _entry_error(context: RequestContext, api: Api, request: Message, entry: object) -> ErrorCode | None:
-    if api.key in _ON_CONFIGS:
-        return _configs_error(context, _ON_CONFIGS[api.key], entry)
-    key = entry if isinstance(entry, str) else text_in(entry, "group_id")
-    if api.key is ApiKey.FIND_COORDINATOR:
-        return _coordinator_error(context, request, key)
-    operation, resource_type = _ON_ENTRIES[api.key]
-    return None if permits(context, operation, resource_type, key) else _DENIED[resource_type]
-
-
-def _configs_error(context: RequestContext, operation: AclOperation, resource: object) -> ErrorCode | None:
-    resource_type = _CONFIGS_OF.get(number_in(resource, "resource_type", 0))
-    if resource_type is None:
-        return _ClusterNeed((operation,)).error(context, cast(Message, resource))
-    name = text_in(resource, "resource_name")
-    return None if permits(context, operation, resource_type, name) else _DENIED[resource_type]
-
-
-def _denied_topics(context: RequestContext, api: Api, request: Message) -> Steps[set[str]]:
-    """Return the names of the topics that the client may not have."""
-    denied: set[str] = set()
-    operation = _ON_TOPICS.get(api.key)
-    on_cluster = _CLUSTER_FOR_TOPICS.get(api.key)
-    if api.key is ApiKey.ADD_PARTITIONS_TO_TXN and context.api_version > _LAST_CLIENT_ADD_PARTITIONS:
-        return denied
-    if operation is None or (on_cluster is not None and permits_on_cluster(context, on_cluster)):
-        return denied
-    for each in request_lists(api):
-        names = [name for name, _ in each.named_topics(request, context.node.image.topic_name_of)]
-        # To name a topic twice is an error of its own in CreateTopics.
-        twice = {name for name, count in Counter(names).items() if count > 1} if api.key is ApiKey.CREATE_TOPICS else ()
-        for name in dict.fromkeys(names):
-            if name not in twice and not permits(context, operation, ResourceType.TOPIC, name):
-                denied.add(name)
-            yield None
-    return denied
-
-
-def _with_entries(context: RequestContext, api: Api, frame: bytes, denied: Iterable[_DeniedEntry]) -> Buffers:
+def _with_entries(context: RequestContext, api: Api, frame: bytes, denied: Iterable[DeniedEntry]) -> Buffers:
     """Return the response with the error entries of what was taken out of the request."""
     correlation_id, response = decode_response_frame(api, context.api_version, frame)
     for entry, error in denied:
-        if api.key in _ON_CONFIGS:
+        if api.key in ON_CONFIGS:
             field = "results" if api.key is ApiKey.DESCRIBE_CONFIGS else "responses"
             answer = new_entry(api, response, field, error)
             copied: tuple[str, ...] = ("resource_type", "resource_name")
@@ -451,7 +205,10 @@ def _with_entries(context: RequestContext, api: Api, frame: bytes, denied: Itera
         if api.key is ApiKey.FIND_COORDINATOR:
             set_values(answer, NO_NODE)
         set_values(answer, {name: cast(object, getattr(entry, name)) for name in copied})
-        set_values(answer, _entry_message(api, answer, error))
+        if api.key in _WITHOUT_TEXT and error is not ErrorCode.CLUSTER_AUTHORIZATION_FAILED:
+            set_values(answer, {"error_message": cast("str | None", getattr(type(answer)(), "error_message", None))})
+        else:
+            set_values(answer, _message_of(api, answer, error))
     return [encode_response_frame(api, context.api_version, correlation_id, response)]
 
 
@@ -460,7 +217,7 @@ def _completed(context: RequestContext, api: Api, frame: bytearray) -> bytearray
     correlation_id, response = decode_response_frame(api, context.api_version, frame)
     for holder, field in error_holders(response):
         if getattr(holder, field) == ErrorCode.TOPIC_AUTHORIZATION_FAILED:
-            set_values(holder, _topic_message(api))
+            set_values(holder, _message_of(api, holder, ErrorCode.TOPIC_AUTHORIZATION_FAILED))
             if api.key is ApiKey.DESCRIBE_SHARE_GROUP_OFFSETS:
                 set_values(holder, {"start_offset": -1})
     if api.key is ApiKey.ALTER_SHARE_GROUP_OFFSETS:
@@ -470,21 +227,13 @@ def _completed(context: RequestContext, api: Api, frame: bytearray) -> bytearray
     return encode_response_frame(api, context.api_version, correlation_id, response)
 
 
-def _topic_message(api: Api) -> dict[str, object]:
-    text = _WITH_TEXT.get(api.key)
-    if text is None:
+def _message_of(api: Api, entry: object, error: ErrorCode) -> dict[str, object]:
+    """Return the message of the error of an entry or topic where it differs from that of other errors."""
+    is_logger = number_in(entry, "resource_type", 0) == ConfigResourceType.BROKER_LOGGER
+    if api.key not in _WITH_TEXT or (is_logger and api.key is ApiKey.INCREMENTAL_ALTER_CONFIGS):
+        # Kafka's broker refuses the loggers of this API, and its controller the other resources.
         return {}
-    return {"error_message": text or ERROR_MESSAGES[ErrorCode.TOPIC_AUTHORIZATION_FAILED]}
-
-
-def _entry_message(api: Api, entry: object, error: ErrorCode) -> dict[str, object]:
-    """Return the message of the error of an entry where it differs from that of other errors."""
-    if api.key in _WITHOUT_TEXT and error is not ErrorCode.CLUSTER_AUTHORIZATION_FAILED:
-        return {"error_message": cast("str | None", getattr(type(entry)(), "error_message", None))}
-    if number_in(entry, "resource_type", 0) == ConfigResourceType.BROKER_LOGGER and api.key is not ApiKey.ALTER_CONFIGS:
-        # Kafka's broker refuses these, and its controller the others.
-        return {}
-    return {"error_message": _WITH_TEXT[api.key] or ERROR_MESSAGES[error]} if api.key in _WITH_TEXT else {}
+    return {"error_message": _WITH_TEXT[api.key] or ERROR_MESSAGES[error]}
 
 
 def _without_any_topic(body: bytes, version: int) -> bytes:
@@ -497,24 +246,3 @@ def _encoded(request: Message, version: int) -> bytes:
     writer = Writer()
     request.write(writer, version)
     return writer.getvalue()
-
-
-# What finds the error of a request as a whole where it takes more than _NEEDS.
-_FIND_ERROR: Mapping[ApiKey, Callable[[RequestContext, Message], ErrorCode | None]] = {
-    ApiKey.ADD_PARTITIONS_TO_TXN: _add_partitions_error,
-    ApiKey.CONSUMER_GROUP_HEARTBEAT: _subscription_error,
-    ApiKey.FIND_COORDINATOR: _single_coordinator_error,
-    ApiKey.INIT_PRODUCER_ID: _init_producer_id_error,
-    ApiKey.OFFSET_FETCH: _single_offsets_error,
-    ApiKey.SHARE_GROUP_HEARTBEAT: _subscription_error,
-}
-# The APIs whose requests are authorized here.
-_AUTHORIZED = frozenset(
-    {
-        *_NEEDS,
-        *_ON_TOPICS,
-        *_ON_ENTRIES,
-        *_ON_CONFIGS,
-        *_FIND_ERROR,
-    }
-)

@@ -5,12 +5,16 @@ Source: AuthHelper and AclEntry.supportedOperations, Kafka 4.3.0.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from functools import partial
+from itertools import compress
 from typing import TYPE_CHECKING
 
+from ..runtime.long_work import Steps, for_each
 from ..security.acl.acl_types import CLUSTER_NAME, AclOperation, ResourceType
+from ..security.principal import Client
 
 if TYPE_CHECKING:
-    from ..security.acl.standard_authorizer import Client
     from .request_context import RequestContext
 
 # The message for a group of which the client may describe the group, and not its topics.
@@ -62,6 +66,25 @@ def permits_on_cluster(context: RequestContext, operation: AclOperation) -> bool
     return permits(context, operation, ResourceType.CLUSTER, CLUSTER_NAME)
 
 
+def may_describe_topic(context: RequestContext, name: str) -> bool:
+    """Return whether the client may describe a topic."""
+    return permits(context, AclOperation.DESCRIBE, ResourceType.TOPIC, name)
+
+
+def may_describe_topics(context: RequestContext, names: Iterable[str]) -> bool:
+    """Return whether the client may describe each of the topics."""
+    return all(may_describe_topic(context, name) for name in names)
+
+
+def describable_topics(context: RequestContext, names: Iterable[str]) -> Steps[list[str]]:
+    """Return those of the topics that the client may describe."""
+    asked = list(names)
+    if context.node.authorizer is None:
+        return asked
+    answers = yield from for_each(partial(may_describe_topic, context), asked)
+    return list(compress(asked, answers))
+
+
 def permits_on_any(context: RequestContext, operation: AclOperation, resource_type: ResourceType) -> bool:
     """Return whether the client may do this with some resource of the type."""
     node = context.node
@@ -87,6 +110,4 @@ def authorized_operations_on_cluster(context: RequestContext) -> int:
 
 
 def _client_of(context: RequestContext) -> Client:
-    from ..security.acl.standard_authorizer import Client
-
     return Client(context.connection.principal, context.connection.client_host)

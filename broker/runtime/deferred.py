@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable
-from typing import Generic, TypeVar
+from typing import Generic, TypeVar, cast
 
 logger = logging.getLogger(__name__)
 
@@ -156,3 +156,14 @@ class Deferred(Generic[Response]):
 
         self.deliver_to(deliver, fail)
         return encoded
+
+
+def changed(
+    response: Response | Deferred[Response], change: Callable[[Response], Response]
+) -> Response | Deferred[Response]:
+    """Return the response after the change, which is made when it is complete. It must not have been delivered yet."""
+    if isinstance(response, Deferred):
+        pending = cast("Deferred[Response]", response)
+        pending.changed_by(change)
+        return pending
+    return change(response)

@@ -21,4 +21,11 @@ class Principal(NamedTuple):
         return f"{self.type}:{self.name}"
 
 
+class Client(NamedTuple):
+    """The client of a request. host: its address."""
+
+    principal: Principal
+    host: str
+
+
 ANONYMOUS = Principal("ANONYMOUS")

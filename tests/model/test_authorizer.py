@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 
 from fauxka.broker.security.acl.acl_types import AclOperation, AclPermission, PatternType, ResourceType
 from fauxka.broker.security.acl.acls import AclBinding, AclFilter, Acls
-from fauxka.broker.security.acl.standard_authorizer import Client, StandardAuthorizer
-from fauxka.broker.security.principal import Principal
+from fauxka.broker.security.acl.standard_authorizer import StandardAuthorizer
+from fauxka.broker.security.principal import Client, Principal
 
 from .authorizer_model import Question, is_allowed
 

@@ -14,10 +14,10 @@ from ....protocol.messages.consumer_group_describe import (
     DescribedGroup,
 )
 from ...requests.group_protocols import CONSUMER_PROTOCOL, GroupProtocolApi
-from ...requests.permissions import DESCRIBED_TOPICS_DENIED, authorized_operations, permits
+from ...requests.permissions import DESCRIBED_TOPICS_DENIED, authorized_operations, may_describe_topics
 from ...requests.request_context import RequestContext, SteppedApiHandler
 from ...runtime.long_work import Steps, for_each
-from ...security.acl.acl_types import AclOperation, ResourceType
+from ...security.acl.acl_types import ResourceType
 
 
 def handle(context: RequestContext, request: ConsumerGroupDescribeRequest) -> Steps[ConsumerGroupDescribeResponse]:
@@ -40,7 +40,7 @@ def _without_denied_topics(context: RequestContext, group: DescribedGroup) -> De
         for assignment in (member.assignment, member.target_assignment)
         for topic in assignment.topic_partitions
     }
-    if all(permits(context, AclOperation.DESCRIBE, ResourceType.TOPIC, name) for name in topics):
+    if may_describe_topics(context, topics):
         return group
     error = ErrorCode.TOPIC_AUTHORIZATION_FAILED
     return DescribedGroup(group_id=group.group_id, error_code=error, error_message=DESCRIBED_TOPICS_DENIED)

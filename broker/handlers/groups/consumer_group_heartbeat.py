@@ -11,10 +11,9 @@ from ....protocol.error_codes import KafkaError
 from ....protocol.messages.consumer_group_heartbeat import ConsumerGroupHeartbeatRequest, ConsumerGroupHeartbeatResponse
 from ...coordinators.consumer.heartbeats import Client
 from ...requests.group_protocols import CONSUMER_PROTOCOL, GroupProtocolApi
-from ...requests.permissions import permits
+from ...requests.permissions import may_describe_topic
 from ...requests.request_context import ApiHandler, RequestContext
 from ...runtime.deferred import Deferred
-from ...security.acl.acl_types import AclOperation, ResourceType
 
 
 def handle(
@@ -22,17 +21,13 @@ def handle(
 ) -> ConsumerGroupHeartbeatResponse | Deferred[ConsumerGroupHeartbeatResponse]:
     """Return the member's epoch, and its assignment if that has changed."""
     groups = context.node.coordinators.groups
-    may_describe = None if context.node.authorizer is None else partial(_may_describe, context)
+    may_describe = None if context.node.authorizer is None else partial(may_describe_topic, context)
     client = Client(context.client_id or "", f"/{context.connection.client_host}", may_describe)
     try:
         response = groups.consumer_groups.heartbeat(request, client, context.api_version)
     except KafkaError as error:
         return ConsumerGroupHeartbeatResponse(error_code=error.code, error_message=error.message or None)
     return groups.when_durable(response, lambda code: ConsumerGroupHeartbeatResponse(error_code=code))
-
-
-def _may_describe(context: RequestContext, name: str) -> bool:
-    return permits(context, AclOperation.DESCRIBE, ResourceType.TOPIC, name)
 
 
 HANDLER = GroupProtocolApi(CONSUMER_PROTOCOL, ApiHandler(ConsumerGroupHeartbeatRequest.read, handle))

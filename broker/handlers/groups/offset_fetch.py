@@ -22,10 +22,9 @@ from ....protocol.messages.offset_fetch import (
     OffsetFetchResponseTopic,
     OffsetFetchResponseTopics,
 )
-from ...requests.permissions import permits
+from ...requests.permissions import may_describe_topic
 from ...requests.request_context import RequestContext, SteppedApiHandler
 from ...runtime.long_work import Steps, for_each, steps_for_each
-from ...security.acl.acl_types import AclOperation, ResourceType
 
 GROUP_ERROR_SINCE = 2
 SEVERAL_GROUPS_SINCE = 8
@@ -110,7 +109,7 @@ class _GroupFetch:
         """Return all partitions with a committed offset of the group that the client may describe, as requested."""
         for name, partitions in self._node.coordinators.groups.offsets.of_group(group_id).items():
             topic = self._node.image.find_topic(name)
-            if topic is not None and permits(self._context, AclOperation.DESCRIBE, ResourceType.TOPIC, name):
+            if topic is not None and may_describe_topic(self._context, name):
                 yield OffsetFetchRequestTopics(name=name, topic_id=topic.topic_id, partition_indexes=list(partitions))
 
     def _topic(self, group_id: str, topic: OffsetFetchRequestTopics) -> Steps[OffsetFetchResponseTopics]:

@@ -25,9 +25,11 @@ from ...replica.fetch_reader import FetchReader, FetchResult, FindPreferredRepli
 from ...replica.fetch_sessions import FetchSession
 from ...replica.replica_selector import RACK_AWARE_SELECTOR, find_preferred_replica
 from ...requests.advertised_endpoint import alive_brokers, find_leader_after
+from ...requests.permissions import permits, permits_on_cluster
 from ...requests.request_context import RequestContext
 from ...runtime.deferred import Buffers, Deferred
 from ...runtime.long_work import Steps, in_thread
+from ...security.acl.acl_types import AclOperation, ResourceType
 
 # Topics and partitions of a request that is decoded and handled at once.
 ELEMENTS_AT_ONCE = 1000
@@ -121,10 +123,6 @@ def _without_denied(
     context: RequestContext, request: FetchRequest, asked: FetchPartitions
 ) -> tuple[FetchPartitions, FetchedPartitions]:
     """Return the partitions that the client may read, and the errors of the others. An unknown id is not denied."""
-    # Loaded with an authorizer only.
-    from ...requests.permissions import permits, permits_on_cluster
-    from ...security.acl.acl_types import AclOperation, ResourceType
-
     uses_topic_ids, topic_name_of = context.api_version >= TOPIC_IDS_SINCE, context.node.image.topic_name_of
     is_follower = request.replica_id > NO_REPLICA
     may_follow = is_follower and permits_on_cluster(context, AclOperation.CLUSTER_ACTION)
@@ -132,9 +130,10 @@ def _without_denied(
     denied: FetchedPartitions = []
     for (topic_key, index), partition in asked.items():
         name = topic_name_of(topic_key) if uses_topic_ids else topic_key.decode(errors="replace")
-        may_read = (
-            may_follow if is_follower else name is None or permits(context, AclOperation.READ, ResourceType.TOPIC, name)
-        )
+        if is_follower:
+            may_read = may_follow
+        else:
+            may_read = name is None or permits(context, AclOperation.READ, ResourceType.TOPIC, name)
         if may_read:
             allowed[topic_key, index] = partition
         else:

@@ -14,6 +14,7 @@ from ...metadata.acl_control import acl_of, check_authorizer, check_known, is_of
 from ...requests.request_context import RequestContext, SteppedApiHandler
 from ...runtime.deferred import Deferred
 from ...runtime.long_work import Steps, for_each
+from ...security.acl.acls import AclBinding
 
 
 def handle(
@@ -24,11 +25,11 @@ def handle(
     Raises FrameError for an unknown type, operation or permission: Kafka sends no response.
     """
     yield from for_each(_check_known, request.creations)
-    if any((yield from for_each(is_of_filter, request.creations))):
+    acls = yield from for_each(acl_of, request.creations)
+    if any((yield from for_each(is_of_filter, acls))):
         # Kafka fails on these.
-        return CreateAclsResponse(results=(yield from for_each(_failed, request.creations)))
-    errors = yield from for_each(partial(_create, context), request.creations)
-
+        return CreateAclsResponse(results=(yield from for_each(_failed, acls)))
+    errors = yield from for_each(partial(_create, context), acls)
     results = yield from for_each(_result, errors)
 
     def respond(storage_error: KafkaError | None) -> CreateAclsResponse:
@@ -44,14 +45,14 @@ def _check_known(creation: AclCreation) -> None:
     check_known((*pattern, creation.operation, creation.permission_type))
 
 
-def _failed(_: AclCreation) -> AclCreationResult:
+def _failed(_: AclBinding) -> AclCreationResult:
     return AclCreationResult(error_code=ErrorCode.UNKNOWN_SERVER_ERROR, error_message=None)
 
 
-def _create(context: RequestContext, creation: AclCreation) -> KafkaError | None:
+def _create(context: RequestContext, acl: AclBinding) -> KafkaError | None:
     try:
         check_authorizer(context.node.authorizer)
-        context.node.controller.create_acl(acl_of(creation))
+        context.node.controller.create_acl(acl)
     except KafkaError as error:
         return error
     return None

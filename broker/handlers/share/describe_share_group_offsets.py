@@ -26,10 +26,9 @@ from ....protocol.primitives import ZERO_UUID
 from ....protocol.stored_records.share_state_records import ShareKey
 from ...coordinators.share.share_state import NO_OFFSET
 from ...requests.group_protocols import SHARE_PROTOCOL, serves_protocol
-from ...requests.permissions import permits
+from ...requests.permissions import may_describe_topic
 from ...requests.request_context import RequestContext, SteppedApiHandler
 from ...runtime.long_work import Steps, for_each, steps_for_each
-from ...security.acl.acl_types import AclOperation, ResourceType
 
 
 def handle(
@@ -75,7 +74,7 @@ def _asked(
     found: dict[str, list[int]] = {}
     for key in context.node.coordinators.groups.share_groups.keys_of(group.group_id):
         name = context.node.image.topic_name_of(key.topic_id)
-        if name is not None and permits(context, AclOperation.DESCRIBE, ResourceType.TOPIC, name):
+        if name is not None and may_describe_topic(context, name):
             found.setdefault(name, []).append(key.partition)
     return [(name, sorted(indexes)) for name, indexes in sorted(found.items())]
 

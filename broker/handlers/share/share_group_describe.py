@@ -11,10 +11,10 @@ from ....protocol.messages.share_group_describe import (
     ShareGroupDescribeResponse,
 )
 from ...requests.group_protocols import SHARE_PROTOCOL, GroupProtocolApi
-from ...requests.permissions import DESCRIBED_TOPICS_DENIED, authorized_operations, permits
+from ...requests.permissions import DESCRIBED_TOPICS_DENIED, authorized_operations, may_describe_topics
 from ...requests.request_context import RequestContext, SteppedApiHandler
 from ...runtime.long_work import Steps, for_each
-from ...security.acl.acl_types import AclOperation, ResourceType
+from ...security.acl.acl_types import ResourceType
 
 
 def handle(context: RequestContext, request: ShareGroupDescribeRequest) -> Steps[ShareGroupDescribeResponse]:
@@ -30,7 +30,7 @@ def handle(context: RequestContext, request: ShareGroupDescribeRequest) -> Steps
 def _without_denied_topics(context: RequestContext, group: DescribedGroup) -> DescribedGroup:
     """Return the group, or its error if the client may not describe a topic that a member has."""
     topics = {topic.topic_name for member in group.members for topic in member.assignment.topic_partitions}
-    if all(permits(context, AclOperation.DESCRIBE, ResourceType.TOPIC, name) for name in topics):
+    if may_describe_topics(context, topics):
         return group
     error = ErrorCode.TOPIC_AUTHORIZATION_FAILED
     return DescribedGroup(group_id=group.group_id, error_code=error, error_message=DESCRIBED_TOPICS_DENIED)

@@ -34,7 +34,7 @@ from ...metadata.topic_validation import (
 from ...requests.mutation_quota import RecordMutations, allow_mutations, record_mutations
 from ...requests.permissions import permits
 from ...requests.request_context import NodeServices, RequestContext, SteppedApiHandler
-from ...runtime.deferred import Deferred
+from ...runtime.deferred import Deferred, changed
 from ...runtime.long_work import Steps, for_each
 from ...security.acl.acl_types import AclOperation, ResourceType
 
@@ -55,13 +55,7 @@ def handle(
     response = yield from create_topics(
         context.node, request, partial(record_mutations, context, strict_since=STRICT_SINCE)
     )
-    if context.node.authorizer is None:
-        return response
-    return (
-        response.encoded_by(partial(_hide_configs, context))
-        if isinstance(response, Deferred)
-        else _hide_configs(context, response)
-    )
+    return response if context.node.authorizer is None else changed(response, partial(_hide_configs, context))
 
 
 def _hide_configs(context: RequestContext, response: CreateTopicsResponse) -> CreateTopicsResponse:

@@ -20,9 +20,9 @@ from ....protocol.messages.delete_topics import (
 )
 from ....protocol.primitives import ZERO_UUID
 from ...requests.mutation_quota import RecordMutations, allow_mutations, record_mutations
-from ...requests.permissions import permits, permits_on_cluster
+from ...requests.permissions import may_describe_topic, permits, permits_on_cluster
 from ...requests.request_context import NodeServices, RequestContext, SteppedApiHandler
-from ...runtime.deferred import Deferred
+from ...runtime.deferred import Deferred, changed
 from ...runtime.long_work import Steps, for_each
 from ...security.acl.acl_types import AclOperation, ResourceType
 
@@ -54,15 +54,18 @@ def handle(
         deleted.responses += denials
         return deleted
 
-    return response.encoded_by(with_denials) if isinstance(response, Deferred) else with_denials(response)
+    return changed(response, with_denials)
 
 
 def _find_denial(context: RequestContext, state: DeleteTopicState) -> DeletableTopicResult | None:
-    """Return the error of a topic that the client may not delete. Its name is told only to who may describe it."""
+    """Return the error of a topic that the client may not delete, or None.
+
+    The error of an id has the name of the topic only if the client may describe it.
+    """
     name = state.name if state.name is not None else context.node.image.topic_name_of(state.topic_id)
     if name is None:
         return None
-    may_describe = permits(context, AclOperation.DESCRIBE, ResourceType.TOPIC, name)
+    may_describe = may_describe_topic(context, name)
     may_delete = permits(context, AclOperation.DELETE, ResourceType.TOPIC, name)
     if may_delete and (may_describe or state.name is None):
         return None

@@ -16,10 +16,10 @@ from ....protocol.messages.describe_topic_partitions import (
 )
 from ...metadata.metadata_image import MetadataImage, TopicImage, is_internal_topic
 from ...metadata.topic_validation import find_topic_name_error
-from ...requests.permissions import authorized_operations, permits
+from ...requests.permissions import authorized_operations, describable_topics, may_describe_topic
 from ...requests.request_context import RequestContext, SteppedApiHandler
 from ...runtime.long_work import Steps, for_each
-from ...security.acl.acl_types import AclOperation, ResourceType
+from ...security.acl.acl_types import ResourceType
 
 START = Cursor(topic_name="", partition_index=0)
 
@@ -39,7 +39,7 @@ def handle(context: RequestContext, request: DescribeTopicPartitionsRequest) -> 
     node = context.node
     cursor = request.cursor or START
     # Of all topics, those that the client may not describe are left out.
-    names = asked or {name for name in node.image.topics if _may_describe(context, name)}
+    names = asked or (yield from describable_topics(context, node.image.topics))
     limit = max(1, min(request.response_partition_limit, node.config.max_request_partition_size_limit))
     return (yield from _page(context, sorted(name for name in names if name >= cursor.topic_name), cursor, limit))
 
@@ -49,10 +49,6 @@ def _request_error(names: set[str], cursor: Cursor | None) -> ErrorCode:
         return ErrorCode.INVALID_REQUEST
     # Kafka's authorizer fails with an empty name.
     return ErrorCode.UNKNOWN_SERVER_ERROR if "" in names else ErrorCode.NONE
-
-
-def _may_describe(context: RequestContext, name: str) -> bool:
-    return permits(context, AclOperation.DESCRIBE, ResourceType.TOPIC, name)
 
 
 def _page(
@@ -65,7 +61,7 @@ def _page(
         if not left:
             response.next_cursor = Cursor(topic_name=name, partition_index=0)
             break
-        if not _may_describe(context, name):
+        if not may_describe_topic(context, name):
             denied = ErrorCode.TOPIC_AUTHORIZATION_FAILED
             response.topics.append(DescribeTopicPartitionsResponseTopic(error_code=denied, name=name))
             continue

@@ -28,7 +28,14 @@ from ...metadata.metadata_image import NO_LEADER, TopicImage, is_internal_topic
 from ...metadata.topic_validation import PARTITIONS_PER_REQUEST_MAX, collision_key_of, find_topic_name_error
 from ...requests.advertised_endpoint import alive_brokers, controller_id_of
 from ...requests.mutation_quota import record_mutations
-from ...requests.permissions import authorized_operations, authorized_operations_on_cluster, permits, permits_on_cluster
+from ...requests.permissions import (
+    authorized_operations,
+    authorized_operations_on_cluster,
+    describable_topics,
+    may_describe_topic,
+    permits,
+    permits_on_cluster,
+)
 from ...requests.request_context import RequestContext, SteppedApiHandler
 from ...runtime.deferred import Deferred
 from ...runtime.long_work import Steps, for_each
@@ -90,8 +97,9 @@ def _error_response(requested: list[MetadataRequestTopic], error: ErrorCode) -> 
 def _topics(context: RequestContext, request: MetadataRequest) -> Steps[list[MetadataResponseTopic]]:
     requested, image = request.topics, context.node.image
     if requested is None or (not requested and context.api_version < NULL_MEANS_ALL_SINCE):
-        visible = [topic for topic in image.topics.values() if _may_describe(context, topic.name)]
-        return (yield from for_each(partial(_describe, image.online_brokers()), visible))
+        visible = yield from describable_topics(context, image.topics)
+        topics = [topic for name in visible if (topic := image.find_topic(name)) is not None]
+        return (yield from for_each(partial(_describe, image.online_brokers()), topics))
     # A topic that appears twice has one result. If any topic has an id, names are ignored.
     topic_ids = dict.fromkeys(topic.topic_id for topic in requested if topic.topic_id != ZERO_UUID)
     if topic_ids:
@@ -106,10 +114,6 @@ def _topics(context: RequestContext, request: MetadataRequest) -> Steps[list[Met
             # As in Kafka, this response does not have the new topics, and none is created without the controller.
             yield from _create(context, [topic.name or "" for topic in allowed])
     return results
-
-
-def _may_describe(context: RequestContext, name: str) -> bool:
-    return permits(context, AclOperation.DESCRIBE, ResourceType.TOPIC, name)
 
 
 def _may_create(context: RequestContext, unknown: list[MetadataResponseTopic]) -> list[MetadataResponseTopic]:
@@ -128,14 +132,14 @@ def _may_create(context: RequestContext, unknown: list[MetadataResponseTopic]) -
 def _describe_id(context: RequestContext, online: Collection[int], topic_id: bytes) -> MetadataResponseTopic:
     topic = context.node.image.find_topic_by_id(topic_id)
     if topic is not None:
-        if not _may_describe(context, topic.name):
+        if not may_describe_topic(context, topic.name):
             return MetadataResponseTopic(error_code=ErrorCode.TOPIC_AUTHORIZATION_FAILED, name=None, topic_id=topic_id)
         return _describe(online, topic)
     return MetadataResponseTopic(error_code=ErrorCode.UNKNOWN_TOPIC_ID, name=None, topic_id=topic_id)
 
 
 def _describe_name(context: RequestContext, online: Collection[int], name: str) -> MetadataResponseTopic:
-    if not _may_describe(context, name):
+    if not may_describe_topic(context, name):
         return MetadataResponseTopic(error_code=ErrorCode.TOPIC_AUTHORIZATION_FAILED, name=name)
     topic = context.node.image.find_topic(name)
     if topic is not None:

@@ -14,10 +14,9 @@ from ....protocol.messages.describe_transactions import (
     TopicData,
     TransactionState,
 )
-from ...requests.permissions import permits
+from ...requests.permissions import may_describe_topic
 from ...requests.request_context import RequestContext, SteppedApiHandler
 from ...runtime.long_work import Steps, for_each
-from ...security.acl.acl_types import AclOperation, ResourceType
 
 
 def handle(context: RequestContext, request: DescribeTransactionsRequest) -> Steps[DescribeTransactionsResponse]:
@@ -33,7 +32,7 @@ def _describe(context: RequestContext, transactional_id: str) -> TransactionStat
         return TransactionState(transactional_id=transactional_id, error_code=error.code)
     topics: dict[str, TopicData] = {}
     for topic, index in metadata.partitions:
-        if permits(context, AclOperation.DESCRIBE, ResourceType.TOPIC, topic):
+        if may_describe_topic(context, topic):
             topics.setdefault(topic, TopicData(topic=topic)).partitions.append(index)
     return TransactionState(
         transactional_id=transactional_id,

@@ -94,12 +94,6 @@ class Acls:
             copied.add(acl)
         return copied
 
-    def clear(self) -> None:
-        """Remove all ACLs."""
-        self._acls.clear()
-        self._by_pattern.clear()
-        self._prefix_lengths.clear()
-
     def add(self, acl: AclBinding) -> None:
         """Add an ACL, unless it is there."""
         if acl in self._acls:

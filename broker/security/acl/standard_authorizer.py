@@ -15,9 +15,8 @@ tests/golden/acls-4.3.0.jsonl.
 from __future__ import annotations
 
 from collections.abc import Collection
-from typing import NamedTuple
 
-from ..principal import USER_TYPE, Principal
+from ..principal import USER_TYPE, Client
 from .acl_types import WILDCARD, AclOperation, AclPermission, PatternType, ResourceType
 from .acls import AclBinding, Acls
 
@@ -32,13 +31,6 @@ _IMPLIED_BY = {
 }
 # The resource that stands for any of its type.
 _SOME_RESOURCE = "hardcode"
-
-
-class Client(NamedTuple):
-    """The client of a request. host: its address."""
-
-    principal: Principal
-    host: str
 
 
 class StandardAuthorizer:
