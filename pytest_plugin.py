@@ -155,11 +155,7 @@ def fauxka(
         _check_configuration(_fauxka_brokers, broker, _fauxka_configuration)
     else:
         broker = _fauxka_brokers.broker_of(_fauxka_configuration)
-    broker.reset("all")
-    _observe(request.node, broker, since=0)
-    yield broker
-    # Releases held requests, so that clients that are closed after this test do not hang.
-    broker.reset("faults")
+    yield from _lent(broker, request.node)
 
 
 @pytest.fixture(scope="session")
@@ -177,11 +173,7 @@ def fauxka_secured(
 ) -> Iterator[Broker]:
     """A broker with SASL_SSL and fauxka_users, reset as `fauxka` is; client_config() is what a client needs."""
     wanted = replace(_fauxka_configuration, users=tuple(fauxka_users.items()))
-    broker = _fauxka_brokers.broker_of(wanted)
-    broker.reset("all")
-    _observe(request.node, broker, since=0)
-    yield broker
-    broker.reset("faults")
+    yield from _lent(_fauxka_brokers.broker_of(wanted), request.node)
 
 
 @pytest.fixture
@@ -194,6 +186,15 @@ def fauxka_bootstrap(fauxka: Broker) -> str:
 def faults(fauxka: Broker) -> Faults:
     """The fault rules of the broker, fauxka.faults. A test fails if a rule never fired (fauxka_allow_unfired)."""
     return fauxka.faults
+
+
+def _lent(broker: Broker, item: pytest.Item) -> Iterator[Broker]:
+    """Yield the broker, reset, for one test."""
+    broker.reset("all")
+    _observe(item, broker, since=0)
+    yield broker
+    # Releases held requests, so that clients that are closed after this test do not hang.
+    broker.reset("faults")
 
 
 def _overrides_broker(request: pytest.FixtureRequest) -> bool:

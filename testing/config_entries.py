@@ -25,11 +25,6 @@ def config_entries(config: Mapping[str, ConfigEntry] | None) -> dict[str, str]:
     return {_key(name): _text(name, value) for name, value in cast("Mapping[object, object]", given).items()}
 
 
-def take_listener_entries(entries: dict[str, str]) -> dict[str, str]:
-    """Take the keys of single listeners, which begin with listener.name., out of the entries and return them."""
-    return {name: entries.pop(name) for name in list(entries) if name.startswith(LISTENER_PREFIX)}
-
-
 def _key(name: object) -> str:
     if not isinstance(name, str):
         raise ConfigError(f"config: expected Kafka's keys as texts, got the key {_shown(name)}")

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, TypeVar, cast
 from ..admin.fault_injection import FaultInjection
 from ..broker.cluster import Cluster
 from ..broker.config.broker_config import BrokerConfig
+from ..broker.config.config_sources import take_listener_entries
 from ..broker.lifecycle.node_options import (
     NodeOptions,
     add_nodes,
@@ -26,7 +27,7 @@ from ..broker.runtime.clock import AdjustableClock
 from ..faults.files.file_fault_injector import FileFaultInjector
 from ..storage.file_systems.file_system import FileSystem
 from ..storage.producers.emulated_version import EmulatedVersion
-from .config_entries import ConfigEntry, config_entries, take_listener_entries
+from .config_entries import ConfigEntry, config_entries
 from .errors import BrokerStateError, ConfigError
 from .nodes import NodeMethods
 

@@ -10,6 +10,7 @@ from msgspec import Meta, Struct
 from ...broker.runtime.long_work import Steps, all_complete
 from ...broker.security.acl.acl_types import AclOperation, AclPermission, PatternType, ResourceType
 from ...broker.security.acl.acls import AclBinding, AclFilter
+from ...broker.security.acl.authorizer_config import CLASS_NAME
 from ...faults.strict_json import convert
 from ...protocol.error_codes import KafkaError
 from ..control import Control
@@ -19,9 +20,7 @@ from ..operation import Operation
 from ..paging import LIMIT_DEFAULT, Limit, page_of
 
 TAG = "security"
-NO_AUTHORIZER = (
-    "the broker has no authorizer: set authorizer.class.name=org.apache.kafka.metadata.authorizer.StandardAuthorizer"
-)
+NO_AUTHORIZER = f"the broker has no authorizer: set authorizer.class.name={CLASS_NAME}"
 
 # Kafka's names, without those that only filters have.
 ResourceName = Literal["TOPIC", "GROUP", "CLUSTER", "TRANSACTIONAL_ID", "DELEGATION_TOKEN", "USER"]

@@ -55,7 +55,7 @@ def gather_config(
     from_environment = known_entries(environment_entries(environment), notes, warnings)
     from_command_line = without_plug_in_keys(dict(assignment_of(text) for text in assignments), notes)
     entries = {**from_file, **from_environment, **from_command_line}
-    of_listeners = {name: entries.pop(name) for name in list(entries) if name.startswith(LISTENER_PREFIX)}
+    of_listeners = take_listener_entries(entries)
     for name in entries:
         refuse_unknown(name)
     config = BrokerConfig.from_entries(entries)
@@ -64,6 +64,11 @@ def gather_config(
     if idle:
         notes.append(f"accepted, and without effect here: {', '.join(idle)}")
     return GatheredConfig(config, notes, warnings, of_listeners)
+
+
+def take_listener_entries(entries: dict[str, str]) -> dict[str, str]:
+    """Take the keys of single listeners, which begin with listener.name., out of the entries and return them."""
+    return {name: entries.pop(name) for name in list(entries) if name.startswith(LISTENER_PREFIX)}
 
 
 def read_properties_file(path: str) -> dict[str, str]:

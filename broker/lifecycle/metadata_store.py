@@ -235,8 +235,8 @@ def metadata_of(controller: Controller) -> ClusterMetadata:
         ),
         image.offset,
         dict(image.features.updated),
-        image.security.copy() if image.has_security else None,
-        image.client_quotas.copy() if image.has_client_quotas else None,
+        image.security if image.has_security else None,
+        image.client_quotas if image.has_client_quotas else None,
     )
 
 

@@ -46,8 +46,6 @@ class ClientQuotasImage:
             return NotImplemented
         return self._quotas == other._quotas
 
-    __hash__ = None  # type: ignore[assignment]
-
     def quotas_of(self, entity: QuotaEntity) -> Mapping[str, float]:
         """Return the quotas of an entity by key."""
         return self._quotas.get(entity, {})
@@ -96,14 +94,9 @@ class ClientQuotasImage:
         for entity, measured in candidates:
             limit = self.find(entity, key)
             if limit is not None:
-                return (
-                    self._without_client_id(key, user)
-                    if not client_id and measured is not user_only
-                    else (
-                        measured,
-                        limit,
-                    )
-                )
+                if client_id or measured is user_only:
+                    return measured, limit
+                return self._without_client_id(key, user)
         return None
 
     def _without_client_id(self, key: str, user: str) -> tuple[QuotaEntity, float] | None:

@@ -1,4 +1,4 @@
-"""Clients under quotas: they are told their throttle time, wait for it, and lose nothing."""
+"""Clients that exceed a quota wait for the throttle time of the response, and lose no record."""
 
 import importlib
 import time

@@ -109,7 +109,7 @@ class Scene:
         # The time of the records is long ago.
         kept = {"retention_ms": "-1"} if record_count else {}
         topic_id = self.admin.create_topic(self.name(name), partition_count, **kept, **configs)
-        # The group coordinator learns of a topic after those who serve its metadata.
+        # A new topic is in the responses to Metadata before the group coordinator has it.
         self.admin.settle()
         if record_count:
             self.admin.produce(self.name(name), *(records() for _ in range(record_count)))

@@ -1,6 +1,7 @@
 """Client quotas: python -m tests.golden.capture_quotas HOST:PORT. The effect of quotas is that of quota_effects.
 
-Needs a fresh broker. A line of an effect has what the client was told, in words where times differ from run to run.
+Needs a fresh broker. A line about an effect has the throttle times in the responses, in words where they
+differ from run to run.
 """
 
 from __future__ import annotations

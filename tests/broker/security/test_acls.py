@@ -59,7 +59,7 @@ def described(bootstrap: str) -> set[Any]:
 
 
 def names_at(address: str) -> list[str]:
-    """The names of the resources with ACLs, as this node tells them."""
+    """Return the names of the resources with ACLs from DescribeAcls to this node."""
     request = DescribeAclsRequest(
         resource_type_filter=acl_types.ResourceType.ANY,
         resource_name_filter=None,
