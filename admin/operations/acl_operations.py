@@ -22,7 +22,7 @@ from ..paging import LIMIT_DEFAULT, Limit, page_of
 TAG = "security"
 NO_AUTHORIZER = f"the broker has no authorizer: set authorizer.class.name={CLASS_NAME}"
 
-# Kafka's names, without those that only filters have.
+# Kafka's names. ANY, MATCH and UNKNOWN are for filters only.
 ResourceName = Literal["TOPIC", "GROUP", "CLUSTER", "TRANSACTIONAL_ID", "DELEGATION_TOKEN", "USER"]
 PatternName = Literal["LITERAL", "PREFIXED"]
 OperationName = Literal[

@@ -150,7 +150,7 @@ class Dispatcher:
     def reconnect(self) -> None:
         """Handle requests again, also those that have arrived since cut_off.
 
-        A connection that a fault rule has hang continues to do so.
+        A connection on which a fault rule acts with `hang` continues to hang.
         """
         if self._is_cut_off:
             self._is_cut_off = False

@@ -77,7 +77,7 @@ def _check_content(folder: str, node_ids: range) -> None:
         )
     if CONTROLLER_FOLDER not in names or nodes == list(node_ids):
         return
-    # The controller's folder is the first one. A start that ended before the last one was created has stored nothing.
+    # The controller's folder is created first. A start that was interrupted before the last one has stored nothing.
     has_metadata = not _METADATA_FILES.isdisjoint(os.listdir(os.path.join(folder, CONTROLLER_FOLDER)))
     if has_metadata or not set(nodes) <= set(node_ids):
         found = ", ".join(map(str, nodes)) or "none"

@@ -45,7 +45,7 @@ def numbers_of(requested: DescribeAclsRequest | DeleteAclsFilter) -> tuple[int, 
 
 
 def is_of_filter(acl: AclBinding) -> bool:
-    """Return whether what is to be created has a word that only a filter may have."""
+    """Return whether an ACL has ANY or MATCH, which only a filter may have."""
     return any(word.name in _OF_FILTERS for word in acl if isinstance(word, IntEnum))
 
 

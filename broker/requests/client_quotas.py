@@ -47,7 +47,7 @@ Buckets = dict[QuotaEntity, TokenBucket]
 
 
 class ClientQuotas:
-    """The quotas of one node's clients, and what they have used."""
+    """The quotas of the clients of one node, and the rates of these clients."""
 
     def __init__(
         self,

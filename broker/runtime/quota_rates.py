@@ -94,13 +94,13 @@ class TokenBucket:
         self._updated_ms = self.last_used_ms = now_ms
 
     def take(self, count: float, bound: float, now_ms: int) -> None:
-        """Take tokens; the bucket may then owe some."""
+        """Take tokens. The count may fall below zero."""
         self.last_used_ms = now_ms
         self._refill(bound, now_ms)
         self._tokens -= count
 
     def throttle_time_ms(self, bound: float, now_ms: int) -> int:
-        """Return how long the bucket will owe tokens; 0 if it owes none."""
+        """Return the ms until the count of tokens is no longer below zero; 0 if it is not."""
         self._refill(bound, now_ms)
         return 0 if self._tokens >= 0 else rounded(-self._tokens / bound * _MS_PER_SECOND)
 

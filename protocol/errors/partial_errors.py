@@ -221,7 +221,7 @@ def _replace_selected(selection: _Selection, response: Message, code: int) -> No
 
 
 class _Entries:
-    """The entries of a response by owner and topic, and new ones for those that it does not have yet."""
+    """Finds the entries of a response by owner and topic, and adds missing ones."""
 
     def __init__(self, selection: _Selection, response: Message) -> None:
         self._selection = selection

@@ -74,7 +74,7 @@ class AclNormalForm(ConsumerGroupNormalForm):
     def _message(self, message: Message) -> Json:
         answer = super()._message(message)
         if isinstance(message, describe_quorum.Listener) and isinstance(answer, dict):
-            # Of the controller, which is none of the listeners.
+            # The port of the controller.
             answer["port"] = "PORT"
         return answer
 
@@ -169,7 +169,7 @@ class Scene:
         self.admin.expect_that(is_assigned, f"an assignment of {group}")
 
     def producer(self, transactional_id: str, *topics: Topic) -> Producer:
-        """Initialise a transactional producer. topics: those whose partition 0 is added to its transaction."""
+        """Initialise a transactional producer. topics: their partition 0 is added to its transaction."""
         self._note(f"transactional id {transactional_id} with a transaction of", *topics)
         response = self.admin.call(initialising(self.name(transactional_id)), 4)
         assert isinstance(response, init_producer_id.InitProducerIdResponse)

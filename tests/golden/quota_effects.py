@@ -276,7 +276,7 @@ def deleting(name: str, version: int) -> delete_topics.DeleteTopicsRequest:
 
 
 def _mutations(recorder: Recorder) -> None:
-    """Each case has a bucket of its own, and empties it first. Older versions are not refused, but owe more."""
+    """Each case has a bucket of its own, and empties it first. Older versions are served all the same."""
     permissive_ms = DEBT_MS + 4000
     for version, expected_ms in ((5, permissive_ms), (6, DEBT_MS), (7, DEBT_MS)):
         _mutation(recorder, f"CreateTopics v{version}", creating(f"created-{version}", 4), version, expected_ms)

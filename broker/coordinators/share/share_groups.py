@@ -135,7 +135,7 @@ class ShareGroups:
         if state is None or partition is None or state.start_offset == NO_OFFSET:
             return None
         done_count = max(0, state.delivery_complete_count)
-        # A start offset may be any long.
+        # A client may set any 64-bit number as the start offset.
         lag = wrapped_long(partition.log.high_watermark - state.start_offset - done_count)
         return ShareOffset(state.start_offset, state.leader_epoch, lag)
 

@@ -59,7 +59,7 @@ def handle(
 
 
 def _hide_configs(context: RequestContext, response: CreateTopicsResponse) -> CreateTopicsResponse:
-    """Take from the results what a client may not know that may create the topics, and not describe their configs."""
+    """Remove the configs and counts of topics whose configs the client may not describe, and return the response."""
     for topic in response.topics:
         if not topic.error_code and not permits(context, AclOperation.DESCRIBE_CONFIGS, ResourceType.TOPIC, topic.name):
             topic.topic_config_error_code = ErrorCode.TOPIC_AUTHORIZATION_FAILED

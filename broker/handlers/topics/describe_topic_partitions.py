@@ -38,7 +38,7 @@ def handle(context: RequestContext, request: DescribeTopicPartitionsRequest) -> 
         return DescribeTopicPartitionsResponse(topics=refused)
     node = context.node
     cursor = request.cursor or START
-    # Of all topics, those that the client may not describe are left out.
+    # A request for all topics gets the topics that the client may describe.
     names = asked or (yield from describable_topics(context, node.image.topics))
     limit = max(1, min(request.response_partition_limit, node.config.max_request_partition_size_limit))
     return (yield from _page(context, sorted(name for name in names if name >= cursor.topic_name), cursor, limit))
