@@ -46,7 +46,7 @@ def page_of(
 
 
 def make_token(*parts: str | int) -> str:
-    """Return the token of a page: the place of its last item. No name among the parts has a slash."""
+    """Return the token of a page: the place of its last item. The parts must not contain a slash."""
     return "/".join(map(str, parts))
 
 

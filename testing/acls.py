@@ -20,7 +20,7 @@ from .calls import AsyncPerform, ControlCall, Perform, all_items
 
 
 class AclValues(TypedDict, total=False):
-    """The values of ACLs; those without one may have any."""
+    """The values that the fields of an ACL may have. A field that is missing here may have any."""
 
     resource_type: ResourceName
     name: str

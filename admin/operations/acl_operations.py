@@ -1,4 +1,4 @@
-"""Operations on the ACLs of the cluster: list, create and delete them. Names are those of Kafka's tools."""
+"""Operations on the ACLs of the cluster: list, create and delete them. Names are as in Kafka's tools."""
 
 from __future__ import annotations
 

@@ -61,7 +61,7 @@ class ThrottlingHandler:
 
 
 class _MeasuredRequest:
-    """A request whose response may have a throttle time."""
+    """A request whose response has a field for the throttle time."""
 
     __slots__ = ("_api", "_client", "_context", "_quotas", "_size", "_spent_ns", "_version")
 

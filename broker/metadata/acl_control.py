@@ -80,7 +80,7 @@ def check_filter(acl_filter: AclFilter) -> None:
 
 
 def acl_of(creation: AclCreation) -> AclBinding:
-    """Return the ACL that CreateAcls asks for; what it does not know is UNKNOWN."""
+    """Return the ACL that CreateAcls asks for. Numbers without a meaning become UNKNOWN."""
     return AclBinding(
         _word_of(ResourceType, creation.resource_type),
         creation.resource_name,
@@ -93,7 +93,7 @@ def acl_of(creation: AclCreation) -> AclBinding:
 
 
 def filter_of(requested: DescribeAclsRequest | DeleteAclsFilter) -> AclFilter:
-    """Return the filter of a request; what it does not know is UNKNOWN."""
+    """Return the filter of a request. Numbers without a meaning become UNKNOWN."""
     return AclFilter(
         _word_of(ResourceType, requested.resource_type_filter),
         requested.resource_name_filter,

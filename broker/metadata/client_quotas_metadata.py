@@ -10,7 +10,7 @@ from .metadata_fields import Fields, any_text, items, json_object, wrong
 
 
 def client_quotas_object(quotas: ClientQuotasImage) -> list[object]:
-    """Return the JSON value of the field. A name of null is the default of its type."""
+    """Return the JSON value of the field. A name that is null stands for the default entity of its type."""
     return [{"entity": dict(entity), "quotas": dict(values)} for entity, values in quotas]
 
 

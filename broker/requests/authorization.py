@@ -66,12 +66,12 @@ _NAMED = frozenset(
 
 
 def authorizing(api: Api, handler: RequestHandler) -> RequestHandler:
-    """Return the handler of an API with the checks of its requests, or itself if it makes them all."""
+    """Return the handler with the checks of its API before it, or alone if it makes all checks itself."""
     return AuthorizingHandler(api, handler) if api.key in AUTHORIZED else handler
 
 
 class AuthorizingHandler:
-    """A RequestHandler whose requests reach the handler of their API as far as the client may have them."""
+    """A RequestHandler that checks the ACLs of a request, and handles the part that the client is permitted."""
 
     __slots__ = ("_api", "_handler")
 
@@ -83,7 +83,7 @@ class AuthorizingHandler:
     def handle(
         self, context: RequestContext, frame: memoryview, position: int, end: int
     ) -> Buffers | Deferred[Buffers] | None:
-        """Check the request, and handle what the client may have. Raises FrameError."""
+        """Check the request, and handle the permitted part. Raises FrameError."""
         steps = self._authorize(context, bytes(frame[position:end]))
         return context.node.long_work.run(steps, context.connection)
 
@@ -116,7 +116,7 @@ class AuthorizingHandler:
         return (yield from in_thread(partial(change, buffers)))
 
     def _handle(self, context: RequestContext, rest: bytes | None) -> Buffers | Deferred[Buffers]:
-        """Handle what the client may have of a request. rest: None for nothing."""
+        """Handle the permitted part of a request. rest: that part; None if nothing is permitted."""
         if rest is None:
             return [error_responses.empty_response(self._api, context.api_version, context.correlation_id)]
         response = self._handler.handle(context, memoryview(rest), 0, len(rest))

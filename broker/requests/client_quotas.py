@@ -105,7 +105,7 @@ class ClientQuotas:
             self._rate_of(key, found[0], now_ms).record(-value, now_ms)
 
     def fetch_bytes_max(self, client: QuotaClient, maximum: int) -> int:
-        """Return how many bytes a fetch may have: with more it would be throttled whenever it comes."""
+        """Return the most bytes that a fetch may return: one with more would be throttled each time."""
         found = self._image().find_for_client(CONSUMER_BYTE_RATE, *client)
         if found is None:
             return maximum

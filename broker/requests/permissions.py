@@ -77,7 +77,7 @@ def may_describe_topics(context: RequestContext, names: Iterable[str]) -> bool:
 
 
 def describable_topics(context: RequestContext, names: Iterable[str]) -> Steps[list[str]]:
-    """Return those of the topics that the client may describe."""
+    """Return the given topics that the client may describe."""
     asked = list(names)
     if context.node.authorizer is None:
         return asked

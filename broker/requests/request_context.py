@@ -142,7 +142,7 @@ class NodeServices(Protocol):
 
     @property
     def authorizer(self) -> StandardAuthorizer | None:
-        """What judges whether a client may do what it asks for; None if each may do everything."""
+        """The authorizer, which judges whether a client may do what it asks for; None if all are permitted."""
         ...
 
     @property
@@ -354,7 +354,7 @@ class RequestContext:
 
     @property
     def quota_client(self) -> tuple[str, str]:
-        """The client as quotas know it: its user and its client id, "" for none."""
+        """The user and the client id by which quotas apply to a client; "" for none."""
         return self.connection.principal.name, self.client_id or ""
 
     def decide(self, topic_name: str, partition: int, decision: AppendResult | AppendRefused) -> None:

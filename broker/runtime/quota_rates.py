@@ -83,7 +83,7 @@ class SampledRate:
 
 
 class TokenBucket:
-    """Tokens that are refilled with a rate. A full one has those of the whole window."""
+    """Tokens that are refilled at a rate. A full bucket has the tokens of the whole window."""
 
     __slots__ = ("_tokens", "_updated_ms", "_window", "last_used_ms")
 

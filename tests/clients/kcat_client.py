@@ -32,7 +32,7 @@ class KcatClient:
         self._command = ["kcat", "-b", bootstrap]
 
     def close(self) -> None:
-        """Close nothing: each process ends by itself or with its member."""
+        """Do nothing: each process ends by itself or with its member."""
 
     def produce(
         self, topic: str, records: Sequence[Record], compression: str = "none", patience_ms: int = PATIENCE_MS

@@ -110,7 +110,7 @@ class AclCapture:
         self._expect(())
 
     def _expect(self, acls: Acls) -> None:
-        """Return when the broker has applied these ACLs, and no others; the controller has them before."""
+        """Wait until the broker has applied exactly these ACLs, which the controller applies first."""
         deadline = time.monotonic() + ACLS_SECONDS_MAX
         while self._acls() != set(acls):
             assert time.monotonic() < deadline, f"{self._acls()} in place of {acls}"

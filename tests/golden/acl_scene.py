@@ -260,7 +260,7 @@ def logged_in(address: str, user: str) -> Connection:
 
 
 def _sorted(value: Json, kept: str | None) -> Json:
-    """Return an answer with the objects of each list in order of their text, but for those of the field kept."""
+    """Return an answer with the objects of each list sorted by their text, except in the field `kept`."""
     if isinstance(value, dict):
         return {
             name: [_sorted(entry, kept) for entry in field]

@@ -63,7 +63,7 @@ _PAIRS: Mapping[str, tuple[tuple[str, int, str | None], ...]] = {
 
 
 def entry(entity: Entity, values: Values) -> RequestEntryData:
-    """Return the alteration of one entity. Pairs may have a type or a key twice."""
+    """Return the alteration of one entity. Pairs may repeat a type or a key."""
     names = entity.items() if isinstance(entity, Mapping) else entity
     quotas = values.items() if isinstance(values, Mapping) else values
     return RequestEntryData(
@@ -102,7 +102,7 @@ def _describe(recorder: Recorder, case: str) -> None:
 
 
 def _entities(recorder: Recorder) -> None:
-    """Who may have quotas. Nothing is changed."""
+    """Cases that only validate entities."""
     entities: dict[str, Entity] = {
         "user": {USER: "alice"},
         "default user": {USER: None},
@@ -144,7 +144,7 @@ def _entities(recorder: Recorder) -> None:
 
 
 def _values(recorder: Recorder) -> None:
-    """Which keys and values quotas may have. Nothing is changed."""
+    """Cases that only validate keys and values."""
     user, address = {USER: "alice"}, {IP: "10.0.0.1"}
     cases: list[tuple[Entity, str, float | None]] = [
         *((user, key, value) for key in (PRODUCE, FETCH, REQUEST, MUTATION) for value in (1, 0.5, 0, -1, None)),

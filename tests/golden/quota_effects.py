@@ -52,7 +52,7 @@ def capture(recorder: Recorder) -> None:
 
 
 class _Client:
-    """A client of its own client id, whose quotas no other case has used."""
+    """A client with a client id that no other case uses, and so with unused quotas."""
 
     def __init__(self, recorder: Recorder, client_id: str) -> None:
         self.client_id = client_id
@@ -352,7 +352,7 @@ def _request_time(recorder: Recorder) -> None:
 
 
 def _connections(recorder: Recorder) -> None:
-    """Ten connections in ten windows are those of the quota; the next one is closed after the throttle time."""
+    """The quota allows ten connections in ten windows. The next one is closed after the throttle time."""
     address = {"ip": "127.0.0.2"}
     set_quota(recorder, address, "connection_creation_rate", 1)
     host, port = recorder.bootstrap.rsplit(":", 1)

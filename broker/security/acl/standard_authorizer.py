@@ -34,7 +34,7 @@ _SOME_RESOURCE = "hardcode"
 
 
 class StandardAuthorizer:
-    """Judges by the ACLs that it is given with each question."""
+    """Judges by the ACLs that are passed with each question."""
 
     def __init__(self, super_users: Collection[str], *, allows_without_acl: bool) -> None:
         """super_users: principals. allows_without_acl: allow.everyone.if.no.acl.found."""

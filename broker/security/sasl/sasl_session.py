@@ -58,7 +58,7 @@ class SaslSession:
 
     @property
     def is_authenticated(self) -> bool:
-        """Whether the client may send other requests than those of an authentication."""
+        """Whether authentication has ended well, and so the client may send all requests."""
         return self.stage is Stage.AUTHENTICATED
 
     @property
