@@ -13,6 +13,7 @@ from fauxka.protocol.messages import (
     describe_quorum,
     init_producer_id,
     join_group,
+    list_groups,
     offset_commit,
     sasl_authenticate,
     sasl_handshake,
@@ -54,7 +55,7 @@ IN_ORDER = {"CreateAcls": "results", "DeleteAcls": "filter_results"}
 
 
 class AclNormalForm(ConsumerGroupNormalForm):
-    """The normal form of one case: without the prefix of its names, and with names for producer ids."""
+    """The normal form of one case: without the prefix of its names, with names for producer ids, and its own groups."""
 
     def __init__(self, address: str, prefix: str) -> None:
         """address: "host:port" of the captured listener."""
@@ -72,11 +73,17 @@ class AclNormalForm(ConsumerGroupNormalForm):
         return REQUEST.sub(r"\1REQUEST\2", text.replace(self._prefix, ""))
 
     def _message(self, message: Message) -> Json:
+        if isinstance(message, list_groups.ListGroupsResponse):
+            # The broker has the groups of other cases too.
+            message = replaced(message, groups=[group for group in message.groups if self._is_own(group.group_id)])
         answer = super()._message(message)
         if isinstance(message, describe_quorum.Listener) and isinstance(answer, dict):
             # The port of the controller.
             answer["port"] = "PORT"
         return answer
+
+    def _is_own(self, name: str) -> bool:
+        return name.startswith(self._prefix)
 
     def _number(self, value: int, name: str) -> Json:
         if name in PRODUCER_IDS and value >= 0:

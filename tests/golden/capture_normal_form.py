@@ -217,7 +217,7 @@ class NormalForm:
             "last_offset_delta": last_offset_delta,
             "base_timestamp": self._number(base_timestamp, "base_timestamp"),
             "max_timestamp": self._number(max_timestamp, "max_timestamp"),
-            "producer": [producer_id, producer_epoch, base_sequence],
+            "producer": [self._number(producer_id, "producer_id"), producer_epoch, base_sequence],
             "record_count": record_count,
         }
 

@@ -16,9 +16,7 @@ from . import (
     transactions,
 )
 
-# ListGroups is about all groups of a broker: its cases come first.
 CASES: list[AclCase] = [
-    *groups.LISTED,
     *judging.CASES,
     *producing.CASES,
     *reading.CASES,

@@ -141,20 +141,19 @@ _DESCRIPTIONS: dict[str, Acls] = {
     "ALL for all": on_group("*", "ALL"),
     "DESCRIBE of the cluster": on_cluster("DESCRIBE"),
 }
-# What each API is about has no group of an earlier case.
-LISTED: list[AclCase] = each(
-    "ListGroups v5",
-    _list,
-    {
-        "DESCRIBE of the cluster": on_cluster("DESCRIBE"),
-        "no ACL": (),
-        "DESCRIBE": on_group("group", "DESCRIBE"),
-        "READ": _READ,
-        "DESCRIBE_CONFIGS": on_group("group", "DESCRIBE_CONFIGS"),
-        "DESCRIBE of a prefix": on_group("o", "DESCRIBE", pattern="PREFIXED"),
-    },
-)
 CASES: list[AclCase] = [
+    *each(
+        "ListGroups v5",
+        _list,
+        {
+            "DESCRIBE of the cluster": on_cluster("DESCRIBE"),
+            "no ACL": (),
+            "DESCRIBE": on_group("group", "DESCRIBE"),
+            "READ": _READ,
+            "DESCRIBE_CONFIGS": on_group("group", "DESCRIBE_CONFIGS"),
+            "DESCRIBE of a prefix": on_group("o", "DESCRIBE", pattern="PREFIXED"),
+        },
+    ),
     *each(
         "FindCoordinator v3 of a group",
         _find(3, "group", GROUP_KEY),
