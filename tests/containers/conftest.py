@@ -1,14 +1,11 @@
 """One engine for all tests with containers, and one image."""
 
-import shutil
 from collections.abc import Iterator
-from pathlib import Path
-from tempfile import mkdtemp
 
 import pytest
 from testcontainers.core.config import ConnectionMode, testcontainers_config
 
-from ..image.built_image import is_root
+from ..image.built_image import is_root, storage_folder
 from .engine import Engine, running_engine
 
 
@@ -16,13 +13,8 @@ from .engine import Engine, running_engine
 def engine() -> Iterator[Engine]:
     if not is_root():
         pytest.skip("needs root, for a container engine")
-    # podman takes no path of more than 50 characters, and pytest would keep some gigabytes for three runs.
-    folder = Path(mkdtemp(prefix="engine"))
-    try:
-        with running_engine(folder) as engine:
-            yield engine
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
+    with storage_folder("engine") as folder, running_engine(folder) as engine:
+        yield engine
 
 
 @pytest.fixture

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
 
-from ..image.built_image import BASE_IMAGE, ROOT, STEP_SECONDS_MAX, make_base_image, wait_until
+from ..image.built_image import BASE_IMAGE, ROOT, STEP_SECONDS_MAX, make_base_image, storage, wait_until
 from ..serving_process import Ended
 
 IMAGE = "localhost/fauxka:8.3.0"
@@ -121,10 +121,6 @@ def split_at_dashes(arguments: tuple[str, ...]) -> tuple[tuple[str, ...], tuple[
     return arguments[:at], arguments[at + 1 :]
 
 
-def storage(folder: Path) -> tuple[str, ...]:
-    return ("--root", f"{folder}/storage", "--runroot", f"{folder}/run", "--storage-driver", "overlay")
-
-
 @contextmanager
 def running_engine(folder: Path) -> Generator[Engine, None, None]:
     """Start the engine, build the image, and give it the names of Kafka's images, for the length of the block."""
@@ -140,7 +136,7 @@ def running_engine(folder: Path) -> Generator[Engine, None, None]:
         "TESTCONTAINERS_CONNECTION_MODE": "docker_host",
     }
     engine = Engine(folder, environment)
-    make_base_image(folder, ("buildah", *storage(folder)))
+    make_base_image(("buildah", *storage(folder)))
     build_images(engine)
     with (folder / "engine.log").open("w") as log:
         service = subprocess.Popen(

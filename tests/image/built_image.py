@@ -11,6 +11,7 @@ import os
 import shutil
 import signal
 import subprocess
+import tempfile
 import time
 from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
@@ -91,10 +92,22 @@ class Running:
         return any(line.split()[1].endswith(f":{port:04X}") and line.split()[3] == "0A" for line in sockets)
 
 
-def build_image(folder: Path) -> BuiltImage:
-    """Perform the Dockerfile's steps in folder, and return the image."""
-    buildah = ("buildah", "--root", f"{folder}/storage", "--runroot", f"{folder}/run", "--storage-driver", "vfs")
-    make_base_image(folder, buildah)
+@contextmanager
+def storage_folder(name: str) -> Generator[Path, None, None]:
+    """Return a folder for images for the length of the block.
+
+    Its path is shorter than 50 characters, since podman takes no longer one.
+    """
+    # Not one of pytest's, which keeps those of three runs.
+    with tempfile.TemporaryDirectory(prefix=name, ignore_cleanup_errors=True) as folder:
+        yield Path(folder)
+
+
+@contextmanager
+def built_image(folder: Path) -> Generator[BuiltImage, None, None]:
+    """Perform the Dockerfile's steps, and return the image for the length of the block. folder: for images."""
+    buildah = ("buildah", *storage(folder))
+    make_base_image(buildah)
     options = ("--isolation", "chroot", "--network", "host", "--format", "docker", "--tag", IMAGE)
     base = ("--build-arg", f"PYTHON_IMAGE={BASE_IMAGE}")
     step(*buildah, "build", *options, *base, "--file", str(ROOT / "Dockerfile"), str(ROOT))
@@ -103,12 +116,21 @@ def build_image(folder: Path) -> BuiltImage:
     # Container engines write it; without it `localhost` has no address.
     (file_system / "etc/hosts").write_text("127.0.0.1 localhost\n")
     inspected = json.loads(step(*buildah, "inspect", "--type", "image", IMAGE))
-    return BuiltImage(cast(ImageConfig, inspected["Docker"]["config"]), file_system)
+    try:
+        yield BuiltImage(cast(ImageConfig, inspected["Docker"]["config"]), file_system)
+    finally:
+        step(*buildah, "rm", "under-test")
 
 
-def make_base_image(folder: Path, buildah: Sequence[str]) -> None:
+def storage(folder: Path) -> tuple[str, ...]:
+    """Return the options by which buildah and podman keep their images in folder."""
+    return ("--root", f"{folder}/storage", "--runroot", f"{folder}/run", "--storage-driver", "overlay")
+
+
+def make_base_image(buildah: Sequence[str]) -> None:
     """Make the image that stands for python:slim."""
-    base = folder / "base"
+    step(*buildah, "from", "--name", "base", "scratch")
+    base = Path(step(*buildah, "mount", "base").strip())
     # python:slim has the headers of its Python too.
     packages = "--include=python3,python3-dev,python3-pip,ca-certificates"
     make_debian(base, packages)
@@ -122,10 +144,13 @@ def make_base_image(folder: Path, buildah: Sequence[str]) -> None:
         shutil.copy(certificate, base / OWN_CERTIFICATES.relative_to("/"))
     step("chroot", str(base), "update-ca-certificates")
     shutil.copy(CERTIFICATES, base / CERTIFICATES.relative_to("/"))
-    step(*buildah, "from", "--name", "base", "scratch")
-    step(*buildah, "add", "base", str(base), "/")
+    # What was downloaded is of no more use, and would be in each layer's copy.
+    for downloads in ("var/cache/apt/archives", "var/lib/apt/lists"):
+        shutil.rmtree(base / downloads)
+        (base / downloads / "partial").mkdir(parents=True)
     path = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
     step(*buildah, "config", "--env", f"PATH={path}", "base")
+    step(*buildah, "umount", "base")
     step(*buildah, "commit", "--rm", "base", BASE_IMAGE)
 
 

@@ -1,14 +1,13 @@
 """The image: what it says of itself, and how its entry point starts, answers and stops as process 1."""
 
 import os
-import shutil
 import signal
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from .built_image import BuiltImage, Running, build_image, is_root, running, wait_until
+from .built_image import BuiltImage, Running, built_image, is_root, running, storage_folder, wait_until
 
 pytestmark = [pytest.mark.image, pytest.mark.timeout(1200)]
 
@@ -17,13 +16,11 @@ ADMIN_PORT = 9099
 
 
 @pytest.fixture(scope="module")
-def image(tmp_path_factory: pytest.TempPathFactory) -> Iterator[BuiltImage]:
+def image() -> Iterator[BuiltImage]:
     if not is_root():
         pytest.skip("needs root, for chroot and namespaces")
-    folder = tmp_path_factory.mktemp("image")
-    yield build_image(folder)
-    # Some gigabytes, which pytest would keep for three runs.
-    shutil.rmtree(folder)
+    with storage_folder("image") as folder, built_image(folder) as image:
+        yield image
 
 
 @pytest.fixture
