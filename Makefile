@@ -34,6 +34,9 @@ LOCKED ?= requirements
 COMPILE = $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-annotate \
 	--no-emit-index-url --custom-compile-command "make lock"
 INSTALL = $(BIN)/uv pip install --quiet --python $(BIN)/python
+# PySpark comes as sources: each installation would leave 2 GB in uv's cache, and one of an index without ETags never finds
+# them again.
+ONCE = --no-cache
 
 .PHONY: serve test test-slices test-all check plain messages bench lock clean
 
@@ -76,7 +79,7 @@ bench: $(VENV)/.test
 
 lock: $(BIN)/uv
 	$(COMPILE) pyproject.toml --extra clients --group dev --output-file $(LOCKED)/dev.txt $(ARGS)
-	$(COMPILE) --group spark --constraints $(LOCKED)/dev.txt --output-file $(LOCKED)/spark.txt $(ARGS)
+	$(COMPILE) $(ONCE) --group spark --constraints $(LOCKED)/dev.txt --output-file $(LOCKED)/spark.txt $(ARGS)
 	$(COMPILE) pyproject.toml --constraints $(LOCKED)/dev.txt --output-file $(LOCKED)/image.txt $(ARGS)
 
 plain:
@@ -107,6 +110,7 @@ $(VENV)/.test: $(BUILD) requirements/dev.txt | $(BIN)/uv
 	touch $@ $(VENV)/.serve
 
 $(VENV)/.test-all: $(BUILD) requirements/dev.txt requirements/spark.txt | $(BIN)/uv
-	$(INSTALL) --require-hashes -r requirements/dev.txt -r requirements/spark.txt
+	$(INSTALL) --require-hashes -r requirements/dev.txt
+	$(INSTALL) $(ONCE) --require-hashes -r requirements/spark.txt
 	$(INSTALL) --no-deps --editable .
 	touch $@ $(VENV)/.test $(VENV)/.serve
