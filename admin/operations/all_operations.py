@@ -17,6 +17,7 @@ from . import (
     journal_operations,
     kcl_operations,
     node_operations,
+    oauth_operations,
     partition_operations,
     probe_operations,
     producer_operations,
@@ -66,4 +67,5 @@ OPERATIONS: tuple[Operation, ...] = (
     *export_operations.OPERATIONS,
     *scenario_operations.OPERATIONS,
     *kcl_operations.OPERATIONS,
+    *oauth_operations.OPERATIONS,
 )

@@ -37,6 +37,16 @@ def parse_users(texts: Sequence[str]) -> dict[str, str]:
     return users
 
 
+def new_token_issuer(passwords: Mapping[str, str], lifetime_ms: int | None) -> TokenIssuer | None:
+    """Return what issues tokens to the users; None without users. lifetime_ms: None for the default."""
+    if not passwords:
+        return None
+    # Lazy: most brokers have no users.
+    from ..security.oauth.token_issuer import LIFETIME_MS_DEFAULT, TokenIssuer
+
+    return TokenIssuer(passwords, LIFETIME_MS_DEFAULT if lifetime_ms is None else lifetime_ms)
+
+
 class ListenerSecurities:
     """Makes the security of listeners. Without certificates in the keys all share those of a throw-away authority.
 

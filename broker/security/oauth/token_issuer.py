@@ -98,7 +98,7 @@ class TokenIssuer:
         if claims.scope is not None:
             payload["scope"] = claims.scope
         token = jwt.encode(payload, key.private, algorithm=ALGORITHM, headers={"kid": key.key_id})
-        return IssuedToken(token, expires - issued)
+        return IssuedToken(token, -(-lifetime_ms // 1000))
 
     def key_set(self) -> KeySet:
         """Return the set with the public key. Raises InvalidToken without one."""

@@ -152,7 +152,7 @@ def _number(claims: Mapping[str, Claim], name: str) -> float | None:
 
 def _scope_of(claims: Mapping[str, Claim], name: str) -> set[str]:
     value = claims.get(name, "")
-    if isinstance(value, float):
+    if isinstance(value, int | float):
         raise InvalidToken(f"The '{name}' claim is a number")
     texts = [value] if isinstance(value, str) else value
     return {text.strip() for text in texts if text.strip()}
