@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Generator, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pytest
@@ -158,6 +159,28 @@ def fauxka(
     _observe(request.node, broker, since=0)
     yield broker
     # Releases held requests, so that clients that are closed after this test do not hang.
+    broker.reset("faults")
+
+
+@pytest.fixture(scope="session")
+def fauxka_users() -> Mapping[str, str]:
+    """The users of fauxka_secured with their passwords; override the fixture for others."""
+    return {"alice": "alice-secret", "admin": "admin-secret"}
+
+
+@pytest.fixture
+def fauxka_secured(
+    request: pytest.FixtureRequest,
+    _fauxka_configuration: Configuration,
+    fauxka_users: Mapping[str, str],
+    _fauxka_brokers: BrokerPool,
+) -> Iterator[Broker]:
+    """A broker with SASL_SSL and fauxka_users, reset as `fauxka` is; client_config() is what a client needs."""
+    wanted = replace(_fauxka_configuration, users=tuple(fauxka_users.items()))
+    broker = _fauxka_brokers.broker_of(wanted)
+    broker.reset("all")
+    _observe(request.node, broker, since=0)
+    yield broker
     broker.reset("faults")
 
 

@@ -25,6 +25,7 @@ from .errors import (
     unknown,
 )
 from .operation import NoParameters, Operation
+from .operations.acl_operations import NO_AUTHORIZER
 
 Json = dict[str, object]
 
@@ -54,6 +55,7 @@ BODIES: dict[str, Json] = {
     "POST /v1/producers/expire": PRODUCER,
     "POST /v1/producers/bump_epoch": PRODUCER,
     "POST /v1/producers/evict_cache": PRODUCER,
+    "POST /v1/acls": {"resource_type": "TOPIC", "name": "orders", "principal": "User:alice", "operation": "WRITE"},
     "POST /v1/clock": {"mode": "manual", "advance_ms": 60_000},
     "POST /v1/reset": {"scope": "all"},
     "POST /v1/restore": {"id": 1},
@@ -96,6 +98,7 @@ ERRORS: dict[str, tuple[CallError, ...]] = {
         unknown("transaction", "transfers", field="transactional_id"),
         conflict("transfers cannot be deleted: CONCURRENT_TRANSACTIONS", field="transactional_id", value="transfers"),
     ),
+    "/v1/acls": (conflict(NO_AUTHORIZER),),
     "/v1/reset": (conflict("cannot create the topic orders: the disk is full", field="scope"),),
     "/v1/snapshot": (conflict(NODE_DOWN),),
     "/v1/snapshot/{id}": (unknown("snapshot", 7),),

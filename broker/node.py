@@ -24,6 +24,7 @@ from .runtime.long_work import LongWork
 if TYPE_CHECKING:
     from .coordinators.coordinators import Coordinators
     from .replica.fetch_sessions import FetchSessions
+    from .requests.client_quotas import ClientQuotas
     from .requests.produce_route import ProduceRoutes
     from .requests.request_context import Listener, RequestContext
     from .security.acl.standard_authorizer import StandardAuthorizer
@@ -66,6 +67,10 @@ class Node:
         self.find_node: Callable[[int], Node | None] = lambda _: None
         # What to call when the node reaches the controller again, by the request that waits for it.
         self.waiting_for_controller: dict[object, Callable[[], None]] = {}
+        # Created with the first quota. A node that has had one measures until it is restarted or reset.
+        self.client_quotas: ClientQuotas | None = None
+        # Called when the first quota is set, for the dispatcher.
+        self.on_client_quotas: Callable[[], None] | None = None
         self.authorizer = _authorizer_of(self.configs.static)
         self._coordinators: Coordinators | None = None
         self._fetch_sessions: FetchSessions | None = None
@@ -153,6 +158,7 @@ class Node:
         kept = self.image
         self._follow(self.controller.image)
         self.broker_configs_changed()
+        self.client_quotas_changed()
         removed = [topic for topic in kept.topics.values() if self.image.find_topic_by_id(topic.topic_id) is None]
         self.topics_removed(removed)
         self.complete_waiting()
@@ -189,6 +195,25 @@ class Node:
         for topic in self.image.topics.values():
             self.replicas.apply_topic_configs(topic)
 
+    def client_quotas_changed(self) -> None:
+        """Apply the client quotas of the image."""
+        if self.client_quotas is not None:
+            self.client_quotas.quotas_changed()
+        elif self.image.has_client_quotas:
+            # Most clusters have no quota.
+            from .requests.client_quotas import ClientQuotas
+
+            self.client_quotas = ClientQuotas(
+                lambda: self.image.client_quotas, self.clock, self.config, self.controller.mutation_buckets
+            )
+            if self.on_client_quotas is not None:
+                self.on_client_quotas()
+
+    def drop_client_quotas(self) -> None:
+        """Drop what clients have used of their quotas, because the node died or is reset."""
+        self.client_quotas = None
+        self.client_quotas_changed()
+
     # -- life
 
     def load_coordinators(self) -> None:
@@ -221,6 +246,7 @@ class Node:
         self.take_coordinators()
         self.produce_routes.clear()
         self.replicas.drop_memory()
+        self.drop_client_quotas()
         # A node that was cut off from the controller reads its image when it starts again.
         self._follow(self.controller.image)
 

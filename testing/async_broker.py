@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from ..admin.operations.node_operations import NodeStatus
     from ..admin.operations.reset_operations import Scope
     from ..broker.replica.record_reader import StoredRecord
+    from .acls import AsyncAcls
     from .coordinators import AsyncTransactions
     from .faults import AsyncFaults, AsyncFiles
     from .records import RecordFilter
@@ -128,6 +129,13 @@ class AsyncBroker(Node):
         from ..admin.operations.export_operations import Export, export
 
         return await self._perform(lambda control: export(control, Export(dir=os.fspath(folder))))
+
+    @cached_property
+    def acls(self) -> AsyncAcls:
+        """The ACLs: list, create and delete them."""
+        from .acls import AsyncAcls
+
+        return AsyncAcls(self.ask, self._perform)
 
     @cached_property
     def topics(self) -> AsyncTopics:

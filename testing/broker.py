@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from ..admin.operations.node_operations import NodeStatus
     from ..admin.operations.reset_operations import Scope
     from ..broker.replica.record_reader import StoredRecord
+    from .acls import Acls
     from .coordinators import Transactions
     from .faults import Faults, Files
     from .records import RecordFilter
@@ -203,6 +204,13 @@ class Broker(Node):
         from ..admin.operations.export_operations import Export, export
 
         return self._perform(lambda control: export(control, Export(dir=os.fspath(folder))))
+
+    @cached_property
+    def acls(self) -> Acls:
+        """The ACLs: list, create and delete them."""
+        from .acls import Acls
+
+        return Acls(self.ask, self._perform)
 
     @cached_property
     def topics(self) -> Topics:

@@ -15,12 +15,16 @@ from .config_entries import ConfigEntry, config_entries
 
 @dataclass(frozen=True, slots=True)
 class Configuration:
-    """The configuration of a broker: Kafka's keys, sorted, the Kafka version of its producer rules, and its nodes."""
+    """The configuration of a broker: Kafka's keys, sorted, the Kafka version of its producer rules, and its nodes.
+
+    users: those of a broker with SASL_SSL; none for a broker with a plain listener.
+    """
 
     entries: tuple[tuple[str, str], ...]
     as_version: str | None
     nodes: int = 1
     racks: tuple[str, ...] | None = None
+    users: tuple[tuple[str, str], ...] = ()
 
     @classmethod
     def of(
@@ -46,6 +50,8 @@ class Configuration:
             shown.append(f"{self.nodes} nodes")
         if self.racks is not None:
             shown.append(f"the racks {', '.join(self.racks)}")
+        if self.users:
+            shown.append(f"SASL_SSL and the users {', '.join(name for name, _ in self.users)}")
         return ", ".join(shown)
 
 
@@ -61,7 +67,12 @@ class BrokerPool:
         broker = self._brokers.get(wanted)
         if broker is None:
             broker = Broker(
-                dict(wanted.entries), as_version=wanted.as_version, nodes=wanted.nodes, racks=wanted.racks
+                dict(wanted.entries),
+                as_version=wanted.as_version,
+                nodes=wanted.nodes,
+                racks=wanted.racks,
+                security_protocol="SASL_SSL" if wanted.users else "PLAINTEXT",
+                users=dict(wanted.users) or None,
             ).start()
             self._brokers[wanted] = broker
         return broker

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import cast
 
-from ..broker.config.config_sources import refuse_unknown
+from ..broker.config.config_sources import LISTENER_PREFIX, refuse_unknown
 from ..broker.config.config_types import ConfigError, text_of
 
 # A value of a config in Python. A list is a list of texts.
@@ -25,10 +25,16 @@ def config_entries(config: Mapping[str, ConfigEntry] | None) -> dict[str, str]:
     return {_key(name): _text(name, value) for name, value in cast("Mapping[object, object]", given).items()}
 
 
+def take_listener_entries(entries: dict[str, str]) -> dict[str, str]:
+    """Take the keys of single listeners, which begin with listener.name., out of the entries and return them."""
+    return {name: entries.pop(name) for name in list(entries) if name.startswith(LISTENER_PREFIX)}
+
+
 def _key(name: object) -> str:
     if not isinstance(name, str):
         raise ConfigError(f"config: expected Kafka's keys as texts, got the key {_shown(name)}")
-    refuse_unknown(name)
+    if not name.startswith(LISTENER_PREFIX):
+        refuse_unknown(name)
     return name
 
 

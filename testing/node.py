@@ -12,18 +12,27 @@ from typing import TYPE_CHECKING, TypeVar, cast
 from ..admin.fault_injection import FaultInjection
 from ..broker.cluster import Cluster
 from ..broker.config.broker_config import BrokerConfig
-from ..broker.lifecycle.node_options import add_nodes, check_nodes, check_ports, config_of_nodes, listeners_of_node
+from ..broker.lifecycle.node_options import (
+    NodeOptions,
+    add_nodes,
+    check_nodes,
+    check_ports,
+    config_of_nodes,
+    listeners_of_node,
+)
 from ..broker.lifecycle.storage_options import StorageOptions
 from ..broker.network.listeners import ListenerConfig
 from ..broker.runtime.clock import AdjustableClock
 from ..faults.files.file_fault_injector import FileFaultInjector
 from ..storage.file_systems.file_system import FileSystem
 from ..storage.producers.emulated_version import EmulatedVersion
-from .config_entries import ConfigEntry, config_entries
+from .config_entries import ConfigEntry, config_entries, take_listener_entries
 from .errors import BrokerStateError, ConfigError
 from .nodes import NodeMethods
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from ..admin.control import Control
     from ..admin.operations.crash_operations import SnapshotsOption
     from ..admin.operations.probe_operations import Version
@@ -31,11 +40,13 @@ if TYPE_CHECKING:
     from ..faults.verdict.topic_verdict import TopicVerdict
     from .coordinators import Groups
     from .journal import BrokerJournal
+    from .secured_listener import SecuredListener
     from .snapshots import BrokerSnapshots
     from .state import Clock, Held, Producers
 
 Result = TypeVar("Result")
 
+PLAINTEXT = "PLAINTEXT"
 # Kafka's keys with another default in tests.
 CONFIG_DEFAULTS = {
     # Busy polling would take processor time from the clients in the same process.
@@ -68,6 +79,9 @@ class Node(NodeMethods):
         racks: Sequence[str] | None = None,
         data_dir: str | os.PathLike[str] | None = None,
         import_logs: str | os.PathLike[str] | Sequence[str | os.PathLike[str]] | None = None,
+        security_protocol: str = PLAINTEXT,
+        users: Mapping[str, str] | None = None,
+        tls_dir: str | os.PathLike[str] | None = None,
     ) -> None:
         """Prepare a broker; `start` or `with` starts it.
 
@@ -82,29 +96,27 @@ class Node(NodeMethods):
         import_logs: a folder of a Kafka broker whose topics are served, or one for each of several nodes; nothing is
         written there.
         data_dir and import_logs take precedence over file_system.
+        security_protocol: PLAINTEXT, SSL, SASL_PLAINTEXT or SASL_SSL; all but the first take precedence over listeners.
+        users: passwords by user, for SASL. tls_dir: the folder of the throw-away certificates, or a temporary one.
         Raises ConfigError for an unknown key or an invalid value, DataDirectoryError if a folder cannot be used.
         """
-        version = _version_of(as_version)
-        node_options = check_nodes(nodes, racks)
-        settings = BrokerConfig.from_entries({**CONFIG_DEFAULTS, **config_entries(config)})
-        imported = _paths_of(import_logs)
-        settings = config_of_nodes(node_options, settings, import_logs=imported)
+        version, node_options = _version_of(as_version), check_nodes(nodes, racks)
+        entries = {**CONFIG_DEFAULTS, **config_entries(config)}
+        of_listeners, imported = take_listener_entries(entries), _paths_of(import_logs)
+        settings = config_of_nodes(node_options, BrokerConfig.from_entries(entries), import_logs=imported)
+        self._secured = _secured_listener(security_protocol, users, tls_dir)
+        listeners = listeners if self._secured is None else self._secured.make(settings, of_listeners)
         check_ports(listeners, nodes)
-        storage = StorageOptions(
-            data_dir=_data_dir_of(data_dir), import_logs=imported, racks=node_options.racks_of(settings)
-        )
+        racks_of_nodes = node_options.racks_of(settings)
+        storage = StorageOptions(data_dir=_data_dir_of(data_dir), import_logs=imported, racks=racks_of_nodes)
         if storage.is_in_memory:
-            self.cluster = Cluster(
-                settings, clock=clock, file_system=file_system, emulated_version=version, file_faults=FileFaultInjector
-            )
-            add_nodes(self.cluster, node_options)
+            self.cluster = _memory_cluster(settings, node_options, file_system, clock=clock, version=version)
         else:
             self.cluster = _loaded_cluster(settings, storage, clock=clock, version=version)
         self._phase = Phase.NEW
         self._fault_injection = FaultInjection(self.cluster)
-        self._server = self._fault_injection.make_server(
-            self.cluster, [listeners_of_node(listeners, index) for index in range(nodes)]
-        )
+        of_nodes = [listeners_of_node(listeners, index) for index in range(nodes)]
+        self._server = self._fault_injection.make_server(self.cluster, of_nodes)
 
     def __repr__(self) -> str:
         """Return address, state and number of topics in one line. Never waits for the broker's thread."""
@@ -157,6 +169,21 @@ class Node(NodeMethods):
         """
         self._check_started()
         return self._server.bootstrap_servers
+
+    @property
+    def tls_dir(self) -> Path | None:
+        """The folder with the throw-away certificates, such as ca.pem; None without any."""
+        return None if self._secured is None else self._secured.tls_dir
+
+    def client_config(self, user: str | None = None, mechanism: str = "PLAIN") -> dict[str, str]:
+        """Return the configuration with which a client connects, by the keys of librdkafka (confluent-kafka).
+
+        user: one of the users, by default the first. mechanism: PLAIN, SCRAM-SHA-256 or SCRAM-SHA-512.
+        Raises BrokerStateError unless it is started, ConfigError for an unknown user or mechanism.
+        """
+        if self._secured is None:
+            return {"bootstrap.servers": self.bootstrap_servers}
+        return self._secured.client_config(self.bootstrap_servers, user, mechanism)
 
     def get_bootstrap_server(self) -> str:
         """Return bootstrap_servers, under the method name of testcontainers."""
@@ -273,6 +300,21 @@ class Node(NodeMethods):
         return Held(self.ask)
 
 
+def _memory_cluster(
+    settings: BrokerConfig,
+    nodes: NodeOptions,
+    file_system: FileSystem | None,
+    *,
+    clock: AdjustableClock | None,
+    version: EmulatedVersion | None,
+) -> Cluster:
+    cluster = Cluster(
+        settings, clock=clock, file_system=file_system, emulated_version=version, file_faults=FileFaultInjector
+    )
+    add_nodes(cluster, nodes)
+    return cluster
+
+
 def _loaded_cluster(
     settings: BrokerConfig,
     storage: StorageOptions,
@@ -334,3 +376,17 @@ def _path_of(name: str, path: object) -> str:
     if not isinstance(path, str | os.PathLike):
         raise ConfigError(f"{name}: expected a path, got {path!r:.80} ({type(path).__name__})")
     return os.fspath(cast("str | os.PathLike[str]", path))
+
+
+def _secured_listener(
+    protocol: str, users: Mapping[str, str] | None, tls_dir: str | os.PathLike[str] | None
+) -> SecuredListener | None:
+    """Return the listener with TLS or SASL; None for a plain one. Raises ConfigError."""
+    if protocol == PLAINTEXT:
+        if users is not None or tls_dir is not None:
+            raise ConfigError("users and tls_dir need a security_protocol: SSL, SASL_PLAINTEXT or SASL_SSL")
+        return None
+    # Most brokers have a plain listener.
+    from .secured_listener import SecuredListener
+
+    return SecuredListener(protocol, users, tls_dir)

@@ -9,6 +9,7 @@ from ..control import Control
 from ..openapi import describe
 from ..operation import Operation
 from . import (
+    acl_operations,
     clock_operations,
     crash_operations,
     export_operations,
@@ -54,6 +55,7 @@ OPERATIONS: tuple[Operation, ...] = (
     *verdict_operations.OPERATIONS,
     *producer_operations.OPERATIONS,
     *transaction_operations.OPERATIONS,
+    *acl_operations.OPERATIONS,
     *topic_operations.OPERATIONS,
     *topic_changes.OPERATIONS,
     *record_operations.OPERATIONS,

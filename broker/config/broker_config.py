@@ -64,6 +64,10 @@ class BrokerConfig:
     max_connections = Setting("max.connections", int)
     max_connections_per_ip = Setting("max.connections.per.ip", int)
     max_connections_per_ip_overrides = Setting("max.connections.per.ip.overrides", str)
+    quota_window_num = Setting("quota.window.num", int)
+    quota_window_size_seconds = Setting("quota.window.size.seconds", int)
+    controller_quota_window_num = Setting("controller.quota.window.num", int)
+    controller_quota_window_size_seconds = Setting("controller.quota.window.size.seconds", int)
     # Topics
     num_partitions = Setting("num.partitions", int)
     default_replication_factor = Setting("default.replication.factor", int)

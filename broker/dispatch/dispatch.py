@@ -78,6 +78,8 @@ class Dispatcher:
         self._all_closed: asyncio.Future[None] | None = None
         # Whether nothing is handled, as if the network to the clients were cut.
         self._is_cut_off = False
+        # Whether clients may have quotas.
+        self._is_throttling = False
 
     @cached_property
     def fault_injector(self) -> FaultInjector:
@@ -89,6 +91,14 @@ class Dispatcher:
         """Give up every request and connection that a fault holds."""
         if "fault_injector" in vars(self):
             self.fault_injector.lift()
+
+    def throttle(self) -> None:
+        """Apply client quotas from the next request on, also to the connections that are open."""
+        if not self._is_throttling:
+            self._is_throttling = True
+            # The connections keep the routes of their last requests.
+            for route in self._routes.values():
+                route.handler = _throttling(APIS[route.api_key], route.handler)
 
     def connection_opened(self, connection: ResponseWriter) -> None:
         """Add a connection to the open ones."""
@@ -265,7 +275,10 @@ class Dispatcher:
             raise FrameError(
                 f"{api.name} version {api_version} is not served; allowed: {api.first_version} to {api.last_version}"
             )
-        route = Route(api_key, api_version, load_handler(api, node), is_flexible=api_version >= api.flexible_since)
+        handler = load_handler(api, node)
+        if self._is_throttling:
+            handler = _throttling(api, handler)
+        route = Route(api_key, api_version, handler, is_flexible=api_version >= api.flexible_since)
         if is_served:
             self._routes[api_and_version] = route
         return route
@@ -283,6 +296,13 @@ def load_handler(api: Api, node: NodeServices) -> RequestHandler:
 
         return authorizing(api, handler)
     return handler
+
+
+def _throttling(api: Api, handler: RequestHandler) -> RequestHandler:
+    # Most brokers have no quotas.
+    from .throttling import throttling
+
+    return throttling(api, handler)
 
 
 def _read_client_id(context: RequestContext, frame: memoryview, start: int, size: int, end: int) -> int:

@@ -34,6 +34,8 @@ _SERVED: dict[str, tuple[ApiKey, ...]] = {
         ApiKey.DESCRIBE_QUORUM,
         ApiKey.UPDATE_FEATURES,
         ApiKey.UNREGISTER_BROKER,
+        ApiKey.ALTER_CLIENT_QUOTAS,
+        ApiKey.DESCRIBE_CLIENT_QUOTAS,
     ),
     "groups": (
         ApiKey.CONSUMER_GROUP_DESCRIBE,

@@ -65,7 +65,7 @@ def create_seed_topics(controller: Controller, seed_topics: Sequence[SeedTopic])
 
 
 def reset_cluster(cluster: Cluster, seed_topics: Sequence[SeedTopic] = ()) -> None:
-    """Delete topics, groups, sessions, dynamic configs, feature levels, ACLs and SCRAM credentials of clients.
+    """Delete topics, groups, sessions, dynamic configs, feature levels, ACLs, SCRAM credentials and quotas of clients.
 
     Create the seed topics, and reset the clock.
 
@@ -77,6 +77,10 @@ def reset_cluster(cluster: Cluster, seed_topics: Sequence[SeedTopic] = ()) -> No
     cluster.image.configs.reset()
     cluster.image.features.updated = {}
     cluster.image.replace_security(None)
+    cluster.image.replace_client_quotas(None)
+    cluster.controller.mutation_buckets.clear()
+    for node in cluster.nodes:
+        node.drop_client_quotas()
     cluster.controller.remove_topics(list(cluster.image.topics.values()))
     if cluster.load_imported is not None:
         cluster.load_imported()

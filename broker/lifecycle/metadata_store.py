@@ -236,6 +236,7 @@ def metadata_of(controller: Controller) -> ClusterMetadata:
         image.offset,
         dict(image.features.updated),
         image.security.copy() if image.has_security else None,
+        image.client_quotas.copy() if image.has_client_quotas else None,
     )
 
 
@@ -257,6 +258,8 @@ def restore_settings(cluster: Cluster, metadata: ClusterMetadata) -> None:
     # Clients take over a feature level only in a later epoch, which is the offset.
     cluster.image.offset = max(cluster.image.offset, metadata.metadata_offset)
     cluster.image.replace_security(metadata.security)
+    cluster.image.replace_client_quotas(metadata.client_quotas)
+    cluster.controller.apply_client_quotas()
     configs = metadata.configs
     if configs is None:
         return

@@ -63,6 +63,10 @@ class Server:
         self._plan = plan
         self._dispatcher = Dispatcher(plan, observer, self._make_fault_injector, self.node.file_faults)
         self._socket_server = SocketServer(self.node, self._dispatcher)
+        self.node.on_client_quotas = self._dispatcher.throttle
+        if self.node.client_quotas is not None:
+            # They are those of the data folder.
+            self._dispatcher.throttle()
         self.node.on_configs_changed = self._socket_server.configs_changed
         self._recurring: list[Timer] = []
         self._cleaner_thread: CleanerThread | None = None
@@ -348,6 +352,8 @@ class Server:
 
     async def _close_connections(self) -> None:
         """Close the connections when the responses to received requests are written, or after a time."""
+        # The dispatcher does not have the connections that were accepted last, and the event loop may end after this.
+        await self._socket_server.wait_attached()
         self._dispatcher.close_connections()
         try:
             async with asyncio.timeout(STOP_TIMEOUT_SECONDS):

@@ -3,7 +3,7 @@
 Kafka stores these in the metadata log of its controllers. The file is JSON and is always replaced as a whole. Any
 unexpected field or value is an error, because a guess could result in wrong configs or in duplicate producer ids.
 Version 4 is that of several nodes: each partition has its replicas, its leader and its ISR, and each node its configs.
-Versions 5 and 6 are 3 and 4 with the field security: ACLs and SCRAM credentials.
+Versions 5 and 6 are 3 and 4 with the fields security (ACLs and SCRAM credentials) and client_quotas.
 Since version 3 the last line is a CRC-32C of everything before it: a changed bit must not make another topic id.
 Versions 1 and 2 are read without one. The checksum is compared before the version: later versions must end in the
 same line.
@@ -42,6 +42,7 @@ INT64_MAX = 2**63 - 1
 INT32_MAX = 2**31 - 1
 
 if TYPE_CHECKING:
+    from .client_quotas_image import ClientQuotasImage
     from .security_image import SecurityImage
 
 Texts = dict[str, str]
@@ -82,7 +83,8 @@ class ClusterMetadata:
 
     next_producer_id: the start of the next block of producer ids; no id from there on was ever allocated.
     configs: None if none were saved; then the initial configs of the broker apply.
-    metadata_offset: MetadataImage.offset. features: FinalizedFeatures.updated. security: None if there is none.
+    metadata_offset: MetadataImage.offset. features: FinalizedFeatures.updated.
+    security, client_quotas: None if there is none.
     """
 
     cluster_id: str
@@ -92,6 +94,7 @@ class ClusterMetadata:
     metadata_offset: int = 0
     features: dict[str, int] = field(default_factory=dict[str, int])
     security: SecurityImage | None = None
+    client_quotas: ClientQuotasImage | None = None
 
 
 def encode_metadata(metadata: ClusterMetadata) -> bytes:
@@ -99,9 +102,10 @@ def encode_metadata(metadata: ClusterMetadata) -> bytes:
     topics = ",\n".join(f"  {json.dumps(_topic_object(topic))}" for topic in metadata.topics)
     configs = metadata.configs
     has_nodes = bool(configs and configs.node_configs) or any(topic.partitions for topic in metadata.topics)
-    security = metadata.security
+    security, client_quotas = metadata.security, metadata.client_quotas
+    has_security = security is not None or client_quotas is not None
     lines = [
-        f'"version": {(CHECKSUM_SINCE if security is None else SECURITY_SINCE) + has_nodes}',
+        f'"version": {(SECURITY_SINCE if has_security else CHECKSUM_SINCE) + has_nodes}',
         f'"cluster_id": {json.dumps(metadata.cluster_id)}',
         f'"next_producer_id": {metadata.next_producer_id}',
         f'"metadata_offset": {metadata.metadata_offset}',
@@ -109,12 +113,22 @@ def encode_metadata(metadata: ClusterMetadata) -> bytes:
         f'"topics": [\n{topics}\n ]' if topics else '"topics": []',
         f'"configs": {json.dumps(None if configs is None else _configs_object(configs, has_nodes=has_nodes))}',
     ]
-    if security is not None:
-        # Most clusters have no ACL.
-        from .security_metadata import security_object
-
-        lines.append(f'"security": {json.dumps(security_object(security))}')
+    if has_security:
+        lines += [f'"{name}": {json.dumps(value)}' for name, value in _security_fields(security, client_quotas).items()]
     return with_checksum(("{" + ",\n ".join(lines) + ",\n").encode())
+
+
+def _security_fields(
+    security: SecurityImage | None, client_quotas: ClientQuotasImage | None
+) -> dict[str, object | None]:
+    # Most clusters have neither ACLs nor quotas.
+    from .client_quotas_metadata import client_quotas_object
+    from .security_metadata import security_object
+
+    return {
+        "security": None if security is None else security_object(security),
+        "client_quotas": None if client_quotas is None else client_quotas_object(client_quotas),
+    }
 
 
 def with_checksum(content: bytes) -> bytes:
@@ -134,7 +148,7 @@ def decode_metadata(content: bytes | memoryview) -> ClusterMetadata:
     if version >= CHECKSUM_SINCE and checksum is None:
         raise CorruptFileError(f"{METADATA_FILE} has version {version} and no checksum in its last line")
     of_features = ("metadata_offset", "features") if (has_features := version >= FEATURES_SINCE) else ()
-    of_security = ("security",) if (has_security := version >= SECURITY_SINCE) else ()
+    of_security = ("security", "client_quotas") if (has_security := version >= SECURITY_SINCE) else ()
     of_checksum = ("checksum",) if version >= CHECKSUM_SINCE else ()
     names = ("version", "cluster_id", "next_producer_id", *of_features, "topics", "configs", *of_security, *of_checksum)
     has_replicas = version in _WITH_REPLICAS
@@ -148,6 +162,7 @@ def decode_metadata(content: bytes | memoryview) -> ClusterMetadata:
         fields.decode("metadata_offset", integer_up_to(0, INT64_MAX)) if has_features else 0,
         fields.decode("features", _features) if has_features else {},
         fields.decode("security", _security) if has_security else None,
+        fields.decode("client_quotas", _client_quotas) if has_security else None,
     )
     _check_unique(metadata.topics)
     return metadata
@@ -291,10 +306,20 @@ def _texts_by_node(value: object, place: str) -> dict[int, Texts]:
     return {int(name): texts for name, texts in by_name.items()}
 
 
-def _security(value: object, place: str) -> SecurityImage:
+def _security(value: object, place: str) -> SecurityImage | None:
+    if value is None:
+        return None
     from .security_metadata import security_of
 
     return security_of(value, place)
+
+
+def _client_quotas(value: object, place: str) -> ClientQuotasImage | None:
+    if value is None:
+        return None
+    from .client_quotas_metadata import client_quotas_of
+
+    return client_quotas_of(value, place)
 
 
 def _features(value: object, place: str) -> dict[str, int]:

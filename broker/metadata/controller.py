@@ -25,7 +25,10 @@ from .topic_validation import assignment_error
 if TYPE_CHECKING:
     from random import Random
 
+    from ..runtime.quota_rates import TokenBucket
     from ..security.acl.acls import AclBinding
+    from .client_quota_control import Alteration
+    from .client_quotas_image import QuotaEntity
     from .replication_control import ReplicationControl
 
 Response = TypeVar("Response")
@@ -66,6 +69,10 @@ class MetadataPublisher(Protocol):
 
     def broker_configs_changed(self) -> None:
         """Apply the broker's configs from the next request on."""
+        ...
+
+    def client_quotas_changed(self) -> None:
+        """Apply the client quotas from the next request on."""
         ...
 
 
@@ -127,6 +134,8 @@ class Controller:
         self.publish_partitions: Callable[[TopicImage, Sequence[int]], None] | None = None
         # Called with the topics that were removed; None with one node.
         self.forget_topics: Callable[[Sequence[TopicImage]], None] | None = None
+        # The tokens of the clients with a quota of mutations, by entity; ClientQuotas fills it.
+        self.mutation_buckets: dict[QuotaEntity, TokenBucket] = {}
         # None in memory.
         self.store: MetadataStore | None = None
 
@@ -303,6 +312,28 @@ class Controller:
             self.image.security.acls.remove(acl)
         if existing:
             self.metadata_changed()
+
+    # -- client quotas
+
+    def alter_client_quotas(self, alterations: Iterable[Alteration]) -> None:
+        """Change the quotas of the entities. The caller has validated them."""
+        quotas = self.image.client_quotas
+        changes = [
+            (entity, key, value)
+            for entity, changes in alterations
+            for key, value in changes.items()
+            if quotas.find(entity, key) != value
+        ]
+        for entity, key, value in changes:
+            quotas.set(entity, key, value)
+        if changes:
+            self.apply_client_quotas()
+            self.metadata_changed()
+
+    def apply_client_quotas(self) -> None:
+        """Have the nodes apply the quotas of the image."""
+        for publisher in self.publishers:
+            publisher.client_quotas_changed()
 
     # -- brokers
 

@@ -16,6 +16,7 @@ from ..config.dynamic_configs import DynamicConfigs
 from .features import FinalizedFeatures
 
 if TYPE_CHECKING:
+    from .client_quotas_image import ClientQuotasImage
     from .security_image import SecurityImage
 
 GROUP_METADATA_TOPIC = "__consumer_offsets"
@@ -139,6 +140,7 @@ class MetadataImage:
     """
 
     __slots__ = (
+        "_client_quotas",
         "_security",
         "_topics_by_id",
         "brokers",
@@ -159,6 +161,7 @@ class MetadataImage:
         self.configs = configs
         self.features = FinalizedFeatures(configs.static.transaction_version)
         self._security: SecurityImage | None = None
+        self._client_quotas: ClientQuotasImage | None = None
         self.offset = 0
         self.brokers: list[BrokerRegistration] = []
         self.topics: dict[str, TopicImage] = {}
@@ -181,6 +184,24 @@ class MetadataImage:
     def replace_security(self, security: SecurityImage | None) -> None:
         """Replace all ACLs and SCRAM credentials; None for none. Only recovery, restore and reset call this."""
         self._security = security
+
+    @property
+    def client_quotas(self) -> ClientQuotasImage:
+        """The client quotas. Their module is loaded on first use."""
+        if self._client_quotas is None:
+            from .client_quotas_image import ClientQuotasImage
+
+            self._client_quotas = ClientQuotasImage()
+        return self._client_quotas
+
+    @property
+    def has_client_quotas(self) -> bool:
+        """Whether an entity has a quota."""
+        return bool(self._client_quotas)
+
+    def replace_client_quotas(self, quotas: ClientQuotasImage | None) -> None:
+        """Replace all client quotas; None for none. Only recovery, restore and reset call this."""
+        self._client_quotas = quotas
 
     def find_broker(self, node_id: int) -> BrokerRegistration | None:
         """Return the registration of a broker, or None."""
@@ -228,6 +249,7 @@ class MetadataImage:
         copied = MetadataImage(self.cluster_id, deepcopy(self.configs), self.emulated_version)
         copied.features, copied.brokers, copied.offset = deepcopy(self.features), deepcopy(self.brokers), self.offset
         copied._security = None if self._security is None else self._security.copy()
+        copied._client_quotas = None if self._client_quotas is None else self._client_quotas.copy()
         for topic in self.topics.values():
             copied.add_topic(replace(topic, configs=dict(topic.configs), partitions=list(topic.partitions)))
         return copied

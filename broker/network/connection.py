@@ -32,6 +32,7 @@ from .slow_writer import SlowWriter
 if TYPE_CHECKING:
     from ..dispatch.dispatch import Dispatcher
     from .busy_poll import BusyPoll
+    from .channel_mute import ChannelMute
     from .receive_buffers import ReceiveBuffers
 
 logger = logging.getLogger(__name__)
@@ -101,6 +102,13 @@ class Connection(asyncio.BufferedProtocol):
         # The calls of `hang` without a `wake`: a fault rule and a cut network may stop the connection at the same time.
         self._hang_count = 0
         self._is_dropped = False
+        # None until the client exceeds a quota.
+        self._mute: ChannelMute | None = None
+
+    @property
+    def is_established(self) -> bool:
+        """Whether the connection has a transport."""
+        return self._transport is not None
 
     # -- asyncio.BufferedProtocol
 
@@ -115,6 +123,7 @@ class Connection(asyncio.BufferedProtocol):
         peer = transport.get_extra_info("peername")
         info = self._context.connection
         info.client_host = str(peer[0]) if peer else ""
+        info.on_muted = self.mute
         if certificate := transport.get_extra_info("peercert"):
             from ..security.tls.distinguished_name import principal_of_certificate
 
@@ -169,6 +178,9 @@ class Connection(asyncio.BufferedProtocol):
         self._pending.abandon()
         info = self._context.connection
         info.is_closed = True
+        info.on_muted = None
+        if self._mute is not None:
+            self._mute.stop()
         on_closed, info.on_closed = info.on_closed, None
         if on_closed is not None:
             on_closed()
@@ -230,6 +242,16 @@ class Connection(asyncio.BufferedProtocol):
         """Undo one `hang`. After the last one, handle the frames received so far and read again."""
         self._hang_count -= 1
         self._go_on()
+
+    def mute(self, throttle_ms: int) -> None:
+        """Handle no request for throttle_ms of the cluster's clock, and write the responses to earlier ones."""
+        if self._mute is None:
+            # Most clients have no quota.
+            from .channel_mute import ChannelMute
+
+            self._mute = ChannelMute(self._context.node.clock, self._pending.unmute)
+        self._mute.mute(throttle_ms)
+        self._pending.mute()
 
     def slow_down(self, piece_bytes: int, every_ms: int) -> None:
         """Write all later responses in pieces of piece_bytes, one every every_ms of the cluster's clock."""

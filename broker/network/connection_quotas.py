@@ -97,8 +97,11 @@ class ConnectionQuotas:
         self._count_of_address[address] = self._count_of_address.get(address, 0) + 1
 
     def attached(self, connection: QuotaConnection) -> None:
-        """Close the connection from now on when it is idle, because it has a transport. Closes excess connections."""
-        if connection not in self._open:
+        """Close the connection from now on when it is idle, because it has a transport. Closes excess connections.
+
+        No effect on a connection that is closed, or after `stop`.
+        """
+        if connection not in self._open or not self._listener_names:
             return
         self._live.add(connection)
         self.close_excess()

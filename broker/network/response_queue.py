@@ -95,6 +95,7 @@ class ResponseQueue:
     __slots__ = (
         "_bytes",
         "_handled_now",
+        "_is_muted",
         "_is_writing_slowly",
         "_on_empty",
         "_queue",
@@ -113,6 +114,7 @@ class ResponseQueue:
         self._handled_now: _PendingResponse | None = None
         self._unordered: set[_PendingResponse] = set()
         self._is_writing_slowly = False
+        self._is_muted = False
         self._bytes = 0
         self.count = 0
         self.is_full = False
@@ -154,6 +156,18 @@ class ResponseQueue:
             self._update()
         else:
             callback()
+
+    def mute(self) -> None:
+        """Be full until unmute. Pending responses are written meanwhile."""
+        self._is_muted = True
+        self._update()
+
+    def unmute(self) -> None:
+        """Have the next requests handled, unless the queue is full without being muted."""
+        self._is_muted = False
+        self._update()
+        if not self.is_full:
+            self._sink.go_on()
 
     def abandon(self) -> None:
         """Drop all pending responses and the sink, because the connection is closed."""
@@ -258,6 +272,7 @@ class ResponseQueue:
         self.count = len(self._queue)
         self.is_full = (
             self._handled_now is not None
+            or self._is_muted
             or self._on_empty is not None
             or self.count >= PENDING_MAX
             or self._bytes >= PENDING_BYTES_MAX

@@ -6,6 +6,7 @@ import asyncio
 import itertools
 import logging
 import socket
+from dataclasses import dataclass
 from errno import EADDRNOTAVAIL
 from typing import TYPE_CHECKING
 
@@ -22,12 +23,22 @@ from .receive_buffers import ReceiveBuffers
 if TYPE_CHECKING:
     from ssl import SSLContext
 
+    from ..runtime.clock import Timer
     from ..security.sasl.mechanisms import Mechanisms
 
 logger = logging.getLogger(__name__)
 
 # As long as a slow client may take; one that hangs until then costs a socket and its buffers.
 TLS_HANDSHAKE_SECONDS_MAX = 10.0
+
+
+@dataclass(slots=True)
+class _Unattached:
+    """An accepted connection, until its socket has a transport."""
+
+    connection: Connection
+    accepted: socket.socket
+    is_attached: bool = False
 
 
 class SocketServer:
@@ -41,8 +52,9 @@ class SocketServer:
         # The nodes of a cluster number their connections together.
         self.connection_ids = itertools.count(1)
         self._acceptors: list[Acceptor] = []
-        # Accepted sockets that have no transport yet.
-        self._attaching: dict[asyncio.Task[None], Connection] = {}
+        # Accepted sockets that are closed after their throttle time, with its timer.
+        self._throttled: dict[socket.socket, Timer] = {}
+        self._attaching: dict[asyncio.Task[None], _Unattached] = {}
 
     async def listen(self, config: ListenerConfig) -> Listener:
         """Bind a listener, accept connections and return it. Raises OSError."""
@@ -78,15 +90,26 @@ class SocketServer:
         for acceptor in self._acceptors:
             acceptor.close()
         self._acceptors.clear()
-        for task in self._attaching:
-            task.cancel()
+        for task, unattached in self._attaching.items():
+            # The dispatcher closes established connections. Their tasks end at once, and a cancelled one would have
+            # uvloop close the transport without connection_lost.
+            if not unattached.connection.is_established:
+                unattached.connection.drop()
+                task.cancel()
+        for accepted in list(self._throttled):
+            self._close_throttled(accepted)
         self._quotas.stop()
         return addresses
 
+    async def wait_attached(self) -> None:
+        """Wait until each accepted connection has a transport or is closed."""
+        if self._attaching:
+            await asyncio.wait(self._attaching)
+
     def drop_unattached(self) -> None:
         """Close the accepted connections that have no transport yet, and the connections in the backlogs."""
-        for connection in self._attaching.values():
-            connection.drop()
+        for unattached in self._attaching.values():
+            unattached.connection.drop()
         for acceptor in self._acceptors:
             # The system keeps one more than the backlog.
             acceptor.drop_waiting(self._node.config.socket_listen_backlog_size + 1)
@@ -101,6 +124,10 @@ class SocketServer:
             acceptor.resume()
 
     def _accepted(self, listener: Listener, accepted: socket.socket, address: str) -> None:
+        client_quotas = self._node.client_quotas
+        if client_quotas is not None and (throttle_ms := client_quotas.record_connection(address)):
+            self._close_later(accepted, throttle_ms)
+            return
         maximum = self._quotas.find_exceeded_maximum(address)
         if maximum is not None:
             # Kafka's message.
@@ -119,9 +146,18 @@ class SocketServer:
             self._guard(connection, context, security.mechanisms)
         self._quotas.opened(connection, listener.name, address)
         tls = None if security is None else security.tls
-        task = asyncio.get_running_loop().create_task(self._attach(connection, accepted, tls))
-        self._attaching[task] = connection
+        unattached = _Unattached(connection, accepted)
+        task = asyncio.get_running_loop().create_task(self._attach(unattached, tls))
+        self._attaching[task] = unattached
         task.add_done_callback(self._attached)
+
+    def _close_later(self, accepted: socket.socket, throttle_ms: int) -> None:
+        """Close a connection of an address that exceeds its quota, after the throttle time and without reading."""
+        self._throttled[accepted] = self._node.clock.call_later(throttle_ms, lambda: self._close_throttled(accepted))
+
+    def _close_throttled(self, accepted: socket.socket) -> None:
+        self._throttled.pop(accepted).cancel()
+        accepted.close()
 
     def _guard(self, connection: Connection, context: RequestContext, mechanisms: Mechanisms) -> None:
         """Have the connection authenticate before anything else."""
@@ -135,31 +171,34 @@ class SocketServer:
         limits = FrameLimits(config.sasl_server_max_receive_size, config.socket_request_max_bytes)
         connection.guard(SaslGate(self._shared.dispatcher, session, limits, connection.allow_frames))
 
-    def _attached(self, task: asyncio.Task[None]) -> None:
-        del self._attaching[task]
-
-    async def _attach(self, connection: Connection, accepted: socket.socket, tls: SSLContext | None) -> None:
-        """Give the connection a transport on the accepted socket, after the handshake if it has TLS."""
-        is_attached = False
+    async def _attach(self, unattached: _Unattached, tls: SSLContext | None) -> None:
+        """Give a connection a transport on its accepted socket, after the handshake if it has TLS."""
+        accepted = unattached.accepted
         try:
             accepted.setblocking(False)
             # As Kafka's Acceptor does, so that no response waits for the acknowledgement of the previous one.
             accepted.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
             await asyncio.get_running_loop().connect_accepted_socket(
-                lambda: connection,
+                lambda: unattached.connection,
                 accepted,
                 ssl=tls,
                 ssl_handshake_timeout=None if tls is None else TLS_HANDSHAKE_SECONDS_MAX,
             )
-            is_attached = True
-            self._quotas.attached(connection)
+            unattached.is_attached = True
+            self._quotas.attached(unattached.connection)
         except OSError as error:
             # Failed TLS handshakes, too: their errors are of this class.
             logger.warning("an accepted connection is closed: %s", error)
-        finally:
-            if not is_attached:
-                accepted.close()
-                self._closed(connection)
+
+    def _attached(self, task: asyncio.Task[None]) -> None:
+        """Close the connection if it got no transport.
+
+        The task cannot do that: one that is cancelled before its first step runs nothing of its coroutine.
+        """
+        unattached = self._attaching.pop(task)
+        if not unattached.is_attached:
+            unattached.accepted.close()
+            self._closed(unattached.connection)
 
     def _closed(self, connection: Connection) -> None:
         self._quotas.closed(connection)

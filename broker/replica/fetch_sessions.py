@@ -37,9 +37,9 @@ class _CachedPartition:
     high_watermark: int = -1
     log_start_offset: int = -1
 
-    def update_sent(self, answer: FetchedPartition) -> bool:
-        """Store the state that is sent to the client. Returns whether it differs from the last one sent."""
-        has_changed = (
+    def has_changed(self, answer: FetchedPartition) -> bool:
+        """Return whether the state differs from the last one that was sent to the client."""
+        return (
             answer.records_bytes > 0
             or answer.high_watermark != self.high_watermark
             or answer.log_start_offset != self.log_start_offset
@@ -47,6 +47,10 @@ class _CachedPartition:
             or answer.diverging_epoch is not None
             or answer.preferred_read_replica >= 0
         )
+
+    def update_sent(self, answer: FetchedPartition) -> bool:
+        """Store the state that is sent to the client. Returns whether it differs from the last one sent."""
+        has_changed = self.has_changed(answer)
         # An error or a diverging epoch is sent each time it occurs.
         is_sent_again = answer.error_code != ErrorCode.NONE or answer.diverging_epoch is not None
         self.high_watermark = -1 if is_sent_again else answer.high_watermark
@@ -95,6 +99,15 @@ class FetchSession:
     def changed(self, answers: FetchedPartitions) -> FetchedPartitions:
         """Return the partitions whose state differs from the one that was last sent to the client."""
         return [(topic_key, answer) for topic_key, answer in answers if self._has_changed(topic_key, answer)]
+
+    def find_changed(self, answers: FetchedPartitions) -> FetchedPartitions:
+        """Return what `changed` would return, and change nothing."""
+        return [each for each in answers if self.partitions[each[0], each[1].index].has_changed(each[1])]
+
+    def find_epoch_error(self, request: FetchRequest) -> ErrorCode:
+        """Return the error of a request that another one has overtaken in the session while it waited, else NONE."""
+        is_next = self.epoch == next_epoch(request.session_epoch)
+        return ErrorCode.NONE if is_next else ErrorCode.INVALID_FETCH_SESSION_EPOCH
 
     def _has_changed(self, topic_key: bytes, answer: FetchedPartition) -> bool:
         key = (topic_key, answer.index)

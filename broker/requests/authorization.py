@@ -11,8 +11,9 @@ Source: KafkaApis and ControllerApis, Kafka 4.3.0; tests/golden/acls-4.3.0.jsonl
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
-from typing import NamedTuple, cast
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
+from typing import NamedTuple, TypeVar, cast
 
 from ...protocol.api_keys import Api, ApiKey
 from ...protocol.error_codes import ErrorCode
@@ -27,11 +28,13 @@ from ...protocol.primitives import Reader, Writer
 from ...protocol.topic_lists import GROUP_RESOURCE, TOPIC_RESOURCE, request_lists
 from ..config.config_resources import ResourceType as ConfigResourceType
 from ..runtime.deferred import Buffers, Deferred
-from ..runtime.long_work import Steps, in_thread
+from ..runtime.long_work import Steps, in_thread, when_complete
 from ..security.acl.acl_types import AclOperation, ResourceType
 from .fault_ports import joined
 from .permissions import permits, permits_on_any, permits_on_cluster
 from .request_context import LARGE_BODY_BYTES, RequestContext, RequestHandler
+
+Result = TypeVar("Result")
 
 # key_type of FindCoordinator.
 _COORDINATED = {0: ResourceType.GROUP, 1: ResourceType.TRANSACTIONAL_ID}
@@ -208,23 +211,39 @@ class AuthorizingHandler:
 
     def _authorize(self, context: RequestContext, body: bytes) -> Steps[Buffers | Deferred[Buffers]]:
         api, version = self._api, context.api_version
-
-        def read() -> Message:
-            return request_type(api).read(Reader.of_request(body), version)
-
-        request = (yield from in_thread(read)) if len(body) > LARGE_BODY_BYTES else read()
+        is_large = len(body) > LARGE_BODY_BYTES
+        request = yield from _run(partial(_decoded, api, version, body), is_large=is_large)
         error = _request_error(context, api, request)
         if error is not None:
-            return self._refuse(context, body, error)
+            return (yield from _run(partial(self._refuse, context, body, error), is_large=is_large))
         denied = yield from _denied_entries(context, api, request)
         if denied:
             # What is checked and handled from here on is the rest.
-            body = _encoded(request, version)
+            body = yield from _run(partial(_encoded, request, version), is_large=is_large)
         topics = yield from _denied_topics(context, api, request)
         if api.key is ApiKey.ADD_PARTITIONS_TO_TXN and topics:
-            return self._refuse_partitions(context, body, topics)
-        response = self._handle(context, body, topics, is_empty=bool(denied) and not _has_entries(api, request))
-        return _changed(response, lambda buffers: _with_entries(context, api, buffers, denied)) if denied else response
+            return (yield from _run(partial(self._refuse_partitions, context, body, topics), is_large=is_large))
+        rest: bytes | None = body
+        if denied and not _has_entries(api, request):
+            rest = None
+        elif topics:
+            rest = yield from _run(partial(self._without_topics, context, body, topics), is_large=is_large)
+        response = self._handle(context, rest)
+        if not denied and not topics:
+            return response
+        change = partial(self._with_errors, context, body, topics, denied)
+        if not is_large:
+            return response.encoded_by(change) if isinstance(response, Deferred) else change(response)
+        buffers = (yield from when_complete(response)) if isinstance(response, Deferred) else response
+        return (yield from in_thread(partial(change, buffers)))
+
+    def _handle(self, context: RequestContext, rest: bytes | None) -> Buffers | Deferred[Buffers]:
+        """Handle what the client may have of a request. rest: None for nothing."""
+        if rest is None:
+            return [error_responses.empty_response(self._api, context.api_version, context.correlation_id)]
+        response = self._handler.handle(context, memoryview(rest), 0, len(rest))
+        assert response is not None, "only a Produce has no response"
+        return response
 
     def _refuse(self, context: RequestContext, body: bytes, error: ErrorCode) -> Buffers:
         context.error_code = error
@@ -254,44 +273,42 @@ class AuthorizingHandler:
         )
         return [refused]
 
-    def _handle(
-        self, context: RequestContext, body: bytes, topics: set[str], *, is_empty: bool
-    ) -> Buffers | Deferred[Buffers]:
-        """Handle the request without the denied topics, and add their errors to the response."""
-        api, version = self._api, context.api_version
-        topic_name_of = context.node.image.topic_name_of
+    def _without_topics(self, context: RequestContext, body: bytes, topics: set[str]) -> bytes | None:
+        """Return the request without the denied topics; None if nothing is left."""
+        api, version, topic_name_of = self._api, context.api_version, context.node.image.topic_name_of
+        rest = error_responses.remove_selected(api, version, memoryview(body), _selector_of(topics), topic_name_of)
+        # A ShareFetch makes its session all the same.
+        return _without_any_topic(body, version) if rest is None and api.key is ApiKey.SHARE_FETCH else rest
 
-        def is_denied(name: str, index: int | None) -> bool:
-            return name in topics
-
-        rest: bytes | None = None if is_empty else body
-        if topics and not is_empty:
-            rest = error_responses.remove_selected(api, version, memoryview(body), is_denied, topic_name_of)
-        if rest is None and api.key is ApiKey.SHARE_FETCH:
-            # Its session is made all the same.
-            rest = _without_topics(body, version)
-        if rest is None:
-            response: Buffers | Deferred[Buffers] | None
-            response = [error_responses.empty_response(api, version, context.correlation_id)]
-        else:
-            response = self._handler.handle(context, memoryview(rest), 0, len(rest))
-        assert response is not None, "only a Produce has no response"
-        if not topics:
-            return response
-
-        def with_errors(buffers: Buffers) -> Buffers:
-            error = ErrorCode.TOPIC_AUTHORIZATION_FAILED
-            frame = joined(buffers)
-            added = error_responses.add_errors(api, version, frame, memoryview(body), is_denied, error, topic_name_of)
-            return [_completed(context, api, added)]
-
-        return _changed(response, with_errors)
+    def _with_errors(
+        self,
+        context: RequestContext,
+        body: bytes,
+        topics: set[str],
+        denied: Sequence[_DeniedEntry],
+        buffers: Buffers,
+    ) -> Buffers:
+        """Return the response with the errors of the denied topics and entries. body: without those entries."""
+        api, version, frame = self._api, context.api_version, joined(buffers)
+        if topics:
+            error, topic_name_of = ErrorCode.TOPIC_AUTHORIZATION_FAILED, context.node.image.topic_name_of
+            selector = _selector_of(topics)
+            added = error_responses.add_errors(api, version, frame, memoryview(body), selector, error, topic_name_of)
+            frame = bytes(_completed(context, api, added))
+        return _with_entries(context, api, frame, denied) if denied else [frame]
 
 
-def _changed(
-    response: Buffers | Deferred[Buffers], change: Callable[[Buffers], Buffers]
-) -> Buffers | Deferred[Buffers]:
-    return response.encoded_by(change) if isinstance(response, Deferred) else change(response)
+def _run(work: Callable[[], Result], *, is_large: bool) -> Steps[Result]:
+    """Return the result of the work, which runs in a thread for a large request."""
+    return (yield from in_thread(work)) if is_large else work()
+
+
+def _selector_of(topics: set[str]) -> error_responses.PartSelector:
+    return lambda name, index: name in topics
+
+
+def _decoded(api: Api, version: int, body: bytes) -> Message:
+    return request_type(api).read(Reader.of_request(body), version)
 
 
 def _request_error(context: RequestContext, api: Api, request: Message) -> ErrorCode | None:
@@ -417,9 +434,9 @@ def _denied_topics(context: RequestContext, api: Api, request: Message) -> Steps
     return denied
 
 
-def _with_entries(context: RequestContext, api: Api, buffers: Buffers, denied: Iterable[_DeniedEntry]) -> Buffers:
+def _with_entries(context: RequestContext, api: Api, frame: bytes, denied: Iterable[_DeniedEntry]) -> Buffers:
     """Return the response with the error entries of what was taken out of the request."""
-    correlation_id, response = decode_response_frame(api, context.api_version, joined(buffers))
+    correlation_id, response = decode_response_frame(api, context.api_version, frame)
     for entry, error in denied:
         if api.key in _ON_CONFIGS:
             field = "results" if api.key is ApiKey.DESCRIBE_CONFIGS else "responses"
@@ -470,7 +487,7 @@ def _entry_message(api: Api, entry: object, error: ErrorCode) -> dict[str, objec
     return {"error_message": _WITH_TEXT[api.key] or ERROR_MESSAGES[error]} if api.key in _WITH_TEXT else {}
 
 
-def _without_topics(body: bytes, version: int) -> bytes:
+def _without_any_topic(body: bytes, version: int) -> bytes:
     request = ShareFetchRequest.read(Reader.of_request(body), version)
     request.topics = []
     return _encoded(request, version)

@@ -29,6 +29,7 @@ FORWARDING_TIMEOUT_MS = 60_000
 
 FORWARDED = frozenset(
     {
+        ApiKey.ALTER_CLIENT_QUOTAS,
         ApiKey.ALTER_CONFIGS,
         ApiKey.ALTER_PARTITION_REASSIGNMENTS,
         ApiKey.CREATE_ACLS,

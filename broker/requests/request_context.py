@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from ..runtime.clock import AdjustableClock
     from ..security.acl.standard_authorizer import StandardAuthorizer
     from ..security.sasl.sasl_session import SaslSession
+    from .client_quotas import ClientQuotas
     from .produce_route import ProduceRoutes
 
 logger = logging.getLogger(__name__)
@@ -89,6 +90,8 @@ class NodeServices(Protocol):
     # Runs what takes longer than a slice of time.
     long_work: LongWork
     listeners: Sequence[Listener]
+    # The quotas of clients; None until there is one.
+    client_quotas: ClientQuotas | None
     # What to call when the node reaches the controller again, by the request that waits for it.
     waiting_for_controller: dict[object, Callable[[], None]]
 
@@ -168,8 +171,8 @@ class ConnectionInfo:
     """The connection of a request.
 
     client_host: "" until it is known. client_software: name and version, "" until ApiVersions contains them.
-    on_closed: called when the connection is closed. sasl: the authentication, on a listener with SASL.
-    principal: who the client is.
+    on_closed: called when the connection is closed. on_muted: mutes it for a number of ms.
+    sasl: the authentication, on a listener with SASL. principal: who the client is.
     """
 
     __slots__ = (
@@ -181,6 +184,7 @@ class ConnectionInfo:
         "listener",
         "node_id",
         "on_closed",
+        "on_muted",
         "sasl",
     )
 
@@ -193,6 +197,7 @@ class ConnectionInfo:
         self.client_software = ""
         self.is_closed = False
         self.on_closed: Callable[[], None] | None = None
+        self.on_muted: Callable[[int], None] | None = None
         self.sasl: SaslSession | None = None
         self._principal = ANONYMOUS
 
@@ -200,6 +205,11 @@ class ConnectionInfo:
     def principal(self) -> Principal:
         """Who the client is: the SASL user, or the subject of its certificate."""
         return self._principal if self.sasl is None else self.sasl.principal
+
+    def mute(self, throttle_ms: int) -> None:
+        """Handle no request of the connection for throttle_ms of the cluster's clock."""
+        if self.on_muted is not None:
+            self.on_muted(throttle_ms)
 
     def take_certificate(self, principal: Principal) -> None:
         """Take the principal of the client's certificate. SASL takes precedence over it."""
@@ -263,6 +273,7 @@ class RequestContext:
         "header_rest",
         "is_flexible",
         "kept_body",
+        "mutations_throttled_until_ms",
         "node",
         "now_ms",
         "produce_head_bytes",
@@ -300,6 +311,8 @@ class RequestContext:
         self.batches: list[Decision] | None = None
         # The request body, for the journal; None for a Produce, whose decisions are recorded instead.
         self.kept_body: bytes | None = None
+        # Until when the client is throttled, because the request creates or deletes too many partitions; or 0.
+        self.mutations_throttled_until_ms = 0
         # The position of the request in the receive buffer, after its size.
         self.request_start = 0
         # The length of the head of the connection's last Produce request that has a route, see produce_route; or 0.
@@ -338,6 +351,11 @@ class RequestContext:
     def listener(self) -> Listener:
         """The listener of the connection."""
         return self.connection.listener
+
+    @property
+    def quota_client(self) -> tuple[str, str]:
+        """The client as quotas know it: its user and its client id, "" for none."""
+        return self.connection.principal.name, self.client_id or ""
 
     def decide(self, topic_name: str, partition: int, decision: AppendResult | AppendRefused) -> None:
         """Record the decision on a batch."""

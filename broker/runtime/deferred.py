@@ -32,6 +32,7 @@ class Deferred(Generic[Response]):
     """
 
     __slots__ = (
+        "_change",
         "_deliver",
         "_fail",
         "_has_failed",
@@ -60,11 +61,19 @@ class Deferred(Generic[Response]):
         self._deliver: Callable[[Response], None] | None = None
         self._fail: Callable[[], None] | None = None
         self._has_failed = False
+        self._change: Callable[[Response], Response] | None = None
 
     def complete(self, response: Response) -> None:
         """Complete the response. Later calls have no effect."""
         if self.is_done:
             return
+        if self._change is not None:
+            try:
+                response = self._change(response)
+            except Exception:
+                logger.exception("the response to a waiting request cannot be changed")
+                self.fail()
+                return
         self.is_done = True
         if self._deliver is not None:
             self._deliver(response)
@@ -112,6 +121,13 @@ class Deferred(Generic[Response]):
         self.is_done = True
         if self.on_abandoned is not None:
             self.on_abandoned()
+
+    def changed_by(self, change: Callable[[Response], Response]) -> None:
+        """Have the response changed when it is complete. It must not have been delivered yet."""
+        if self._response is not None:
+            self._response = change(self._response)
+        else:
+            self._change = change
 
     def encoded_by(
         self, encode: Callable[[Response], Encoded], make_error: Callable[[], Encoded] | None = None

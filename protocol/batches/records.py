@@ -9,6 +9,7 @@ import struct
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from ..java_long import wrapped_long
 from ..sequences import NO_SEQUENCE
 from . import compression
 from .record_batch import (
@@ -29,7 +30,6 @@ from .record_batch import (
 )
 from .record_validation import InvalidRecords, read_unsigned_varint, read_varlong
 
-_LONG_SIGN = 2**63
 _LONG_RANGE = 2**64
 
 Headers = tuple[tuple[str, bytes | None], ...]
@@ -156,7 +156,7 @@ def iterate_fields(header: BatchHeader, data: bytes, position: int) -> Iterator[
     for _ in range(header.records_count):
         _, position = read_unsigned_varint(data, position)
         delta, position = read_varlong(data, position + 1)
-        timestamp = _wrapped_long(header.base_timestamp + delta)
+        timestamp = wrapped_long(header.base_timestamp + delta)
         raw, position = read_unsigned_varint(data, position)
         offset = header.base_offset + _unzigzag(raw)
         raw, key_position = read_unsigned_varint(data, position)
@@ -241,7 +241,7 @@ def rewrite_records(
     """Return some records of a batch, encoded with their own offsets and with deltas from base_timestamp."""
     return b"".join(
         _sized(
-            _record_start(fields.offset - header.base_offset, _wrapped_long(fields.timestamp - base_timestamp))
+            _record_start(fields.offset - header.base_offset, wrapped_long(fields.timestamp - base_timestamp))
             + _raw_record(fields, data)
         )
         for fields in batch_records
@@ -308,8 +308,3 @@ def varint(value: int) -> bytes:
 
 def _unzigzag(raw: int) -> int:
     return (raw >> 1) ^ -(raw & 1)
-
-
-def _wrapped_long(value: int) -> int:
-    """Return value wrapped to 64 bits, as in Java's long arithmetic."""
-    return (value + _LONG_SIGN) % _LONG_RANGE - _LONG_SIGN

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from typing import cast
 
 from ..api_keys import Api, ApiKey
 from ..message import Message
@@ -191,9 +192,10 @@ def add_errors(
     correlation_id, response = decode_response_frame(api, version, frame)
     for each in selection:
         _replace_selected(each, response, code)
+        entries = _Entries(each, response)
         for owner in each.request_list.owner_messages(request):
             for name, topic in each.request_topics(owner):
-                _add_selected(each, (owner, name, topic), response, code)
+                entries.add_selected(owner, name, topic, code)
     return encode_response_frame(api, version, correlation_id, response)
 
 
@@ -218,52 +220,57 @@ def _replace_selected(selection: _Selection, response: Message, code: int) -> No
                 partitions[position] = partitions.pop()
 
 
-def _add_selected(selection: _Selection, requested: tuple[object, str, object], response: Message, code: int) -> None:
-    """Add the error entries that the response does not have yet.
+class _Entries:
+    """The entries of a response by owner and topic, and new ones for those that it does not have yet."""
 
-    requested: owner, name and element of a topic of the request.
-    """
-    _, name, topic = requested
-    if not selection.request_list.partitions:
-        if selection.is_topic_selected(name):
-            entry = _response_topic(selection, requested, response)
-            set_error(selection.api, entry, selection.response_list.topic_error, code)
-        return
-    indexes = [
-        selection.request_list.partition_index(each) for each in elements(topic, selection.request_list.partitions)
-    ]
-    failed = [index for index in indexes if selection.is_partition_selected(name, index)]
-    if not failed:
-        return
-    entry = _response_topic(selection, requested, response)
-    present = {
-        selection.response_list.partition_index(each) for each in elements(entry, selection.response_list.partitions)
-    }
-    for index in dict.fromkeys(failed):
-        if index not in present:
-            new_partition(selection.api, selection.response_list, entry, index, code)
+    def __init__(self, selection: _Selection, response: Message) -> None:
+        self._selection = selection
+        self._response = response
+        self._owners: dict[object, object] = {}
+        # By owner and name.
+        self._topics: dict[tuple[object, str], object] = {}
+        response_list = selection.response_list
+        for owner in response_list.owner_messages(response):
+            key = cast(object, getattr(owner, response_list.owner_key)) if response_list.owners else None
+            self._owners.setdefault(key, owner)
+            for name, entry in selection.response_topics(owner):
+                self._topics.setdefault((key, name), entry)
 
+    def add_selected(self, owner: object, name: str, topic: object, code: int) -> None:
+        """Add the error entries of a topic of the request. owner: the element of the request that holds the topic."""
+        selection = self._selection
+        if not selection.request_list.partitions:
+            if selection.is_topic_selected(name):
+                entry = self._topic(owner, name, topic)
+                set_error(selection.api, entry, selection.response_list.topic_error, code)
+            return
+        indexes = [
+            selection.request_list.partition_index(each) for each in elements(topic, selection.request_list.partitions)
+        ]
+        failed = [index for index in indexes if selection.is_partition_selected(name, index)]
+        if not failed:
+            return
+        entry = self._topic(owner, name, topic)
+        present = {
+            selection.response_list.partition_index(each)
+            for each in elements(entry, selection.response_list.partitions)
+        }
+        for index in dict.fromkeys(failed):
+            if index not in present:
+                new_partition(selection.api, selection.response_list, entry, index, code)
 
-def _response_topic(selection: _Selection, requested: tuple[object, str, object], response: Message) -> object:
-    """Return the topic's entry in the response; a new one if there is none."""
-    owner, name, topic = requested
-    response_owner = _response_owner(selection, owner, response)
-    for response_name, entry in selection.response_topics(response_owner):
-        if response_name == name:
-            return entry
-    entry = new_topic(selection.request_list, selection.response_list, topic, response_owner)
-    if selection.response_list.name:
-        set_values(entry, {selection.response_list.name: name})
-    return entry
-
-
-def _response_owner(selection: _Selection, owner: object, response: Message) -> object:
-    if not selection.response_list.owners:
-        return response
-    for entry in elements(response, selection.response_list.owners):
-        if getattr(entry, selection.response_list.owner_key) == getattr(owner, selection.request_list.owner_key):
-            return entry
-    return new_owner(selection.request_list, selection.response_list, owner, response)
+    def _topic(self, owner: object, name: str, topic: object) -> object:
+        """Return the topic's entry in the response; a new one if there is none."""
+        request_list, response_list = self._selection.request_list, self._selection.response_list
+        key = cast(object, getattr(owner, request_list.owner_key)) if response_list.owners else None
+        entry = self._topics.get((key, name))
+        if entry is None:
+            if key not in self._owners:
+                self._owners[key] = new_owner(request_list, response_list, owner, self._response)
+            entry = self._topics[key, name] = new_topic(request_list, response_list, topic, self._owners[key])
+            if response_list.name:
+                set_values(entry, {response_list.name: name})
+        return entry
 
 
 def overwrite_errors(

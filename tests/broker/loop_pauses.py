@@ -11,7 +11,7 @@ from typing import cast
 
 import pytest
 
-from fauxka.broker.lifecycle.serve_command import GC_THRESHOLD
+from fauxka.broker.lifecycle.serve_command import GC_THRESHOLDS
 
 
 @dataclass
@@ -50,7 +50,7 @@ def collector_of_serve() -> Generator[None]:
     before = gc.get_threshold()
     gc.collect()
     gc.freeze()
-    gc.set_threshold(GC_THRESHOLD)
+    gc.set_threshold(*GC_THRESHOLDS)
     try:
         yield
     finally:

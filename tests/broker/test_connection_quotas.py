@@ -115,6 +115,15 @@ def test_no_connection_is_closed_with_a_negative_idle_time() -> None:
     assert scene.clock.pending_count == 0
 
 
+def test_no_timer_runs_for_a_connection_that_is_established_after_the_stop() -> None:
+    scene = Scene()
+    scene.quotas.stop()
+
+    scene.open("late")
+
+    assert scene.clock.pending_count == 0
+
+
 def test_all_connections_have_one_timer() -> None:
     scene = Scene()
 

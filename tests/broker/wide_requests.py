@@ -26,6 +26,8 @@ LAST_VERSION_WITH_NAMES: dict[int, int] = {
 }
 ALL_REPLICAS = -1
 _TEXT = "name-%d"
+# A topic, READ and ALLOW: an ACL or a filter with an unknown word ends the connection.
+_OF_ACLS = {"resource_type": 2, "resource_type_filter": 2, "operation": 3, "permission_type": 3, "principal": "User:a"}
 
 
 @dataclass(frozen=True)
@@ -130,4 +132,7 @@ def _element(name: str, element: object, index: int) -> object:
         if value == 0 and type(value) is int:
             setattr(message, slot, index % 100 if "type" in slot else index)
             break
+    if hasattr(message, "permission_type"):
+        for slot in _OF_ACLS.keys() & set(message.__slots__):
+            setattr(message, slot, _OF_ACLS[slot])
     return message

@@ -3,7 +3,7 @@
 import time
 import uuid
 from collections.abc import Callable, Generator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from typing import ClassVar, Protocol, TypeVar
 
 from .records import Record, StoredRecord
@@ -48,6 +48,22 @@ class ClientError(Exception):
         self.code = code
 
 
+class RunningProducer(Protocol):
+    """One idempotent producer of a topic."""
+
+    def send(self, records: Sequence[Record]) -> None:
+        """Send records without waiting for the responses."""
+        ...
+
+    def wait(self) -> list[int]:
+        """Wait for all responses, and return the offset acknowledged for each record, in the order of sending."""
+        ...
+
+    def close(self) -> None:
+        """Close it."""
+        ...
+
+
 class GroupMember(Protocol):
     """One consumer of a group."""
 
@@ -87,6 +103,10 @@ class Client(Protocol):
         """
         ...
 
+    def start_producer(self, topic: str, compression: str = "none", patience_ms: int = PATIENCE_MS) -> RunningProducer:
+        """Return a new idempotent producer. patience_ms: as in produce."""
+        ...
+
     def consume(self, topic: str) -> list[StoredRecord]:
         """Return every record of every partition, without a group."""
         ...
@@ -122,6 +142,13 @@ class Client(Protocol):
     def alter_topic_config(self, topic: str, key: str, value: str) -> None:
         """Set one of a topic's keys."""
         ...
+
+
+def send_all(producer: RunningProducer, records: Sequence[Record]) -> list[int]:
+    """Send records, wait for the responses, close the producer, and return the offset of each record."""
+    with closing(producer):
+        producer.send(records)
+        return producer.wait()
 
 
 def unique_name(subject: str) -> str:

@@ -25,6 +25,7 @@ from .client import (
     STEP_SECONDS_MAX,
     ClientError,
     GroupMember,
+    send_all,
 )
 from .records import Record, StoredRecord
 
@@ -95,36 +96,26 @@ class ConfluentClient:
         self._admin: Admin = admin.AdminClient({**self._common})
 
     def close(self) -> None:
-        """Nothing stays open that has to be closed."""
+        """Close nothing: librdkafka ends with the object."""
 
     def produce(
         self, topic: str, records: Sequence[Record], compression: str = "none", patience_ms: int = PATIENCE_MS
     ) -> list[int]:
         """Send all, and wait for the report of each."""
-        producer = Producer(
-            {
-                **self._common,
-                "enable.idempotence": True,
-                "compression.type": compression,
-                "message.max.bytes": REQUEST_BYTES_MAX,
-                "topic.metadata.propagation.max.ms": patience_ms,
-            }
-        )
-        reports: list[Future[int]] = []
-        for record in records:
-            report: Future[int] = Future()
-            reports.append(report)
-            producer.produce(
-                topic,
-                value=record.value,
-                key=record.key,
-                partition=record.partition,
-                on_delivery=_reporting_to(report),
-                timestamp=record.timestamp_ms,
-                headers=list(record.headers),
-            )
-        assert producer.flush(STEP_SECONDS_MAX) == 0, "records without an answer"
-        return [report.result(timeout=0) for report in reports]
+        return send_all(self.start_producer(topic, compression, patience_ms), records)
+
+    def start_producer(
+        self, topic: str, compression: str = "none", patience_ms: int = PATIENCE_MS
+    ) -> "ConfluentProducer":
+        """Start a producer."""
+        config = {
+            **self._common,
+            "enable.idempotence": True,
+            "compression.type": compression,
+            "message.max.bytes": REQUEST_BYTES_MAX,
+            "topic.metadata.propagation.max.ms": patience_ms,
+        }
+        return ConfluentProducer(config, topic)
 
     def consume(self, topic: str) -> list[StoredRecord]:
         """Read each partition up to the high watermark that it has now."""
@@ -176,6 +167,39 @@ class ConfluentClient:
         entry = admin.ConfigEntry(key, value, incremental_operation=admin.AlterConfigOpType.SET)
         resource = admin.ConfigResource(admin.ResourceType.TOPIC, topic, incremental_configs=[entry])
         _result_of(self._admin.incremental_alter_configs([resource])[resource])
+
+
+class ConfluentProducer:
+    """A producer of one topic."""
+
+    def __init__(self, config: Mapping[str, str | int | float | bool], topic: str) -> None:
+        """Start it."""
+        self._producer = Producer({**config})
+        self._topic = topic
+        self._reports: list[Future[int]] = []
+
+    def send(self, records: Sequence[Record]) -> None:
+        """Queue records."""
+        for record in records:
+            report: Future[int] = Future()
+            self._reports.append(report)
+            self._producer.produce(
+                self._topic,
+                value=record.value,
+                key=record.key,
+                partition=record.partition,
+                on_delivery=_reporting_to(report),
+                timestamp=record.timestamp_ms,
+                headers=list(record.headers),
+            )
+
+    def wait(self) -> list[int]:
+        """Wait for the report of each."""
+        assert self._producer.flush(STEP_SECONDS_MAX) == 0, "records without an answer"
+        return [report.result(timeout=0) for report in self._reports]
+
+    def close(self) -> None:
+        """Close nothing: librdkafka ends with the object."""
 
 
 class ConfluentMember:

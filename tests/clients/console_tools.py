@@ -14,6 +14,7 @@ CONFIGS = "kafka.admin.ConfigCommand"
 
 STEP_MS_MAX = str(int(STEP_SECONDS_MAX * 1000))
 PRINTED = ("timestamp", "partition", "offset", "headers", "key")
+PRINTING = [argument for name in PRINTED for argument in ("--formatter-property", f"print.{name}=true")]
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +36,8 @@ class Printed:
     line: str
 
 
-def _printed(line: str) -> Printed:
+def parse_printed(line: str) -> Printed:
+    """Return a line that ConsoleConsumer printed with PRINTING."""
     timestamp, partition, offset, typed = line.split("\t", 3)
     return Printed(
         int(timestamp.removeprefix("CreateTime:")),
@@ -83,7 +85,6 @@ class ConsoleTools:
 
     def consume(self, topic: str, count: int, *arguments: str) -> list[Printed]:
         """Return what ConsoleConsumer prints of each record."""
-        printed = [argument for name in PRINTED for argument in ("--formatter-property", f"print.{name}=true")]
         limits = ["--max-messages", str(count), "--timeout-ms", STEP_MS_MAX]
-        output = self.output_of(CONSUMER, "--topic", topic, "--from-beginning", *printed, *limits, *arguments)
-        return [_printed(line) for line in output.splitlines()]
+        output = self.output_of(CONSUMER, "--topic", topic, "--from-beginning", *PRINTING, *limits, *arguments)
+        return [parse_printed(line) for line in output.splitlines()]

@@ -13,6 +13,7 @@ from .client import (
     STEP_SECONDS_MAX,
     ClientError,
     GroupMember,
+    send_all,
 )
 from .java_program import JavaProgram
 from .records import Record, StoredRecord
@@ -44,11 +45,12 @@ class JavaClient:
         self, topic: str, records: Sequence[Record], compression: str = "none", patience_ms: int = PATIENCE_MS
     ) -> list[int]:
         """Send all, and wait for the answer of each."""
-        encoded = [_encoded(record) for record in records]
-        offsets: list[int] = self.call(
-            "produce", topic=topic, records=encoded, compression=compression, patience_ms=patience_ms
-        )
-        return offsets
+        return send_all(self.start_producer(topic, compression, patience_ms), records)
+
+    def start_producer(self, topic: str, compression: str = "none", patience_ms: int = PATIENCE_MS) -> "JavaProducer":
+        """Start a producer."""
+        started = self.call("start_producer", topic=topic, compression=compression, patience_ms=patience_ms)
+        return JavaProducer(self, started)
 
     def consume(self, topic: str) -> list[StoredRecord]:
         """Read each partition up to the high watermark that it has now."""
@@ -95,6 +97,28 @@ class JavaClient:
     def alter_topic_config(self, topic: str, key: str, value: str) -> None:
         """Set one key, and leave the others."""
         self.call("alter_topic_config", topic=topic, key=key, value=value)
+
+
+class JavaProducer:
+    """A producer of one topic."""
+
+    def __init__(self, client: JavaClient, producer: int) -> None:
+        """producer: its number in the program."""
+        self._client = client
+        self._producer = producer
+
+    def send(self, records: Sequence[Record]) -> None:
+        """Queue records."""
+        self._client.call("send", producer=self._producer, records=[_encoded(record) for record in records])
+
+    def wait(self) -> list[int]:
+        """Return the offset of each record."""
+        offsets: list[int] = self._client.call("wait", producer=self._producer)
+        return offsets
+
+    def close(self) -> None:
+        """Close it."""
+        self._client.call("close_producer", producer=self._producer)
 
 
 class JavaMember:

@@ -19,7 +19,9 @@ from .client import (
     STEP_SECONDS_MAX,
     ClientError,
     GroupMember,
+    send_all,
 )
+from .record_queue import RecordQueue
 from .records import Headers, Record, StoredRecord
 
 # The package has no types; what is used of it is said below. It reads files by a function that Python is giving up.
@@ -186,6 +188,12 @@ class KafkaPythonClient:
         self, topic: str, records: Sequence[Record], compression: str = "none", patience_ms: int = PATIENCE_MS
     ) -> list[int]:
         """Send all, and wait for the answer of each."""
+        return send_all(self.start_producer(topic, compression, patience_ms), records)
+
+    def start_producer(
+        self, topic: str, compression: str = "none", patience_ms: int = PATIENCE_MS
+    ) -> "KafkaPythonProducer":
+        """Start a producer."""
         producer: Producer = kafka.KafkaProducer(
             bootstrap_servers=self._bootstrap,
             compression_type=None if compression == "none" else compression,
@@ -193,12 +201,7 @@ class KafkaPythonClient:
             max_block_ms=patience_ms,
             enable_idempotence=True,
         )
-        with _reporting_errors():
-            try:
-                futures = [_send(producer, topic, record) for record in records]
-                return [future.get(STEP_SECONDS_MAX).offset for future in futures]
-            finally:
-                producer.close(STEP_SECONDS_MAX)
+        return KafkaPythonProducer(producer, topic)
 
     def consume(self, topic: str) -> list[StoredRecord]:
         """Read each partition up to the high watermark that it has now."""
@@ -263,6 +266,29 @@ class KafkaPythonClient:
         return consumer
 
 
+class KafkaPythonProducer:
+    """A producer of one topic."""
+
+    def __init__(self, producer: Producer, topic: str) -> None:
+        self._producer = producer
+        self._topic = topic
+        self._futures: list[SendFuture] = []
+
+    def send(self, records: Sequence[Record]) -> None:
+        """Queue records."""
+        with _reporting_errors():
+            self._futures += [_send(self._producer, self._topic, record) for record in records]
+
+    def wait(self) -> list[int]:
+        """Return the offset of each record."""
+        with _reporting_errors():
+            return [future.get(STEP_SECONDS_MAX).offset for future in self._futures]
+
+    def close(self) -> None:
+        """Close it."""
+        self._producer.close(STEP_SECONDS_MAX)
+
+
 class KafkaPythonMember:
     """A consumer of a group in a thread of its own, as its users run it.
 
@@ -275,7 +301,7 @@ class KafkaPythonMember:
         """Subscribe, and begin to poll."""
         self._consumer = consumer
         self._consumer.subscribe([topic])
-        self._records: queue.SimpleQueue[StoredRecord] = queue.SimpleQueue()
+        self._records = RecordQueue()
         self._commits: queue.SimpleQueue[Future[None]] = queue.SimpleQueue()
         self._is_closing = threading.Event()
         self._thread = threading.Thread(target=self._poll_until_closed, name="kafka-python-member")
@@ -283,13 +309,7 @@ class KafkaPythonMember:
 
     def poll(self) -> list[StoredRecord]:
         """Return what came."""
-        records: list[StoredRecord] = []
-        try:
-            records.append(self._records.get(timeout=POLL_MS / 1000))
-            while True:
-                records.append(self._records.get_nowait())
-        except queue.Empty:
-            return records
+        return self._records.poll()
 
     def assigned_partitions(self) -> set[int]:
         """Return the partitions of the last rebalance."""

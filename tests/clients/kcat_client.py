@@ -1,7 +1,6 @@
 """kcat, the command-line client of librdkafka, as Debian has it."""
 
 import io
-import queue
 import re
 import subprocess
 import threading
@@ -9,13 +8,14 @@ from collections.abc import Iterator, Sequence
 from typing import IO
 
 from .client import HEARTBEAT_MS, PATIENCE_MS, REQUEST_BYTES_MAX, STEP_SECONDS_MAX
+from .producer_process import ProducerProcess
+from .record_queue import RecordQueue
 from .records import Record, StoredRecord
 
 # Partition, offset, timestamp, sizes of key and value (-1 for null), headers; then the bytes of key and value.
 RECORD_FORMAT = r"%p %o %T %K %S %h\n%k%s\n"
 KEY_DELIMITER = "\t"
 
-POLL_SECONDS = 0.1
 REBALANCED = re.compile(r"rebalanced \(memberid [^)]*\): (assigned|revoked): (.*)")
 PARTITION = re.compile(r"\[(\d+)\]")
 
@@ -28,26 +28,27 @@ class KcatClient:
     """Runs kcat once for each question. It administrates nothing: topics are made by other means."""
 
     def __init__(self, bootstrap: str) -> None:
-        """bootstrap: "host:port"."""
+        """bootstrap: "host:port", or several of them, joined by commas."""
         self._command = ["kcat", "-b", bootstrap]
+
+    def close(self) -> None:
+        """Close nothing: each process ends by itself or with its member."""
 
     def produce(
         self, topic: str, records: Sequence[Record], compression: str = "none", patience_ms: int = PATIENCE_MS
     ) -> None:
         """Send records of one partition with the headers of the first, which kcat gives to all."""
-        settings = [
-            "enable.idempotence=true",
-            f"message.max.bytes={REQUEST_BYTES_MAX}",
-            f"topic.metadata.propagation.max.ms={patience_ms}",
-        ]
         headers = [f"{name}={(value or b'').decode()}" for name, value in records[0].headers]
         self._run(
-            "-P",
-            *("-t", topic, "-p", str(records[0].partition), "-z", compression, "-K", KEY_DELIMITER, "-Z"),
-            *(argument for setting in settings for argument in ("-X", setting)),
+            *_producer_arguments(topic, compression, patience_ms),
+            *("-p", str(records[0].partition)),
             *(argument for header in headers for argument in ("-H", header)),
             input_lines=b"".join(_line_of(record) for record in records),
         )
+
+    def start_producer(self, topic: str) -> "KcatProducer":
+        """Return a producer of records without headers; it chooses the partitions by the keys."""
+        return KcatProducer([*self._command, *_producer_arguments(topic, "none", PATIENCE_MS)])
 
     def consume(self, topic: str) -> list[StoredRecord]:
         """Read all partitions up to their ends."""
@@ -79,6 +80,31 @@ class KcatClient:
         return finished.stdout
 
 
+class KcatProducer:
+    """A process for each call of send: kcat reads its input in blocks, and the last block ends with the input."""
+
+    def __init__(self, command: Sequence[str]) -> None:
+        self._command = command
+        self._processes: list[ProducerProcess] = []
+
+    def send(self, records: Sequence[Record]) -> None:
+        """Start a process that produces the records."""
+        process = ProducerProcess(self._command)
+        self._processes.append(process)
+        process.write_lines(_line_of(record) for record in records)
+        process.end_input()
+
+    def wait(self) -> None:
+        """Wait for all processes. kcat fails if a record is not acknowledged."""
+        for process in self._processes:
+            process.wait()
+
+    def close(self) -> None:
+        """Kill the processes that run."""
+        for process in self._processes:
+            process.kill()
+
+
 class KcatMember:
     """A kcat that runs as one consumer of a group."""
 
@@ -87,7 +113,7 @@ class KcatMember:
         self._process = subprocess.Popen(
             command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE
         )
-        self._records: queue.SimpleQueue[StoredRecord] = queue.SimpleQueue()
+        self._records = RecordQueue()
         self._assigned: set[int] = set()
         self._threads = [threading.Thread(target=target) for target in (self._read_records, self._read_messages)]
         for thread in self._threads:
@@ -95,13 +121,7 @@ class KcatMember:
 
     def poll(self) -> list[StoredRecord]:
         """Return what came."""
-        records: list[StoredRecord] = []
-        try:
-            records.append(self._records.get(timeout=POLL_SECONDS))
-            while True:
-                records.append(self._records.get_nowait())
-        except queue.Empty:
-            return records
+        return self._records.poll()
 
     def assigned_partitions(self) -> set[int]:
         """Return the partitions of the last rebalance."""
@@ -133,6 +153,16 @@ class KcatMember:
             if rebalance is not None:
                 is_assigned = rebalance[1] == "assigned"
                 self._assigned = {int(index) for index in PARTITION.findall(rebalance[2])} if is_assigned else set()
+
+
+def _producer_arguments(topic: str, compression: str, patience_ms: int) -> list[str]:
+    settings = [
+        "enable.idempotence=true",
+        f"message.max.bytes={REQUEST_BYTES_MAX}",
+        f"topic.metadata.propagation.max.ms={patience_ms}",
+    ]
+    options = [argument for setting in settings for argument in ("-X", setting)]
+    return ["-P", "-t", topic, "-z", compression, "-K", KEY_DELIMITER, "-Z", *options]
 
 
 def _line_of(record: Record) -> bytes:

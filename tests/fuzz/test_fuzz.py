@@ -33,7 +33,7 @@ main()
 """
 SPIN = "end = time.process_time() + 0.4\n        while time.process_time() < end: pass"
 # Enough for some ListGroups.
-FRAMES_OF_A_BROKEN_BROKER = 600
+FRAMES_OF_A_BROKEN_BROKER = 2_000
 
 
 @pytest.fixture(autouse=True)

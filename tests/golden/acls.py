@@ -143,30 +143,53 @@ def creating_acls(*acls: Acl) -> CreateAclsRequest:
     return CreateAclsRequest(creations=[acl.creation() for acl in acls])
 
 
-def deleting_all_acls() -> DeleteAclsRequest:
-    """Return a request to delete every ACL."""
-    every = DeleteAclsFilter(
-        resource_type_filter=ANY,
-        resource_name_filter=None,
-        pattern_type_filter=ANY,
-        principal_filter=None,
-        host_filter=None,
-        operation=ANY,
-        permission_type=ANY,
-    )
-    return DeleteAclsRequest(filters=[every])
+@dataclass(frozen=True)
+class AclFilter:
+    """A filter of ACLs with the codes that are sent; without arguments one for every ACL."""
+
+    resource_type: int = ANY
+    name: str | None = None
+    pattern: int = ANY
+    principal: str | None = None
+    host: str | None = None
+    operation: int = ANY
+    permission: int = ANY
+
+    def in_names_of(self, prefix: str) -> AclFilter:
+        """Return the filter for a name as a case has it, with its prefix before."""
+        return self if self.name in (None, "", WILDCARD, CLUSTER_NAME) else replace(self, name=f"{prefix}{self.name}")
+
+    def describing(self) -> DescribeAclsRequest:
+        """Return a request for the ACLs that match."""
+        return DescribeAclsRequest(
+            resource_type_filter=self.resource_type,
+            resource_name_filter=self.name,
+            pattern_type_filter=self.pattern,
+            principal_filter=self.principal,
+            host_filter=self.host,
+            operation=self.operation,
+            permission_type=self.permission,
+        )
 
 
-def describing_all_acls() -> DescribeAclsRequest:
-    """Return a request for every ACL."""
-    return DescribeAclsRequest(
-        resource_type_filter=ANY,
-        resource_name_filter=None,
-        pattern_type_filter=ANY,
-        principal_filter=None,
-        host_filter=None,
-        operation=ANY,
-        permission_type=ANY,
+EVERY_ACL = AclFilter()
+
+
+def deleting_acls(*filters: AclFilter) -> DeleteAclsRequest:
+    """Return a request to delete the ACLs that match."""
+    return DeleteAclsRequest(
+        filters=[
+            DeleteAclsFilter(
+                resource_type_filter=entry.resource_type,
+                resource_name_filter=entry.name,
+                pattern_type_filter=entry.pattern,
+                principal_filter=entry.principal,
+                host_filter=entry.host,
+                operation=entry.operation,
+                permission_type=entry.permission,
+            )
+            for entry in filters
+        ]
     )
 
 

@@ -38,8 +38,9 @@ TIMES = {
     "timestamp",
     "transaction_start_time_ms",
 }
-# Message and the one field of it whose order is that of a hash map: it changes with the names and tells nothing.
+# Message and the fields of it whose order is that of a hash map: it changes with the names and tells nothing.
 UNORDERED = {
+    "AlterClientQuotasResponse": "entries",
     "AlterConfigsResponse": "responses",
     "AlterReplicaLogDirTopicResult": "partitions",
     "AlterReplicaLogDirsResponse": "results",
@@ -49,15 +50,18 @@ UNORDERED = {
     "DeleteRecordsResponse": "topics",
     "DeleteRecordsTopicResult": "partitions",
     "DeleteTopicsResponse": "responses",
+    "DescribeClientQuotasResponse": "entries",
     "DescribeConfigsResult": "configs",
     "DescribeLogDirsResult": "topics",
     "DescribeLogDirsTopic": "partitions",
     "ElectLeadersResponse": "replica_election_results",
+    "EntryData": "entity values",
     "IncrementalAlterConfigsResponse": "responses",
     "ListConfigResourcesResponse": "config_resources",
     "ListOffsetsResponse": "topics",
     "ListOffsetsTopicResponse": "partitions",
     "MetadataResponse": "topics",
+    "ResponseEntryData": "entity",
     "ShareFetchableTopicResponse": "partitions",
     "TransactionState": "topics",
 }
@@ -137,9 +141,10 @@ class NormalForm:
                 answer[name] = "metadata offset"
             elif is_written and (message_name, name) not in OF_API_VERSIONS:
                 answer[name] = self.of(value, name=name)
-        unordered = answer.get(UNORDERED.get(message_name, ""))
-        if isinstance(unordered, list):
-            unordered.sort(key=json.dumps)
+        for field in UNORDERED.get(message_name, "").split():
+            unordered = answer.get(field)
+            if isinstance(unordered, list):
+                unordered.sort(key=json.dumps)
         return answer
 
     def _bytes(self, value: bytes, name: str) -> Json:

@@ -58,9 +58,9 @@ def kafka_with_sasl(log_file: Path) -> Generator[Addresses, None, None]:
 def kafka_with_listeners(
     log_file: Path, listeners: Sequence[str], config: Mapping[str, str], variables: Mapping[str, str] | None = None
 ) -> Generator[Addresses, None, None]:
-    """Run a real Kafka for the length of the block, and yield the addresses of its listeners; the first is PLAINTEXT.
+    """Run a real Kafka for the length of the block, and yield the addresses of its listeners.
 
-    variables: environment variables of its process.
+    The first listener must be without SASL. variables: environment variables of its process.
     """
     port = free_ports(len(listeners) + 1)
     # The controller has the port behind that of the first listener.

@@ -2,7 +2,7 @@
 
 import json
 import tempfile
-from collections.abc import Generator
+from collections.abc import Generator, Iterator
 from contextlib import ExitStack
 from functools import cache
 from pathlib import Path
@@ -17,6 +17,20 @@ from .captures import golden_file
 from .regenerate import regenerate
 
 FILE = golden_file("acls")
+# docs/differences.md: the broker ends the connection.
+NOT_SERVED = {
+    "AddRaftVoter",
+    "AlterUserScramCredentials",
+    "CreateDelegationToken",
+    "DeleteShareGroupState",
+    "DescribeDelegationToken",
+    "DescribeUserScramCredentials",
+    "InitializeShareGroupState",
+    "ReadShareGroupState",
+    "ReadShareGroupStateSummary",
+    "RemoveRaftVoter",
+    "WriteShareGroupState",
+}
 
 
 @cache
@@ -35,7 +49,14 @@ def captures() -> Generator[dict[str, AclCapture], None, None]:
         yield of_broker
 
 
-@pytest.mark.parametrize(("number", "case"), list(enumerate(CASES, 1)), ids=[case.name for case in CASES])
+def numbered_cases() -> Iterator[object]:
+    for number, case in enumerate(CASES, 1):
+        is_served = case.name.split()[0] not in NOT_SERVED
+        marks = [] if is_served else [pytest.mark.xfail(strict=True, reason="the API is not served")]
+        yield pytest.param(number, case, id=case.name, marks=marks)
+
+
+@pytest.mark.parametrize(("number", "case"), list(numbered_cases()))
 def test_fauxka_answers_as_kafka_did(number: int, case: AclCase, captures: dict[str, AclCapture]) -> None:
     assert captures[case.broker].run(number, case) == json.loads(captured()[case.name])
 

@@ -113,6 +113,7 @@ def test_request_decodes_to_the_values_of_the_generated_message(request: FetchRe
         if has_sessions
         else [],
         request.rack_id if version >= 11 else "",
+        request.replica_id if version < 15 else -1,
     )
 
 

@@ -306,23 +306,23 @@ def test_one_record(fauxka, faults, fauxka_bootstrap, worker_id, number):
 
 
 KEPT_PRODUCER = """
-import pytest
 from confluent_kafka import Producer
 
-@pytest.fixture(scope="session")
-def producer(fauxka_broker):
-    return Producer({"bootstrap.servers": fauxka_broker.bootstrap_servers, "enable.idempotence": True, "log_level": 0})
+producers = []
 
-def send(producer):
-    producer.produce("orders", value="one coffee")
-    assert producer.flush(30) == 0
+def send():
+    producers[0].produce("orders", value="one coffee")
+    assert producers[0].flush(30) == 0
 
-def test_first(fauxka, producer):
-    send(producer)
+def test_first(fauxka):
+    # After the reset for this test, which would come before or after the id of an earlier producer.
+    config = {"bootstrap.servers": fauxka.bootstrap_servers, "enable.idempotence": True, "log_level": 0}
+    producers.append(Producer(config))
+    send()
     assert fauxka.verdict("orders").findings == []
 
-def test_second(fauxka, producer):
-    send(producer)
+def test_second(fauxka):
+    send()
     assert {assertion}
 """
 

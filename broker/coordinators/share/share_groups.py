@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from ....protocol.error_codes import ErrorCode, KafkaError
 from ....protocol.error_messages import ERROR_MESSAGES
+from ....protocol.java_long import wrapped_long
 from ....protocol.messages.share_group_describe import Assignment, DescribedGroup, Member, TopicPartitions
 from ....protocol.stored_records.share_group_records import ShareGroupRecord, ShareRecordType, StateTopic
 from ....protocol.stored_records.share_state_records import ShareKey
@@ -134,7 +135,8 @@ class ShareGroups:
         if state is None or partition is None or state.start_offset == NO_OFFSET:
             return None
         done_count = max(0, state.delivery_complete_count)
-        lag = partition.log.high_watermark - state.start_offset - done_count
+        # A start offset may be any long.
+        lag = wrapped_long(partition.log.high_watermark - state.start_offset - done_count)
         return ShareOffset(state.start_offset, state.leader_epoch, lag)
 
     def alter_start_offset(self, group_id: str, topic_id: bytes, index: int, start_offset: int) -> None:

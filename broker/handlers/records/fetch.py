@@ -22,7 +22,7 @@ from ....protocol.fetch_codec import (
 from ....protocol.frames import TooManyElements
 from ...replica.delayed_read import DelayedRead
 from ...replica.fetch_reader import FetchReader, FetchResult, FindPreferredReplica, is_enough
-from ...replica.fetch_sessions import FetchSession, next_epoch
+from ...replica.fetch_sessions import FetchSession
 from ...replica.replica_selector import RACK_AWARE_SELECTOR, find_preferred_replica
 from ...requests.advertised_endpoint import alive_brokers, find_leader_after
 from ...requests.request_context import RequestContext
@@ -63,7 +63,7 @@ class FetchHandler:
             )
         except KafkaError as error:
             return fetch_codec.encode_response(context.correlation_id, version, [], error_code=error.code)
-        max_bytes = min(request.max_bytes, context.node.config.fetch_max_bytes)
+        max_bytes = self.max_bytes(context, request)
         asked = request.partitions if session is None else session.asked()
         denied: FetchedPartitions = []
         if context.node.authorizer is not None:
@@ -77,7 +77,7 @@ class FetchHandler:
         min_bytes = min(request.min_bytes, max_bytes)
         result = reader.read()
         if request.max_wait_ms <= 0 or not reader.can_wait or is_enough(result, min_bytes):
-            return _encode(context, request, session, result)
+            return self.encode(context, request, session, result)
         waited = reader.partitions()
 
         def is_complete(result: FetchResult) -> bool:
@@ -86,8 +86,34 @@ class FetchHandler:
 
         delayed = DelayedRead(reader.read, is_complete, waited, request.max_wait_ms)
         return delayed.result.encoded_by(
-            lambda later: _encode(context, request, session, later),
+            lambda later: self.encode(context, request, session, later),
             lambda: _refuse(context, request),
+        )
+
+    def max_bytes(self, context: RequestContext, request: FetchRequest) -> int:
+        """Return how many bytes of records the response may have."""
+        return min(request.max_bytes, context.node.config.fetch_max_bytes)
+
+    def encode(
+        self, context: RequestContext, request: FetchRequest, session: FetchSession | None, result: FetchResult
+    ) -> Buffers:
+        """Encode the changes of the session; without a session, everything and the id of a new session, if wanted."""
+        sessions = context.node.fetch_sessions
+        if result.has_error and context.api_version >= CURRENT_LEADER_SINCE:
+            _add_leaders(context, result.partitions)
+        if session is not None:
+            error = session.find_epoch_error(request)
+            if error:
+                return fetch_codec.encode_response(
+                    context.correlation_id, context.api_version, [], error_code=error, session_id=session.session_id
+                )
+            session_id, answers = session.session_id, session.changed(result.partitions)
+        else:
+            answers = result.partitions
+            uses_topic_ids = context.api_version >= TOPIC_IDS_SINCE
+            session_id = sessions.create(request, answers, uses_topic_ids=uses_topic_ids, now_ms=context.now_ms)
+        return fetch_codec.encode_response(
+            context.correlation_id, context.api_version, answers, error_code=ErrorCode.NONE, session_id=session_id
         )
 
 
@@ -137,30 +163,6 @@ def _refuse(context: RequestContext, request: FetchRequest) -> Buffers:
     asked = request.partitions if context.api_version < TOPIC_IDS_SINCE else {}
     answers = [(key, FetchedPartition(index, error, aborted_transactions=[])) for key, index in asked]
     return fetch_codec.encode_response(context.correlation_id, context.api_version, answers, error_code=error)
-
-
-def _encode(
-    context: RequestContext, request: FetchRequest, session: FetchSession | None, result: FetchResult
-) -> Buffers:
-    """Encode the changes of the session; without a session, everything and the id of a new session, if wanted."""
-    sessions = context.node.fetch_sessions
-    if result.has_error and context.api_version >= CURRENT_LEADER_SINCE:
-        _add_leaders(context, result.partitions)
-    if session is not None:
-        if session.epoch != next_epoch(request.session_epoch):
-            # Another request has continued the session while this one waited.
-            error = ErrorCode.INVALID_FETCH_SESSION_EPOCH
-            return fetch_codec.encode_response(
-                context.correlation_id, context.api_version, [], error_code=error, session_id=session.session_id
-            )
-        session_id, answers = session.session_id, session.changed(result.partitions)
-    else:
-        answers = result.partitions
-        uses_topic_ids = context.api_version >= TOPIC_IDS_SINCE
-        session_id = sessions.create(request, answers, uses_topic_ids=uses_topic_ids, now_ms=context.now_ms)
-    return fetch_codec.encode_response(
-        context.correlation_id, context.api_version, answers, error_code=ErrorCode.NONE, session_id=session_id
-    )
 
 
 HANDLER = FetchHandler()

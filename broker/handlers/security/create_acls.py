@@ -23,23 +23,29 @@ def handle(
 
     Raises FrameError for an unknown type, operation or permission: Kafka sends no response.
     """
-    check_known(
-        number
-        for each in request.creations
-        for number in (each.resource_type, each.resource_pattern_type, each.operation, each.permission_type)
-    )
-    if any(is_of_filter(creation) for creation in request.creations):
+    yield from for_each(_check_known, request.creations)
+    if any((yield from for_each(is_of_filter, request.creations))):
         # Kafka fails on these.
-        error = ErrorCode.UNKNOWN_SERVER_ERROR
-        return CreateAclsResponse(
-            results=[AclCreationResult(error_code=error, error_message=None) for _ in request.creations]
-        )
+        return CreateAclsResponse(results=(yield from for_each(_failed, request.creations)))
     errors = yield from for_each(partial(_create, context), request.creations)
 
+    results = yield from for_each(_result, errors)
+
     def respond(storage_error: KafkaError | None) -> CreateAclsResponse:
-        return CreateAclsResponse(results=[_result(error or storage_error) for error in errors])
+        if storage_error is not None:
+            return CreateAclsResponse(results=[_result(error or storage_error) for error in errors])
+        return CreateAclsResponse(results=results)
 
     return context.node.controller.when_saved(respond)
+
+
+def _check_known(creation: AclCreation) -> None:
+    pattern = (creation.resource_type, creation.resource_pattern_type)
+    check_known((*pattern, creation.operation, creation.permission_type))
+
+
+def _failed(_: AclCreation) -> AclCreationResult:
+    return AclCreationResult(error_code=ErrorCode.UNKNOWN_SERVER_ERROR, error_message=None)
 
 
 def _create(context: RequestContext, creation: AclCreation) -> KafkaError | None:

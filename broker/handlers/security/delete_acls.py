@@ -16,7 +16,7 @@ from ....protocol.messages.delete_acls import (
 from ...metadata.acl_control import check_authorizer, check_filter, check_known, filter_of, numbers_of
 from ...requests.request_context import RequestContext, SteppedApiHandler
 from ...runtime.deferred import Deferred
-from ...runtime.long_work import Steps
+from ...runtime.long_work import Steps, for_each
 from ...security.acl.acls import AclBinding
 
 # What a filter found, or its error.
@@ -30,10 +30,11 @@ def handle(
 
     Raises FrameError for an unknown type, operation or permission: Kafka sends no response.
     """
-    check_known(number for each in request.filters for number in numbers_of(each))
+    yield from for_each(lambda each: check_known(numbers_of(each)), request.filters)
     acls = list(context.node.image.security.acls)
     results: list[_Found] = []
     for requested in request.filters:
+        yield None
         acl_filter = filter_of(requested)
         try:
             check_authorizer(context.node.authorizer)
@@ -48,9 +49,12 @@ def handle(
             yield None
         results.append(found)
     context.node.controller.delete_acls([acl for found in results if isinstance(found, list) for acl in found])
+    answers = yield from for_each(_result, results)
 
     def respond(storage_error: KafkaError | None) -> DeleteAclsResponse:
-        return DeleteAclsResponse(filter_results=[_result(storage_error or found) for found in results])
+        if storage_error is not None:
+            return DeleteAclsResponse(filter_results=[_result(storage_error) for _ in results])
+        return DeleteAclsResponse(filter_results=answers)
 
     return context.node.controller.when_saved(respond)
 

@@ -19,9 +19,13 @@ from ....protocol.messages.create_partitions import (
 from ...metadata.controller import new_partition
 from ...metadata.metadata_image import TopicImage
 from ...metadata.topic_validation import PARTITIONS_PER_REQUEST_MAX, assignment_error, check_assignment
+from ...requests.mutation_quota import record_mutations
 from ...requests.request_context import NodeServices, RequestContext, SteppedApiHandler
 from ...runtime.deferred import Deferred
 from ...runtime.long_work import Steps, for_each
+
+# Earlier versions are served also above the client's quota of mutations.
+STRICT_SINCE = 3
 
 
 def handle(
@@ -38,7 +42,7 @@ def handle(
     results = [_result(name, duplicate) for name, count in counts.items() if count > 1]
     for requested in request.topics:
         if counts[requested.name] == 1:
-            error = _add_partitions(context.node, requested, validate_only=request.validate_only)
+            error = _add_partitions(context, requested, validate_only=request.validate_only)
             results.append(_result(requested.name, error))
         yield None
     return context.node.controller.when_saved(lambda error: _response(results, error))
@@ -51,9 +55,13 @@ def _response(results: list[CreatePartitionsTopicResult], error: KafkaError | No
     return CreatePartitionsResponse(results=results)
 
 
-def _add_partitions(node: NodeServices, requested: CreatePartitionsTopic, *, validate_only: bool) -> KafkaError | None:
+def _add_partitions(
+    context: RequestContext, requested: CreatePartitionsTopic, *, validate_only: bool
+) -> KafkaError | None:
+    node = context.node
     try:
         topic = _checked_topic(node, requested)
+        record_mutations(context, requested.count - len(topic.partitions), strict_since=STRICT_SINCE)
         if not validate_only:
             given = requested.assignments
             assignments = None if given is None else [assignment.broker_ids for assignment in given]

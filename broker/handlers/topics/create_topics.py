@@ -31,6 +31,7 @@ from ...metadata.topic_validation import (
     collision_key_of,
     find_topic_name_error,
 )
+from ...requests.mutation_quota import RecordMutations, allow_mutations, record_mutations
 from ...requests.permissions import permits
 from ...requests.request_context import NodeServices, RequestContext, SteppedApiHandler
 from ...runtime.deferred import Deferred
@@ -43,11 +44,17 @@ NOT_GIVEN = -1
 CLUSTER_METADATA_TOPIC = "__cluster_metadata"
 
 
+# Earlier versions are served also above the client's quota of mutations.
+STRICT_SINCE = 6
+
+
 def handle(
     context: RequestContext, request: CreateTopicsRequest
 ) -> Steps[CreateTopicsResponse | Deferred[CreateTopicsResponse]]:
     """Create each valid topic."""
-    response = yield from create_topics(context.node, request)
+    response = yield from create_topics(
+        context.node, request, partial(record_mutations, context, strict_since=STRICT_SINCE)
+    )
     if context.node.authorizer is None:
         return response
     return (
@@ -68,9 +75,12 @@ def _hide_configs(context: RequestContext, response: CreateTopicsResponse) -> Cr
 
 
 def create_topics(
-    node: NodeServices, request: CreateTopicsRequest
+    node: NodeServices, request: CreateTopicsRequest, record: RecordMutations = allow_mutations
 ) -> Steps[CreateTopicsResponse | Deferred[CreateTopicsResponse]]:
-    """Create each valid topic of the request, which may come from the admin API too."""
+    """Create each valid topic of the request, which may come from the admin API too.
+
+    record: called with the partitions of each; raises KafkaError for a topic that a quota does not allow.
+    """
     counts = Counter(topic.name for topic in request.topics)
     wanted = [topic for topic in request.topics if counts[topic.name] == 1 and topic.name != CLUSTER_METADATA_TOPIC]
     request_error = _find_request_error(node, request, wanted)
@@ -78,7 +88,7 @@ def create_topics(
         refused = yield from for_each(lambda topic: _error_result(topic.name, request_error), request.topics)
         return CreateTopicsResponse(topics=refused)
     results = [_error_result(name, error) for name, error in _name_errors(counts)]
-    results += yield from _create_all(node, wanted, validate_only=request.validate_only)
+    results += yield from _create_all(node, wanted, record, validate_only=request.validate_only)
     return node.controller.when_saved(lambda error: _response(results, error))
 
 
@@ -117,21 +127,28 @@ def _name_errors(counts: Counter[str]) -> Iterable[tuple[str, KafkaError]]:
 
 
 def _create_all(
-    node: NodeServices, wanted: Iterable[CreatableTopic], *, validate_only: bool
+    node: NodeServices, wanted: Iterable[CreatableTopic], record: RecordMutations, *, validate_only: bool
 ) -> Steps[list[CreatableTopicResult]]:
     # Kafka checks collisions with existing topics only, not among the new names of a request.
     existing = {collision_key_of(name): name for name in sorted(node.image.topics, reverse=True)}
-    return (yield from for_each(partial(_create, node, existing, validate_only=validate_only), wanted))
+    create = partial(_create, node, existing, record, validate_only=validate_only)
+    return (yield from for_each(create, wanted))
 
 
 def _create(
-    node: NodeServices, existing: dict[str, str], topic: CreatableTopic, *, validate_only: bool
+    node: NodeServices,
+    existing: dict[str, str],
+    record: RecordMutations,
+    topic: CreatableTopic,
+    *,
+    validate_only: bool,
 ) -> CreatableTopicResult:
     """existing: the topics before the request, by collision key."""
     try:
         _check_name(node, topic.name, existing)
         configs = _checked_configs(node, topic)
         partition_count, factor, assignments = _checked_layout(node, topic)
+        record(partition_count)
         if validate_only:
             topic_id = new_uuid()
         else:

@@ -19,6 +19,7 @@ from ....protocol.messages.delete_topics import (
     DeleteTopicState,
 )
 from ....protocol.primitives import ZERO_UUID
+from ...requests.mutation_quota import RecordMutations, allow_mutations, record_mutations
 from ...requests.permissions import permits, permits_on_cluster
 from ...requests.request_context import NodeServices, RequestContext, SteppedApiHandler
 from ...runtime.deferred import Deferred
@@ -27,6 +28,8 @@ from ...security.acl.acl_types import AclOperation, ResourceType
 
 BY_ID_SINCE = 6
 DELETION_DISABLED_SINCE = 3
+# Earlier versions are served also above the client's quota of mutations.
+STRICT_SINCE = 5
 
 
 def handle(
@@ -39,11 +42,12 @@ def handle(
         states = yield from for_each(lambda name: DeleteTopicState(name=name), request.topic_names)
     if not context.node.config.delete_topic_enable and context.api_version < DELETION_DISABLED_SINCE:
         return (yield from _refuse_all(states, KafkaError(ErrorCode.INVALID_REQUEST)))
+    record = partial(record_mutations, context, strict_since=STRICT_SINCE)
     if context.node.authorizer is None or permits_on_cluster(context, AclOperation.DELETE):
-        return (yield from delete_topics(context.node, states, timeout_ms=request.timeout_ms))
+        return (yield from delete_topics(context.node, states, record, timeout_ms=request.timeout_ms))
     errors = yield from for_each(partial(_find_denial, context), states)
     allowed = [state for state, denied in zip(states, errors, strict=True) if denied is None]
-    response = yield from delete_topics(context.node, allowed, timeout_ms=request.timeout_ms)
+    response = yield from delete_topics(context.node, allowed, record, timeout_ms=request.timeout_ms)
     denials = [denied for denied in errors if denied is not None]
 
     def with_denials(deleted: DeleteTopicsResponse) -> DeleteTopicsResponse:
@@ -67,15 +71,22 @@ def _find_denial(context: RequestContext, state: DeleteTopicState) -> DeletableT
 
 
 def delete_topics(
-    node: NodeServices, states: Sequence[DeleteTopicState], *, timeout_ms: int
+    node: NodeServices,
+    states: Sequence[DeleteTopicState],
+    record: RecordMutations = allow_mutations,
+    *,
+    timeout_ms: int,
 ) -> Steps[DeleteTopicsResponse | Deferred[DeleteTopicsResponse]]:
-    """Delete each topic that appears once, by name or by id. The admin API calls it too."""
+    """Delete each topic that appears once, by name or by id. The admin API calls it too.
+
+    record: called with the partitions of each; raises KafkaError for a topic that a quota does not allow.
+    """
     if not node.config.delete_topic_enable:
         return (yield from _refuse_all(states, KafkaError(ErrorCode.TOPIC_DELETION_DISABLED)))
     if timeout_ms <= 0 and states:
         # Kafka's controller checks the timeout before it starts.
         return (yield from _refuse_all(states, KafkaError(ErrorCode.REQUEST_TIMED_OUT)))
-    results = yield from Deletion(node).delete(states)
+    results = yield from Deletion(node, record).delete(states)
     return node.controller.when_saved(lambda error: _response(results, error))
 
 
@@ -94,9 +105,10 @@ def _response(results: list[DeletableTopicResult], error: KafkaError | None) -> 
 class Deletion:
     """Deletes the topics of one request; refuses invalid and duplicate names and ids."""
 
-    def __init__(self, node: NodeServices) -> None:
-        """Begin without results."""
+    def __init__(self, node: NodeServices, record: RecordMutations = allow_mutations) -> None:
+        """Begin without results. record: see delete_topics."""
         self._node = node
+        self._record = record
         self._results: list[DeletableTopicResult] = []
 
     def delete(self, states: Sequence[DeleteTopicState]) -> Steps[list[DeletableTopicResult]]:
@@ -153,6 +165,10 @@ class Deletion:
             unknown = KafkaError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, message)
         if topic is None:
             return _error_result(state, unknown)
+        try:
+            self._record(len(topic.partitions))
+        except KafkaError as error:
+            return _error_result(DeleteTopicState(name=topic.name, topic_id=topic.topic_id), error)
         self._node.controller.delete_topics([topic])
         return DeletableTopicResult(name=topic.name, topic_id=topic.topic_id)
 

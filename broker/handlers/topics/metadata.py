@@ -27,6 +27,7 @@ from ...coordinators.internal_topics import INTERNAL_TOPICS, ensure_internal_top
 from ...metadata.metadata_image import NO_LEADER, TopicImage, is_internal_topic
 from ...metadata.topic_validation import PARTITIONS_PER_REQUEST_MAX, collision_key_of, find_topic_name_error
 from ...requests.advertised_endpoint import alive_brokers, controller_id_of
+from ...requests.mutation_quota import record_mutations
 from ...requests.permissions import authorized_operations, authorized_operations_on_cluster, permits, permits_on_cluster
 from ...requests.request_context import RequestContext, SteppedApiHandler
 from ...runtime.deferred import Deferred
@@ -162,6 +163,7 @@ def _create(context: RequestContext, names: list[str]) -> Steps[None]:
             if name in coordinators:
                 ensure_internal_topic(node.controller, coordinators[name])
             elif collision_key_of(name) not in taken:
+                record_mutations(context, node.config.num_partitions, strict_since=0)
                 node.controller.create_topic(name, node.config.num_partitions)
         except KafkaError as error:
             logger.error("topic %s is not created: %s", name, error)

@@ -123,6 +123,10 @@ class Acls:
             if not lengths[len(acl.name)]:
                 del lengths[len(acl.name)]
 
+    def matching(self, acl_filter: AclFilter) -> list[AclBinding]:
+        """Return the ACLs that a filter means."""
+        return [acl for acl in self if acl_filter.matches(acl)]
+
     def of_resource(self, resource_type: ResourceType, name: str) -> Iterator[AclBinding]:
         """Yield the ACLs whose pattern covers a resource."""
         yield from self._by_pattern.get((resource_type, PatternType.LITERAL, name), ())

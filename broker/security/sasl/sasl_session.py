@@ -59,6 +59,11 @@ class SaslSession:
         self._reauthenticated_ms: int | None = None
 
     @property
+    def is_authenticated(self) -> bool:
+        """Whether the client may send other requests than those of an authentication."""
+        return self.stage is Stage.AUTHENTICATED
+
+    @property
     def is_reauthenticating(self) -> bool:
         """Whether the client has authenticated before, and does so again."""
         return self._reauthenticated_ms is not None and self.stage is not Stage.AUTHENTICATED

@@ -281,6 +281,30 @@ def test_altered_offset_reaches_the_leader(scene: Scene) -> None:
     assert acquired(scene.fetch(2, 2, [1])) == {1: [(0, 0, 1)]}
 
 
+def test_lag_of_any_start_offset_is_a_long_as_in_java(scene: Scene) -> None:
+    scene.produce()
+    scene.join()
+    scene.heartbeat(GROUPS_ON, -1)
+    client, least = scene.clients[GROUPS_ON], -(2**63)
+
+    partition = AlterShareGroupOffsetsRequestPartition(partition_index=1, start_offset=least)
+    topic = AlterShareGroupOffsetsRequestTopic(topic_name=TOPIC, partitions=[partition])
+    request = AlterShareGroupOffsetsRequest(group_id=GROUP, topics=[topic])
+    client.send(ApiKey.ALTER_SHARE_GROUP_OFFSETS, 0, request, AlterShareGroupOffsetsResponse.read)
+    group = DescribeShareGroupOffsetsRequestGroup(group_id=GROUP, topics=None)
+    described = client.send(
+        ApiKey.DESCRIBE_SHARE_GROUP_OFFSETS,
+        1,
+        DescribeShareGroupOffsetsRequest(groups=[group]),
+        DescribeShareGroupOffsetsResponse.read,
+    )
+
+    (found,) = [
+        each for of_topic in described.groups[0].topics for each in of_topic.partitions if each.partition_index == 1
+    ]
+    assert (found.start_offset, found.lag) == (least, least + 1)
+
+
 def test_deleted_group_leaves_no_state_on_any_node(scene: Scene) -> None:
     scene.produce()
     scene.join()

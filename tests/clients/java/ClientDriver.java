@@ -52,7 +52,13 @@ public final class ClientDriver {
     private final String heartbeatMs;
     private final String sessionMs;
     private final Admin admin;
+    private final Map<Integer, RunningProducer> producers = new HashMap<>();
+    private int lastProducer;
     private final Map<Integer, KafkaConsumer<byte[], byte[]>> members = new HashMap<>();
+
+    /** A producer of one topic, with the response to each record. */
+    private record RunningProducer(
+        String topic, KafkaProducer<byte[], byte[]> producer, List<Future<RecordMetadata>> responses) {}
 
     private ClientDriver(String[] args) {
         bootstrap = args[0];
@@ -92,7 +98,10 @@ public final class ClientDriver {
 
     private JsonNode call(JsonNode call) throws Exception {
         return switch (call.get("call").asText()) {
-            case "produce" -> produce(call);
+            case "start_producer" -> startProducer(call);
+            case "send" -> send(call);
+            case "wait" -> waitForOffsets(call);
+            case "close_producer" -> closeProducer(call);
             case "consume" -> consume(text(call, "topic"));
             case "offset_for_timestamp" -> offsetForTimestamp(call);
             case "producer_states" -> producerStates(partition(call));
@@ -111,7 +120,7 @@ public final class ClientDriver {
         };
     }
 
-    private JsonNode produce(JsonNode call) throws Exception {
+    private JsonNode startProducer(JsonNode call) {
         Map<String, Object> config = Map.of(
             "bootstrap.servers", bootstrap,
             "enable.idempotence", "true",
@@ -120,17 +129,34 @@ public final class ClientDriver {
             "request.timeout.ms", String.valueOf(step.toMillis() / 2),
             "delivery.timeout.ms", String.valueOf(step.toMillis()),
             "max.block.ms", text(call, "patience_ms"));
+        var producer = new KafkaProducer<>(config, new ByteArraySerializer(), new ByteArraySerializer());
+        producers.put(++lastProducer, new RunningProducer(text(call, "topic"), producer, new ArrayList<>()));
+        return JSON.getNodeFactory().numberNode(lastProducer);
+    }
+
+    private JsonNode send(JsonNode call) throws Exception {
+        RunningProducer running = producer(call);
+        for (JsonNode record : call.get("records")) {
+            running.responses().add(running.producer().send(recordOf(running.topic(), record)));
+        }
+        return JSON.nullNode();
+    }
+
+    private JsonNode waitForOffsets(JsonNode call) throws Exception {
         ArrayNode offsets = JSON.createArrayNode();
-        try (var producer = new KafkaProducer<>(config, new ByteArraySerializer(), new ByteArraySerializer())) {
-            List<Future<RecordMetadata>> answers = new ArrayList<>();
-            for (JsonNode record : call.get("records")) {
-                answers.add(producer.send(recordOf(text(call, "topic"), record)));
-            }
-            for (Future<RecordMetadata> each : answers) {
-                offsets.add(each.get().offset());
-            }
+        for (Future<RecordMetadata> each : producer(call).responses()) {
+            offsets.add(each.get().offset());
         }
         return offsets;
+    }
+
+    private JsonNode closeProducer(JsonNode call) {
+        producers.remove(call.get("producer").asInt()).producer().close();
+        return JSON.nullNode();
+    }
+
+    private RunningProducer producer(JsonNode call) {
+        return producers.get(call.get("producer").asInt());
     }
 
     private static ProducerRecord<byte[], byte[]> recordOf(String topic, JsonNode record) throws Exception {

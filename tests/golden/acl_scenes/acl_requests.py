@@ -1,28 +1,26 @@
 """CreateAcls, DescribeAcls and DeleteAcls, right and wrong."""
 
 from collections.abc import Callable
-from typing import TypedDict
 
 from fauxka.protocol.messages.create_acls import CreateAclsRequest
-from fauxka.protocol.messages.delete_acls import DeleteAclsFilter, DeleteAclsRequest
-from fauxka.protocol.messages.describe_acls import DescribeAclsRequest
 
 from ...messages import replaced
 from ..acl_brokers import ADMIN, BOB
-from ..acl_recorder import AclCase, Scene, each
+from ..acl_recorder import AclCase, each
+from ..acl_scene import Scene
 from ..acls import (
-    ANY,
     CLUSTER_NAME,
+    EVERY_ACL,
     WILDCARD,
     Acl,
+    AclFilter,
     Acls,
     Operation,
     PatternType,
     Permission,
     ResourceType,
     creating_acls,
-    deleting_all_acls,
-    describing_all_acls,
+    deleting_acls,
     on,
     on_cluster,
     on_group,
@@ -78,7 +76,7 @@ def _create(scene: Scene) -> None:
     acls = [acl.in_names_of(scene.name("")) for acl in _VALID]
     scene.send(LATEST, creating_acls(*acls))
     scene.admin.settle()
-    scene.send(LATEST, describing_all_acls(), ADMIN)
+    scene.send(LATEST, EVERY_ACL.describing(), ADMIN)
 
 
 def _create_strange(acl: Acl) -> Callable[[Scene], None]:
@@ -91,7 +89,7 @@ def _create_strange(acl: Acl) -> Callable[[Scene], None]:
         scene.send(LATEST, creating_acls(*valid, strange))
         scene.send(1, creating_acls(strange))
         scene.admin.settle()
-        scene.send(LATEST, describing_all_acls(), ADMIN)
+        scene.send(LATEST, EVERY_ACL.describing(), ADMIN)
 
     return steps
 
@@ -115,7 +113,7 @@ def _create_twice(scene: Scene) -> None:
     scene.send(LATEST, creating_acls(*acls, *acls))
     scene.send(LATEST, creating_acls(*acls))
     scene.admin.settle()
-    scene.send(LATEST, describing_all_acls(), ADMIN)
+    scene.send(LATEST, EVERY_ACL.describing(), ADMIN)
 
 
 def _grant_itself(scene: Scene) -> None:
@@ -124,48 +122,6 @@ def _grant_itself(scene: Scene) -> None:
     scene.send(LATEST, creating_acls(*on_topic(topic.name, "READ")))
     scene.admin.settle()
     scene.send(METADATA, operations_of(topic))
-
-
-class _FilterFields(TypedDict, total=False):
-    """Fields of a filter that do not match everything."""
-
-    resource_type: int
-    name: str | None
-    pattern: int
-    principal: str | None
-    host: str | None
-    operation: int
-    permission: int
-
-
-_EVERYTHING = _FilterFields(
-    resource_type=ANY, name=None, pattern=ANY, principal=None, host=None, operation=ANY, permission=ANY
-)
-
-
-def _deleting(scene: Scene, *filters: _FilterFields) -> DeleteAclsRequest:
-    """Return a request with these filters; their names are those of the case."""
-    return DeleteAclsRequest(filters=[_filter(scene, fields) for fields in filters])
-
-
-def _describing(scene: Scene, fields: _FilterFields) -> DescribeAclsRequest:
-    entry = _filter(scene, fields)
-    return DescribeAclsRequest(**{name: getattr(entry, name) for name in entry.__slots__})
-
-
-def _filter(scene: Scene, fields: _FilterFields) -> DeleteAclsFilter:
-    whole = {**_EVERYTHING, **fields}
-    name = whole["name"]
-    is_shared = name in (None, "", WILDCARD, CLUSTER_NAME)
-    return DeleteAclsFilter(
-        resource_type_filter=whole["resource_type"],
-        resource_name_filter=name if is_shared else scene.name(str(name)),
-        pattern_type_filter=whole["pattern"],
-        principal_filter=whole["principal"],
-        host_filter=whole["host"],
-        operation=whole["operation"],
-        permission_type=whole["permission"],
-    )
 
 
 _TOPIC, _LITERAL, _PREFIXED, _MATCH = (
@@ -186,83 +142,83 @@ _STORED: Acls = (
     *on_group("topic", "READ"),
     *on_transactional_id("transaction", "ALL"),
 )
-_FILTERS: dict[str, _FilterFields] = {
-    "everything": {},
-    "topics": {"resource_type": _TOPIC},
-    "groups": {"resource_type": ResourceType.GROUP},
-    "the cluster": {"resource_type": ResourceType.CLUSTER, "name": CLUSTER_NAME},
-    "a user": {"resource_type": ResourceType.USER, "name": CLUSTER_NAME},
-    "a name": {"name": "topic"},
-    "a name of a topic": {"resource_type": _TOPIC, "name": "topic"},
-    "a literal name": {"resource_type": _TOPIC, "name": "topic", "pattern": _LITERAL},
-    "a prefix": {"resource_type": _TOPIC, "name": "topic", "pattern": _PREFIXED},
-    "a shorter prefix": {"resource_type": _TOPIC, "name": "to", "pattern": _PREFIXED},
-    "what matches a name": {"resource_type": _TOPIC, "name": "topic", "pattern": _MATCH},
-    "what matches a longer name": {"resource_type": _TOPIC, "name": "topic-3", "pattern": _MATCH},
-    "what matches a shorter name": {"resource_type": _TOPIC, "name": "t", "pattern": _MATCH},
-    "what matches the wildcard": {"resource_type": _TOPIC, "name": WILDCARD, "pattern": _MATCH},
-    "the wildcard": {"resource_type": _TOPIC, "name": WILDCARD, "pattern": _LITERAL},
-    "the wildcard as a prefix": {"resource_type": _TOPIC, "name": WILDCARD, "pattern": _PREFIXED},
-    "an empty name": {"resource_type": _TOPIC, "name": "", "pattern": _LITERAL},
-    "no name, literal": {"pattern": _LITERAL},
-    "no name, prefixed": {"pattern": _PREFIXED},
-    "no name, what matches": {"pattern": _MATCH},
-    "a principal": {"principal": "User:bob"},
-    "every principal": {"principal": "User:*"},
-    "a principal without a type": {"principal": "bob"},
-    "an empty principal": {"principal": ""},
-    "a host": {"host": "127.0.0.1"},
-    "every host": {"host": "*"},
-    "an empty host": {"host": ""},
-    "an operation": {"operation": Operation.READ},
-    "operation ALL": {"operation": Operation.ALL},
-    "permission DENY": {"permission": Permission.DENY},
-    "permission ALLOW": {"permission": Permission.ALLOW},
-    "nothing that exists": {"resource_type": _TOPIC, "name": "missing"},
+_FILTERS: dict[str, AclFilter] = {
+    "everything": EVERY_ACL,
+    "topics": AclFilter(resource_type=_TOPIC),
+    "groups": AclFilter(resource_type=ResourceType.GROUP),
+    "the cluster": AclFilter(resource_type=ResourceType.CLUSTER, name=CLUSTER_NAME),
+    "a user": AclFilter(resource_type=ResourceType.USER, name=CLUSTER_NAME),
+    "a name": AclFilter(name="topic"),
+    "a name of a topic": AclFilter(resource_type=_TOPIC, name="topic"),
+    "a literal name": AclFilter(resource_type=_TOPIC, name="topic", pattern=_LITERAL),
+    "a prefix": AclFilter(resource_type=_TOPIC, name="topic", pattern=_PREFIXED),
+    "a shorter prefix": AclFilter(resource_type=_TOPIC, name="to", pattern=_PREFIXED),
+    "what matches a name": AclFilter(resource_type=_TOPIC, name="topic", pattern=_MATCH),
+    "what matches a longer name": AclFilter(resource_type=_TOPIC, name="topic-3", pattern=_MATCH),
+    "what matches a shorter name": AclFilter(resource_type=_TOPIC, name="t", pattern=_MATCH),
+    "what matches the wildcard": AclFilter(resource_type=_TOPIC, name=WILDCARD, pattern=_MATCH),
+    "the wildcard": AclFilter(resource_type=_TOPIC, name=WILDCARD, pattern=_LITERAL),
+    "the wildcard as a prefix": AclFilter(resource_type=_TOPIC, name=WILDCARD, pattern=_PREFIXED),
+    "an empty name": AclFilter(resource_type=_TOPIC, name="", pattern=_LITERAL),
+    "no name, literal": AclFilter(pattern=_LITERAL),
+    "no name, prefixed": AclFilter(pattern=_PREFIXED),
+    "no name, what matches": AclFilter(pattern=_MATCH),
+    "a principal": AclFilter(principal="User:bob"),
+    "every principal": AclFilter(principal="User:*"),
+    "a principal without a type": AclFilter(principal="bob"),
+    "an empty principal": AclFilter(principal=""),
+    "a host": AclFilter(host="127.0.0.1"),
+    "every host": AclFilter(host="*"),
+    "an empty host": AclFilter(host=""),
+    "an operation": AclFilter(operation=Operation.READ),
+    "operation ALL": AclFilter(operation=Operation.ALL),
+    "permission DENY": AclFilter(permission=Permission.DENY),
+    "permission ALLOW": AclFilter(permission=Permission.ALLOW),
+    "nothing that exists": AclFilter(resource_type=_TOPIC, name="missing"),
 }
-_WRONG_FILTERS: dict[str, _FilterFields] = {
-    "resource type UNKNOWN": {"resource_type": ResourceType.UNKNOWN},
-    "pattern type UNKNOWN": {"pattern": PatternType.UNKNOWN},
-    "operation UNKNOWN": {"operation": Operation.UNKNOWN},
-    "permission UNKNOWN": {"permission": Permission.UNKNOWN},
-    "an unused resource type": {"resource_type": UNUSED_CODE},
+_WRONG_FILTERS: dict[str, AclFilter] = {
+    "resource type UNKNOWN": AclFilter(resource_type=ResourceType.UNKNOWN),
+    "pattern type UNKNOWN": AclFilter(pattern=PatternType.UNKNOWN),
+    "operation UNKNOWN": AclFilter(operation=Operation.UNKNOWN),
+    "permission UNKNOWN": AclFilter(permission=Permission.UNKNOWN),
+    "an unused resource type": AclFilter(resource_type=UNUSED_CODE),
 }
 
 
 def _describe(scene: Scene) -> None:
-    for fields in _FILTERS.values():
-        scene.send(LATEST, _describing(scene, fields))
-    scene.send(1, _describing(scene, _FILTERS["what matches a name"]))
+    for entry in _FILTERS.values():
+        scene.send(LATEST, entry.in_names_of(scene.name("")).describing())
+    scene.send(1, _FILTERS["what matches a name"].in_names_of(scene.name("")).describing())
 
 
-def _describe_with(fields: _FilterFields) -> Callable[[Scene], None]:
+def _describe_with(wrong: AclFilter) -> Callable[[Scene], None]:
     def steps(scene: Scene) -> None:
-        scene.send(LATEST, _describing(scene, fields))
-        scene.send(1, _describing(scene, fields))
+        scene.send(LATEST, wrong.describing())
+        scene.send(1, wrong.describing())
 
     return steps
 
 
-def _delete_with(*filters: _FilterFields) -> Callable[[Scene], None]:
+def _delete_with(*filters: AclFilter) -> Callable[[Scene], None]:
     def steps(scene: Scene) -> None:
-        scene.send(LATEST, _deleting(scene, *filters))
+        scene.send(LATEST, deleting_acls(*(entry.in_names_of(scene.name("")) for entry in filters)))
         scene.admin.settle()
-        scene.send(LATEST, describing_all_acls(), ADMIN)
+        scene.send(LATEST, EVERY_ACL.describing(), ADMIN)
 
     return steps
 
 
 def _delete_own(scene: Scene) -> None:
     """Have alice delete the ACL that allows her to."""
-    scene.send(LATEST, _deleting(scene, {"resource_type": ResourceType.CLUSTER}))
+    scene.send(LATEST, deleting_acls(AclFilter(ResourceType.CLUSTER)))
     scene.admin.settle()
-    scene.send(LATEST, _deleting(scene, {}))
+    scene.send(LATEST, deleting_acls(EVERY_ACL))
 
 
 def _as_bob(scene: Scene) -> None:
-    scene.send(LATEST, describing_all_acls(), BOB)
+    scene.send(LATEST, EVERY_ACL.describing(), BOB)
     scene.send(LATEST, creating_acls(*on_topic(scene.name("topic"), "READ")), BOB)
-    scene.send(LATEST, deleting_all_acls(), BOB)
+    scene.send(LATEST, deleting_acls(EVERY_ACL), BOB)
 
 
 _ALTER = on_cluster("ALTER")
@@ -285,22 +241,32 @@ CASES: list[AclCase] = [
         {"ALTER": _STORED + _ALTER, "DESCRIBE": _STORED + on_cluster("DESCRIBE"), "no ACL": _STORED},
     ),
     *(
-        AclCase(f"DescribeAcls: {name}", _STORED + _ALTER, _describe_with(fields))
-        for name, fields in _WRONG_FILTERS.items()
+        AclCase(f"DescribeAcls: {name}", _STORED + _ALTER, _describe_with(entry))
+        for name, entry in _WRONG_FILTERS.items()
     ),
     *(
-        AclCase(f"DeleteAcls: {name}", _STORED + _ALTER, _delete_with(fields))
-        for name, fields in (_FILTERS | _WRONG_FILTERS).items()
+        AclCase(f"DeleteAcls: {name}", _STORED + _ALTER, _delete_with(entry))
+        for name, entry in (_FILTERS | _WRONG_FILTERS).items()
     ),
     *each(
         "DeleteAcls v3 with several filters",
         _delete_with(
-            {"name": "topic", "pattern": _LITERAL}, {"name": "topic", "pattern": _MATCH}, {"principal": "User:bob"}
+            AclFilter(name="topic", pattern=_LITERAL),
+            AclFilter(name="topic", pattern=_MATCH),
+            AclFilter(principal="User:bob"),
         ),
         {"ALTER": _STORED + _ALTER, "DESCRIBE": _STORED + on_cluster("DESCRIBE"), "no ACL": _STORED},
     ),
-    *each("DeleteAcls v3 twice the same filter", _delete_with({"name": "topic"}, {"name": "topic"}), {"ALTER": _STORED + _ALTER}),
-    *each("DeleteAcls v3 with a right and a wrong filter", _delete_with({}, {"pattern": PatternType.UNKNOWN}), {"ALTER": _STORED + _ALTER}),
+    *each(
+        "DeleteAcls v3 twice the same filter",
+        _delete_with(AclFilter(name="topic"), AclFilter(name="topic")),
+        {"ALTER": _STORED + _ALTER},
+    ),
+    *each(
+        "DeleteAcls v3 with a right and a wrong filter",
+        _delete_with(EVERY_ACL, AclFilter(pattern=PatternType.UNKNOWN)),
+        {"ALTER": _STORED + _ALTER},
+    ),
     *each("DeleteAcls v3 without filters", _delete_with(), {"ALTER": _STORED + _ALTER}),
     *each("DeleteAcls v3 of the user's own ACL", _delete_own, {"ALTER": _STORED + _ALTER}),
     *each("ACL requests of another user", _as_bob, {"ALTER": _STORED + _ALTER}),

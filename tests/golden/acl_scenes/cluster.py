@@ -39,7 +39,8 @@ from fauxka.protocol.messages.remove_raft_voter import RemoveRaftVoterRequest
 from fauxka.protocol.messages.unregister_broker import UnregisterBrokerRequest
 from fauxka.protocol.messages.update_features import FeatureUpdateKey, UpdateFeaturesRequest
 
-from ..acl_recorder import MISSING_ID, AclCase, Scene, each
+from ..acl_recorder import AclCase, each
+from ..acl_scene import MISSING_ID, Scene
 from ..acls import Acls, on, on_cluster, on_topic
 from ..capture_connection import Request
 

@@ -4,7 +4,8 @@ from fauxka.protocol.messages import alter_configs, incremental_alter_configs
 from fauxka.protocol.messages.describe_configs import DescribeConfigsRequest, DescribeConfigsResource
 from fauxka.protocol.messages.list_config_resources import ListConfigResourcesRequest
 
-from ..acl_recorder import AclCase, Scene, each
+from ..acl_recorder import AclCase, each
+from ..acl_scene import Scene
 from ..acls import Acls, on_cluster, on_group, on_topic
 
 TOPIC, BROKER, BROKER_LOGGER, CLIENT_METRICS, GROUP = 2, 4, 8, 16, 32

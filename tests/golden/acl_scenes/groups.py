@@ -4,7 +4,8 @@ import re
 from collections.abc import Callable
 
 from ...messages import replaced
-from ..acl_recorder import CONSUMER_MEMBER, SHARE_PARTITION, AclCase, Scene, each
+from ..acl_recorder import AclCase, each
+from ..acl_scene import CONSUMER_MEMBER, SHARE_PARTITION, Scene
 from ..acls import Acls, on_cluster, on_group, on_topic, on_transactional_id
 from ..failover.coordinator_requests import (
     GROUP_KEY,

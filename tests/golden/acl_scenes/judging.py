@@ -6,7 +6,8 @@ Metadata returns which operations on a topic are authorized; Produce needs one t
 from fauxka.protocol.messages.metadata import MetadataRequest, MetadataRequestTopic
 
 from ..acl_brokers import ADMIN, ALICE, BOB, PERMISSIVE
-from ..acl_recorder import AclCase, Scene, each
+from ..acl_recorder import AclCase, each
+from ..acl_scene import Scene
 from ..acls import Acls, on_cluster, on_group, on_topic
 from ..failover.requests import Topic, records
 from ..failover.requests import producing as producing_records
@@ -54,7 +55,7 @@ _PATTERNS: dict[str, Acls] = {
     "prefixed": on_topic("top", "WRITE", pattern="PREFIXED"),
     "prefixed, the whole name": on_topic("topic", "WRITE", pattern="PREFIXED"),
     "prefixed, longer than the name": on_topic("topic-", "WRITE", pattern="PREFIXED"),
-    "prefixed, empty": on_topic("", "WRITE", pattern="PREFIXED"),
+    "prefixed, one letter": on_topic("t", "WRITE", pattern="PREFIXED"),
     "prefixed, not a prefix": on_topic("opic", "WRITE", pattern="PREFIXED"),
     "prefixed, an asterisk": on_topic("*", "WRITE", pattern="PREFIXED"),
     "wildcard": on_topic("*", "WRITE"),

@@ -8,7 +8,8 @@ from fauxka.protocol.messages.offset_fetch import (
     OffsetFetchRequestTopic,
 )
 
-from ..acl_recorder import AclCase, Scene, each
+from ..acl_recorder import AclCase, each
+from ..acl_scene import Scene
 from ..acls import Acls, on_group, on_topic
 from ..failover.coordinator_requests import committing, deleting_offsets, fetching_offsets
 from .several import joined

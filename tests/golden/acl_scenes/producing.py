@@ -3,7 +3,9 @@
 from fauxka.protocol.messages.init_producer_id import InitProducerIdRequest
 
 from ...messages import replaced
-from ..acl_recorder import AclCase, Scene, each
+from ..acl_brokers import PERMISSIVE
+from ..acl_recorder import AclCase, each
+from ..acl_scene import Scene
 from ..acls import Acls, on_cluster, on_topic, on_transactional_id
 from ..failover.coordinator_requests import TRANSACTION_TIMEOUT_MS, initialising
 from ..failover.requests import PRODUCE_BY_ID, in_transaction, producing, records
@@ -125,6 +127,18 @@ _IDEMPOTENT: dict[str, Acls] = {
     "WRITE of every topic, a topic denied": on_topic("*", "WRITE") + _deny_write("topic"),
     "WRITE of two topics, one denied": on_topic("topic", "WRITE") + on_topic("other", "WRITE") + _deny_write("topic"),
 }
+_BOB_EVERY_TOPIC = on_topic("*", "WRITE", principal="User:bob")
+_BOB_CLUSTER = on_cluster("IDEMPOTENT_WRITE", principal="User:bob")
+_PERMISSIVE: dict[str, Acls] = {
+    "no ACL": (),
+    "WRITE of a topic to bob": on_topic("topic", "WRITE", principal="User:bob"),
+    "IDEMPOTENT_WRITE to bob": _BOB_CLUSTER,
+    "IDEMPOTENT_WRITE and WRITE of a topic to bob": _BOB_CLUSTER + on_topic("topic", "WRITE", principal="User:bob"),
+    "IDEMPOTENT_WRITE and WRITE of every topic to bob": _BOB_CLUSTER + _BOB_EVERY_TOPIC,
+    "IDEMPOTENT_WRITE to bob, every topic denied": _BOB_CLUSTER + _deny_write("*"),
+    "IDEMPOTENT_WRITE to bob, a topic denied": _BOB_CLUSTER + _deny_write("topic"),
+    "IDEMPOTENT_WRITE to bob, a prefix denied": _BOB_CLUSTER + _deny_write("to", "PREFIXED"),
+}
 
 CASES: list[AclCase] = [
     *each("Produce v9", _produce, TOPIC_ACLS),
@@ -143,4 +157,5 @@ CASES: list[AclCase] = [
         {"no ACL": (), "DESCRIBE": on_transactional_id("transaction", "DESCRIBE"), "WRITE": _TRANSACTION},
     ),
     *each("InitProducerId v4 of an idempotent producer", _init_idempotent, _IDEMPOTENT),
+    *each("InitProducerId v4 with allow.everyone.if.no.acl.found", _init_idempotent, _PERMISSIVE, PERMISSIVE),
 ]

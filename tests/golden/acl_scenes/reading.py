@@ -6,7 +6,8 @@ from fauxka.protocol.message import Message
 from fauxka.protocol.messages.delete_records import DeleteRecordsPartition, DeleteRecordsRequest, DeleteRecordsTopic
 
 from ...messages import replaced
-from ..acl_recorder import AclCase, Scene, each
+from ..acl_recorder import AclCase, each
+from ..acl_scene import Scene
 from ..acls import Acls, on_cluster, on_topic
 from ..failover.requests import Topic, describing_producers, ending_epoch, fetching, listing_offsets
 from .several import joined
@@ -68,9 +69,7 @@ def _fetch_in_session(scene: Scene) -> None:
 
 def _delete_records(topic: Topic) -> DeleteRecordsRequest:
     partition = DeleteRecordsPartition(partition_index=0, offset=1)
-    return DeleteRecordsRequest(
-        topics=[DeleteRecordsTopic(name=topic.name, partitions=[partition])], timeout_ms=10_000
-    )
+    return DeleteRecordsRequest(topics=[DeleteRecordsTopic(name=topic.name, partitions=[partition])], timeout_ms=10_000)
 
 
 CASES: list[AclCase] = [
@@ -98,7 +97,5 @@ CASES: list[AclCase] = [
         acls_with("DESCRIBE", "CREATE") | {"CLUSTER_ACTION": on_cluster("CLUSTER_ACTION")},
     ),
     *each("DeleteRecords v2", of_four(2, "topics", _delete_records), acls_with("DELETE", "DESCRIBE", "WRITE")),
-    *each(
-        "DescribeProducers v0", of_four(0, "topics", describing_producers), acls_with("READ", "DESCRIBE", "WRITE")
-    ),
+    *each("DescribeProducers v0", of_four(0, "topics", describing_producers), acls_with("READ", "DESCRIBE", "WRITE")),
 ]

@@ -30,7 +30,8 @@ from fauxka.protocol.messages.write_share_group_state import PartitionData as Wr
 from fauxka.protocol.messages.write_share_group_state import WriteShareGroupStateRequest, WriteStateData
 
 from ...messages import replaced
-from ..acl_recorder import MISSING_ID, SHARE_MEMBER, AclCase, Scene, each
+from ..acl_recorder import AclCase, each
+from ..acl_scene import MISSING_ID, SHARE_MEMBER, Scene
 from ..acls import Acls, on_cluster, on_group, on_topic
 from ..failover.coordinator_requests import acknowledging, describing_sharers, share_fetching, sharing
 from ..failover.requests import Topic
@@ -65,9 +66,9 @@ def _describe(scene: Scene) -> None:
     scene.send(1, replaced(request, include_authorized_operations=True))
 
 
-def _shared(scene: Scene) -> list[Topic]:
+def _shared(scene: Scene, record_count: int = 0) -> list[Topic]:
     """Return two topics with a share group that has a member."""
-    topics = [scene.topic("topic"), scene.topic("other")]
+    topics = [scene.topic("topic", record_count=record_count), scene.topic("other", record_count=record_count)]
     scene.share_member("group", *topics)
     return topics
 
@@ -77,19 +78,23 @@ def _fetching(scene: Scene, *topics: Topic) -> ShareFetchRequest:
     return replaced(joined("topics", *requests), max_wait_ms=0, min_bytes=0)
 
 
-def _fetch_first(scene: Scene, *topics: Topic) -> None:
-    """Open a session of the member as the super user.
+def _fetch_first(scene: Scene, *topics: Topic, are_acquired: bool = False) -> None:
+    """Open a session of the member as the super user, until the topics are there, and a record of each acquired.
 
     A broker that has not led a partition for this group before answers a fetch before it has read its state.
     """
+    fetched: set[bytes] = set()
 
-    def has_read_states() -> bool:
+    def are_fetched() -> bool:
         response = scene.admin.call(_fetching(scene, *topics), 1)
         assert isinstance(response, ShareFetchResponse)
         assert response.error_code == 0, response
-        return len(response.responses) == len(topics)
+        for topic in response.responses:
+            if topic.partitions[0].acquired_records or not are_acquired:
+                fetched.add(topic.topic_id)
+        return len(fetched) == len(topics)
 
-    scene.admin.expect_that(has_read_states, "the states of share partitions")
+    scene.admin.expect_that(are_fetched, "share partitions")
 
 
 def _fetch(scene: Scene) -> None:
@@ -103,8 +108,9 @@ def _fetch_missing(scene: Scene) -> None:
 
 
 def _acknowledge(scene: Scene) -> None:
-    topics = _shared(scene)
-    _fetch_first(scene, *topics)
+    scene.group_config("group", share_auto_offset_reset="earliest")
+    topics = _shared(scene, record_count=1)
+    _fetch_first(scene, *topics, are_acquired=True)
     requests = [acknowledging(scene.name("group"), SHARE_MEMBER, 1, topic, 0) for topic in topics]
     scene.send(1, joined("topics", *requests))
 

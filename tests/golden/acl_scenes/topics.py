@@ -6,8 +6,9 @@ from fauxka.protocol.messages.create_partitions import CreatePartitionsRequest, 
 from fauxka.protocol.messages.create_topics import CreatableTopic, CreateTopicsRequest
 from fauxka.protocol.messages.delete_topics import DeleteTopicsRequest, DeleteTopicState
 
-from ..acl_brokers import ADMIN
-from ..acl_recorder import AclCase, Scene, each
+from ..acl_brokers import ADMIN, PERMISSIVE
+from ..acl_recorder import AclCase, each
+from ..acl_scene import Scene
 from ..acls import Acls, on_cluster, on_topic
 from .judging import METADATA, operations_of
 from .reading import acls_with, of_four
@@ -22,9 +23,7 @@ def _create(version: int, *, validate_only: bool = False) -> Callable[[Scene], N
             CreatableTopic(name=scene.name(name), num_partitions=1, replication_factor=1)
             for name in ("topic", "other", "present")
         ]
-        scene.send(
-            version, CreateTopicsRequest(topics=creatable, timeout_ms=TIMEOUT_MS, validate_only=validate_only)
-        )
+        scene.send(version, CreateTopicsRequest(topics=creatable, timeout_ms=TIMEOUT_MS, validate_only=validate_only))
 
     return steps
 
@@ -64,7 +63,9 @@ def _delete_by_name_and_id(scene: Scene) -> None:
 
 
 def _add_partitions(name: str) -> CreatePartitionsRequest:
-    return CreatePartitionsRequest(topics=[CreatePartitionsTopic(name=name, count=2, assignments=None)], timeout_ms=TIMEOUT_MS)
+    return CreatePartitionsRequest(
+        topics=[CreatePartitionsTopic(name=name, count=2, assignments=None)], timeout_ms=TIMEOUT_MS
+    )
 
 
 _DELETIONS: dict[str, Acls] = {
@@ -95,9 +96,21 @@ _CREATIONS: dict[str, Acls] = {
 
 CASES: list[AclCase] = [
     *each("CreateTopics v7", _create(7), _CREATIONS),
+    *each(
+        "CreateTopics v7 with allow.everyone.if.no.acl.found",
+        _create(7),
+        {
+            "CREATE of the cluster to bob": on_cluster("CREATE", principal="User:bob"),
+            "CREATE of the cluster and a topic to bob": on_cluster("CREATE", principal="User:bob")
+            + on_topic("topic", "CREATE", principal="User:bob"),
+        },
+        PERMISSIVE,
+    ),
     *each("CreateTopics v4", _create(4), {"no ACL": (), "CREATE of one": on_topic("topic", "CREATE")}),
     *each(
-        "CreateTopics v7, only validated", _create(7, validate_only=True), {"no ACL": (), "CREATE": on_cluster("CREATE")}
+        "CreateTopics v7, only validated",
+        _create(7, validate_only=True),
+        {"no ACL": (), "CREATE": on_cluster("CREATE")},
     ),
     *each("CreateTopics v7 twice the same", _create_twice, {"no ACL": (), "CREATE": on_topic("topic", "CREATE")}),
     *each(

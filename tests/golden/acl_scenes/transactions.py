@@ -10,7 +10,8 @@ from fauxka.protocol.messages.write_txn_markers import (
 )
 
 from ...messages import replaced
-from ..acl_recorder import AclCase, Scene, each
+from ..acl_recorder import AclCase, each
+from ..acl_scene import Scene
 from ..acls import Acls, on_cluster, on_group, on_topic, on_transactional_id
 from ..failover.coordinator_requests import describing_transactions, listing_transactions
 from .several import joined
@@ -64,7 +65,7 @@ def _commit_offsets(version: int) -> Callable[[Scene], None]:
     def steps(scene: Scene) -> None:
         topics = [scene.topic("topic"), scene.topic("other"), scene.missing_topic("missing")]
         producer = scene.producer("transaction")
-        scene.admin.call(producer.adding_offsets(scene.name("group")), 3)
+        scene.add_offsets(producer, "group")
         requests = (producer.committing(scene.name("group"), topic, 1) for topic in topics)
         scene.send(version, joined("topics", *requests))
 

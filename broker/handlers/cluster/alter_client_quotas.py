@@ -1,0 +1,88 @@
+"""AlterClientQuotas (49), versions 0-1.
+
+v1 flexible.
+Source: ControllerApis.handleAlterClientQuotas and ClientQuotaControlManager.alterClientQuotas, Kafka 4.3.0;
+tests/golden/quotas-4.3.0.jsonl.
+"""
+
+from __future__ import annotations
+
+from ....protocol.error_codes import KafkaError
+from ....protocol.messages.alter_client_quotas import (
+    AlterClientQuotasRequest,
+    AlterClientQuotasResponse,
+    EntityData,
+    RequestEntryData,
+    ResponseEntryData,
+)
+from ...metadata.client_quota_control import (
+    Alteration,
+    addresses_of,
+    check_alteration,
+    duplicate_error,
+    has_duplicate_key,
+    is_address,
+    names_of,
+)
+from ...metadata.client_quotas_image import IP, QuotaEntity, entity_of
+from ...requests.request_context import RequestContext, SteppedApiHandler
+from ...runtime.deferred import Deferred
+from ...runtime.long_work import Steps, in_thread
+
+# The result of each entity of a request.
+_Results = dict[QuotaEntity, KafkaError | None]
+
+
+def handle(
+    context: RequestContext, request: AlterClientQuotasRequest
+) -> Steps[AlterClientQuotasResponse | Deferred[AlterClientQuotasResponse]]:
+    """Change the quotas of each entity, unless validate_only; an error of one does not affect the others."""
+    hosts = yield from _find_hosts(request)
+    results: _Results = {}
+    alterations: list[Alteration] = []
+    for requested in request.entries:
+        entity = entity_of(names_of(requested))
+        if entity in results or has_duplicate_key(requested):
+            # Of an entity that is named twice, Kafka makes the first change.
+            results[entity] = duplicate_error(entity)
+            continue
+        results[entity] = _check(requested, hosts, alterations)
+        yield None
+    if request.validate_only:
+        return _response(results, None)
+    context.node.controller.alter_client_quotas(alterations)
+    return context.node.controller.when_saved(lambda error: _response(results, error))
+
+
+def _check(requested: RequestEntryData, hosts: set[str], alterations: list[Alteration]) -> KafkaError | None:
+    """Add the alteration to alterations, or return its error."""
+    try:
+        alterations.append(check_alteration(requested, hosts.__contains__))
+    except KafkaError as error:
+        return error
+    return None
+
+
+def _find_hosts(request: AlterClientQuotasRequest) -> Steps[set[str]]:
+    """Return the names of hosts in the request that have an address."""
+    addresses = {names_of(requested).get(IP) for requested in request.entries}
+    names = {address for address in addresses if address and not is_address(address)}
+    if not names:
+        return set()
+    return (yield from in_thread(lambda: {name for name in names if addresses_of(name)}))
+
+
+def _response(results: _Results, storage_error: KafkaError | None) -> AlterClientQuotasResponse:
+    entries = [_entry(entity, error or storage_error) for entity, error in results.items()]
+    return AlterClientQuotasResponse(entries=entries)
+
+
+def _entry(entity: QuotaEntity, error: KafkaError | None) -> ResponseEntryData:
+    return ResponseEntryData(
+        error_code=0 if error is None else error.code,
+        error_message=None if error is None else error.message,
+        entity=[EntityData(entity_type=kind, entity_name=name) for kind, name in entity],
+    )
+
+
+HANDLER = SteppedApiHandler(AlterClientQuotasRequest.read, handle)

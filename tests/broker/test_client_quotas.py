@@ -1,0 +1,349 @@
+"""Client quotas beyond the answers that are compared with Kafka: exact times on a clock moved by hand, and nodes."""
+
+import socket
+import struct
+from collections.abc import Iterator, Mapping
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from fauxka.broker.isolation import Isolation
+from fauxka.protocol.api_keys import ApiKey
+from fauxka.protocol.messages.alter_client_quotas import AlterClientQuotasResponse
+from fauxka.protocol.messages.api_versions import ApiVersionsRequest
+from fauxka.protocol.messages.create_topics import CreateTopicsResponse
+from fauxka.protocol.messages.describe_client_quotas import DescribeClientQuotasResponse
+from fauxka.protocol.messages.fetch import FetchResponse
+from fauxka.protocol.messages.metadata import MetadataRequest, MetadataResponse
+from fauxka.protocol.messages.produce import ProduceResponse
+from fauxka.protocol.primitives import Reader, Writer
+
+from ..golden.capture_connection import Connection, ConnectionClosedError
+from ..golden.capture_quotas import CONNECTION, FETCH, MUTATION, PRODUCE, REQUEST, altering, describing, entry
+from ..golden.quota_effects import TOPIC, creating, fetching, producing
+from ..manual_clock import ManualClock
+from .running_cluster import RunningCluster
+from .running_node import Node
+
+APP = "app"
+# The size of one batch of 90,000 bytes, with its request around it.
+BATCH_BYTES = 90_000
+PRODUCE_VERSION = 9
+Entity = Mapping[str, str | None]
+
+
+@pytest.fixture
+def clock() -> ManualClock:
+    return ManualClock()
+
+
+@pytest.fixture
+def node(clock: ManualClock) -> Iterator[Node]:
+    with Node(clock=clock) as running:
+        with running.client() as client:
+            client.create_topic(TOPIC)
+        yield running
+
+
+def set_quota(address: str, key: str, value: float | None, entity: Entity | None = None) -> None:
+    with closing(Connection(address, "admin")) as admin:
+        response = admin.call(altering(entry({"client-id": APP} if entity is None else entity, {key: value})), 1)
+    assert isinstance(response, AlterClientQuotasResponse)
+    assert [each.error_code for each in response.entries] == [0], response
+
+
+def quotas_at(address: str) -> dict[str, float]:
+    with closing(Connection(address, "admin")) as admin:
+        response = admin.call(describing(), 1)
+    assert isinstance(response, DescribeClientQuotasResponse)
+    return {value.key: value.value for each in response.entries or [] for value in each.values}
+
+
+def produce(client: Connection, size: int) -> int:
+    response = client.call(producing(size, APP), 9)
+    assert isinstance(response, ProduceResponse)
+    assert response.responses[0].partition_responses[0].error_code == 0
+    return response.throttle_time_ms
+
+
+def fetch(client: Connection, position: int = 0) -> FetchResponse:
+    response = client.call(fetching(position, BATCH_BYTES), 11)
+    assert isinstance(response, FetchResponse)
+    return response
+
+
+class BufferedClient:
+    """A producer that sends its requests before it reads the first response."""
+
+    def __init__(self, address: str) -> None:
+        host, port = address.rsplit(":", 1)
+        self._socket = socket.create_connection((host, int(port)), 10)
+        self._stream = self._socket.makefile("rb")
+
+    def send_all(self, sizes: list[int]) -> None:
+        """Send a Produce of each size, of the client APP."""
+        frames: list[bytes] = []
+        for size in sizes:
+            writer = Writer()
+            producing(size, APP).write(writer, PRODUCE_VERSION)
+            header = struct.pack(f">hhih{len(APP)}sb", ApiKey.PRODUCE, PRODUCE_VERSION, 1, len(APP), APP.encode(), 0)
+            frames.append(struct.pack(">i", size) + header + writer.getvalue())
+        self._socket.sendall(b"".join(frames))
+
+    def throttle_time_ms(self) -> int:
+        """Return the throttle time of the next response."""
+        (size,) = struct.unpack(">i", self._stream.read(4))
+        # Behind the correlation id and the tagged fields of the header.
+        reader = Reader(self._stream.read(size)[5:])
+        return ProduceResponse.read(reader, PRODUCE_VERSION).throttle_time_ms
+
+    def close(self) -> None:
+        self._stream.close()
+        self._socket.close()
+
+
+def has_response(client: Connection) -> bool:
+    """Send an ApiVersions, and return whether it is answered. It is sent once more in the next call."""
+    client.start(ApiVersionsRequest(), 0)
+    client.socket.settimeout(0.2)
+    try:
+        client.finish(ApiVersionsRequest(), 0)
+    except TimeoutError:
+        return False
+    finally:
+        client.socket.settimeout(10)
+    return True
+
+
+def advance(node: Node, clock: ManualClock, ms: int) -> None:
+    node.call(lambda: clock.advance(ms))
+
+
+def test_producer_is_throttled_for_the_time_of_the_formula(node: Node, clock: ManualClock) -> None:
+    set_quota(node.address, PRODUCE, 10_000)
+    with closing(Connection(node.address, APP)) as client:
+        assert produce(client, 100_000) == 0
+        assert produce(client, 5_000) == 500
+        advance(node, clock, 500)
+        # 105,000 and 9,950 bytes in 10.5 s.
+        assert produce(client, 9_950) == 995
+
+
+def test_muted_connection_is_served_when_its_throttle_time_has_passed(node: Node, clock: ManualClock) -> None:
+    set_quota(node.address, PRODUCE, 10_000)
+    with closing(Connection(node.address, APP)) as client:
+        assert produce(client, 110_000) == 1000
+        assert not has_response(client)
+
+        advance(node, clock, 999)
+        client.socket.settimeout(0.2)
+        with pytest.raises(TimeoutError):
+            client.finish(ApiVersionsRequest(), 0)
+        client.socket.settimeout(10)
+        advance(node, clock, 1)
+
+        client.finish(ApiVersionsRequest(), 0)
+
+
+def test_other_connections_of_a_throttled_client_are_served(node: Node) -> None:
+    set_quota(node.address, PRODUCE, 1)
+    with closing(Connection(node.address, APP)) as client, closing(Connection(node.address, APP)) as other:
+        assert produce(client, 10_000) > 0
+
+        assert has_response(other)
+        assert not has_response(client)
+
+
+def test_requests_sent_at_once_are_each_throttled(node: Node, clock: ManualClock) -> None:
+    set_quota(node.address, PRODUCE, 10_000)
+    sizes = [110_000, 110_000]
+    with closing(BufferedClient(node.address)) as client:
+        client.send_all(sizes)
+        first = client.throttle_time_ms()
+        advance(node, clock, first)
+        second = client.throttle_time_ms()
+
+    # The second one makes it 220,000 bytes in 10 s.
+    assert (first, second) == (1000, 12_000)
+
+
+def test_quota_applies_to_connections_and_routes_from_before_it(node: Node) -> None:
+    with closing(Connection(node.address, APP)) as client:
+        assert [produce(client, 110_000) for _ in range(3)] == [0, 0, 0]
+        set_quota(node.address, PRODUCE, 10_000)
+
+        assert produce(client, 110_000) == 1000
+
+
+def test_throttled_fetch_is_empty_and_its_bytes_do_not_count(node: Node, clock: ManualClock) -> None:
+    with closing(Connection(node.address, APP)) as client:
+        produce(client, 90_000)
+        produce(client, 90_000)
+        set_quota(node.address, FETCH, 10_000)
+        first = fetch(client, 0)
+        assert first.throttle_time_ms == 0 and first.responses
+        second = fetch(client, 1)
+        assert 7000 < second.throttle_time_ms < 9000 and not second.responses
+        advance(node, clock, second.throttle_time_ms)
+        third = fetch(client, 1)
+        assert 0 < third.throttle_time_ms < second.throttle_time_ms
+        advance(node, clock, 11_000)
+
+        assert fetch(client, 1).responses
+
+
+def test_mutations_above_the_quota_are_refused_until_the_bucket_owes_nothing(node: Node, clock: ManualClock) -> None:
+    set_quota(node.address, MUTATION, 2)
+    with closing(Connection(node.address, APP)) as client:
+        results: list[tuple[int, int]] = []
+        for name, count, ms in (("first", 25, 0), ("second", 1, 1500), ("second", 1, 0)):
+            response = client.call(creating(name, count), 7)
+            assert isinstance(response, CreateTopicsResponse)
+            results.append((response.topics[0].error_code, response.throttle_time_ms))
+            advance(node, clock, ms)
+
+    assert results == [(0, 0), (89, 1500), (0, 0)]
+
+
+def test_request_time_throttles_for_a_window_at_most(node: Node) -> None:
+    set_quota(node.address, REQUEST, 1e-9)
+    with closing(Connection(node.address, APP)) as client:
+        response = client.call(MetadataRequest(topics=[]), 12)
+
+    assert isinstance(response, MetadataResponse)
+    assert response.throttle_time_ms == 1000
+
+
+def test_connection_above_the_quota_of_its_address_is_closed_after_its_throttle_time(
+    node: Node, clock: ManualClock
+) -> None:
+    host, port = node.address.rsplit(":", 1)
+    set_quota(node.address, CONNECTION, 1, {"ip": "127.0.0.2"})
+    opened = [socket.create_connection((host, int(port)), 10, source_address=("127.0.0.2", 0)) for _ in range(11)]
+    with node.client() as other:
+        # All are accepted in the order of their arrival.
+        other.metadata()
+    opened[-1].settimeout(0.2)
+    with pytest.raises(TimeoutError):
+        opened[-1].recv(1)
+    advance(node, clock, 1000)
+    opened[-1].settimeout(10)
+
+    assert opened[-1].recv(1) == b""
+    for each in opened:
+        each.close()
+
+
+def test_stopped_node_closes_throttled_connections(clock: ManualClock) -> None:
+    with Node(clock=clock) as node:
+        host, port = node.address.rsplit(":", 1)
+        set_quota(node.address, CONNECTION, 1, {"ip": "127.0.0.2"})
+        opened = [socket.create_connection((host, int(port)), 10, source_address=("127.0.0.2", 0)) for _ in range(11)]
+        with node.client() as other:
+            other.metadata()
+
+    assert opened[-1].recv(1) == b""
+    for each in opened:
+        each.close()
+
+
+def test_client_that_leaves_while_it_is_muted_leaves_nothing(node: Node, clock: ManualClock) -> None:
+    set_quota(node.address, PRODUCE, 1)
+    pending = node.call(lambda: clock.pending_count)
+    with closing(Connection(node.address, APP)) as client:
+        assert produce(client, 10_000) > 0
+    with closing(Connection(node.address, "other")) as other:
+        while node.call(lambda: node.server.connection_count) > 1:
+            assert has_response(other)
+
+    advance(node, clock, 3_600_000)
+    assert node.call(lambda: clock.pending_count) <= pending + 1
+
+
+def test_reset_deletes_quotas_and_what_was_measured(node: Node) -> None:
+    set_quota(node.address, PRODUCE, 10_000)
+    with closing(Connection(node.address, APP)) as client:
+        assert produce(client, 110_000) == 1000
+    node.reset()
+    assert quotas_at(node.address) == {}
+    with node.client() as admin:
+        admin.create_topic(TOPIC)
+    set_quota(node.address, PRODUCE, 10_000)
+
+    with closing(Connection(node.address, APP)) as client:
+        assert produce(client, 100_000) == 0
+
+
+def test_restored_snapshot_has_its_quotas(node: Node) -> None:
+    set_quota(node.address, PRODUCE, 10_000)
+    snapshot = node.take_snapshot()
+    set_quota(node.address, PRODUCE, None)
+    set_quota(node.address, FETCH, 5)
+
+    node.restore(snapshot)
+
+    assert quotas_at(node.address) == {PRODUCE: 10_000}
+    with closing(Connection(node.address, APP)) as client:
+        assert produce(client, 110_000) == 1000
+
+
+@pytest.mark.parametrize("value", [1234.5, 1e300, float("inf")])
+def test_quotas_are_kept_in_the_data_folder_and_apply_after_a_restart(tmp_path: Path, value: float) -> None:
+    with Node(tmp_path) as node:
+        with node.client() as client:
+            client.create_topic(TOPIC)
+        set_quota(node.address, PRODUCE, 10_000, {"user": None, "client-id": APP})
+        set_quota(node.address, REQUEST, value)
+        set_quota(node.address, CONNECTION, 1_000_000, {"ip": None})
+    with Node(tmp_path) as node:
+        assert quotas_at(node.address) == {PRODUCE: 10_000, REQUEST: value, CONNECTION: 1_000_000}
+        with closing(Connection(node.address, APP)) as client:
+            assert produce(client, 110_000) == 1000
+
+
+def test_all_nodes_have_the_quotas_and_measure_on_their_own() -> None:
+    with RunningCluster() as cluster:
+        set_quota(cluster.address(2), REQUEST, 1e-9)
+        throttle_ms: list[int] = []
+        for node_id in (1, 2, 3):
+            with closing(Connection(cluster.address(node_id), APP)) as client:
+                response = client.call(MetadataRequest(topics=[]), 12)
+                assert isinstance(response, MetadataResponse)
+                throttle_ms.append(response.throttle_time_ms)
+
+    assert throttle_ms == [1000, 1000, 1000]
+
+
+def test_node_that_was_cut_off_applies_the_quotas_when_it_reaches_the_controller() -> None:
+    with RunningCluster() as cluster:
+        cluster.isolate(3, [Isolation.CONTROLLER])
+        set_quota(cluster.address(1), REQUEST, 1e-9)
+        assert quotas_at(cluster.address(3)) == {}
+        cluster.call(lambda: cluster.membership.rejoin(3))
+        assert quotas_at(cluster.address(3)) == {REQUEST: 1e-9}
+
+        with closing(Connection(cluster.address(3), APP)) as client:
+            response = client.call(MetadataRequest(topics=[]), 12)
+
+    assert isinstance(response, MetadataResponse)
+    assert response.throttle_time_ms == 1000
+
+
+def test_unacknowledged_batch_that_is_refused_still_closes_the_connection(node: Node) -> None:
+    set_quota(node.address, PRODUCE, 1)
+    request = producing(1000, APP, acks=0)
+    request.topic_data[0].name = "missing"
+    with closing(Connection(node.address, APP)) as client:
+        client.start(request, 9)
+        with pytest.raises(ConnectionClosedError):
+            client.call(ApiVersionsRequest(), 0)
+
+
+def test_question_for_quotas_begins_no_measuring() -> None:
+    with Node() as node:
+        with node.client() as client:
+            client.create_topic(TOPIC)
+        assert quotas_at(node.address) == {}
+
+        assert node.cluster.node.client_quotas is None

@@ -1,0 +1,86 @@
+"""A request of very many elements that an authorizer judges does not hold the event loop either."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Iterator
+from contextlib import contextmanager
+
+import pytest
+
+from fauxka.broker.handlers import HANDLERS
+from fauxka.broker.security.acl.acl_types import CLUSTER_NAME, AclOperation, AclPermission, PatternType, ResourceType
+from fauxka.broker.security.acl.acls import AclBinding
+from fauxka.broker.security.acl.authorizer_config import CLASS_NAME
+from fauxka.protocol.api_keys import ApiKey
+
+from .long_requests import SETTINGS, TOPIC, ask
+from .loop_pauses import LoopPauses, measured_loop
+from .running_node import Node
+from .test_long_requests import PAUSE_SECONDS_MAX
+from .wide_requests import WideRequest, wide_requests
+
+# All that a request needs as a whole; what it needs of topics is denied.
+ALLOWED = {
+    ResourceType.CLUSTER: CLUSTER_NAME,
+    ResourceType.GROUP: "*",
+    ResourceType.TRANSACTIONAL_ID: "*",
+}
+
+
+@contextmanager
+def measured_node() -> Generator[tuple[Node, LoopPauses]]:
+    config = {key: value for key, _, value in (setting.partition("=") for setting in SETTINGS)}
+    with (
+        pytest.MonkeyPatch.context() as monkeypatch,
+        measured_loop(monkeypatch) as (loop, pauses),
+        Node(config={**config, "authorizer.class.name": CLASS_NAME}, loop=loop) as node,
+    ):
+        yield node, pauses
+
+
+@pytest.fixture(scope="module")
+def without_acls() -> Iterator[tuple[Node, LoopPauses]]:
+    with measured_node() as measured:
+        yield measured
+
+
+@pytest.fixture(scope="module")
+def without_topics() -> Iterator[tuple[Node, LoopPauses]]:
+    with measured_node() as (node, pauses):
+        acls = node.cluster.image.security.acls
+        for resource_type, name in ALLOWED.items():
+            literal = (resource_type, name, PatternType.LITERAL)
+            acls.add(AclBinding(*literal, "User:*", "*", AclOperation.ALL, AclPermission.ALLOW))
+        # What allows every topic is denied.
+        for operation in (AclOperation.CREATE, AclOperation.DELETE, AclOperation.CLUSTER_ACTION):
+            cluster = (ResourceType.CLUSTER, CLUSTER_NAME, PatternType.LITERAL)
+            acls.add(AclBinding(*cluster, "User:*", "*", operation, AclPermission.DENY))
+        yield node, pauses
+
+
+REQUESTS = [each for each in wide_requests() if each.api.key in HANDLERS and each.api.key is not ApiKey.PRODUCE]
+
+
+@pytest.mark.deep
+@pytest.mark.parametrize("request_", REQUESTS, ids=str)
+def test_widest_denied_request_does_not_hold_the_event_loop(
+    request_: WideRequest, without_acls: tuple[Node, LoopPauses]
+) -> None:
+    check(request_, without_acls)
+
+
+@pytest.mark.parametrize("request_", REQUESTS, ids=str)
+def test_widest_request_for_denied_topics_does_not_hold_the_event_loop(
+    request_: WideRequest, without_topics: tuple[Node, LoopPauses]
+) -> None:
+    check(request_, without_topics)
+
+
+def check(request_: WideRequest, measured: tuple[Node, LoopPauses]) -> None:
+    node, pauses = measured
+    frame = request_.frame(request_.widest, TOPIC.decode())
+    pauses.longest = 0.0
+
+    assert ask(node.address, frame) is not None
+
+    assert pauses.longest < PAUSE_SECONDS_MAX
