@@ -113,6 +113,12 @@ def commands() -> None:
 )
 @click.option("users", "--user", multiple=True, metavar="NAME:PASSWORD", help="User of SASL listeners. Repeatable.")
 @click.option(
+    "--token-lifetime-ms",
+    envvar="FAUXKA_TOKEN_LIFETIME_MS",
+    type=click.IntRange(1, 365 * 24 * 3600 * 1000),
+    help="Lifetime of the tokens that the admin API issues to users.  [default: 3600000]",
+)
+@click.option(
     "--tls-dir",
     envvar="FAUXKA_TLS_DIR",
     type=PATH,

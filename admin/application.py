@@ -12,6 +12,7 @@ import logging
 from collections.abc import Awaitable, Callable, Collection, Iterable, Sequence
 from inspect import isawaitable
 from typing import TypeVar, cast
+from urllib.parse import parse_qsl
 
 import msgspec
 from starlette.applications import Starlette
@@ -36,6 +37,8 @@ Parameters = TypeVar("Parameters", bound=msgspec.Struct)
 # A rule has a few hundred bytes; the longest list of ids has less than 200,000.
 BODY_BYTES_MAX = 1024 * 1024
 AUTHORIZATION = "authorization"
+# The form of a token request has five.
+FORM_FIELDS_MAX = 100
 # Bodies that an operation without a body accepts.
 NO_BODIES = frozenset({b"", b"{}"})
 
@@ -93,18 +96,8 @@ class _Endpoints:
 
     async def _respond(self, operation: Operation, request: Request) -> Response:
         self._check(operation, request)
-        arguments: dict[str, object] = {}
-        if operation.path_type is not None:
-            parts = {name: str(value) for name, value in request.path_params.items()}
-            arguments["path"] = read_parameters(operation.path_type, parts.items())
-        query = read_parameters(operation.query_type or NoParameters, request.query_params.multi_items())
-        if operation.query_type is not None:
-            arguments["query"] = query
-        body = await _read_body(request)
-        if operation.body_type is not None:
-            arguments["body"] = decode(body, cast("type[object]", operation.body_type), operation.ignored)
-        elif body.strip() not in NO_BODIES:
-            raise CallError(400, "this operation has no body", field="", value=len(body), allowed="no body")
+        arguments = _parameters_of(operation, request)
+        arguments.update(_body_of(operation, await _read_body(request)))
         if operation.wants_caller:
             arguments["caller"] = _HttpCaller(request, self._stopping)
         result = operation.perform(self._control, **arguments)
@@ -142,6 +135,31 @@ class _HttpCaller:
             pass
 
 
+def _parameters_of(operation: Operation, request: Request) -> dict[str, object]:
+    """Return path, query and headers, those that the operation takes. Raises RuleError."""
+    arguments: dict[str, object] = {}
+    if operation.path_type is not None:
+        parts = {name: str(value) for name, value in request.path_params.items()}
+        arguments["path"] = read_parameters(operation.path_type, parts.items())
+    query = read_parameters(operation.query_type or NoParameters, request.query_params.multi_items())
+    if operation.query_type is not None:
+        arguments["query"] = query
+    if operation.wants_headers:
+        arguments["headers"] = request.headers
+    return arguments
+
+
+def _body_of(operation: Operation, body: bytes) -> dict[str, object]:
+    """Return the body or the form, if the operation takes one. Raises RuleError and CallError."""
+    if operation.body_type is not None:
+        return {"body": decode(body, cast("type[object]", operation.body_type), operation.ignored)}
+    if operation.form_type is not None:
+        return {"form": read_parameters(operation.form_type, _form_fields(body))}
+    if body.strip() not in NO_BODIES:
+        raise CallError(400, "this operation has no body", field="", value=len(body), allowed="no body")
+    return {}
+
+
 def read_parameters(model: type[Parameters], given: Iterable[tuple[str, str]]) -> Parameters:
     """Return names and values as a model. Raises RuleError for unknown, invalid, missing and repeated parameters."""
     values: dict[str, str] = {}
@@ -150,6 +168,14 @@ def read_parameters(model: type[Parameters], given: Iterable[tuple[str, str]]) -
             raise RuleError(name, text, "one value", f"{name} is given more than once")
         values[name] = text
     return decode_query(values, model)
+
+
+def _form_fields(body: bytes) -> list[tuple[str, str]]:
+    """Return the fields of a form. Raises CallError 400."""
+    try:
+        return parse_qsl(body.decode("latin-1"), keep_blank_values=True, max_num_fields=FORM_FIELDS_MAX)
+    except ValueError as error:
+        raise CallError(400, f"expected a form of at most {FORM_FIELDS_MAX} fields", field="") from error
 
 
 async def _read_body(request: Request) -> bytes:
@@ -171,9 +197,10 @@ async def _read_body(request: Request) -> bytes:
 
 
 def _response(operation: Operation, result: object) -> Response:
+    headers = dict(operation.headers)
     if operation.media_type == JSON:
-        return json_response(operation.status, result)
-    return Response(cast(bytes, result), operation.status, media_type=operation.media_type)
+        return json_response(operation.status, result, headers)
+    return Response(cast(bytes, result), operation.status, headers, media_type=operation.media_type)
 
 
 def _http_error_response(request: Request, error: Exception) -> Response:

@@ -43,7 +43,12 @@ class WaitTimedOut(msgspec.Struct, kw_only=True):
 
 
 class CallError(FauxkaError):
-    """An error response: the HTTP status and its body."""
+    """An error response: the HTTP status and its body.
+
+    challenge: the WWW-Authenticate of a 401.
+    """
+
+    challenge = "Bearer"
 
     def __init__(
         self, status: int, message: str, *, field: str | None = None, value: object = None, allowed: str | None = None

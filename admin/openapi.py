@@ -11,7 +11,7 @@ import msgspec
 from .. import __version__
 from .errors import ErrorBody, WaitTimedOut
 from .openapi_examples import body_example, error_examples
-from .operation import JSON, Operation
+from .operation import FORM, JSON, Operation
 
 Json = dict[str, object]
 
@@ -43,7 +43,8 @@ class _Models:
     def __init__(self, operations: Iterable[Operation]) -> None:
         kinds: list[object] = [ErrorBody, WaitTimedOut]
         for operation in operations:
-            kinds += [operation.path_type, operation.query_type, operation.body_type, operation.result_type]
+            kinds += [operation.path_type, operation.query_type, operation.body_type, operation.form_type]
+            kinds += [operation.result_type, operation.error_type]
         wanted = [kind for kind in dict.fromkeys(kinds) if kind is not None]
         schemas, components = msgspec.json.schema_components(wanted, ref_template=REFERENCE)
         self.components = cast("dict[str, Json]", components)
@@ -80,6 +81,9 @@ def _operation(operation: Operation, models: _Models) -> Json:
             media["example"] = example
         content = {JSON: media}
         described["requestBody"] = {"required": True, "content": content}
+    elif operation.form_type is not None:
+        form: Json = {"schema": models.schema_of(operation.form_type), "example": body_example(operation)}
+        described["requestBody"] = {"required": True, "content": {FORM: form}}
     return described
 
 
@@ -104,6 +108,8 @@ def _responses(operation: Operation, models: _Models) -> Json:
         schema = models.schema_of(ErrorBody)
         if status == HTTPStatus.REQUEST_TIMEOUT and status in operation.errors:
             schema = {"anyOf": [models.schema_of(WaitTimedOut), schema]}
+        elif operation.error_type is not None and status in (HTTPStatus.BAD_REQUEST, HTTPStatus.UNAUTHORIZED):
+            schema = {"anyOf": [models.schema_of(operation.error_type), schema]}
         examples = {name: {"value": value} for name, value in error_examples(operation, status).items()}
         content = {JSON: {"schema": schema, "examples": examples}}
         responses[str(status)] = {"description": HTTPStatus(status).phrase, "content": content}

@@ -73,6 +73,12 @@ BODIES: dict[str, Json] = {
         "rules": [{"keys": ["produce"], "topic": "orders", "error": "NOT_LEADER_OR_FOLLOWER", "count": 3}]
     },
     "POST /faults/{id}/wait": {"hits": 3, "timeout": "30s"},
+    "POST /oauth/token": {
+        "grant_type": "client_credentials",
+        "client_id": "alice",
+        "client_secret": "secret",
+        "scope": "kafka",
+    },
 }
 _NO_PRODUCER = CallError(404, "producer 7 has no entry in any topic", field="producer_id", value=7)
 _EPOCH_AT_MAX = "producer 7 on orders-0 has epoch 32766, which is the greatest"
@@ -169,7 +175,7 @@ def _invalid_call(operation: Operation) -> CallError:
     """Return the error for the example body with a misspelled field, or for a misspelled parameter."""
     body = body_example(operation)
     try:
-        if body is not None:
+        if body is not None and operation.body_type is not None:
             name, value = next(iter(body.items()))
             convert({**body, name[:-1]: value}, cast("type[object]", operation.body_type))
         else:

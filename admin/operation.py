@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Protocol, cast, get_type_hints
 
 from msgspec import Struct
 
 JSON = "application/json"
+FORM = "application/x-www-form-urlencoded"
 # Errors of any call, before its operation is looked up: a browser's request, an unfinished request, too many headers,
 # too many connections.
 ERRORS_OF_ANY_CALL = (403, 408, 431, 503)
@@ -32,13 +33,15 @@ class Caller(Protocol):
 class Operation:
     """A method and a path, and the function that implements them.
 
-    perform: called with the Control and, as keywords, its parameters `path`, `query` and `body` (msgspec Structs that
-    validate the call) and `caller`. Returns the response body. May be a coroutine function. Its docstring is the
-    summary and description of the operation.
+    perform: called with the Control and, as keywords, its parameters `path`, `query`, and `body` or `form` (msgspec
+    Structs that validate the call), `caller` and `headers` (those of the call, by names in lower case). Returns the
+    response body. May be a coroutine function. Its docstring is the summary and description of the operation.
     errors: error statuses other than those that follow from the parameters.
     is_public: no token is needed.
     ignored: fields that responses add to the body; they are skipped, so that a response can be posted again.
     media_type: of the response; if it is not JSON, perform returns bytes.
+    error_type: the model of the bodies of 400 and 401, beside the one of all operations; None for that one only.
+    headers: of the response.
     """
 
     method: str
@@ -50,6 +53,8 @@ class Operation:
     is_public: bool = False
     ignored: frozenset[str] = frozenset()
     media_type: str = JSON
+    error_type: type[Struct] | None = None
+    headers: Mapping[str, str] = field(default_factory=dict[str, str])
 
     @cached_property
     def _hints(self) -> dict[str, object]:
@@ -71,6 +76,11 @@ class Operation:
         return self._hints.get("body")
 
     @property
+    def form_type(self) -> type[Struct] | None:
+        """The model of a request body that is a form."""
+        return cast("type[Struct] | None", self._hints.get("form"))
+
+    @property
     def result_type(self) -> object | None:
         """The model of the response body; None for no body."""
         result = self._hints.get("return")
@@ -80,6 +90,11 @@ class Operation:
     def wants_caller(self) -> bool:
         """Whether perform takes the caller, to stop waiting when it disconnects."""
         return "caller" in self._hints
+
+    @property
+    def wants_headers(self) -> bool:
+        """Whether perform takes the headers of the call."""
+        return "headers" in self._hints
 
     @property
     def summary(self) -> str:
@@ -94,7 +109,8 @@ class Operation:
     @property
     def statuses(self) -> Sequence[int]:
         """All error statuses."""
-        of_parameters = [400] if self.path_type or self.query_type or self.body_type else []
+        has_parameters = self.path_type or self.query_type or self.body_type or self.form_type
+        of_parameters = [400] if has_parameters else []
         of_token = [] if self.is_public else [401]
         of_body = [413] if self.method in {"POST", "PUT", "PATCH"} else []
         return sorted({*of_parameters, *of_token, *of_body, *ERRORS_OF_ANY_CALL, *self.errors})

@@ -18,5 +18,5 @@ def json_response(status: int, body: object, headers: dict[str, str] | None = No
 
 def error_response(error: CallError) -> Response:
     """Return the response to a refused call."""
-    headers = {"WWW-Authenticate": "Bearer"} if error.status == HTTPStatus.UNAUTHORIZED else None
+    headers = {"WWW-Authenticate": error.challenge} if error.status == HTTPStatus.UNAUTHORIZED else None
     return json_response(error.status, error.body(), headers)

@@ -18,6 +18,7 @@ from . import (
     journal_operations,
     kcl_operations,
     node_operations,
+    oauth_operations,
     partition_operations,
     probe_operations,
     producer_operations,
@@ -68,4 +69,5 @@ OPERATIONS: tuple[Operation, ...] = (
     *export_operations.OPERATIONS,
     *scenario_operations.OPERATIONS,
     *kcl_operations.OPERATIONS,
+    *oauth_operations.OPERATIONS,
 )

@@ -197,13 +197,20 @@ _SHARE_GROUP_NAMES = (
 )  # fmt: skip
 # Read by security/listener_security.py, for all listeners or for one.
 _LISTENER_KEYS = (
-    "connections.max.reauth.ms", "sasl.enabled.mechanisms", "ssl.client.auth", "ssl.enabled.protocols",
+    "connections.max.reauth.ms", "sasl.enabled.mechanisms",
+    "sasl.oauthbearer.clock.skew.seconds", "sasl.oauthbearer.expected.audience", "sasl.oauthbearer.expected.issuer",
+    "sasl.oauthbearer.jwks.endpoint.refresh.ms", "sasl.oauthbearer.jwks.endpoint.retry.backoff.max.ms",
+    "sasl.oauthbearer.jwks.endpoint.retry.backoff.ms", "sasl.oauthbearer.jwks.endpoint.url",
+    "sasl.oauthbearer.scope.claim.name", "sasl.oauthbearer.sub.claim.name", "ssl.client.auth", "ssl.enabled.protocols",
     "ssl.key.password", "ssl.keystore.certificate.chain", "ssl.keystore.key", "ssl.keystore.location",
     "ssl.keystore.password", "ssl.keystore.type", "ssl.truststore.certificates", "ssl.truststore.location",
     "ssl.truststore.password", "ssl.truststore.type",
 )  # fmt: skip
 # The end of each key of one listener with an effect: listener.name.NAME.KEY, or listener.name.NAME.MECHANISM.KEY.
-_ENDS_OF_LISTENER_KEYS = tuple(f".{key}" for key in (*_LISTENER_KEYS, "plain.sasl.jaas.config"))
+_MECHANISM_KEYS = (
+    "oauthbearer.sasl.jaas.config", "oauthbearer.sasl.server.callback.handler.class", "plain.sasl.jaas.config",
+)  # fmt: skip
+_ENDS_OF_LISTENER_KEYS = tuple(f".{key}" for key in (*_LISTENER_KEYS, *_MECHANISM_KEYS))
 # Read by the properties above, by the coordinators, or before the broker is created.
 READ_ELSEWHERE = {
     "advertised.listeners", "broker.id", "broker.rack", "group.consumer.assignors",

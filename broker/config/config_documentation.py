@@ -115,7 +115,16 @@ _BROKER_LINES = {
     "replica.lag.time.max.ms": "The time behind the leader after which a replica leaves the ISR.",
     "replica.selector.class": "RackAwareReplicaSelector has consumers read from a replica in their rack.",
     "request.timeout.ms": "How long a transaction marker waits for the replicas in sync.",
-    "sasl.enabled.mechanisms": "PLAIN, SCRAM-SHA-256, SCRAM-SHA-512; all three if it is not set.",
+    "sasl.enabled.mechanisms": "PLAIN, SCRAM-SHA-256, SCRAM-SHA-512 (these three if it is not set), OAUTHBEARER.",
+    "sasl.oauthbearer.clock.skew.seconds": "How far the clock of the issuer of a signed token may be apart.",
+    "sasl.oauthbearer.expected.audience": "A signed token must be for one of these audiences; none for no audience.",
+    "sasl.oauthbearer.expected.issuer": "The issuer that a signed token must have.",
+    "sasl.oauthbearer.jwks.endpoint.refresh.ms": "The age at which the key set is fetched again.",
+    "sasl.oauthbearer.jwks.endpoint.retry.backoff.max.ms": "The longest wait before a failed fetch is tried again.",
+    "sasl.oauthbearer.jwks.endpoint.retry.backoff.ms": "The wait before a failed fetch is tried again; doubles.",
+    "sasl.oauthbearer.jwks.endpoint.url": "The key set (JWKS) of the issuer of signed tokens: http, https or file.",
+    "sasl.oauthbearer.scope.claim.name": "The claim of a signed token with its scope.",
+    "sasl.oauthbearer.sub.claim.name": "The claim of a signed token with the principal.",
     "sasl.server.max.receive.size": "The largest request in bytes before a client has authenticated.",
     "share.coordinator.snapshot.update.records.per.snapshot": (
         "The number of updates between two snapshots of a partition in __share_group_state."

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from ssl import SSLContext
 
     from ..security.listener_security import ListenerKeys
+    from ..security.oauth.token_issuer import TokenIssuer
 
 # The names under which a client on this machine connects.
 _LOCAL_HOSTS = ("localhost", "127.0.0.1", "::1")
@@ -36,11 +37,24 @@ def parse_users(texts: Sequence[str]) -> dict[str, str]:
     return users
 
 
+def new_token_issuer(passwords: Mapping[str, str], lifetime_ms: int | None) -> TokenIssuer | None:
+    """Return what issues tokens to the users; None without users. lifetime_ms: None for the default."""
+    if not passwords:
+        return None
+    # Lazy: most brokers have no users.
+    from ..security.oauth.token_issuer import LIFETIME_MS_DEFAULT, TokenIssuer
+
+    return TokenIssuer(passwords, LIFETIME_MS_DEFAULT if lifetime_ms is None else lifetime_ms)
+
+
 class ListenerSecurities:
     """Makes the security of listeners. Without certificates in the keys all share those of a throw-away authority.
 
     tls_dir: the folder of the throw-away certificates, None before there are any.
+    token_issuer: None for a broker whose tokens all come from elsewhere.
     """
+
+    token_issuer: TokenIssuer | None = None
 
     def __init__(
         self, config: BrokerConfig, prefixed: Mapping[str, str], passwords: Mapping[str, str], tls_dir: str | None
@@ -59,10 +73,10 @@ class ListenerSecurities:
         if all(protocols[each.name] is SecurityProtocol.PLAINTEXT for each in listeners):
             return list(listeners)
         # Lazy: most brokers have plain listeners only.
-        from ..security.listener_security import ListenerKeys, security_of
+        from ..security.listener_security import Accounts, ListenerKeys, security_of
         from ..security.users import Users
 
-        users = Users(self._passwords)
+        accounts = Accounts(Users(self._passwords), self.token_issuer)
         hosts = _hosts_of(listeners)
 
         def make_tls(keys: ListenerKeys) -> SSLContext:
@@ -71,7 +85,7 @@ class ListenerSecurities:
         return [
             each._replace(
                 security=security_of(
-                    protocols[each.name], ListenerKeys(each.name, self._config, self._prefixed), users, make_tls
+                    protocols[each.name], ListenerKeys(each.name, self._config, self._prefixed), accounts, make_tls
                 )
             )
             for each in listeners

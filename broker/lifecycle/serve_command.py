@@ -26,7 +26,7 @@ from .cluster_server import ClusterServer
 from .listener_options import advertise, check_listeners, protocols_of, select_listeners
 from .node_options import NodeOptions, add_nodes, check_ports, config_of_nodes, listeners_of_node, parse_nodes
 from .ready_file import NodeAddress, ReadyFile, find_ready_file_problem, register_broker
-from .security_options import ListenerSecurities, parse_users
+from .security_options import ListenerSecurities, new_token_issuer, parse_users
 from .storage_options import StorageOptions
 
 if TYPE_CHECKING:
@@ -62,7 +62,9 @@ class ServeOptions(NamedTuple):
 
     nodes: the number of nodes. racks: of each node, "a,b,c"; None for broker.rack.
     port: None if not given; then the config keys of the listeners apply. It is the port of the first node.
-    users: NAME:PASSWORD each. tls_dir: the folder of throw-away certificates; None for a new one where they are needed.
+    users: NAME:PASSWORD each.
+    token_lifetime_ms: of the tokens of the admin API; None for the default.
+    tls_dir: the folder of throw-away certificates; None for a new one where they are needed.
     advertised_file: wait for this file, and take advertised.listeners from it in place of the environment's.
     log_kafka_started: whether the log has Kafka's own line at the end of the start-up.
     variables: the environment variable of each option of the command line, None for an option without one.
@@ -77,6 +79,7 @@ class ServeOptions(NamedTuple):
     port: int | None = None
     listeners: Sequence[str] = ()
     users: Sequence[str] = ()
+    token_lifetime_ms: int | None = None
     tls_dir: str | None = None
     advertised_file: str | None = None
     ready_file: str | None = None
@@ -138,9 +141,9 @@ def prepare(options: ServeOptions, make_file_faults: MakeFileFaults | None) -> P
         file_entries = {} if options.config_file is None else read_properties_file(options.config_file)
         advertised = _read_advertised(options, nodes.node_count)
         gathered = gather_config(file_entries, _environment(options, advertised), options.assignments)
-        securities = ListenerSecurities(
-            gathered.config, gathered.of_listeners, parse_users(options.users), options.tls_dir
-        )
+        passwords = parse_users(options.users)
+        securities = ListenerSecurities(gathered.config, gathered.of_listeners, passwords, options.tls_dir)
+        securities.token_issuer = new_token_issuer(passwords, options.token_lifetime_ms)
         listeners = _listeners_of_nodes(gathered.config, options, nodes, advertised, securities)
         seed_topics = parse_seed_topics(options.seed_topics, gathered.config.num_partitions)
         emulated_version = _parse_version(options.as_version)
@@ -161,6 +164,7 @@ def prepare(options: ServeOptions, make_file_faults: MakeFileFaults | None) -> P
         add_nodes(cluster, nodes)
     else:
         cluster = _load_cluster(config, storage, emulated_version, make_file_faults)
+    cluster.token_issuer = securities.token_issuer
     warnings = [*gathered.warnings, *own_variable_warnings(options.environment, options.variables)]
     return PreparedBroker(
         cluster, listeners, seed_topics, notes, warnings, options.log_kafka_started, securities.tls_dir

@@ -1,4 +1,4 @@
-"""The users in the JAAS config of PLAIN, as Kafka's PlainLoginModule has them: user_NAME="password"."""
+"""The options in JAAS configs of a listener, and the users in that of PLAIN: user_NAME="password"."""
 
 from __future__ import annotations
 
@@ -6,28 +6,35 @@ import re
 
 from ..config.config_types import ConfigError
 
-_MODULE = re.compile(r"\s*[\w.]*PlainLoginModule\s+required\b(?P<options>.*);\s*", re.DOTALL)
+PLAIN_MODULE = "org.apache.kafka.common.security.plain.PlainLoginModule"
+OAUTHBEARER_MODULE = "org.apache.kafka.common.security.oauthbearer.OAuthBearerLoginModule"
+_CONFIG = re.compile(r"\s*(?P<module>[\w.]+)\s+(?i:required)\b(?P<options>.*);\s*", re.DOTALL)
 _OPTION = re.compile(r'\s*(?P<name>[^\s=]+)\s*=\s*(?:"(?P<quoted>(?:[^"\\]|\\.)*)"|(?P<bare>[^\s;"]+))', re.DOTALL)
 _USER_PREFIX = "user_"
 
 
-def parse_jaas_users(text: str, key: str) -> dict[str, str]:
-    """Return the password of each user. key: for the message.
+def parse_jaas_options(text: str, module: str, key: str) -> dict[str, str]:
+    """Return the options of a login module.
 
+    module: its class, of which the package may be missing. key: for the message.
     Raises ConfigError, whose message does not have the text, because that has passwords.
     """
-    match = _MODULE.fullmatch(text)
-    if match is None:
-        raise ConfigError(f'{key}: expected "org.apache.kafka.common.security.plain.PlainLoginModule required ...;"')
-    users: dict[str, str] = {}
+    match = _CONFIG.fullmatch(text)
+    if match is None or match["module"].rpartition(".")[2] != module.rpartition(".")[2]:
+        raise ConfigError(f'{key}: expected "{module} required ...;"')
+    found: dict[str, str] = {}
     options, position = match["options"].rstrip(), 0
     while position < len(options):
         option = _OPTION.match(options, position)
         if option is None:
             raise ConfigError(f'{key}: expected options name="value" after "required"')
         position = option.end()
-        if option["name"].startswith(_USER_PREFIX):
-            quoted = option["quoted"]
-            value = option["bare"] if quoted is None else re.sub(r"\\(.)", r"\1", quoted)
-            users[option["name"].removeprefix(_USER_PREFIX)] = value
-    return users
+        quoted = option["quoted"]
+        found[option["name"]] = option["bare"] if quoted is None else re.sub(r"\\(.)", r"\1", quoted)
+    return found
+
+
+def parse_jaas_users(text: str, key: str) -> dict[str, str]:
+    """Return the password of each user of PLAIN. Raises ConfigError, see parse_jaas_options."""
+    options = parse_jaas_options(text, PLAIN_MODULE, key)
+    return {name.removeprefix(_USER_PREFIX): value for name, value in options.items() if name.startswith(_USER_PREFIX)}

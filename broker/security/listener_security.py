@@ -8,18 +8,21 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from ..config.broker_config import BrokerConfig
 from ..config.config_types import ConfigError
 from .jaas import parse_jaas_users
-from .sasl.mechanisms import GSSAPI, PLAIN, SUPPORTED, Mechanisms
+from .sasl.mechanisms import ENABLED_BY_DEFAULT, GSSAPI, OAUTHBEARER, PLAIN, SUPPORTED, Mechanisms
 from .security_protocol import SecurityProtocol
 from .users import Users
 
 if TYPE_CHECKING:
     from ssl import SSLContext
 
+    from .oauth.bearer_token import TokenValidator
+    from .oauth.signed_validator import ClaimRules
+    from .oauth.token_issuer import TokenIssuer
     from .tls.key_store import Store
 
 JAAS_CONFIG = "sasl.jaas.config"
@@ -33,6 +36,13 @@ class ListenerSecurity:
 
     tls: SSLContext | None
     mechanisms: Mechanisms | None
+
+
+class Accounts(NamedTuple):
+    """Who may authenticate: the users of the command line, and what issues tokens to them, None for nothing."""
+
+    users: Users
+    token_issuer: TokenIssuer | None = None
 
 
 class ListenerKeys:
@@ -66,25 +76,39 @@ class ListenerKeys:
 
 
 def security_of(
-    protocol: SecurityProtocol, keys: ListenerKeys, users: Users, make_tls: Callable[[ListenerKeys], SSLContext]
+    protocol: SecurityProtocol, keys: ListenerKeys, accounts: Accounts, make_tls: Callable[[ListenerKeys], SSLContext]
 ) -> ListenerSecurity:
     """Return the security of a listener. make_tls: loads its certificate. Raises ConfigError."""
     return ListenerSecurity(
         make_tls(keys) if protocol.has_tls else None,
-        mechanisms_of(keys, users) if protocol.has_sasl else None,
+        mechanisms_of(keys, accounts) if protocol.has_sasl else None,
     )
 
 
-def mechanisms_of(keys: ListenerKeys, users: Users) -> Mechanisms:
-    """Return the enabled mechanisms; all that are supported if the key is not set. Raises ConfigError."""
-    names = keys.names(MECHANISMS) if keys.is_set(MECHANISMS) else list(SUPPORTED)
+def mechanisms_of(keys: ListenerKeys, accounts: Accounts) -> Mechanisms:
+    """Return the enabled mechanisms; those with passwords if the key is not set. Raises ConfigError."""
+    names = keys.names(MECHANISMS) if keys.is_set(MECHANISMS) else list(ENABLED_BY_DEFAULT)
     for name in names:
         if name not in SUPPORTED:
             known = "Kerberos is not there" if name == GSSAPI else "it is not supported"
             raise ConfigError(f"{MECHANISMS}: {name}: {known}; allowed: {', '.join(SUPPORTED)}")
     jaas = keys.of_mechanism(PLAIN, JAAS_CONFIG)
     own = parse_jaas_users(jaas, f"listener.name.{keys.name.lower()}.plain.{JAAS_CONFIG}") if jaas else {}
-    return Mechanisms(names, users.with_passwords(own), {name: _reauth_ms(keys, name) for name in names})
+    reauth_ms = {name: _reauth_ms(keys, name) for name in names}
+    validator = _token_validator_of(keys, accounts.token_issuer) if OAUTHBEARER in names else None
+    return Mechanisms(names, accounts.users.with_passwords(own), reauth_ms, validator)
+
+
+def _token_validator_of(keys: ListenerKeys, issuer: TokenIssuer | None) -> TokenValidator:
+    # Lazy: few listeners have OAUTHBEARER.
+    from .oauth.oauth_config import token_validator_of
+    from .oauth.token_issuer import OwnTokenValidator, can_issue
+
+    def with_own_tokens(other: TokenValidator, rules: ClaimRules) -> TokenValidator:
+        assert issuer is not None, "without an issuer there are no own tokens"
+        return OwnTokenValidator(issuer, rules, other)
+
+    return token_validator_of(keys, with_own_tokens if issuer is not None and can_issue() else None)
 
 
 def _reauth_ms(keys: ListenerKeys, mechanism: str) -> int:

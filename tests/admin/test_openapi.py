@@ -108,9 +108,11 @@ def operations_of(description: dict[str, Any]) -> list[tuple[str, dict[str, Any]
 
 
 def test_every_body_has_an_example_that_its_model_accepts(description: dict[str, Any]) -> None:
-    models = {f"{operation.method} {operation.path}": operation.body_type for operation in OPERATIONS}
+    models = {
+        f"{operation.method} {operation.path}": operation.body_type or operation.form_type for operation in OPERATIONS
+    }
     bodies = {
-        name: operation["requestBody"]["content"]["application/json"]
+        name: next(iter(operation["requestBody"]["content"].values()))
         for name, operation in operations_of(description)
         if "requestBody" in operation
     }

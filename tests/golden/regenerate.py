@@ -9,12 +9,13 @@ import tempfile
 from pathlib import Path
 
 from ..reference.kafka_process import running_kafka, running_kafka_nodes
-from . import capture_acls, capture_nodes, capture_sasl
+from . import capture_acls, capture_nodes, capture_oauth, capture_sasl
 from .acl_brokers import CONFIG_OF as ACL_BROKERS
 from .acl_brokers import kafka_with_acls
 from .capture_recorder import Recorder
 from .captures import CAPTURES, CONFIG_OF, golden_file
 from .failover.scripts import SCRIPTS, capture_from_kafka
+from .oauth_brokers import kafka_with_oauth
 from .replay import run_all_programs, write_cases
 from .sasl_brokers import kafka_with_sasl
 
@@ -25,6 +26,8 @@ NODES_NAME = "nodes"
 NODE_COUNT = 3
 # The program that needs listeners with SASL.
 SASL_NAME = "sasl"
+# The program that needs listeners with OAUTHBEARER.
+OAUTH_NAME = "oauth"
 # The program that needs brokers with an authorizer.
 ACLS_NAME = "acls"
 
@@ -36,6 +39,9 @@ def regenerate(name: str, target: Path) -> None:
         return
     if name == SASL_NAME:
         regenerate_sasl(target)
+        return
+    if name == OAUTH_NAME:
+        regenerate_oauth(target)
         return
     if name == ACLS_NAME:
         regenerate_acls(target)
@@ -76,6 +82,16 @@ def regenerate_sasl(target: Path) -> None:
         capture_sasl.capture(addresses, output)
 
 
+def regenerate_oauth(target: Path) -> None:
+    """Run the program for OAUTHBEARER against a fresh broker and write its lines to target."""
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        kafka_with_oauth(Path(folder)) as addresses,
+        target.open("w") as output,
+    ):
+        capture_oauth.capture(addresses, output)
+
+
 def regenerate_acls(target: Path) -> None:
     """Run the program for ACLs against a fresh broker of each kind and write its lines to target."""
     with tempfile.TemporaryDirectory() as folder, target.open("w") as output:
@@ -86,7 +102,7 @@ def regenerate_acls(target: Path) -> None:
 
 def main() -> None:
     """Regenerate the files named on the command line."""
-    known = [PROGRAMS_NAME, NODES_NAME, SASL_NAME, ACLS_NAME, *CAPTURES, *SCRIPTS]
+    known = [PROGRAMS_NAME, NODES_NAME, SASL_NAME, OAUTH_NAME, ACLS_NAME, *CAPTURES, *SCRIPTS]
     names = sys.argv[1:] or known
     unknown = sorted(set(names) - set(known))
     if unknown:

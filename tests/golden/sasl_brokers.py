@@ -56,11 +56,11 @@ def kafka_with_sasl(log_file: Path) -> Generator[Addresses, None, None]:
 
 @contextmanager
 def kafka_with_listeners(
-    log_file: Path, listeners: Sequence[str], config: Mapping[str, str]
+    log_file: Path, listeners: Sequence[str], config: Mapping[str, str], variables: Mapping[str, str] | None = None
 ) -> Generator[Addresses, None, None]:
     """Run a real Kafka for the length of the block, and yield the addresses of its listeners.
 
-    The first listener must be without SASL.
+    The first listener must be without SASL. variables: environment variables of its process.
     """
     port = free_ports(len(listeners) + 1)
     # The controller has the port behind that of the first listener.
@@ -72,7 +72,7 @@ def kafka_with_listeners(
         "listeners": f"{advertised},CONTROLLER://127.0.0.1:{port + 1}",
         "advertised.listeners": advertised,
     }
-    with kafka_process(log_file, whole, port=port):
+    with kafka_process(log_file, whole, port=port, variables=variables):
         yield addresses
 
 

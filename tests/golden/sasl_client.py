@@ -82,12 +82,12 @@ class SaslClient:
             fields["is_delayed"] = _is_delayed(started)
         self._add(sent, fields)
 
-    def authenticate(self, token: bytes, version: int = 2) -> None:
-        """Send a SaslAuthenticate."""
+    def authenticate(self, token: bytes, version: int = 2, name: str | None = None) -> None:
+        """Send a SaslAuthenticate. name: of the token in the step; None for the token itself."""
         started = time.monotonic()
         answer = self._exchange(self.connection.request(SASL_AUTHENTICATE, version, {"auth_bytes": token}))
         self.token = b""
-        sent = f"SaslAuthenticate v{version} {text_of(token)}"
+        sent = f"SaslAuthenticate v{version} {text_of(token) if name is None else name}"
         if not isinstance(answer, bytes):
             self._add(sent, answer)
             return
@@ -104,12 +104,13 @@ class SaslClient:
             fields["is_delayed"] = _is_delayed(started)
         self._add(sent, fields)
 
-    def bare_token(self, token: bytes) -> None:
-        """Send a token as a frame of its own."""
+    def bare_token(self, token: bytes, name: str | None = None) -> None:
+        """Send a token as a frame of its own. name: as for authenticate."""
         answer = self._exchange(token)
         if isinstance(answer, bytes):
             self.token = answer
-        self._add(f"token {text_of(token)}", text_of(answer) if isinstance(answer, bytes) else answer)
+        sent = f"token {text_of(token) if name is None else name}"
+        self._add(sent, text_of(answer) if isinstance(answer, bytes) else answer)
 
     def metadata(self) -> None:
         """Send a Metadata for no topic."""

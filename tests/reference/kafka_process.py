@@ -58,16 +58,22 @@ def running_kafka(log_file: Path, config: Mapping[str, str] | None = None) -> Ge
 
 @contextmanager
 def kafka_process(
-    log_file: Path, config: Mapping[str, str] | None = None, data: Path | None = None, *, port: int | None = None
+    log_file: Path,
+    config: Mapping[str, str] | None = None,
+    data: Path | None = None,
+    *,
+    port: int | None = None,
+    variables: Mapping[str, str] | None = None,
 ) -> Generator[KafkaProcess, None, None]:
     """Run a real Kafka for the length of the block, and stop it cleanly.
 
     data: the folder of its logs, kept; made by it where it is not there. None for one that is removed at the end.
     port: of the broker; its controller has the next one. None for free ones.
+    variables: further environment variables.
     """
     port = free_ports(2) if port is None else port
     properties = [f"{key}={value}" for key, value in (config or {}).items()]
-    environment = {**os.environ, **({} if data is None else {"KAFKA_DATA": str(data)})}
+    environment = {**os.environ, **({} if data is None else {"KAFKA_DATA": str(data)}), **(variables or {})}
     with log_file.open("wb") as log:
         process = subprocess.Popen(
             [str(SCRIPT), "run", str(port), *properties],

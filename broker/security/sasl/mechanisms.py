@@ -2,20 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
+from typing import TYPE_CHECKING
 
 from ..users import Users
 from .exchange import Exchange
 from .plain import PlainExchange
 from .scram import SCRAM_HASHES, ScramExchange, ScramHash
 
+if TYPE_CHECKING:
+    from ..oauth.bearer_token import TokenValidator
+
 PLAIN = "PLAIN"
 GSSAPI = "GSSAPI"
+OAUTHBEARER = "OAUTHBEARER"
 # In the order of ScramMechanism.
-SUPPORTED = (PLAIN, *SCRAM_HASHES)
+ENABLED_BY_DEFAULT = (PLAIN, *SCRAM_HASHES)
+SUPPORTED = (*ENABLED_BY_DEFAULT, OAUTHBEARER)
 # Kafka's responses have the order of a HashMap, whatever the order of the configured list.
-_ORDER_IN_RESPONSES = (PLAIN, ScramHash.SHA_512.mechanism, ScramHash.SHA_256.mechanism)
+_ORDER_IN_RESPONSES = (PLAIN, ScramHash.SHA_512.mechanism, ScramHash.SHA_256.mechanism, OAUTHBEARER)
 
 
 class Mechanisms:
@@ -24,16 +30,28 @@ class Mechanisms:
     names: in the order of the response to SaslHandshake. reauth_ms: connections.max.reauth.ms by mechanism, 0 for none.
     """
 
-    def __init__(self, names: Sequence[str], users: Users, reauth_ms: Mapping[str, int]) -> None:
-        """users: those of the listener."""
+    def __init__(
+        self,
+        names: Sequence[str],
+        users: Users,
+        reauth_ms: Mapping[str, int],
+        token_validator: TokenValidator | None = None,
+    ) -> None:
+        """users: those of the listener. token_validator: of OAUTHBEARER; None without it."""
         self.names = sorted(names, key=_ORDER_IN_RESPONSES.index)
         self.reauth_ms = dict(reauth_ms)
         self._users = users
+        self._token_validator = token_validator
 
-    def start(self, name: str) -> Exchange:
-        """Return a new exchange of an enabled mechanism."""
+    def start(self, name: str, now_ms: Callable[[], int]) -> Exchange:
+        """Return a new exchange of an enabled mechanism. now_ms: the time by which credentials expire."""
         hash_ = SCRAM_HASHES.get(name)
         if hash_ is not None:
             return ScramExchange(hash_, partial(self._users.find_scram_credential, hash_))
+        if self._token_validator is not None and name == OAUTHBEARER:
+            # Lazy: few listeners have it.
+            from .oauthbearer import OauthBearerExchange
+
+            return OauthBearerExchange(self._token_validator, now_ms)
         assert name == PLAIN, f"{name} is enabled, and has no exchange"
         return PlainExchange(self._users.find_password)

@@ -24,6 +24,8 @@ from .mechanisms import Mechanisms
 
 # KafkaChannel.MIN_REAUTH_INTERVAL_ONE_SECOND_NANOS.
 REAUTH_INTERVAL_MS = 1000
+# Kafka counts the end of a session in nanoseconds, as a long.
+_LIFETIME_MS_MAX = (2**63 - 1) // 1_000_000
 
 
 class Stage(Enum):
@@ -103,7 +105,7 @@ class SaslSession:
             if self.is_reauthenticating:
                 raise FrameError(f"re-authentication by the unsupported SASL mechanism {mechanism}")
             raise self._failed(SaslFailed(f"Unsupported SASL mechanism {mechanism}"))
-        self._exchange = self.mechanisms.start(mechanism)
+        self._exchange = self.mechanisms.start(mechanism, self._clock.now_ms)
         if self.is_reauthenticating and mechanism != self._mechanism:
             # Kafka responds to the handshake, and ends the connection at the first token.
             self._exchange = _WrongMechanism(mechanism, self._mechanism)
@@ -147,8 +149,13 @@ class SaslSession:
         lifetimes = [] if result.expires_at_ms is None else [max(0, result.expires_at_ms - now)]
         if reauth_ms := self.mechanisms.reauth_ms.get(self._mechanism, 0):
             lifetimes.append(reauth_ms)
-        self._lifetime_ms = min(lifetimes, default=0)
-        self._expires_ms = now + self._lifetime_ms if lifetimes else None
+        lifetime_ms = min(lifetimes, default=0)
+        if lifetime_ms > _LIFETIME_MS_MAX:
+            raise FrameError(f"failed authentication: the credential has a lifetime of {lifetime_ms} ms")
+        self._lifetime_ms = lifetime_ms
+        # A credential that has expired within the clock skew is of no use: the next request comes later, if only by
+        # nanoseconds.
+        self._expires_ms = now + (lifetime_ms or -1) if lifetimes else None
         self.principal = result.principal
         self._exchange = None
         self.stage = Stage.AUTHENTICATED

@@ -1,0 +1,1 @@
+"""Bearer tokens of OAUTHBEARER: their validators, key sets and our own issuer (Kafka: security.oauthbearer)."""

@@ -1,0 +1,72 @@
+"""Bearer tokens as the exchange of OAUTHBEARER has them, whatever validates them."""
+
+from __future__ import annotations
+
+import json
+import re
+from base64 import urlsafe_b64decode
+from typing import NamedTuple, Protocol
+
+from ....protocol.frames import FrameError
+
+# Without padding or with the padding that belongs there, as java.util.Base64 decodes.
+_BASE64URL = re.compile(r"(?:[A-Za-z0-9_-]{4})*(?:[A-Za-z0-9_-]{2}(?:==)?|[A-Za-z0-9_-]{3}=?)?")
+# StreamReadConstraints.DEFAULT_MAX_NUM_LEN of Jackson.
+_DIGITS_MAX = 1000
+
+
+class BearerToken(NamedTuple):
+    """A token that was accepted. expires_at_ms: in ms since the epoch."""
+
+    principal: str
+    expires_at_ms: int
+
+
+class InvalidToken(Exception):
+    """A token that was refused. reason: for the log, without a part of the token. scope: what the token has not."""
+
+    def __init__(self, reason: str, scope: str | None = None) -> None:
+        """scope: None for any other reason."""
+        super().__init__(reason)
+        self.reason = reason
+        self.scope = scope
+
+
+class TokenValidator(Protocol):
+    """Accepts or refuses tokens."""
+
+    def validate(self, token: str, now_ms: int) -> BearerToken:
+        """Return the principal of a token.
+
+        Raises InvalidToken. Raises FrameError for a token to which Kafka does not respond.
+        """
+        ...
+
+
+def decode_base64url(text: str) -> bytes:
+    """Return the bytes of base64url. Raises InvalidToken."""
+    if _BASE64URL.fullmatch(text) is None:
+        raise InvalidToken("malformed Base64 URL encoded value")
+    stripped = text.rstrip("=")
+    return urlsafe_b64decode(stripped + "=" * (-len(stripped) % 4))
+
+
+def read_number(text: str) -> float:
+    """Return the number of a JSON text, infinite beyond the range of a double. Raises InvalidToken if it is long."""
+    if len(text) > _DIGITS_MAX:
+        raise InvalidToken(f"malformed JSON: a number of {len(text)} digits")
+    return float(text)
+
+
+def refuse_constant(name: str) -> object:
+    """Refuse NaN and Infinity, which Python reads and Java does not. Raises InvalidToken."""
+    raise InvalidToken(f"malformed JSON: {name}")
+
+
+def end_without_response(reason: str) -> FrameError:
+    """Return the error for a token by which Kafka's authenticator fails."""
+    return FrameError(f"failed authentication: {reason}")
+
+
+# Everything that the two readers of JSON raise for bytes that are none: nesting that is too deep, too.
+JSON_ERRORS = (json.JSONDecodeError, UnicodeDecodeError, RecursionError)
