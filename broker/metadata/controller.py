@@ -26,7 +26,9 @@ if TYPE_CHECKING:
     from random import Random
 
     from ..security.acl.acls import AclBinding
+    from ..security.sasl.scram import ScramCredential
     from .replication_control import ReplicationControl
+    from .scram_control import CredentialKey
 
 Response = TypeVar("Response")
 
@@ -302,6 +304,18 @@ class Controller:
         for acl in existing:
             self.image.security.acls.remove(acl)
         if existing:
+            self.metadata_changed()
+
+    # -- SCRAM credentials
+
+    def alter_scram_credentials(
+        self, deletions: Iterable[CredentialKey], upsertions: Mapping[CredentialKey, ScramCredential]
+    ) -> None:
+        """Delete credentials, of which each may be gone, and set others. The caller has validated both."""
+        credentials = self.image.security.credentials
+        deleted = [key for key in deletions if credentials.pop(key, None) is not None]
+        credentials.update(upsertions)
+        if deleted or upsertions:
             self.metadata_changed()
 
     # -- brokers

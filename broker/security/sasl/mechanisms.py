@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import partial
 
 from ..users import Users
 from .exchange import Exchange
 from .plain import PlainExchange
-from .scram import SCRAM_HASHES, ScramExchange, ScramHash
+from .scram import SCRAM_HASHES, FindScramCredential, ScramCredential, ScramExchange, ScramHash
 
 PLAIN = "PLAIN"
 GSSAPI = "GSSAPI"
@@ -30,10 +29,14 @@ class Mechanisms:
         self.reauth_ms = dict(reauth_ms)
         self._users = users
 
-    def start(self, name: str) -> Exchange:
-        """Return a new exchange of an enabled mechanism."""
+    def start(self, name: str, find_set: FindScramCredential) -> Exchange:
+        """Return a new exchange of an enabled mechanism. find_set: has precedence over the users of the listener."""
         hash_ = SCRAM_HASHES.get(name)
         if hash_ is not None:
-            return ScramExchange(hash_, partial(self._users.find_scram_credential, hash_))
+
+            def find_credential(user: str) -> ScramCredential | None:
+                return find_set(hash_, user) or self._users.find_scram_credential(hash_, user)
+
+            return ScramExchange(hash_, find_credential)
         assert name == PLAIN, f"{name} is enabled, and has no exchange"
         return PlainExchange(self._users.find_password)
