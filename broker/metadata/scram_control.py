@@ -3,6 +3,7 @@
 Rules:
 - A request alters each user once, in either of its lists and by either mechanism.
 - The first error of a user is the user's only result; the other users are altered all the same.
+- Credentials are made when all changes are validated: a user that is altered twice has no other error.
 - A salted password is in no error message.
 Source: ScramControlManager, Kafka 4.3.0; tests/golden/scram-4.3.0.jsonl.
 """
@@ -30,13 +31,14 @@ ITERATIONS_MAX = 16384
 class ScramChanges:
     """The changes of one AlterUserScramCredentials.
 
-    deletions, upsertions: the valid ones by user. errors: those of the other users.
+    deletions, upsertions: the valid ones by user. credentials: made of the upsertions. errors: those of users.
     """
 
     def __init__(self, existing: Collection[CredentialKey]) -> None:
         """existing: what can be deleted."""
         self.deletions: dict[str, CredentialKey] = {}
-        self.upsertions: dict[str, tuple[CredentialKey, ScramCredential]] = {}
+        self.upsertions: dict[str, tuple[CredentialKey, ScramCredentialUpsertion]] = {}
+        self.credentials: dict[CredentialKey, ScramCredential] = {}
         self.errors: dict[str, KafkaError] = {}
         self._existing = existing
 
@@ -59,11 +61,22 @@ class ScramChanges:
         try:
             self._check_once(upsertion.name)
             key = _key_of(upsertion.name, upsertion.mechanism)
-            credential = _credential_of(key[0], upsertion)
+            _check_iterations(upsertion.iterations)
         except KafkaError as error:
             self.errors.setdefault(upsertion.name, error)
         else:
-            self.upsertions[upsertion.name] = (key, credential)
+            self.upsertions[upsertion.name] = (key, upsertion)
+
+    def make_credential(self, user: str) -> None:
+        """Make the credential of an upsertion. Call this after the last add_upsertion."""
+        key, upsertion = self.upsertions[user]
+        if upsertion.salted_password:
+            self.credentials[key] = credential_of_salted_password(
+                key[0], upsertion.salted_password, upsertion.salt, upsertion.iterations
+            )
+        else:
+            # Java has no key of no bytes. Kafka returns this error without a message.
+            self.errors[user] = KafkaError(ErrorCode.UNKNOWN_SERVER_ERROR, "")
 
     def _check_once(self, user: str) -> None:
         """Raise KafkaError DUPLICATE_RESOURCE for a user of an earlier change, which is then not made either."""
@@ -84,9 +97,8 @@ def _key_of(user: str, mechanism: int) -> CredentialKey:
     return ScramHash(mechanism), user
 
 
-def _credential_of(hash_: ScramHash, upsertion: ScramCredentialUpsertion) -> ScramCredential:
-    if upsertion.iterations < ITERATIONS_MIN:
+def _check_iterations(iterations: int) -> None:
+    if iterations < ITERATIONS_MIN:
         raise KafkaError(ErrorCode.UNACCEPTABLE_CREDENTIAL, "Too few iterations")
-    if upsertion.iterations > ITERATIONS_MAX:
+    if iterations > ITERATIONS_MAX:
         raise KafkaError(ErrorCode.UNACCEPTABLE_CREDENTIAL, "Too many iterations")
-    return credential_of_salted_password(hash_, upsertion.salted_password, upsertion.salt, upsertion.iterations)

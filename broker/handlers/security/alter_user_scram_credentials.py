@@ -39,7 +39,7 @@ def handle(
 def _result(user: str, error: KafkaError | None) -> AlterUserScramCredentialsResult:
     if error is None:
         return AlterUserScramCredentialsResult(user=user, error_message=None)
-    return AlterUserScramCredentialsResult(user=user, error_code=error.code, error_message=error.message)
+    return AlterUserScramCredentialsResult(user=user, error_code=error.code, error_message=error.message or None)
 
 
 HANDLER = SteppedApiHandler(AlterUserScramCredentialsRequest.read, handle)
