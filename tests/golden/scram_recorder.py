@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
+from .acl_recorder import REQUEST
 from .case_recorder import Json
 from .error_names import error_name
 from .raw_apis_security import ALTER_USER_SCRAM_CREDENTIALS, DESCRIBE_USER_SCRAM_CREDENTIALS
@@ -255,7 +256,7 @@ def _of_struct(struct: Struct) -> dict[str, Json]:
         if name == "error_code":
             written[name] = error_name(struct.integer(name))
         elif value is None or isinstance(value, int | str):
-            written[name] = value
+            written[name] = REQUEST.sub(r"\1REQUEST\2", value) if isinstance(value, str) else value
     return written
 
 

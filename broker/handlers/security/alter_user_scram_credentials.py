@@ -27,10 +27,12 @@ def handle(
     changes = ScramChanges(controller.image.security.credentials)
     yield from for_each(changes.add_deletion, request.deletions)
     yield from for_each(changes.add_upsertion, request.upsertions)
-    controller.alter_scram_credentials(changes.deletions.values(), dict(changes.upsertions.values()))
+    yield from for_each(changes.make_credential, changes.upsertions)
+    controller.alter_scram_credentials(changes.deletions.values(), changes.credentials)
 
     def respond(storage_error: KafkaError | None) -> _Response:
-        altered = [_result(user, storage_error) for user in (*changes.deletions, *changes.upsertions)]
+        users = (*changes.deletions, *(user for _, user in changes.credentials))
+        altered = [_result(user, storage_error) for user in users]
         return _Response(results=[*altered, *(_result(user, error) for user, error in changes.errors.items())])
 
     return controller.when_saved(respond)
