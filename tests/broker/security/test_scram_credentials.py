@@ -1,4 +1,4 @@
-"""SCRAM credentials beyond the answers that are compared with Kafka: logins, secrets, the data folder, resets, nodes."""
+"""SCRAM credentials beyond the answers compared with Kafka: logins, secrets, the data folder, resets and nodes."""
 
 import hashlib
 import importlib
