@@ -21,7 +21,7 @@ from .raw_schema import Api, Struct, Value
 from .sasl_client import ANSWER_SECONDS_MAX, CLOSED, HASHES, Addresses, SaslClient, ScramClient
 
 SHA_256, SHA_512 = 1, 2
-MECHANISMS = dict(zip((SHA_256, SHA_512), HASHES, strict=True))
+MECHANISMS: dict[int, str] = {SHA_256: "SCRAM-SHA-256", SHA_512: "SCRAM-SHA-512"}
 ITERATIONS_MIN, ITERATIONS_MAX = 4096, 16384
 SALT = b"salt"
 # A user beside those of the cases. Its iterations tell how many requests the broker has applied.
@@ -236,8 +236,8 @@ def _body_of(changes: Sequence[Change]) -> tuple[dict[str, Value], dict[str, Jso
 
 def _response(response: Struct) -> dict[str, Json]:
     written = _of_struct(response)
-    results = [_of_result(result) for result in response.structs("results") if result.text("user") != MARKER]
-    written["results"] = sorted(results, key=lambda result: str(result["user"]))
+    results = sorted(response.structs("results"), key=lambda result: result.text("user"))
+    written["results"] = [_of_result(result) for result in results if result.text("user") != MARKER]
     return written
 
 
