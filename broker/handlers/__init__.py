@@ -63,9 +63,11 @@ _SERVED: dict[str, tuple[ApiKey, ...]] = {
         ApiKey.SHARE_GROUP_HEARTBEAT,
     ),
     "security": (
+        ApiKey.ALTER_USER_SCRAM_CREDENTIALS,
         ApiKey.CREATE_ACLS,
         ApiKey.DELETE_ACLS,
         ApiKey.DESCRIBE_ACLS,
+        ApiKey.DESCRIBE_USER_SCRAM_CREDENTIALS,
         ApiKey.SASL_HANDSHAKE,
         ApiKey.SASL_AUTHENTICATE,
     ),

@@ -27,9 +27,11 @@ if TYPE_CHECKING:
 
     from ..runtime.quota_rates import TokenBucket
     from ..security.acl.acls import AclBinding
+    from ..security.sasl.scram import ScramCredential
     from .client_quota_control import Alteration
     from .client_quotas_image import QuotaEntity
     from .replication_control import ReplicationControl
+    from .scram_control import CredentialKey
 
 Response = TypeVar("Response")
 
@@ -334,6 +336,18 @@ class Controller:
         """Have the nodes apply the quotas of the image."""
         for publisher in self.publishers:
             publisher.client_quotas_changed()
+
+    # -- SCRAM credentials
+
+    def alter_scram_credentials(
+        self, deletions: Iterable[CredentialKey], upsertions: Mapping[CredentialKey, ScramCredential]
+    ) -> None:
+        """Delete credentials, of which each may be gone, and set others. The caller has validated both."""
+        credentials = self.image.security.credentials
+        deleted = [key for key in deletions if credentials.pop(key, None) is not None]
+        credentials.update(upsertions)
+        if deleted or upsertions:
+            self.metadata_changed()
 
     # -- brokers
 

@@ -16,6 +16,7 @@ from ..config.dynamic_configs import DynamicConfigs
 from .features import FinalizedFeatures
 
 if TYPE_CHECKING:
+    from ..security.sasl.scram import ScramCredential, ScramHash
     from .client_quotas_image import ClientQuotasImage
     from .security_image import SecurityImage
 
@@ -180,6 +181,10 @@ class MetadataImage:
     def has_security(self) -> bool:
         """Whether there is an ACL or a SCRAM credential."""
         return self._security is not None and not self._security.is_empty
+
+    def find_scram_credential(self, hash_: ScramHash, user: str) -> ScramCredential | None:
+        """Return the credential that a client has set for a user, or None."""
+        return None if self._security is None else self._security.credentials.get((hash_, user))
 
     def replace_security(self, security: SecurityImage | None) -> None:
         """Replace all ACLs and SCRAM credentials; None for none. Only recovery, restore and reset call this."""

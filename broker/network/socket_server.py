@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
     from ..runtime.clock import Timer
     from ..security.sasl.mechanisms import Mechanisms
+    from ..security.sasl.scram import ScramCredential, ScramHash
 
 logger = logging.getLogger(__name__)
 
@@ -165,8 +166,13 @@ class SocketServer:
         from ..security.sasl.sasl_session import SaslSession
         from .sasl_gate import FrameLimits, SaslGate
 
-        config = self._node.config
-        session = SaslSession(mechanisms, self._node.clock, connection.close_after_responses)
+        node, config = self._node, self._node.config
+
+        def find_credential(hash_: ScramHash, user: str) -> ScramCredential | None:
+            # A node that is cut off from the controller follows another image.
+            return node.image.find_scram_credential(hash_, user)
+
+        session = SaslSession(mechanisms, find_credential, node.clock, connection.close_after_responses)
         context.connection.sasl = session
         limits = FrameLimits(config.sasl_server_max_receive_size, config.socket_request_max_bytes)
         connection.guard(SaslGate(self._shared.dispatcher, session, limits, connection.allow_frames))

@@ -32,6 +32,7 @@ FORWARDED = frozenset(
         ApiKey.ALTER_CLIENT_QUOTAS,
         ApiKey.ALTER_CONFIGS,
         ApiKey.ALTER_PARTITION_REASSIGNMENTS,
+        ApiKey.ALTER_USER_SCRAM_CREDENTIALS,
         ApiKey.CREATE_ACLS,
         ApiKey.CREATE_PARTITIONS,
         ApiKey.CREATE_TOPICS,

@@ -1,7 +1,7 @@
-"""The users of a cluster, with their passwords and SCRAM credentials.
+"""The users of a listener that have a password, by the options or by a JAAS config.
 
-A user of the options or of a JAAS config has a password. PLAIN compares it, and the SCRAM credentials are made from it
-when they are first needed.
+PLAIN compares the password, and the SCRAM credentials are made from it when they are first needed. Credentials that
+clients have set by AlterUserScramCredentials are in the metadata image and have precedence (Mechanisms.start).
 """
 
 from __future__ import annotations

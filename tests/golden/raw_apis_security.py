@@ -22,6 +22,26 @@ SASL_AUTHENTICATE = Api(
     ),
 )
 
+DESCRIBE_USER_SCRAM_CREDENTIALS = Api(
+    key=50,
+    flexible_since=0,
+    request=(Field("users", array(NAME)),),
+    response=(
+        THROTTLE,
+        ERROR_CODE,
+        ERROR_MESSAGE,
+        Field(
+            "results",
+            array(
+                Field("user", STRING),
+                ERROR_CODE,
+                ERROR_MESSAGE,
+                Field("credential_infos", array(Field("mechanism", INT8), Field("iterations", INT32))),
+            ),
+        ),
+    ),
+)
+
 ALTER_USER_SCRAM_CREDENTIALS = Api(
     key=51,
     flexible_since=0,
@@ -36,6 +56,7 @@ ALTER_USER_SCRAM_CREDENTIALS = Api(
                 Field("salt", NULLABLE_BYTES),
                 Field("salted_password", NULLABLE_BYTES),
             ),
+            default=(),
         ),
     ),
     response=(THROTTLE, Field("results", array(Field("user", STRING), ERROR_CODE, ERROR_MESSAGE))),

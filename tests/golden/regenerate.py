@@ -9,7 +9,7 @@ import tempfile
 from pathlib import Path
 
 from ..reference.kafka_process import running_kafka, running_kafka_nodes
-from . import capture_acls, capture_nodes, capture_oauth, capture_sasl
+from . import capture_acls, capture_nodes, capture_oauth, capture_sasl, capture_scram
 from .acl_brokers import CONFIG_OF as ACL_BROKERS
 from .acl_brokers import kafka_with_acls
 from .capture_recorder import Recorder
@@ -18,6 +18,7 @@ from .failover.scripts import SCRIPTS, capture_from_kafka
 from .oauth_brokers import kafka_with_oauth
 from .replay import run_all_programs, write_cases
 from .sasl_brokers import kafka_with_sasl
+from .scram_brokers import kafka_without_users
 
 # The cases of programs/; the others are those of captures.py.
 PROGRAMS_NAME = "golden"
@@ -30,6 +31,8 @@ SASL_NAME = "sasl"
 OAUTH_NAME = "oauth"
 # The program that needs brokers with an authorizer.
 ACLS_NAME = "acls"
+# The program that needs a broker without users.
+SCRAM_NAME = "scram"
 
 
 def regenerate(name: str, target: Path) -> None:
@@ -45,6 +48,9 @@ def regenerate(name: str, target: Path) -> None:
         return
     if name == ACLS_NAME:
         regenerate_acls(target)
+        return
+    if name == SCRAM_NAME:
+        regenerate_scram(target)
         return
     if name in SCRIPTS:
         capture_from_kafka(name, target)
@@ -100,9 +106,19 @@ def regenerate_acls(target: Path) -> None:
                 capture_acls.capture(addresses, broker, output)
 
 
+def regenerate_scram(target: Path) -> None:
+    """Run the program for SCRAM credentials against a fresh broker and write its lines to target."""
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        kafka_without_users(Path(folder) / "kafka.log") as addresses,
+        target.open("w") as output,
+    ):
+        capture_scram.capture(addresses, output)
+
+
 def main() -> None:
     """Regenerate the files named on the command line."""
-    known = [PROGRAMS_NAME, NODES_NAME, SASL_NAME, OAUTH_NAME, ACLS_NAME, *CAPTURES, *SCRIPTS]
+    known = [PROGRAMS_NAME, NODES_NAME, SASL_NAME, OAUTH_NAME, ACLS_NAME, SCRAM_NAME, *CAPTURES, *SCRIPTS]
     names = sys.argv[1:] or known
     unknown = sorted(set(names) - set(known))
     if unknown:

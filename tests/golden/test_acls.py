@@ -20,11 +20,9 @@ FILE = golden_file("acls")
 # docs/differences.md: the broker ends the connection.
 NOT_SERVED = {
     "AddRaftVoter",
-    "AlterUserScramCredentials",
     "CreateDelegationToken",
     "DeleteShareGroupState",
     "DescribeDelegationToken",
-    "DescribeUserScramCredentials",
     "InitializeShareGroupState",
     "ReadShareGroupState",
     "ReadShareGroupStateSummary",

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from functools import partial
 from typing import TYPE_CHECKING
 
 from ..users import Users
 from .exchange import Exchange
 from .plain import PlainExchange
-from .scram import SCRAM_HASHES, ScramExchange, ScramHash
+from .scram import SCRAM_HASHES, FindScramCredential, ScramCredential, ScramExchange, ScramHash
 
 if TYPE_CHECKING:
     from ..oauth.bearer_token import TokenValidator
@@ -43,11 +42,18 @@ class Mechanisms:
         self._users = users
         self._token_validator = token_validator
 
-    def start(self, name: str, now_ms: Callable[[], int]) -> Exchange:
-        """Return a new exchange of an enabled mechanism. now_ms: the time by which credentials expire."""
+    def start(self, name: str, find_set: FindScramCredential, now_ms: Callable[[], int]) -> Exchange:
+        """Return a new exchange of an enabled mechanism.
+
+        find_set: has precedence over the users of the listener. now_ms: the time by which tokens expire.
+        """
         hash_ = SCRAM_HASHES.get(name)
         if hash_ is not None:
-            return ScramExchange(hash_, partial(self._users.find_scram_credential, hash_))
+
+            def find_credential(user: str) -> ScramCredential | None:
+                return find_set(hash_, user) or self._users.find_scram_credential(hash_, user)
+
+            return ScramExchange(hash_, find_credential)
         if self._token_validator is not None and name == OAUTHBEARER:
             # Lazy: few listeners have it.
             from .oauthbearer import OauthBearerExchange

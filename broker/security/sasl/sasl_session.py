@@ -21,6 +21,7 @@ from ...runtime.clock import AdjustableClock
 from ..principal import ANONYMOUS, Principal
 from .exchange import Authenticated, Exchange, SaslFailed
 from .mechanisms import Mechanisms
+from .scram import FindScramCredential
 
 # KafkaChannel.MIN_REAUTH_INTERVAL_ONE_SECOND_NANOS.
 REAUTH_INTERVAL_MS = 1000
@@ -45,12 +46,19 @@ class SaslSession:
     stage: what the client has to send next. principal: ANONYMOUS until it has authenticated.
     """
 
-    def __init__(self, mechanisms: Mechanisms, clock: AdjustableClock, end_connection: Callable[[], None]) -> None:
-        """end_connection: closes the connection after the responses so far."""
+    def __init__(
+        self,
+        mechanisms: Mechanisms,
+        find_credential: FindScramCredential,
+        clock: AdjustableClock,
+        end_connection: Callable[[], None],
+    ) -> None:
+        """find_credential: that of the cluster. end_connection: closes the connection after the responses so far."""
         self.stage = Stage.HANDSHAKE_OR_VERSIONS
         self.principal: Principal = ANONYMOUS
         self.mechanisms = mechanisms
         self.end_connection = end_connection
+        self._find_credential = find_credential
         self._clock = clock
         self._mechanism = ""
         self._exchange: Exchange | None = None
@@ -105,7 +113,7 @@ class SaslSession:
             if self.is_reauthenticating:
                 raise FrameError(f"re-authentication by the unsupported SASL mechanism {mechanism}")
             raise self._failed(SaslFailed(f"Unsupported SASL mechanism {mechanism}"))
-        self._exchange = self.mechanisms.start(mechanism, self._clock.now_ms)
+        self._exchange = self.mechanisms.start(mechanism, self._find_credential, self._clock.now_ms)
         if self.is_reauthenticating and mechanism != self._mechanism:
             # Kafka responds to the handshake, and ends the connection at the first token.
             self._exchange = _WrongMechanism(mechanism, self._mechanism)

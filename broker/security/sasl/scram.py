@@ -81,6 +81,19 @@ def credential_of_password(hash_: ScramHash, password: str, iterations: int = IT
     return ScramCredential(salt, stored_key, server_key, iterations)
 
 
+def credential_of_salted_password(
+    hash_: ScramHash, salted_password: bytes, salt: bytes, iterations: int
+) -> ScramCredential:
+    """Return the credential of a password that was salted with these iterations (RFC 5802, section 3)."""
+    client_key = hmac.digest(salted_password, b"Client Key", hash_.hash_name)
+    stored_key = hashlib.new(hash_.hash_name, client_key).digest()
+    return ScramCredential(salt, stored_key, hmac.digest(salted_password, b"Server Key", hash_.hash_name), iterations)
+
+
+# Returns the credential that a client has set for a user, or None.
+FindScramCredential = Callable[[ScramHash, str], ScramCredential | None]
+
+
 class ScramExchange:
     """An Exchange of SCRAM. The channel binding of the final message is signed and not checked, as in Kafka."""
 

@@ -18,9 +18,11 @@ def secured_broker(
     folder: Path,
     entries: Mapping[str, str] | None = None,
     clock: AdjustableClock | None = None,
+    nodes: int = 1,
 ) -> Broker:
     """Return a broker that is not started. folder: for the throw-away certificates. entries: further keys."""
     config = dict(entries or {})
     securities = ListenerSecurities(BrokerConfig.from_entries(config), {}, USERS, str(folder))
     listeners = [ListenerConfig(protocol.value, port=0)]
-    return Broker(config, clock=clock, listeners=securities.with_security(listeners, {protocol.value: protocol}))
+    secured = securities.with_security(listeners, {protocol.value: protocol})
+    return Broker(config, clock=clock, listeners=secured, nodes=nodes)

@@ -25,7 +25,9 @@ def clock() -> ManualClock:
 def session_on(clock: ManualClock, reauth_ms: int = 0) -> SaslSession:
     users = Users({"alice": "secret", "bob": "other"})
     names = [PLAIN, "SCRAM-SHA-256"]
-    return SaslSession(Mechanisms(names, users, dict.fromkeys(names, reauth_ms)), clock, lambda: None)
+    return SaslSession(
+        Mechanisms(names, users, dict.fromkeys(names, reauth_ms)), lambda hash_, user: None, clock, lambda: None
+    )
 
 
 def authenticate(session: SaslSession, token: bytes = ALICE, mechanism: str = PLAIN) -> None:
