@@ -18,12 +18,11 @@ from .security_protocol import SecurityProtocol
 from .users import Users
 
 if TYPE_CHECKING:
-    from ssl import SSLContext
-
     from .oauth.bearer_token import TokenValidator
     from .oauth.signed_validator import ClaimRules
     from .oauth.token_issuer import TokenIssuer
     from .tls.key_store import Store
+    from .tls.listener_tls import ListenerTls
 
 JAAS_CONFIG = "sasl.jaas.config"
 REAUTH_MS = "connections.max.reauth.ms"
@@ -34,7 +33,7 @@ MECHANISMS = "sasl.enabled.mechanisms"
 class ListenerSecurity:
     """tls: None without TLS. mechanisms: None without SASL."""
 
-    tls: SSLContext | None
+    tls: ListenerTls | None
     mechanisms: Mechanisms | None
 
 
@@ -76,7 +75,7 @@ class ListenerKeys:
 
 
 def security_of(
-    protocol: SecurityProtocol, keys: ListenerKeys, accounts: Accounts, make_tls: Callable[[ListenerKeys], SSLContext]
+    protocol: SecurityProtocol, keys: ListenerKeys, accounts: Accounts, make_tls: Callable[[ListenerKeys], ListenerTls]
 ) -> ListenerSecurity:
     """Return the security of a listener. make_tls: loads its certificate. Raises ConfigError."""
     return ListenerSecurity(

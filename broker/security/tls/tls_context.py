@@ -26,12 +26,15 @@ class TlsSettings:
     protocols: Sequence[str] = ("TLSv1.2", "TLSv1.3")
 
 
-def new_context(settings: TlsSettings) -> ssl.SSLContext:
-    """Return a context for the server side. Raises ConfigError."""
+def new_context(settings: TlsSettings, key_pem: bytes | None = None) -> ssl.SSLContext:
+    """Return a context for the server side. Raises ConfigError.
+
+    key_pem: the content of the key store as PEM; None to read it.
+    """
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     versions = [_version_of(name) for name in settings.protocols]
     context.minimum_version, context.maximum_version = min(versions), max(versions)
-    _load_key(context, settings.key_store)
+    _load_key(context, settings.key_store, settings.key_store.read_pem() if key_pem is None else key_pem)
     context.verify_mode = CLIENT_AUTH[settings.client_auth]
     if settings.trust_store is not None:
         try:
@@ -50,8 +53,7 @@ def _version_of(name: str) -> ssl.TLSVersion:
     return version
 
 
-def _load_key(context: ssl.SSLContext, store: Store) -> None:
-    pem = store.read_pem()
+def _load_key(context: ssl.SSLContext, store: Store, pem: bytes) -> None:
     # ssl reads a private key from a file only. The file of mkstemp is private.
     descriptor, path = tempfile.mkstemp(prefix="fauxka-", suffix=".pem")
     try:
