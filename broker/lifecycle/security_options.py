@@ -94,6 +94,7 @@ class ListenerSecurities:
     def _tls_of(self, keys: ListenerKeys, hosts: Sequence[str]) -> ListenerTls:
         from ..security.listener_security import find_store
         from ..security.tls.listener_tls import ThrowAway, listener_tls
+        from ..security.tls.principal_mapping import KEY, PrincipalMapping
         from ..security.tls.throw_away_ca import key_store_of, trust_store_of
         from ..security.tls.tls_context import CLIENT_AUTH, TlsSettings
 
@@ -109,7 +110,7 @@ class ListenerSecurities:
         if client_auth not in CLIENT_AUTH:
             raise ConfigError(f"ssl.client.auth: got {client_auth}; allowed: {', '.join(CLIENT_AUTH)}")
         settings = TlsSettings(key_store, trust_store, client_auth, keys.names("ssl.enabled.protocols"))
-        return listener_tls(settings, throw_away)
+        return listener_tls(settings, PrincipalMapping(keys.text(KEY) or ""), throw_away)
 
     def _throw_away_folder(self, hosts: Sequence[str]) -> Path:
         """Return the folder with the throw-away certificates. Raises ConfigError."""

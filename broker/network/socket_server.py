@@ -152,6 +152,8 @@ class SocketServer:
         tls = None
         if security is not None and security.tls is not None:
             tls = self.presented.get(listener.name, security.tls.configured).context
+            if security.mechanisms is None:
+                connection.identify_by(security.tls.principal_of)
         unattached = _Unattached(connection, accepted)
         task = asyncio.get_running_loop().create_task(self._attach(unattached, tls))
         self._attaching[task] = unattached

@@ -9,12 +9,15 @@ Rules:
 from __future__ import annotations
 
 import ssl
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Literal
 
+from ..principal import Principal
+from .distinguished_name import name_of_certificate
 from .key_store import PEM, Store
+from .principal_mapping import PrincipalMapping
 from .tls_context import TlsSettings, new_context
 
 if TYPE_CHECKING:
@@ -43,11 +46,23 @@ class PresentedCertificate:
 
 @dataclass(frozen=True, slots=True)
 class ListenerTls:
-    """What a listener with TLS has. throw_away: None if ssl.keystore.* configures the certificate."""
+    """What a listener with TLS has.
+
+    throw_away: None if ssl.keystore.* configures the certificate.
+    principal_mapping: gives the names of client certificates their principals.
+    """
 
     settings: TlsSettings
     configured: PresentedCertificate
+    principal_mapping: PrincipalMapping
     throw_away: ThrowAway | None = None
+
+    def principal_of(self, certificate: Mapping[str, object]) -> Principal:
+        """Return the principal of a client. certificate: as ssl.SSLSocket.getpeercert returns it.
+
+        Raises NoPrincipalError.
+        """
+        return Principal(self.principal_mapping.principal_of(name_of_certificate(certificate)))
 
     def present(self, kind: IssuedKind, pem: bytes) -> PresentedCertificate:
         """Return an issued certificate with a context of its own. pem: with its private key."""
@@ -55,11 +70,11 @@ class ListenerTls:
         return PresentedCertificate(kind, new_context(settings, pem), _certificate_in(pem))
 
 
-def listener_tls(settings: TlsSettings, throw_away: ThrowAway | None = None) -> ListenerTls:
+def listener_tls(settings: TlsSettings, mapping: PrincipalMapping, throw_away: ThrowAway | None = None) -> ListenerTls:
     """Load the configured certificate. Raises ConfigError."""
     pem = settings.key_store.read_pem()
     configured = PresentedCertificate(CONFIGURED, new_context(settings, pem), _certificate_in(pem))
-    return ListenerTls(settings, configured, throw_away)
+    return ListenerTls(settings, configured, mapping, throw_away)
 
 
 def _certificate_in(pem: bytes) -> str:

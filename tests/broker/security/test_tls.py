@@ -10,9 +10,8 @@ from cryptography.hazmat.primitives.serialization import BestAvailableEncryption
 from cryptography.x509 import load_pem_x509_certificate
 
 from fauxka.broker.config.config_types import ConfigError
-from fauxka.broker.security.principal import Principal
 from fauxka.broker.security.tls import throw_away_ca
-from fauxka.broker.security.tls.distinguished_name import principal_of_certificate
+from fauxka.broker.security.tls.distinguished_name import name_of_certificate
 from fauxka.broker.security.tls.key_store import PEM, PKCS12, Store
 from fauxka.broker.security.tls.tls_context import TlsSettings, new_context
 
@@ -134,4 +133,4 @@ def test_client_certificates_need_a_trust_store(authority: trustme.CA) -> None:
     ],
 )
 def test_name_of_a_certificate_is_that_of_rfc_2253(subject: object, name: str) -> None:
-    assert principal_of_certificate({"subject": subject}) == Principal(name)
+    assert name_of_certificate({"subject": subject}) == name
