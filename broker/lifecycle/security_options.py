@@ -20,8 +20,6 @@ if TYPE_CHECKING:
 
 # The names under which a client on this machine connects.
 _LOCAL_HOSTS = ("localhost", "127.0.0.1", "::1")
-_KEY_STORE_PEM = ("ssl.keystore.key", "ssl.keystore.certificate.chain")
-_TRUST_STORE_PEM = ("ssl.truststore.certificates",)
 
 
 def parse_users(texts: Sequence[str]) -> dict[str, str]:
@@ -98,8 +96,8 @@ class ListenerSecurities:
         from ..security.tls.throw_away_ca import key_store_of, trust_store_of
         from ..security.tls.tls_context import CLIENT_AUTH, TlsSettings
 
-        key_store = find_store(keys, "ssl.keystore", _KEY_STORE_PEM)
-        trust_store = find_store(keys, "ssl.truststore", _TRUST_STORE_PEM)
+        key_store = find_store(keys, "ssl.keystore")
+        trust_store = find_store(keys, "ssl.truststore")
         throw_away = None
         if key_store is None:
             folder = self.tls_dir = self.tls_dir or self._throw_away_folder(hosts)

@@ -118,15 +118,12 @@ def _reauth_ms(keys: ListenerKeys, mechanism: str) -> int:
         raise ConfigError(f"{REAUTH_MS} of {mechanism}: expected a number of ms, got {text}") from error
 
 
-def find_store(keys: ListenerKeys, kind: str, pem_keys: tuple[str, ...]) -> Store | None:
-    """Return the configured key store or trust store, or None.
-
-    kind: "ssl.keystore" or "ssl.truststore". pem_keys: the keys that hold PEM themselves.
-    """
-    from .tls.key_store import PEM, Store
+def find_store(keys: ListenerKeys, kind: str) -> Store | None:
+    """Return the configured key store or trust store, or None. kind: "ssl.keystore" or "ssl.truststore"."""
+    from .tls.key_store import PEM, PEM_KEYS, Store
 
     type_ = (keys.text(f"{kind}.type") or "").upper()
-    pem = "\n".join(text for key in pem_keys if (text := keys.text(key)) is not None)
+    pem = "\n".join(text for key in PEM_KEYS[kind] if (text := keys.text(key)) is not None)
     location = keys.text(f"{kind}.location")
     if not pem and location is None:
         return None

@@ -21,6 +21,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, assert_never
 
+from ....storage.file_systems.path_problems import find_file_in_the_way
 from ...config.config_types import ConfigError
 from .key_store import PEM, Store
 
@@ -51,6 +52,9 @@ class NoAuthorityKeyError(Exception):
 
 def ensure_files(folder: Path, hosts: Sequence[str]) -> None:
     """Write the files, unless the folder has them. hosts: names and addresses of the broker. Raises ConfigError."""
+    problem = find_file_in_the_way(str(folder))
+    if problem is not None:
+        raise ConfigError(f"--tls-dir: {problem}")
     try:
         found = [name for name in FILES if (folder / name).exists()]
         if len(found) == len(FILES):

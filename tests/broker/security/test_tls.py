@@ -86,23 +86,6 @@ def test_pkcs12_and_pem_stores_are_read(tmp_path: Path, authority: trustme.CA) -
     assert subjects[0] == subjects[1] == subjects[2]
 
 
-@pytest.mark.parametrize(
-    ("content", "password", "reason"),
-    [
-        (b"\xfe\xed\xfe\xed\0\0\0\2", None, "is a JKS store, which cannot be read; keytool -importkeystore"),
-        (b"nonsense", None, "is no PKCS12 store, or ssl.keystore.password is wrong"),
-        (b"", None, "is no PKCS12 store"),
-    ],
-)
-def test_store_that_cannot_be_read_is_refused(
-    tmp_path: Path, content: bytes, password: str | None, reason: str
-) -> None:
-    (tmp_path / "store").write_bytes(content)
-
-    with pytest.raises(ConfigError, match=reason):
-        new_context(TlsSettings(Store("ssl.keystore", "JKS", str(tmp_path / "store"), password=password)))
-
-
 def test_wrong_password_of_a_store_is_refused_without_the_password(tmp_path: Path, authority: trustme.CA) -> None:
     (tmp_path / "store.p12").write_bytes(pkcs12_of(authority.issue_cert("localhost"), b"changeit"))
 
