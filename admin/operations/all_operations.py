@@ -10,6 +10,7 @@ from ..openapi import describe
 from ..operation import Operation
 from . import (
     acl_operations,
+    certificate_operations,
     clock_operations,
     crash_operations,
     export_operations,
@@ -56,6 +57,7 @@ OPERATIONS: tuple[Operation, ...] = (
     *producer_operations.OPERATIONS,
     *transaction_operations.OPERATIONS,
     *acl_operations.OPERATIONS,
+    *certificate_operations.OPERATIONS,
     *topic_operations.OPERATIONS,
     *topic_changes.OPERATIONS,
     *record_operations.OPERATIONS,
