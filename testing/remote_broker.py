@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cached_property
 from types import TracebackType
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from msgspec import Struct
 
@@ -18,11 +19,14 @@ from .errors import CallError, WaitTimeoutError
 from .recipe_methods import RecipeMethods
 from .remote_nodes import RemoteNodeMethods
 
+if TYPE_CHECKING:
+    from .quotas import RemoteQuotas
+
 TIMED_OUT = 408
 
 
 class RemoteBroker(RemoteNodeMethods):
-    """Fault rules, verdict, nodes and reset of a broker whose admin API has an address, with the objects of Broker.
+    """Fault rules, verdict, quotas, nodes and reset of a broker with an admin API, with the objects of Broker.
 
     Everything else that the admin API offers is a `call`. Raises CallError for a call that the broker refuses,
     RuleError for an invalid rule or argument, and Unreachable if nothing responds.
@@ -32,6 +36,13 @@ class RemoteBroker(RemoteNodeMethods):
         """admin: "http://host:port". token: of --admin-token."""
         self._client = AdminClient(parse_address(admin), token)
         self.faults = RemoteFaults(self)
+
+    @cached_property
+    def quotas(self) -> RemoteQuotas:
+        """The quotas of clients: set, list and delete them."""
+        from .quotas import RemoteQuotas
+
+        return RemoteQuotas(self.call)
 
     def call(
         self, method: str, path: str, body: Struct | Mapping[str, object] | None = None, **query: object
