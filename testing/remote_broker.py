@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cached_property
 from types import TracebackType
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from msgspec import Struct
 
@@ -19,11 +20,14 @@ from .errors import CallError, WaitTimeoutError
 from .recipe_methods import RecipeMethods
 from .remote_nodes import RemoteNodeMethods
 
+if TYPE_CHECKING:
+    from .quotas import RemoteQuotas
+
 TIMED_OUT = 408
 
 
 class RemoteBroker(RemoteNodeMethods):
-    """Fault rules, certificates, verdict, nodes and reset of a broker by its admin API, with the objects of Broker.
+    """Faults, certificates, quotas, verdict, nodes and reset of a broker by its admin API, with the objects of Broker.
 
     Everything else that the admin API offers is a `call`. Raises CallError for a call that the broker refuses,
     RuleError for an invalid rule or argument, and Unreachable if nothing responds.
@@ -34,6 +38,13 @@ class RemoteBroker(RemoteNodeMethods):
         self._client = AdminClient(parse_address(admin), token)
         self.faults = RemoteFaults(self)
         self.certificates = RemoteCertificates(self.call)
+
+    @cached_property
+    def quotas(self) -> RemoteQuotas:
+        """The quotas of clients: set, list and delete them."""
+        from .quotas import RemoteQuotas
+
+        return RemoteQuotas(self.call)
 
     def call(
         self, method: str, path: str, body: Struct | Mapping[str, object] | None = None, **query: object
