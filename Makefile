@@ -80,7 +80,7 @@ bench: $(VENV)/.test
 lock: $(BIN)/uv
 	$(COMPILE) pyproject.toml --extra clients --group dev --output-file $(LOCKED)/dev.txt $(ARGS)
 	$(COMPILE) $(ONCE) --group spark --constraints $(LOCKED)/dev.txt --output-file $(LOCKED)/spark.txt $(ARGS)
-	$(COMPILE) pyproject.toml --constraints $(LOCKED)/dev.txt --output-file $(LOCKED)/image.txt $(ARGS)
+	$(COMPILE) pyproject.toml --extra security --constraints $(LOCKED)/dev.txt --output-file $(LOCKED)/image.txt $(ARGS)
 
 plain:
 	find protocol storage -name '*.so' -delete
