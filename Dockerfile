@@ -46,11 +46,13 @@ WORKDIR /var/lib/fauxka
 USER appuser
 # In a container the loopback address is of no use to anybody else. Tools that start Kafka's image, such as Testcontainers,
 # wait for a line of Kafka's log. The first member of a group starts at once: Kafka's 3 s would be lost in every test. The
-# user's own -e, and -c on the command line, take precedence.
+# user's own -e, and -c on the command line, take precedence. The throw-away certificates have a place from which they can be
+# copied: docker cp CONTAINER:/tmp/certificates/ca.pem .
 ENV PATH=/opt/fauxka/bin:$PATH \
     FAUXKA_HOST=0.0.0.0 \
     FAUXKA_ADMIN_HOST=0.0.0.0 \
     FAUXKA_LOG_KAFKA_STARTED=1 \
+    FAUXKA_TLS_DIR=/tmp/certificates \
     KAFKA_GROUP_INITIAL_REBALANCE_DELAY_MS=0 \
     PYTHONUNBUFFERED=1
 # Kafka's port, and the one of the admin API.

@@ -106,12 +106,20 @@ def commands() -> None:
 @click.option(
     "listeners",
     "--listener",
+    envvar="FAUXKA_LISTENER",
     multiple=True,
     metavar="NAME://HOST:PORT[,HOST:PORT]",
     help="Listener, instead of --host and --port; the second address is advertised to clients. Repeatable. "
     "SSL, SASL_PLAINTEXT or SASL_SSL alone is that protocol on --host and --port.",
 )
-@click.option("users", "--user", multiple=True, metavar="NAME:PASSWORD", help="User of SASL listeners. Repeatable.")
+@click.option(
+    "users",
+    "--user",
+    envvar="FAUXKA_USER",
+    multiple=True,
+    metavar="NAME:PASSWORD",
+    help="User of SASL listeners. Repeatable.",
+)
 @click.option(
     "--token-lifetime-ms",
     envvar="FAUXKA_TOKEN_LIFETIME_MS",
@@ -305,13 +313,12 @@ def health(host: str | None, port: int | None, timeout_seconds: float) -> None:
 
     Of several nodes (FAUXKA_NODES) without --port, one has to respond.
     """
-    from .broker.lifecycle.health import UnhealthyError, addresses_from_environment, check_any_health
+    from .broker.lifecycle.health import UnhealthyError, check_any_health
+    from .broker.lifecycle.health_addresses import addresses_from_environment
 
-    found = addresses_from_environment(os.environ)
-    if port is not None:
-        found = [(found[0][0], port)]
+    found = addresses_from_environment(os.environ, port)
     try:
-        check_any_health([(host or each_host, each_port) for each_host, each_port in found], timeout_seconds)
+        check_any_health([each if host is None else each._replace(host=host) for each in found], timeout_seconds)
     except UnhealthyError as error:
         click.echo(f"fauxka: {one_line(str(error))}", err=True)
         sys.exit(EXIT_UNHEALTHY)

@@ -1,4 +1,4 @@
-"""The listener of a broker with TLS or SASL, and the configuration with which a client connects to it."""
+"""The listener of a broker with TLS or SASL."""
 
 from __future__ import annotations
 
@@ -8,16 +8,11 @@ import tempfile
 import weakref
 from collections.abc import Mapping
 from pathlib import Path
-from typing import cast
 
 from ..broker.config.broker_config import BrokerConfig
-from ..broker.config.config_types import ConfigError
 from ..broker.lifecycle.security_options import ListenerSecurities
 from ..broker.network.listeners import ListenerConfig
-from ..broker.security.sasl.mechanisms import SUPPORTED
-from ..broker.security.security_protocol import SecurityProtocol
-from ..broker.security.tls.throw_away_ca import CA_FILE
-from .errors import BrokerStateError
+from .client_security import ClientSecurity
 
 
 class SecuredListener:
@@ -25,13 +20,8 @@ class SecuredListener:
 
     def __init__(self, protocol: str, users: Mapping[str, str] | None, tls_dir: str | os.PathLike[str] | None) -> None:
         """Check the arguments. They are those of Broker. Raises ConfigError."""
-        if protocol not in SecurityProtocol.__members__:
-            allowed = ", ".join(SecurityProtocol.__members__)
-            raise ConfigError(f"security_protocol: got {protocol!r}; allowed: {allowed}")
-        self.protocol = SecurityProtocol[protocol]
-        self._users = _checked_users(users)
-        if self.protocol.has_sasl and not self._users:
-            raise ConfigError(f"security_protocol {protocol} needs users, such as users={{'alice': 'secret'}}")
+        self.security = ClientSecurity(protocol, users)
+        self.protocol = self.security.protocol
         self._folder: str | None = None
         if tls_dir is not None:
             self._folder = os.fspath(tls_dir)
@@ -42,7 +32,7 @@ class SecuredListener:
 
     def make(self, config: BrokerConfig, of_listeners: Mapping[str, str]) -> list[ListenerConfig]:
         """Return the listener. of_listeners: the keys that begin with listener.name. Raises ConfigError."""
-        securities = ListenerSecurities(config, of_listeners, self._users, self._folder)
+        securities = ListenerSecurities(config, of_listeners, self.security.users, self._folder)
         plain = [ListenerConfig(self.protocol.value, port=0)]
         secured = securities.with_security(plain, {self.protocol.value: self.protocol})
         self.tls_dir = securities.tls_dir
@@ -50,34 +40,4 @@ class SecuredListener:
 
     def client_config(self, bootstrap_servers: str, user: str | None, mechanism: str) -> dict[str, str]:
         """Return the configuration of a client; see Broker.client_config. Raises ConfigError, BrokerStateError."""
-        config = {"bootstrap.servers": bootstrap_servers, "security.protocol": self.protocol.value}
-        if self.protocol.has_tls:
-            if self.tls_dir is None:
-                raise BrokerStateError(
-                    "the broker has a certificate of its own, and fauxka does not know what trusts it"
-                )
-            config["ssl.ca.location"] = str(self.tls_dir / CA_FILE)
-        if not self.protocol.has_sasl:
-            return config
-        if mechanism not in SUPPORTED:
-            raise ConfigError(f"mechanism: got {mechanism!r}; allowed: {', '.join(SUPPORTED)}")
-        name = next(iter(self._users)) if user is None else user
-        if name not in self._users:
-            raise ConfigError(f"user: got {user!r}; allowed: {', '.join(self._users)}")
-        login = {"sasl.mechanism": mechanism, "sasl.username": name, "sasl.password": self._users[name]}
-        return {**config, **login}
-
-
-def _checked_users(users: Mapping[str, str] | None) -> dict[str, str]:
-    """Return the users. Raises ConfigError, without a password."""
-    given = cast("object", users)
-    if given is None:
-        return {}
-    if not isinstance(given, Mapping):
-        raise ConfigError(f"users: expected a dict of names and passwords, got a {type(given).__name__}")
-    checked: dict[str, str] = {}
-    for name, password in cast("Mapping[object, object]", given).items():
-        if not isinstance(name, str) or not isinstance(password, str) or not name or not password:
-            raise ConfigError(f"users: expected names and passwords as texts that are not empty, at the user {name!r}")
-        checked[name] = password
-    return checked
+        return self.security.client_config(bootstrap_servers, self.tls_dir, user, mechanism)

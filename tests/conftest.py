@@ -20,6 +20,7 @@ PROGRAMS_OF_GROUP = {
     "image": ("buildah", "debootstrap", "unshare", "nsenter", "chroot", "ip"),
     "java": ("java", "mvn"),
     "kcat": ("kcat",),
+    "node": ("node", "npm"),
     "reference": ("bash", "java", "mvn"),
     "spark": ("java",),
     "spark_versions": ("java", "mvn"),
@@ -39,7 +40,7 @@ GROUPS = (
         "packaging",
         "deep",
     ),
-    *("java", "go", "kcat", "clients"),
+    *("java", "go", "node", "kcat", "clients"),
 )
 
 # A folder whose tests need a package of half a gigabyte, which only the slower groups install.

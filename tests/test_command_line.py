@@ -347,6 +347,21 @@ def test_health_of_a_broker_is_asked_for_at_the_host_of_the_environment(tmp_path
     assert (ended.exit_code, ended.log) == (0, "")
 
 
+@pytest.mark.parametrize("client_auth", ["none", "required"])
+def test_health_of_a_secured_broker_of_the_environment_is_exit_code_0(tmp_path: Path, client_auth: str) -> None:
+    variables = {
+        "FAUXKA_LISTENER": "SASL_SSL",
+        "FAUXKA_USER": "alice:secret bob:hidden",
+        "FAUXKA_TLS_DIR": str(tmp_path / "certificates"),
+        "KAFKA_SSL_CLIENT_AUTH": client_auth,
+    }
+    with serving(tmp_path, variables=variables) as broker:
+        listener = {"FAUXKA_LISTENER": f"SASL_SSL://{broker.bootstrap}"}
+        ended = run("health", variables={**variables, **listener})
+
+    assert (ended.exit_code, ended.log) == (0, "")
+
+
 def test_health_of_nothing_is_one_line_and_exit_code_1() -> None:
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))

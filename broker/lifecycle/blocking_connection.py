@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import socket
 from collections.abc import Callable
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from ...protocol.api_keys import APIS, ApiKey
 from ...protocol.client_requests import RequestMessage, read_response, request_frame
 from ...protocol.frames import FRAME_SIZE_BYTES, FrameError
 from ...protocol.primitives import Reader
+
+if TYPE_CHECKING:
+    from ssl import SSLContext
 
 Response = TypeVar("Response")
 
@@ -21,15 +24,37 @@ class ConnectionFailed(Exception):
 class BlockingConnection:
     """A client connection. Every read and write has the timeout of timeout_seconds."""
 
-    def __init__(self, host: str, port: int, *, timeout_seconds: float, response_bytes_max: int) -> None:
-        """Connect. response_bytes_max: a larger response is an error. Raises ConnectionFailed."""
+    def __init__(
+        self,
+        host: str,
+        port: int,
+        *,
+        timeout_seconds: float,
+        response_bytes_max: int,
+        tls: SSLContext | None = None,
+    ) -> None:
+        """Connect, with TLS where there is a context for it.
+
+        response_bytes_max: a larger response is an error. Raises ConnectionFailed.
+        """
         self._address = f"{host}:{port}"
         self._answer_bytes_max = response_bytes_max
         self._correlation_id = 0
         try:
             self._socket = socket.create_connection((host, port), timeout=timeout_seconds)
+            if tls is not None:
+                self._start_tls(tls, host)
         except OSError as error:
+            # Failed TLS handshakes, too: their errors are of this class.
             raise ConnectionFailed(f"{self._address}: {error}") from error
+
+    def _start_tls(self, tls: SSLContext, host: str) -> None:
+        plain = self._socket
+        try:
+            self._socket = tls.wrap_socket(plain, server_hostname=host)
+        except OSError:
+            plain.close()
+            raise
 
     def send_request(
         self, api_key: ApiKey, version: int, request: RequestMessage, read: Callable[[Reader, int], Response]

@@ -2,75 +2,98 @@
 
 A container with several nodes is healthy while one of them responds: a test that stops a node is no reason to restart
 the container, and a client reaches the cluster through the other nodes.
+
+A listener with TLS is asked over TLS. Its certificate is not checked: it is valid for the addresses of clients. Where a
+client must have a certificate, the throw-away one is used, or the handshake is the response.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import closing
+from typing import TYPE_CHECKING, NamedTuple
 
 from ...protocol.api_keys import ApiKey
 from ...protocol.messages.api_versions import ApiVersionsRequest, ApiVersionsResponse
-from ..config.config_sources import gather_config
-from ..config.config_types import ConfigError
-from ..network.listeners import DEFAULT_HOST, WILDCARD_HOSTS, ListenerConfig
 from .blocking_connection import BlockingConnection, ConnectionFailed
-from .listener_options import listeners_of_keys
-from .node_options import check_nodes
+
+if TYPE_CHECKING:
+    from ssl import SSLContext
 
 # The response of a broker with every API has about 600 bytes.
 RESPONSE_BYTES_MAX = 64 * 1024
 # The version that every Kafka broker supports.
 VERSION = 0
-# The environment variable of --nodes.
-NODES_VARIABLE = "FAUXKA_NODES"
 
 
 class UnhealthyError(Exception):
     """The broker is not healthy. The message is one line for the user."""
 
 
-def check_health(host: str, port: int, timeout_seconds: float) -> None:
+class HealthAddress(NamedTuple):
+    """Where a broker listens.
+
+    has_tls: whether it does so with TLS. client_certificate: a PEM file with certificate and private key, None for
+    none. is_handshake_enough: do not send a request, for which a client must have a certificate.
+    """
+
+    host: str
+    port: int
+    has_tls: bool = False
+    client_certificate: str | None = None
+    is_handshake_enough: bool = False
+
+
+def check_health(address: HealthAddress, timeout_seconds: float) -> None:
     """Raise UnhealthyError unless a broker at that address responds to ApiVersions in time."""
     try:
         with closing(
-            BlockingConnection(host, port, timeout_seconds=timeout_seconds, response_bytes_max=RESPONSE_BYTES_MAX)
+            BlockingConnection(
+                address.host,
+                address.port,
+                timeout_seconds=timeout_seconds,
+                response_bytes_max=RESPONSE_BYTES_MAX,
+                tls=_tls_of(address),
+            )
         ) as connection:
+            if address.is_handshake_enough:
+                return
             response = connection.send_request(
                 ApiKey.API_VERSIONS, VERSION, ApiVersionsRequest(), ApiVersionsResponse.read
             )
     except ConnectionFailed as error:
         raise UnhealthyError(str(error)) from error
     if response.error_code != 0:
-        raise UnhealthyError(f"{host}:{port} responds to ApiVersions with error {response.error_code}")
+        raise UnhealthyError(f"{address.host}:{address.port} responds to ApiVersions with error {response.error_code}")
 
 
-def check_any_health(addresses: Sequence[tuple[str, int]], timeout_seconds: float) -> None:
+def _tls_of(address: HealthAddress) -> SSLContext | None:
+    """Return a context that accepts any certificate; None without TLS. Raises UnhealthyError."""
+    if not address.has_tls:
+        return None
+    # Lazy: ssl is not loaded for a listener without TLS.
+    import ssl
+
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    context.check_hostname = False
+    context.verify_mode = ssl.CERT_NONE
+    if address.client_certificate is not None:
+        try:
+            context.load_cert_chain(address.client_certificate)
+        except (OSError, ValueError) as error:
+            raise UnhealthyError(f"cannot read the certificate {address.client_certificate}: {error}") from error
+    return context
+
+
+def check_any_health(addresses: Sequence[HealthAddress], timeout_seconds: float) -> None:
     """Raise UnhealthyError unless a broker at one of the addresses responds to ApiVersions.
 
     timeout_seconds: of all addresses together; each one has an equal part.
     """
     reasons: list[str] = []
-    for host, port in addresses:
+    for address in addresses:
         try:
-            return check_health(host, port, timeout_seconds / len(addresses))
+            return check_health(address, timeout_seconds / len(addresses))
         except UnhealthyError as error:
             reasons.append(str(error))
     raise UnhealthyError("; ".join(reasons))
-
-
-def addresses_from_environment(environment: Mapping[str, str]) -> list[tuple[str, int]]:
-    """Return host and port of the first listener of each node of a broker with this environment.
-
-    Without a listener in the environment it is the default one.
-    """
-    try:
-        config = gather_config({}, environment, ()).config
-        listeners = listeners_of_keys(config, DEFAULT_HOST)
-        node_count = check_nodes(int(environment.get(NODES_VARIABLE, "1")), None).node_count
-    except (ConfigError, ValueError):
-        # A broker with this environment does not start, so the options of the running one are unknown.
-        listeners, node_count = [], 1
-    first = listeners[0] if listeners else ListenerConfig()
-    host = DEFAULT_HOST if first.host in WILDCARD_HOSTS else first.host
-    return [(host, first.port + index) for index in range(node_count)]

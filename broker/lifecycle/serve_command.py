@@ -47,6 +47,8 @@ THREAD_SWITCH_SECONDS = 0.0005
 # The key that --fsync sets: how many records are appended to a log before a flush. Records are acknowledged after it.
 FLUSH_KEY = "log.flush.interval.messages"
 FSYNC_NEVER = "never"
+# How variables of Kafka's images end that name a file with secrets; the other one is KAFKA_OPTS.
+_SECRET_FILES = ("STORE_FILENAME", "_CREDENTIALS")
 ADVERTISED_VARIABLE = "KAFKA_ADVERTISED_LISTENERS"
 # The words that tools wait for which start Kafka in a container, such as Testcontainers.
 KAFKA_STARTED = "[KafkaServer id=%d] started: Kafka Server started, Transitioning from RECOVERY to RUNNING"
@@ -140,7 +142,8 @@ def prepare(options: ServeOptions, make_file_faults: MakeFileFaults | None) -> P
         nodes = parse_nodes(options.nodes, options.racks)
         file_entries = {} if options.config_file is None else read_properties_file(options.config_file)
         advertised = _read_advertised(options, nodes.node_count)
-        gathered = gather_config(file_entries, _environment(options, advertised), options.assignments)
+        environment = _with_secret_files(_environment(options, advertised))
+        gathered = gather_config(file_entries, environment, options.assignments)
         passwords = parse_users(options.users)
         securities = ListenerSecurities(gathered.config, gathered.of_listeners, passwords, options.tls_dir)
         securities.token_issuer = new_token_issuer(passwords, options.token_lifetime_ms)
@@ -184,6 +187,16 @@ def _read_advertised(options: ServeOptions, count: int) -> list[str]:
 def _environment(options: ServeOptions, advertised: Sequence[str]) -> Mapping[str, str]:
     """Return the environment, with the advertised listeners of the first node if --advertised-file is given."""
     return {**options.environment, ADVERTISED_VARIABLE: advertised[0]} if advertised else options.environment
+
+
+def _with_secret_files(environment: Mapping[str, str]) -> Mapping[str, str]:
+    """Return the environment with the secrets in files that variables of Kafka's images name. Raises ConfigError."""
+    if not any(name == "KAFKA_OPTS" or name.endswith(_SECRET_FILES) for name in environment):
+        return environment
+    # Lazy: few brokers have such variables.
+    from .secret_files import with_secret_files
+
+    return with_secret_files(environment)
 
 
 def _listeners_of_nodes(

@@ -1,4 +1,4 @@
-"""The options in JAAS configs of a listener, and the users in that of PLAIN: user_NAME="password"."""
+"""JAAS configs: files of entries, the options of a login module, and the users of PLAIN: user_NAME="password"."""
 
 from __future__ import annotations
 
@@ -11,6 +11,10 @@ OAUTHBEARER_MODULE = "org.apache.kafka.common.security.oauthbearer.OAuthBearerLo
 _CONFIG = re.compile(r"\s*(?P<module>[\w.]+)\s+(?i:required)\b(?P<options>.*);\s*", re.DOTALL)
 _OPTION = re.compile(r'\s*(?P<name>[^\s=]+)\s*=\s*(?:"(?P<quoted>(?:[^"\\]|\\.)*)"|(?P<bare>[^\s;"]+))', re.DOTALL)
 _USER_PREFIX = "user_"
+_TEXT = r'"(?:[^"\\]|\\.)*"'
+_TEXT_OR_COMMENT = re.compile(rf"{_TEXT}|//[^\n]*|/\*.*?\*/", re.DOTALL)
+_ENTRY = re.compile(rf'\s*(?P<name>[^\s{{}}";]+)\s*\{{(?P<modules>(?:{_TEXT}|[^"{{}}])*)\}}\s*;\s*', re.DOTALL)
+_MODULE = re.compile(rf'\s*(?P<module>(?:{_TEXT}|[^";])+;)', re.DOTALL)
 
 
 def parse_jaas_options(text: str, module: str, key: str) -> dict[str, str]:
@@ -38,3 +42,21 @@ def parse_jaas_users(text: str, key: str) -> dict[str, str]:
     """Return the password of each user of PLAIN. Raises ConfigError, see parse_jaas_options."""
     options = parse_jaas_options(text, PLAIN_MODULE, key)
     return {name.removeprefix(_USER_PREFIX): value for name, value in options.items() if name.startswith(_USER_PREFIX)}
+
+
+def parse_jaas_file(text: str, name: str) -> dict[str, list[str]]:
+    """Return the login modules by entry, `NAME {module required option="value"; ...};`, each as a config of its own.
+
+    name: of the file, for the message. Raises ConfigError, whose message does not have the text; that has passwords.
+    """
+    code = _TEXT_OR_COMMENT.sub(lambda found: found[0] if found[0].startswith('"') else " ", text).rstrip()
+    entries: dict[str, list[str]] = {}
+    position = 0
+    while position < len(code):
+        entry = _ENTRY.match(code, position)
+        if entry is None:
+            line = code.count("\n", 0, position) + 1
+            raise ConfigError(f"{name}: expected entries NAME {{ module required ...; }}; from line {line} on")
+        position = entry.end()
+        entries[entry["name"]] = [module["module"] for module in _MODULE.finditer(entry["modules"])]
+    return entries

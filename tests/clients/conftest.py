@@ -9,10 +9,11 @@ from .client import Client, eventually, unique_name
 from .console_tools import TOPICS, ConsoleTools
 from .java_program import JavaProgram
 from .records import PARTITION_COUNT
+from .secured_broker import mutual_tls_broker, secured_broker
 from .stored_batches import is_served
 from .topics import create_topic
 
-__all__ = ["bootstrap"]
+__all__ = ["bootstrap", "mutual_tls_broker", "secured_broker"]
 
 pytest.register_assert_rewrite(f"{__package__}.client_contract")
 

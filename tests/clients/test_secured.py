@@ -1,120 +1,166 @@
-"""Python's clients over SASL_SSL with a throw-away certificate: each mechanism, and what a wrong password does."""
+"""Python's clients over SASL_SSL and with certificates, by the configurations of docs/security.md."""
 
 import asyncio
 import ssl
-from collections.abc import Iterator
-from pathlib import Path
+import subprocess
+import sys
+from collections.abc import Mapping
+from typing import Any
 
 import pytest
 from confluent_kafka import Consumer, KafkaError, Producer
 
-from ..serving_process import Serving, serving
 from .aiokafka_client import aiokafka
 from .client import STEP_SECONDS_MAX
 from .kafka_python_client import kafka
+from .secured_broker import MECHANISMS, VALUES, SecuredBroker, blocks_of, properties_of
 
 pytestmark = pytest.mark.clients
 
-TOPIC = "secured"
-MECHANISMS = ["PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512"]
-VALUES = [b"a", b"b", b"c"]
-USER, PASSWORD = "alice", "secret"
+# kafka-python tries again until then; in some of its attempts it sees the end of the connection and not the response.
+BOOTSTRAP_MS = 2000
+START_AIOKAFKA = """
+import asyncio, ssl
+import aiokafka
+{block}
+async def start():
+    await aiokafka.AIOKafkaProducer(**options).start()
+asyncio.run(start())
+"""
+START_KAFKA_PYTHON = f"""
+import logging
+import kafka
+logging.basicConfig()
+{{block}}
+kafka.KafkaProducer(**options, bootstrap_timeout_ms={BOOTSTRAP_MS})
+"""
 
 
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("secured")
+def options_of(program: str) -> dict[str, Any]:
+    """Return the options that a block in Python makes."""
+    names: dict[str, Any] = {"ssl": ssl}
+    exec(program, names)
+    options: dict[str, Any] = names["options"]
+    return options
 
 
-@pytest.fixture(scope="module")
-def broker(folder: Path) -> Iterator[Serving]:
-    options = ["--listener", "SASL_SSL", "--port", "0", "--user", f"{USER}:{PASSWORD}", "--tls-dir", str(folder)]
-    with serving(folder, *options, "-c", "group.initial.rebalance.delay.ms=0") as running:
-        yield running
-
-
-def librdkafka_options(broker: Serving, folder: Path, mechanism: str, password: str = PASSWORD) -> dict[str, str]:
-    return {
-        "bootstrap.servers": broker.bootstrap,
-        "security.protocol": "SASL_SSL",
-        "ssl.ca.location": str(folder / "ca.pem"),
-        "sasl.mechanism": mechanism,
-        "sasl.username": USER,
-        "sasl.password": password,
-    }
-
-
-@pytest.mark.parametrize("mechanism", MECHANISMS)
-def test_confluent_kafka_writes_and_reads(broker: Serving, folder: Path, mechanism: str) -> None:
-    options, topic = librdkafka_options(broker, folder, mechanism), f"{TOPIC}-confluent-{mechanism}"
-    producer = Producer(dict(options))
+def write_and_read_by_confluent_kafka(options: Mapping[str, str], topic: str) -> list[bytes | None]:
+    producer = Producer({**options, "enable.idempotence": True})
     for value in VALUES:
         producer.produce(topic, value)
     assert producer.flush(STEP_SECONDS_MAX) == 0
-
     consumer = Consumer({**options, "group.id": topic, "auto.offset.reset": "earliest"})
     consumer.subscribe([topic])
     messages = consumer.consume(len(VALUES), STEP_SECONDS_MAX)
     consumer.close()
-
-    assert [message.value() for message in messages] == VALUES
-
-
-@pytest.mark.parametrize("mechanism", MECHANISMS)
-def test_aiokafka_writes_and_reads(broker: Serving, folder: Path, mechanism: str) -> None:
-    async def write_and_read() -> list[bytes | None]:
-        options = {
-            "bootstrap_servers": broker.bootstrap,
-            "security_protocol": "SASL_SSL",
-            "ssl_context": ssl.create_default_context(cafile=folder / "ca.pem"),
-            "sasl_mechanism": mechanism,
-            "sasl_plain_username": USER,
-            "sasl_plain_password": PASSWORD,
-        }
-        topic = f"{TOPIC}-aiokafka-{mechanism}"
-        async with aiokafka.AIOKafkaProducer(**options) as producer:
-            for value in VALUES:
-                await producer.send_and_wait(topic, value)
-        async with aiokafka.AIOKafkaConsumer(topic, auto_offset_reset="earliest", **options) as consumer:
-            return [(await asyncio.wait_for(consumer.getone(), STEP_SECONDS_MAX)).value for _ in VALUES]
-
-    assert asyncio.run(write_and_read()) == VALUES
+    return [message.value() for message in messages]
 
 
-@pytest.mark.parametrize("mechanism", MECHANISMS)
-def test_kafka_python_writes_and_reads(broker: Serving, folder: Path, mechanism: str) -> None:
-    options = {
-        "bootstrap_servers": broker.bootstrap,
-        "security_protocol": "SASL_SSL",
-        "ssl_cafile": str(folder / "ca.pem"),
-        "sasl_mechanism": mechanism,
-        "sasl_plain_username": USER,
-        "sasl_plain_password": PASSWORD,
-    }
-    topic = f"{TOPIC}-kafka-python-{mechanism}"
-    producer = kafka.KafkaProducer(**options)
+async def write_and_read_by_aiokafka(options: Mapping[str, Any], topic: str) -> list[bytes | None]:
+    async with aiokafka.AIOKafkaProducer(**options, enable_idempotence=True) as producer:
+        for value in VALUES:
+            await producer.send_and_wait(topic, value)
+    async with aiokafka.AIOKafkaConsumer(topic, auto_offset_reset="earliest", **options) as consumer:
+        return [(await asyncio.wait_for(consumer.getone(), STEP_SECONDS_MAX)).value for _ in VALUES]
+
+
+def write_and_read_by_kafka_python(options: Mapping[str, Any], topic: str) -> list[bytes | None]:
+    producer = kafka.KafkaProducer(**options, enable_idempotence=True)
     for value in VALUES:
         producer.send(topic, value).get(STEP_SECONDS_MAX)
     producer.close()
-
     consumer = kafka.KafkaConsumer(topic, auto_offset_reset="earliest", **options)
     values = [next(consumer).value for _ in VALUES]
     consumer.close()
-
-    assert values == VALUES
+    return values
 
 
 @pytest.mark.parametrize("mechanism", MECHANISMS)
-def test_wrong_password_is_an_error_of_authentication(broker: Serving, folder: Path, mechanism: str) -> None:
-    errors: list[KafkaError] = []
-    producer = Producer(
-        {
-            **librdkafka_options(broker, folder, mechanism, "wrong"),
-            "error_cb": errors.append,
-            "message.timeout.ms": 3000,
-        }
-    )
-    producer.produce(TOPIC, b"never")
-    producer.flush(STEP_SECONDS_MAX)
+def test_confluent_kafka_writes_and_reads(secured_broker: SecuredBroker, mechanism: str) -> None:
+    options = properties_of(secured_broker.filled(blocks_of("librdkafka")[0], mechanism))
 
-    assert KafkaError._AUTHENTICATION in {error.code() for error in errors}
+    assert write_and_read_by_confluent_kafka(options, f"confluent-{mechanism}") == VALUES
+
+
+@pytest.mark.parametrize("mechanism", MECHANISMS)
+def test_aiokafka_writes_and_reads(secured_broker: SecuredBroker, mechanism: str) -> None:
+    options = options_of(secured_broker.filled(blocks_of("aiokafka")[0], mechanism))
+
+    assert asyncio.run(write_and_read_by_aiokafka(options, f"aiokafka-{mechanism}")) == VALUES
+
+
+@pytest.mark.parametrize("mechanism", MECHANISMS)
+def test_kafka_python_writes_and_reads(secured_broker: SecuredBroker, mechanism: str) -> None:
+    options = options_of(secured_broker.filled(blocks_of("kafka-python")[0], mechanism))
+
+    assert write_and_read_by_kafka_python(options, f"kafka-python-{mechanism}") == VALUES
+
+
+def test_confluent_kafka_with_a_certificate_writes_and_reads(mutual_tls_broker: SecuredBroker) -> None:
+    options = properties_of(mutual_tls_broker.filled(blocks_of("librdkafka")[1]))
+
+    assert write_and_read_by_confluent_kafka(options, "confluent") == VALUES
+
+
+def test_aiokafka_with_a_certificate_writes_and_reads(mutual_tls_broker: SecuredBroker) -> None:
+    options = options_of(mutual_tls_broker.filled(blocks_of("aiokafka")[1]))
+
+    assert asyncio.run(write_and_read_by_aiokafka(options, "aiokafka")) == VALUES
+
+
+def test_kafka_python_with_a_certificate_writes_and_reads(mutual_tls_broker: SecuredBroker) -> None:
+    options = options_of(mutual_tls_broker.filled(blocks_of("kafka-python")[1]))
+
+    assert write_and_read_by_kafka_python(options, "kafka-python") == VALUES
+
+
+def librdkafka_errors(options: Mapping[str, Any]) -> set[int]:
+    """Return the codes of the errors that a producer of one record reports until it gives the record up."""
+    errors: list[KafkaError] = []
+    producer = Producer({**options, "error_cb": errors.append, "message.timeout.ms": 2000})
+    producer.produce("never", b"never")
+    producer.flush(STEP_SECONDS_MAX)
+    return {error.code() for error in errors}
+
+
+@pytest.mark.parametrize("mechanism", MECHANISMS)
+def test_confluent_kafka_reports_a_wrong_password(secured_broker: SecuredBroker, mechanism: str) -> None:
+    options = properties_of(secured_broker.filled(blocks_of("librdkafka")[0], mechanism, "wrong"))
+
+    assert KafkaError._AUTHENTICATION in librdkafka_errors(options)
+
+
+def test_confluent_kafka_without_a_certificate_is_not_served(mutual_tls_broker: SecuredBroker) -> None:
+    options = properties_of(mutual_tls_broker.filled(blocks_of("librdkafka")[1]))
+    without = {
+        key: value for key, value in options.items() if key not in ("ssl.certificate.location", "ssl.key.location")
+    }
+
+    assert KafkaError._ALL_BROKERS_DOWN in librdkafka_errors(without)
+
+
+def failed_start(program: str, block: str) -> str:
+    """Return what a process writes whose producer cannot start; a producer in this process would leave sockets open."""
+    command = [sys.executable, "-c", program.format(block=block)]
+    ended = subprocess.run(command, capture_output=True, text=True, timeout=STEP_SECONDS_MAX, check=False)
+    assert ended.returncode == 1
+    return ended.stderr
+
+
+@pytest.mark.parametrize("mechanism", MECHANISMS)
+def test_aiokafka_reports_a_wrong_password(secured_broker: SecuredBroker, mechanism: str) -> None:
+    block = secured_broker.filled(blocks_of("aiokafka")[0], mechanism, "wrong")
+
+    written = failed_start(START_AIOKAFKA, block)
+
+    assert "SaslAuthenticationFailed: Authentication failed" in written
+    assert "aiokafka.errors.KafkaConnectionError: " in written
+
+
+def test_kafka_python_reports_a_wrong_password(secured_broker: SecuredBroker) -> None:
+    block = secured_broker.filled(blocks_of("kafka-python")[0], password="wrong")
+
+    written = failed_start(START_KAFKA_PYTHON, block)
+
+    assert "SaslAuthenticationFailedError: Authentication failed" in written
+    assert "kafka.errors.KafkaTimeoutError: " in written

@@ -37,7 +37,9 @@ CLIENT_STORE_FILE = "client.p12"
 FILES = (CA_FILE, TRUST_STORE_FILE, SERVER_FILE, CLIENT_FILE, CLIENT_STORE_FILE)
 AUTHORITY_KEY_FILE = "ca-key.pem"
 CLIENT_NAME = "fauxka-client"
-_PRIVATE = 0o600
+# Clients of other users, such as those in other containers, read what they trust.
+_PUBLIC_FILES = (CA_FILE, TRUST_STORE_FILE)
+_PUBLIC, _PRIVATE = 0o644, 0o600
 
 IssuedKind = Literal["new", "expired", "not_yet_valid", "wrong_host", "unknown_authority"]
 # No client connects to a name under this domain (RFC 2606).
@@ -136,7 +138,8 @@ def _write_files(folder: Path, hosts: Sequence[str]) -> None:
         AUTHORITY_KEY_FILE: authority.private_key_pem.bytes(),
     }
     for name, content in contents.items():
-        with open(os.open(folder / name, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, _PRIVATE), "wb") as file:
+        mode = _PUBLIC if name in _PUBLIC_FILES else _PRIVATE
+        with open(os.open(folder / name, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, mode), "wb") as file:
             file.write(content)
 
 

@@ -3,7 +3,7 @@
 import pytest
 
 from fauxka.broker.config.config_types import ConfigError
-from fauxka.broker.security.jaas import parse_jaas_users
+from fauxka.broker.security.jaas import parse_jaas_file, parse_jaas_users
 
 KEY = "listener.name.sasl_ssl.plain.sasl.jaas.config"
 MODULE = "org.apache.kafka.common.security.plain.PlainLoginModule"
@@ -31,3 +31,43 @@ def test_what_is_no_jaas_config_is_refused_without_a_password(text: str) -> None
 
     assert str(refused.value).startswith(KEY)
     assert "secret" not in str(refused.value)
+
+
+def test_file_has_the_modules_of_each_entry() -> None:
+    text = f"""
+    // KafkaServer {{ in a comment "
+    KafkaServer {{
+        {MODULE} required
+        user_alice="a;b{{c}}//d"   /* user_eve="x" */
+        user_bob="\\"";
+        org.example.Other required;
+    }};
+    out.KafkaServer {{ org.example.Other optional; }};
+    """
+
+    entries = parse_jaas_file(text, "a.conf")
+
+    plain, other = entries["KafkaServer"]
+    assert parse_jaas_users(plain, KEY) == {"alice": "a;b{c}//d", "bob": '"'}
+    assert other == "org.example.Other required;"
+    assert entries["out.KafkaServer"] == ["org.example.Other optional;"]
+
+
+@pytest.mark.parametrize("text", ["", "\n// nothing\n"])
+def test_empty_file_has_no_entries(text: str) -> None:
+    assert parse_jaas_file(text, "a.conf") == {}
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        (f'KafkaServer {{\n {MODULE} required user_alice="secret";\n}}', 1),
+        (f'Client {{ a.B required; }};\nKafkaServer {{ {MODULE} required user_alice="secret; }};', 2),
+        ('user_alice="secret"', 1),
+    ],
+)
+def test_file_that_cannot_be_parsed_is_refused_without_a_password(text: str, line: int) -> None:
+    with pytest.raises(ConfigError) as refused:
+        parse_jaas_file(text, "a.conf")
+
+    assert str(refused.value) == f"a.conf: expected entries NAME {{ module required ...; }}; from line {line} on"

@@ -1,5 +1,6 @@
 """Key stores, throw-away certificates, and the names in the certificates of clients."""
 
+import os
 import ssl
 from pathlib import Path
 
@@ -41,14 +42,25 @@ def test_throw_away_certificate_is_trusted_by_its_authority(tmp_path: Path) -> N
     assert subject_of(context, (tmp_path / throw_away_ca.CA_FILE).read_bytes())
 
 
-def test_throw_away_files_are_private_and_are_used_again(tmp_path: Path) -> None:
+def test_throw_away_files_are_used_again(tmp_path: Path) -> None:
     throw_away_ca.ensure_files(tmp_path, ["localhost"])
     before = {name: (tmp_path / name).read_bytes() for name in throw_away_ca.FILES}
 
     throw_away_ca.ensure_files(tmp_path, ["localhost"])
 
     assert {name: (tmp_path / name).read_bytes() for name in throw_away_ca.FILES} == before
-    assert {(tmp_path / name).stat().st_mode & 0o777 for name in throw_away_ca.FILES} == {0o600}
+
+
+def test_throw_away_files_with_a_private_key_are_private_and_what_clients_trust_is_not(tmp_path: Path) -> None:
+    mask = os.umask(0o022)
+    try:
+        throw_away_ca.ensure_files(tmp_path, ["localhost"])
+    finally:
+        os.umask(mask)
+
+    modes = {name: (tmp_path / name).stat().st_mode & 0o777 for name in throw_away_ca.FILES}
+    assert {name for name, mode in modes.items() if mode == 0o644} == {"ca.pem", "truststore.p12"}
+    assert {name for name, mode in modes.items() if mode == 0o600} == {"server.pem", "client.pem", "client.p12"}
 
 
 def test_folder_with_some_of_the_files_is_refused(tmp_path: Path) -> None:

@@ -1,0 +1,67 @@
+"""The security protocol and the users of a broker, and the configuration with which a client connects to it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import cast
+
+from ..broker.config.config_types import ConfigError
+from ..broker.security.sasl.mechanisms import SUPPORTED
+from ..broker.security.security_protocol import SecurityProtocol
+from ..broker.security.tls.throw_away_ca import CA_FILE
+from .errors import BrokerStateError
+
+
+class ClientSecurity:
+    """What a client needs. users: passwords by name."""
+
+    def __init__(self, protocol: str, users: Mapping[str, str] | None) -> None:
+        """Check the arguments. They are those of Broker. Raises ConfigError."""
+        if protocol not in SecurityProtocol.__members__:
+            allowed = ", ".join(SecurityProtocol.__members__)
+            raise ConfigError(f"security_protocol: got {protocol!r}; allowed: {allowed}")
+        self.protocol = SecurityProtocol[protocol]
+        self.users = _checked_users(users)
+        if self.protocol.has_sasl and not self.users:
+            raise ConfigError(f"security_protocol {protocol} needs users, such as users={{'alice': 'secret'}}")
+
+    def client_config(
+        self, bootstrap_servers: str, tls_dir: Path | None, user: str | None, mechanism: str
+    ) -> dict[str, str]:
+        """Return the configuration of a client; see Broker.client_config.
+
+        tls_dir: the folder of the throw-away certificates, None for a broker without them.
+        Raises ConfigError, BrokerStateError.
+        """
+        config = {"bootstrap.servers": bootstrap_servers, "security.protocol": self.protocol.value}
+        if self.protocol.has_tls:
+            if tls_dir is None:
+                raise BrokerStateError(
+                    "the broker has a certificate of its own, and fauxka does not know what trusts it"
+                )
+            config["ssl.ca.location"] = str(tls_dir / CA_FILE)
+        if not self.protocol.has_sasl:
+            return config
+        if mechanism not in SUPPORTED:
+            raise ConfigError(f"mechanism: got {mechanism!r}; allowed: {', '.join(SUPPORTED)}")
+        name = next(iter(self.users)) if user is None else user
+        if name not in self.users:
+            raise ConfigError(f"user: got {user!r}; allowed: {', '.join(self.users)}")
+        login = {"sasl.mechanism": mechanism, "sasl.username": name, "sasl.password": self.users[name]}
+        return {**config, **login}
+
+
+def _checked_users(users: Mapping[str, str] | None) -> dict[str, str]:
+    """Return the users. Raises ConfigError, without a password."""
+    given = cast("object", users)
+    if given is None:
+        return {}
+    if not isinstance(given, Mapping):
+        raise ConfigError(f"users: expected a dict of names and passwords, got a {type(given).__name__}")
+    checked: dict[str, str] = {}
+    for name, password in cast("Mapping[object, object]", given).items():
+        if not isinstance(name, str) or not isinstance(password, str) or not name or not password:
+            raise ConfigError(f"users: expected names and passwords as texts that are not empty, at the user {name!r}")
+        checked[name] = password
+    return checked
