@@ -6,10 +6,11 @@ failover/.
 
 import sys
 import tempfile
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from ..reference.kafka_process import running_kafka, running_kafka_nodes
-from . import capture_acls, capture_nodes, capture_oauth, capture_sasl, capture_scram
+from . import capture_acls, capture_nodes, capture_oauth, capture_sasl, capture_scram, capture_tokens
 from .acl_brokers import CONFIG_OF as ACL_BROKERS
 from .acl_brokers import kafka_with_acls
 from .capture_recorder import Recorder
@@ -19,38 +20,18 @@ from .oauth_brokers import kafka_with_oauth
 from .replay import run_all_programs, write_cases
 from .sasl_brokers import kafka_with_sasl
 from .scram_brokers import kafka_without_users
+from .token_brokers import CONFIG_OF as TOKEN_BROKERS
+from .token_brokers import kafka_with_tokens
 
 # The cases of programs/; the others are those of captures.py.
 PROGRAMS_NAME = "golden"
-# The program that needs several nodes.
-NODES_NAME = "nodes"
 NODE_COUNT = 3
-# The program that needs listeners with SASL.
-SASL_NAME = "sasl"
-# The program that needs listeners with OAUTHBEARER.
-OAUTH_NAME = "oauth"
-# The program that needs brokers with an authorizer.
-ACLS_NAME = "acls"
-# The program that needs a broker without users.
-SCRAM_NAME = "scram"
 
 
 def regenerate(name: str, target: Path) -> None:
     """Run the program of that name against a fresh Kafka and write its lines to target."""
-    if name == NODES_NAME:
-        regenerate_nodes(target)
-        return
-    if name == SASL_NAME:
-        regenerate_sasl(target)
-        return
-    if name == OAUTH_NAME:
-        regenerate_oauth(target)
-        return
-    if name == ACLS_NAME:
-        regenerate_acls(target)
-        return
-    if name == SCRAM_NAME:
-        regenerate_scram(target)
+    if name in WITH_OWN_BROKERS:
+        WITH_OWN_BROKERS[name](target)
         return
     if name in SCRIPTS:
         capture_from_kafka(name, target)
@@ -116,9 +97,28 @@ def regenerate_scram(target: Path) -> None:
         capture_scram.capture(addresses, output)
 
 
+def regenerate_tokens(target: Path) -> None:
+    """Run the program for delegation tokens against a fresh broker of each kind and write its lines to target."""
+    with target.open("w") as output:
+        for broker in TOKEN_BROKERS:
+            with tempfile.TemporaryDirectory() as name, kafka_with_tokens(Path(name), broker) as addresses:
+                capture_tokens.capture(addresses, broker, Path(name), output)
+
+
+# The programs that need other brokers than one with the default listeners.
+WITH_OWN_BROKERS: Mapping[str, Callable[[Path], None]] = {
+    "nodes": regenerate_nodes,
+    "sasl": regenerate_sasl,
+    "oauth": regenerate_oauth,
+    "acls": regenerate_acls,
+    "scram": regenerate_scram,
+    "tokens": regenerate_tokens,
+}
+
+
 def main() -> None:
     """Regenerate the files named on the command line."""
-    known = [PROGRAMS_NAME, NODES_NAME, SASL_NAME, OAUTH_NAME, ACLS_NAME, SCRAM_NAME, *CAPTURES, *SCRIPTS]
+    known = [PROGRAMS_NAME, *WITH_OWN_BROKERS, *CAPTURES, *SCRIPTS]
     names = sys.argv[1:] or known
     unknown = sorted(set(names) - set(known))
     if unknown:

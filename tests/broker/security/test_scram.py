@@ -21,7 +21,7 @@ def exchange_of(hash_: ScramHash, user: str = "alice") -> ScramExchange:
     def find(name: str) -> ScramCredential | None:
         return CREDENTIALS[hash_] if name == user else None
 
-    return ScramExchange(hash_, find)
+    return ScramExchange(hash_, find, lambda token_id: None)
 
 
 @pytest.mark.parametrize("hash_", ScramHash)
