@@ -14,7 +14,7 @@ from .sasl_brokers import fauxka_with_listeners, kafka_with_listeners
 from .sasl_client import FAILED_DELAY_MS, HASHES, Addresses
 
 SECRET_KEY = "secret-key-of-the-brokers"
-# The users of PLAIN. The marker is nobody's in the cases.
+# The users of PLAIN. No case uses the marker.
 ADMIN, ALICE, BOB, CAROL, MARKER = "admin", "alice", "bob", "carol", "marker"
 PASSWORDS = {name: f"secret-of-{name}" for name in (ADMIN, ALICE, BOB, CAROL, MARKER)}
 # PLAINTEXT: the ACLs of the cases, by a super user. SESSIONS: sessions of at most SESSION_MS.

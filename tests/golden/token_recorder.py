@@ -226,7 +226,7 @@ class TokenScene:
     # -- between the cases
 
     def begin_case(self) -> None:
-        """Forget the tokens of the last case, close its logins, and delete its ACLs."""
+        """Drop the tokens of the last case, close its logins, and delete its ACLs."""
         self._close_logins()
         self.steps = []
         self._tokens = {}

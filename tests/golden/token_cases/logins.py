@@ -66,7 +66,7 @@ def logins() -> dict[str, Steps]:
 
 
 def log_in_without_token(scene: TokenScene, token: Token) -> None:
-    """Log in with a token id that there is not."""
+    """Log in with an unknown token id."""
     scene.log_in(NO_TOKEN)
 
 

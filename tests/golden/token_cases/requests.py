@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from ..token_brokers import ADMIN, ALICE, BOB, CAROL
+from ..token_brokers import ADMIN, ALICE, BOB, CAROL, MARKER
 from ..token_recorder import DENY, NO_TOKEN, Principal, Token, TokenScene, user
 from .steps import (
     Steps,
@@ -44,7 +44,7 @@ def descriptions() -> dict[str, Steps]:
         **{f"describe tokens as a super user {name}": describe(ADMIN, each) for name, each in owners.items()},
         "describe as a renewer": describe(CAROL, None),
         "describe as a requester": describe(ADMIN, [user(ADMIN)]),
-        "describe as a stranger": in_order(set_up, lambda scene: scene.describe("marker")),
+        "describe as a stranger": in_order(set_up, lambda scene: scene.describe(MARKER)),
     }
 
 
