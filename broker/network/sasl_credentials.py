@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from ..requests.request_context import NodeServices
 
 # One takes milliseconds to make, and some hundred bytes. Kafka makes and keeps them for all tokens.
-_MADE_MAX = 1000
+MADE_MAX = 1000
 
 
 class SaslCredentials:
@@ -42,7 +42,7 @@ class SaslCredentials:
         if key not in self._made:
             password = b64encode(hmac_of(secret_key, token_id)).decode()
             self._made[key] = credential_of_password(hash_, password)
-            if len(self._made) > _MADE_MAX:
+            if len(self._made) > MADE_MAX:
                 self._made.popitem(last=False)
         self._made.move_to_end(key)
         return self._made[key]

@@ -40,7 +40,7 @@ def test_file_without_the_field_has_no_tokens() -> None:
     assert security_of(written, PLACE).tokens == {}
 
 
-def damaged(path: str, value: object) -> dict[str, Any]:
+def damaged(path: str, value: object) -> object:
     """Return a field with another value at a path of keys and indexes."""
     written: Any = copy.deepcopy(security_object(image_with_token()))
     *parents, last = ["delegation_tokens", 0, *(int(key) if key.isdigit() else key for key in path.split("."))]
@@ -48,7 +48,8 @@ def damaged(path: str, value: object) -> dict[str, Any]:
     for key in parents:
         at = at[key]
     at[last] = value
-    return written
+    field: object = written
+    return field
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from fauxka.broker.metadata.metadata_fields import METADATA_FILE
-from fauxka.broker.network.sasl_credentials import _MADE_MAX, SaslCredentials
+from fauxka.broker.network.sasl_credentials import MADE_MAX, SaslCredentials
 from fauxka.broker.security.sasl.scram import ScramHash
 from fauxka.broker.security.security_protocol import SecurityProtocol
 from fauxka.testing import Broker
@@ -239,7 +239,7 @@ def test_credentials_of_the_tokens_that_were_used_last_are_kept(broker: Broker, 
             credentials.find_token(ScramHash.SHA_256, str(number))
         return [credentials.find_token(ScramHash.SHA_256, token_id) == first]
 
-    assert broker.call(lambda: made(_MADE_MAX - 1) + made(_MADE_MAX)) == [True, False]
+    assert broker.call(lambda: made(MADE_MAX - 1) + made(MADE_MAX)) == [True, False]
 
 
 def test_another_secret_key_makes_the_tokens_of_the_data_folder_useless(tmp_path: Path) -> None:
