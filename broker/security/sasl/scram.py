@@ -1,6 +1,7 @@
-"""SASL/SCRAM (RFC 5802, RFC 7677). The credentials are made by scramp.
+"""SASL/SCRAM (RFC 5802, RFC 7677).
 
 Source: ScramSaslServer and ScramMessages, Kafka 4.3.0; tests/golden/sasl-4.3.0.jsonl.
+A password is used as it is, without SASLprep, as by Kafka and its clients.
 Every reason of a failure but a foreign authorization id is kept from the client.
 A client with the extension tokenauth=true logs in with a delegation token (KIP-48): the user name is the token id, and
 the password is the HMAC of the token in base64.
@@ -15,21 +16,19 @@ from base64 import b64decode, b64encode
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import IntEnum
-from secrets import token_hex
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from secrets import token_bytes, token_hex
+from typing import NamedTuple, Protocol
 
 from ....protocol.frames import FrameError
 from ..principal import ANONYMOUS, Principal
 from .exchange import Authenticated, SaslFailed
-
-if TYPE_CHECKING:
-    from scramp import ScramMechanism
 
 # The iterations of a password without a count of its own (ScramCredentialUtils, kafka-configs.sh).
 ITERATIONS_DEFAULT = 4096
 # ScramLoginModule.TOKEN_AUTH_CONFIG.
 _TOKEN_EXTENSION = "tokenauth"
 _NONCE_BYTES = 16
+_SALT_BYTES = 16
 # ScramMessages.AbstractScramMessage.
 _NAME = r"(?:[\x01-+\--<>-\x7f]|=2C|=3D)+"
 _VALUE = r"[\x01-+\--\x7f]+"
@@ -79,8 +78,9 @@ class ScramCredential:
 
 def credential_of_password(hash_: ScramHash, password: str, iterations: int = ITERATIONS_DEFAULT) -> ScramCredential:
     """Return the credential of a password, with a random salt. It takes milliseconds."""
-    salt, stored_key, server_key, iterations = _mechanism_of(hash_).make_auth_info(password, iteration_count=iterations)
-    return ScramCredential(salt, stored_key, server_key, iterations)
+    salt = token_bytes(_SALT_BYTES)
+    salted_password = hashlib.pbkdf2_hmac(hash_.hash_name, password.encode(), salt, iterations)
+    return credential_of_salted_password(hash_, salted_password, salt, iterations)
 
 
 def credential_of_salted_password(
@@ -190,10 +190,3 @@ class ScramExchange:
             raise SaslFailed("Invalid client credentials")
         self.result = self._claimed
         return f"v={b64encode(hmac.digest(credential.server_key, signed, self._hash_name)).decode()}"
-
-
-def _mechanism_of(hash_: ScramHash) -> ScramMechanism:
-    # Lazy: most brokers have no SCRAM listener.
-    from scramp import ScramMechanism
-
-    return ScramMechanism(hash_.mechanism)
