@@ -28,6 +28,9 @@ KEY_SET_BYTES_MAX = 1024 * 1024
 # The longest silence of a server, and a whole fetch.
 READ_SECONDS_MAX = 5.0
 FETCH_SECONDS_MAX = 10.0
+# Of the configured waits: a server is not asked in a loop, and a thread can wait that long.
+BACKOFF_MS_MIN = 10
+BACKOFF_MS_MAX = 24 * 3600 * 1000
 _PIECE_BYTES = 64 * 1024
 _SCHEMES = ("http", "https", "file")
 
@@ -98,7 +101,7 @@ class UrlKeySource:
 
     def key_is_missing(self) -> None:
         """Fetch the set again, unless it was fetched within backoff_ms: a provider may have changed its keys."""
-        if self._age_ms > self._times.backoff_ms:
+        if self._age_ms > _bounded_backoff(self._times.backoff_ms):
             self._start_fetch()
 
     @property
@@ -116,7 +119,7 @@ class UrlKeySource:
         backoff_ms = self._times.backoff_ms
         try:
             while not self._fetch():
-                time.sleep(backoff_ms / 1000)
+                time.sleep(_bounded_backoff(backoff_ms) / 1000)
                 backoff_ms = min(2 * backoff_ms, self._times.backoff_max_ms)
         finally:
             with self._lock:
@@ -169,6 +172,10 @@ def _read(url: str) -> bytes:
             if size > KEY_SET_BYTES_MAX:
                 break
     return _bounded(b"".join(pieces))
+
+
+def _bounded_backoff(backoff_ms: int) -> int:
+    return min(max(backoff_ms, BACKOFF_MS_MIN), BACKOFF_MS_MAX)
 
 
 def _bounded(data: bytes) -> bytes:

@@ -227,6 +227,23 @@ def test_secrets_are_in_no_view_of_a_request(broker: Broker, caplog: pytest.LogC
         assert not [form for form in forms_of(secret) if form in shown]
 
 
+def test_secret_key_and_hmac_are_in_no_output(tmp_path: Path) -> None:
+    options = ["--listener", "SASL_PLAINTEXT://127.0.0.1:0", "--user", "alice:secret", "-c", f"{KEY}={SECRET_KEY}"]
+    with serving(tmp_path, "--log-level", "debug", *options) as running:
+        client = TokenClient(running.bootstrap)
+        with closing(client.connection):
+            token = client.create()
+            client.renew(token)
+        logs_in(running.bootstrap, token)
+        ready = running.ready_file.read_text()
+        running.process.terminate()
+        output, log = running.process.communicate()
+
+    assert "SASL_PLAINTEXT" in output
+    for secret in (token.hmac, SECRET_KEY.encode()):
+        assert not [form for form in forms_of(secret) if form in output + log + ready]
+
+
 def test_credentials_of_the_tokens_that_were_used_last_are_kept(broker: Broker, client: TokenClient) -> None:
     token_id = client.create().token_id
 

@@ -16,8 +16,14 @@ from fauxka.broker.config.broker_config import BrokerConfig
 from fauxka.broker.config.config_types import ConfigError
 from fauxka.broker.security.listener_security import Accounts, ListenerKeys, mechanisms_of
 from fauxka.broker.security.oauth.bearer_token import InvalidToken, TokenValidator
-from fauxka.broker.security.oauth.key_set import KeySet, parse_key_set
-from fauxka.broker.security.oauth.key_source import KEY_SET_BYTES_MAX, RefreshTimes, UrlKeySource
+from fauxka.broker.security.oauth.key_set import KeySet
+from fauxka.broker.security.oauth.key_source import (
+    BACKOFF_MS_MAX,
+    BACKOFF_MS_MIN,
+    KEY_SET_BYTES_MAX,
+    RefreshTimes,
+    UrlKeySource,
+)
 from fauxka.broker.security.oauth.signed_validator import ClaimRules, SignedValidator
 from fauxka.broker.security.oauth.token_issuer import OwnTokenValidator, TokenClaims, TokenIssuer
 from fauxka.broker.security.oauth.unsecured_validator import UnsecuredOptions, UnsecuredValidator
@@ -251,6 +257,22 @@ def test_key_set_is_fetched_again_after_a_token_of_an_unknown_key() -> None:
         assert eventually_validates(validator, signed_by("any"))
 
 
+@pytest.mark.parametrize("backoff_ms", [0, 10**18])
+def test_wait_between_two_tries_is_bounded(backoff_ms: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    state, slept = KeyServer(b"", status=503), list[float]()
+
+    def sleep(seconds: float) -> None:
+        slept.append(seconds)
+        state.body, state.status = set_of("first"), 200
+
+    monkeypatch.setattr("fauxka.broker.security.oauth.key_source.time.sleep", sleep)
+    with key_server(state) as url:
+        source = UrlKeySource(url, RefreshTimes(60_000, backoff_ms, backoff_ms))
+        assert eventually_validates(SignedValidator(source, RULES), signed_by("first"))
+
+    assert [BACKOFF_MS_MIN <= seconds * 1000 <= BACKOFF_MS_MAX for seconds in slept] == [True]
+
+
 def test_broker_starts_without_a_key_set_and_gets_it_later() -> None:
     state = KeyServer(b"", status=503)
     with key_server(state) as url:
@@ -295,22 +317,9 @@ def test_password_and_query_of_the_url_are_in_no_log(caplog: pytest.LogCaptureFi
 
 def test_private_key_of_a_set_is_used_as_a_public_one() -> None:
     private = RSAAlgorithm.to_jwk(rsa_key("first"), as_dict=True)
-    source = FixedKeys(parse_key_set(json.dumps({"keys": [{**private, "kid": "first"}]}).encode()))
+    source = FixedKeys({**private, "kid": "first"})
 
     assert validates(SignedValidator(source, RULES), signed_by("first"))
-
-
-class FixedKeys:
-    """A KeySource of one set."""
-
-    def __init__(self, keys: KeySet) -> None:
-        self._keys = keys
-
-    def key_set(self) -> KeySet:
-        return self._keys
-
-    def key_is_missing(self) -> None:
-        pass
 
 
 @pytest.mark.parametrize("body", [b"x", b"[]", b"{}", b'{"keys":1}', b"[" * 200_000, b" " * (KEY_SET_BYTES_MAX + 1)])
