@@ -61,3 +61,13 @@ class Mechanisms:
             return OauthBearerExchange(self._token_validator, now_ms)
         assert name == PLAIN, f"{name} is enabled, and has no exchange"
         return PlainExchange(self._users.find_password)
+
+    def start_rejecting(self, name: str) -> Exchange:
+        """Return a new exchange of a mechanism in which nobody can authenticate."""
+        validator: TokenValidator | None = None
+        if self._token_validator is not None:
+            # Lazy: few listeners have OAUTHBEARER.
+            from ..oauth.bearer_token import RejectingValidator
+
+            validator = RejectingValidator(self._token_validator)
+        return Mechanisms([name], Users({}), {}, validator).start(name, lambda _hash, _user: None, lambda: 0)

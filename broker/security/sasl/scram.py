@@ -108,6 +108,13 @@ class ScramExchange:
         self._signed = ""
         self._credential: ScramCredential | None = None
 
+    def find_user(self, token: bytes) -> str | None:
+        """Return the user of the client's first message."""
+        if self._user:
+            return self._user
+        match = _CLIENT_FIRST.fullmatch(token.decode(errors="replace"))
+        return None if match is None else _user_in(match)
+
     def evaluate(self, token: bytes) -> bytes:
         """Take the client's first or final message, and return the server's.
 
@@ -122,7 +129,7 @@ class ScramExchange:
         match = _CLIENT_FIRST.fullmatch(text)
         if match is None:
             raise SaslFailed("Invalid SCRAM client first message")
-        self._user = match["user"].replace("=2C", ",").replace("=3D", "=")
+        self._user = _user_in(match)
         # A map in Kafka: an extension that is there twice is signed once.
         extensions = dict(part.split("=", 1) for part in match["extensions"].split(",")[1:])
         # There are no delegation tokens.
@@ -157,6 +164,10 @@ class ScramExchange:
             raise SaslFailed("Invalid client credentials")
         self.result = Authenticated(Principal(self._user))
         return f"v={b64encode(hmac.digest(credential.server_key, signed, self._hash_name)).decode()}"
+
+
+def _user_in(match: re.Match[str]) -> str:
+    return match["user"].replace("=2C", ",").replace("=3D", "=")
 
 
 def _mechanism_of(hash_: ScramHash) -> ScramMechanism:
