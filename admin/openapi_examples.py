@@ -26,6 +26,7 @@ from .errors import (
 )
 from .operation import NoParameters, Operation
 from .operations.acl_operations import NO_AUTHORIZER
+from .operations.user_operations import NO_USERS
 
 Json = dict[str, object]
 
@@ -56,6 +57,8 @@ BODIES: dict[str, Json] = {
     "POST /v1/producers/bump_epoch": PRODUCER,
     "POST /v1/producers/evict_cache": PRODUCER,
     "POST /v1/acls": {"resource_type": "TOPIC", "name": "orders", "principal": "User:alice", "operation": "WRITE"},
+    "POST /v1/sessions/expire": {"principal": "User:alice", "mechanism": "OAUTHBEARER"},
+    "PUT /v1/users/{name}": {"password": "another-secret"},
     "POST /v1/clock": {"mode": "manual", "advance_ms": 60_000},
     "POST /v1/reset": {"scope": "all"},
     "POST /v1/restore": {"id": 1},
@@ -99,6 +102,10 @@ ERRORS: dict[str, tuple[CallError, ...]] = {
         conflict("transfers cannot be deleted: CONCURRENT_TRANSACTIONS", field="transactional_id", value="transfers"),
     ),
     "/v1/acls": (conflict(NO_AUTHORIZER),),
+    **dict.fromkeys(
+        ("/v1/users/{name}", "/v1/users/{name}/revoke_tokens", "/v1/users/{name}/expire_tokens"),
+        (unknown("user", "alcie", field="name"), conflict(NO_USERS)),
+    ),
     "/v1/reset": (conflict("cannot create the topic orders: the disk is full", field="scope"),),
     "/v1/snapshot": (conflict(NODE_DOWN),),
     "/v1/snapshot/{id}": (unknown("snapshot", 7),),

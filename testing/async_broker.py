@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from .faults import AsyncFaults, AsyncFiles
     from .records import RecordFilter
     from .topics import AsyncTopics
+    from .users import AsyncUsers
 
 Result = TypeVar("Result")
 
@@ -56,7 +57,7 @@ class AsyncBroker(Node):
         """Stop the broker and close its files."""
         self._phase = Phase.STOPPED
         try:
-            await self._server.stop()
+            await self._stop_server()
         finally:
             self.cluster.close()
 
@@ -150,3 +151,10 @@ class AsyncBroker(Node):
         from .coordinators import AsyncTransactions
 
         return AsyncTransactions(self.ask, self._perform)
+
+    @cached_property
+    def users(self) -> AsyncUsers:
+        """The users with a password: list, change and remove them, revoke and expire their tokens."""
+        from .users import AsyncUsers
+
+        return AsyncUsers(self.ask, self._perform)

@@ -17,21 +17,24 @@ from .calls import AWAIT_TIMEOUT_MS
 from .errors import CallError, WaitTimeoutError
 from .recipe_methods import RecipeMethods
 from .remote_nodes import RemoteNodeMethods
+from .remote_security import RemoteSessions, RemoteUsers
 
 TIMED_OUT = 408
 
 
 class RemoteBroker(RemoteNodeMethods):
-    """Fault rules, verdict, nodes and reset of a broker whose admin API has an address, with the objects of Broker.
+    """Fault rules, verdict, nodes, sessions, users and reset of a broker whose admin API has an address.
 
-    Everything else that the admin API offers is a `call`. Raises CallError for a call that the broker refuses,
-    RuleError for an invalid rule or argument, and Unreachable if nothing responds.
+    They are the objects of Broker. Everything else that the admin API offers is a `call`. Raises CallError for a call
+    that the broker refuses, RuleError for an invalid rule or argument, and Unreachable if nothing responds.
     """
 
     def __init__(self, admin: str, token: str | None = None) -> None:
         """admin: "http://host:port". token: of --admin-token."""
         self._client = AdminClient(parse_address(admin), token)
         self.faults = RemoteFaults(self)
+        self.sessions = RemoteSessions(self)
+        self.users = RemoteUsers(self)
 
     def call(
         self, method: str, path: str, body: Struct | Mapping[str, object] | None = None, **query: object

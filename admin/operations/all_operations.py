@@ -27,10 +27,12 @@ from . import (
     rule_operations,
     scenario_operations,
     seed_operations,
+    session_operations,
     snapshot_operations,
     topic_changes,
     topic_operations,
     transaction_operations,
+    user_operations,
     verdict_operations,
 )
 
@@ -56,6 +58,8 @@ OPERATIONS: tuple[Operation, ...] = (
     *producer_operations.OPERATIONS,
     *transaction_operations.OPERATIONS,
     *acl_operations.OPERATIONS,
+    *session_operations.OPERATIONS,
+    *user_operations.OPERATIONS,
     *topic_operations.OPERATIONS,
     *topic_changes.OPERATIONS,
     *record_operations.OPERATIONS,

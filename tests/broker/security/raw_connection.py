@@ -10,7 +10,7 @@ from fauxka.protocol.messages.metadata import MetadataRequest, MetadataResponse
 from fauxka.protocol.messages.sasl_authenticate import SaslAuthenticateRequest, SaslAuthenticateResponse
 from fauxka.protocol.messages.sasl_handshake import SaslHandshakeRequest, SaslHandshakeResponse
 from fauxka.protocol.primitives import Reader, Writer
-from fauxka.testing import Broker
+from fauxka.testing import AsyncBroker, Broker
 
 SECONDS_MAX = 10.0
 METADATA_VERSION = 8
@@ -19,8 +19,10 @@ METADATA_VERSION = 8
 class Raw:
     """A connection that sends frames."""
 
-    def __init__(self, broker: Broker) -> None:
-        host, _, port = broker.bootstrap_servers.rpartition(":")
+    def __init__(self, broker: Broker | AsyncBroker | str) -> None:
+        """broker: a started one, or its address. Of several nodes the first is used."""
+        addresses = broker if isinstance(broker, str) else broker.bootstrap_servers
+        host, _, port = addresses.partition(",")[0].rpartition(":")
         self.socket = socket.create_connection((host, int(port)), SECONDS_MAX)
 
     def __enter__(self) -> "Raw":
