@@ -26,6 +26,7 @@ ALL = (
     recipes.dripping_answers(1, every_ms=10),
     recipes.closed_connection(),
     recipes.reset_connection(),
+    recipes.rejected_login(principal="User:alice"),
     recipes.refused_connections(),
     recipes.hanging_connections(),
     recipes.crash_after_append(),

@@ -63,7 +63,7 @@ class Mechanisms:
         return PlainExchange(self._users.find_password)
 
     def start_rejecting(self, name: str) -> Exchange:
-        """Return a new exchange of a mechanism in which nobody can authenticate."""
+        """Return a new exchange of a mechanism that rejects every client."""
         validator: TokenValidator | None = None
         if self._token_validator is not None:
             # Lazy: few listeners have OAUTHBEARER.

@@ -114,7 +114,7 @@ class SaslSession:
         self.expires_ms = self._clock.now_ms() - 1
 
     def claimed_principal(self, token: bytes) -> Principal:
-        """Return the user whom a token names, which is not verified; without one, the principal."""
+        """Return the user that a token names, without verification; the principal if it names none."""
         user = None if self._exchange is None else self._exchange.find_user(token)
         return self.principal if user is None else Principal(user)
 
