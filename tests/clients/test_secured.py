@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 from confluent_kafka import Consumer, KafkaError, Producer
 
+from fauxka.testing.remote_broker import RemoteBroker
+
 from ..serving_process import Serving, serving
 from .aiokafka_client import aiokafka
 from .client import STEP_SECONDS_MAX
@@ -28,7 +30,18 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def broker(folder: Path) -> Iterator[Serving]:
-    options = ["--listener", "SASL_SSL", "--port", "0", "--user", f"{USER}:{PASSWORD}", "--tls-dir", str(folder)]
+    options = [
+        "--listener",
+        "SASL_SSL",
+        "--port",
+        "0",
+        "--admin-port",
+        "0",
+        "--user",
+        f"{USER}:{PASSWORD}",
+        "--tls-dir",
+        str(folder),
+    ]
     with serving(folder, *options, "-c", "group.initial.rebalance.delay.ms=0") as running:
         yield running
 
@@ -60,17 +73,21 @@ def test_confluent_kafka_writes_and_reads(broker: Serving, folder: Path, mechani
     assert [message.value() for message in messages] == VALUES
 
 
+def aiokafka_options(broker: Serving, folder: Path, mechanism: str) -> dict[str, object]:
+    return {
+        "bootstrap_servers": broker.bootstrap,
+        "security_protocol": "SASL_SSL",
+        "ssl_context": ssl.create_default_context(cafile=folder / "ca.pem"),
+        "sasl_mechanism": mechanism,
+        "sasl_plain_username": USER,
+        "sasl_plain_password": PASSWORD,
+    }
+
+
 @pytest.mark.parametrize("mechanism", MECHANISMS)
 def test_aiokafka_writes_and_reads(broker: Serving, folder: Path, mechanism: str) -> None:
     async def write_and_read() -> list[bytes | None]:
-        options = {
-            "bootstrap_servers": broker.bootstrap,
-            "security_protocol": "SASL_SSL",
-            "ssl_context": ssl.create_default_context(cafile=folder / "ca.pem"),
-            "sasl_mechanism": mechanism,
-            "sasl_plain_username": USER,
-            "sasl_plain_password": PASSWORD,
-        }
+        options = aiokafka_options(broker, folder, mechanism)
         topic = f"{TOPIC}-aiokafka-{mechanism}"
         async with aiokafka.AIOKafkaProducer(**options) as producer:
             for value in VALUES:
@@ -118,3 +135,32 @@ def test_wrong_password_is_an_error_of_authentication(broker: Serving, folder: P
     producer.flush(STEP_SECONDS_MAX)
 
     assert KafkaError._AUTHENTICATION in {error.code() for error in errors}
+
+
+@pytest.mark.parametrize("mechanism", MECHANISMS)
+def test_confluent_kafka_authenticates_after_a_rejected_login(broker: Serving, folder: Path, mechanism: str) -> None:
+    assert broker.admin is not None
+    errors: list[KafkaError] = []
+    with RemoteBroker(broker.admin).faults.rejected_login(principal=f"User:{USER}", mechanism=mechanism) as rule:
+        producer = Producer({**librdkafka_options(broker, folder, mechanism), "error_cb": errors.append})
+        producer.produce(f"{TOPIC}-rejected-{mechanism}", b"v")
+        left = producer.flush(STEP_SECONDS_MAX)
+
+        assert (left, rule.hits) == (0, 1)
+    assert KafkaError._AUTHENTICATION in {error.code() for error in errors}
+
+
+def test_aiokafka_reports_a_rejected_login(broker: Serving, folder: Path) -> None:
+    assert broker.admin is not None
+
+    async def start() -> None:
+        producer = aiokafka.AIOKafkaProducer(**aiokafka_options(broker, folder, "PLAIN"))
+        try:
+            await producer.start()
+        finally:
+            await producer.stop()
+
+    with RemoteBroker(broker.admin).faults.rejected_login(principal=f"User:{USER}", times=None) as rule:
+        with pytest.raises(aiokafka.errors.KafkaConnectionError):
+            asyncio.run(start())
+        assert rule.hits > 0
