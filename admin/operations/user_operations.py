@@ -112,7 +112,7 @@ ONE_USER = "/v1/users/{name}"
 
 OPERATIONS = (
     Operation(method="GET", path="/v1/users", perform=list_users, tag=TAG),
-    Operation(method="PUT", path=ONE_USER, perform=put_user, tag=TAG, errors=(409,)),
+    Operation(method="PUT", path=ONE_USER, perform=put_user, tag=TAG, errors=(409,), has_secret=True),
     Operation(method="DELETE", path=ONE_USER, perform=remove_user, tag=TAG, errors=(404, 409)),
     Operation(method="POST", path=f"{ONE_USER}/revoke_tokens", perform=revoke_tokens, tag=TAG, errors=(404, 409)),
     Operation(method="POST", path=f"{ONE_USER}/expire_tokens", perform=expire_tokens, tag=TAG, errors=(404, 409)),

@@ -317,6 +317,17 @@ def test_wrong_value_is_named_without_the_password(broker: Broker) -> None:
     assert of_password.value.field == "password"
 
 
+@pytest.mark.parametrize("body", [{"password": 1234567}, {"password": "1234567" * 1000}, {"pasword": "1234567"}])
+def test_invalid_password_is_not_in_the_error_over_http(tmp_path: Path, body: dict[str, object]) -> None:
+    with serving(tmp_path, "--port", "0", "--admin-port", "0", "--user", "alice:alice-secret") as process:
+        response = httpx.put(f"{process.admin}/v1/users/alice", json=body)
+        of_token = httpx.post(f"{process.admin}/oauth/token", data={"client_secret": "1234567" * 1000})
+
+    assert (response.status_code, response.json()["error"]["field"]) == (400, next(iter(body)))
+    assert of_token.status_code == 400
+    assert "1234567" not in response.text + of_token.text
+
+
 def test_passwords_are_in_no_response_and_no_representation(broker: Broker) -> None:
     with Raw(broker) as connection:
         login(connection)

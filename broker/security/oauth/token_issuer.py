@@ -110,7 +110,7 @@ class TokenIssuer:
     def revoke(self, user: str) -> None:
         """Refuse the tokens that were issued to a user so far. It may wait for the disk."""
         with self._lock:
-            self._generations[user] = self._generations.get(user, 0) + 1
+            self._generations[user.strip()] = self._generation_of(user) + 1
             if self._key is not None:
                 self._save(self._key)
 
@@ -119,7 +119,11 @@ class TokenIssuer:
         user, identifier = find_text_claim(token, "sub"), find_text_claim(token, "jti") or ""
         _, _, generation = identifier.rpartition(_GENERATION_SEPARATOR)
         is_number = generation.isascii() and generation.isdecimal()
-        return (int(generation) if is_number else 0) < self._generations.get(user or "", 0)
+        return (int(generation) if is_number else 0) < self._generation_of(user or "")
+
+    def _generation_of(self, user: str) -> int:
+        # A principal has no space around it, and so a claim has none when it is read.
+        return self._generations.get(user.strip(), 0)
 
     def _save(self, key: _Key) -> None:
         if self._file is None:
@@ -145,7 +149,7 @@ class TokenIssuer:
             "aud": claims.audience,
             "iat": issued,
             "exp": expires,
-            "jti": f"{token_hex(_ID_BYTES)}{_GENERATION_SEPARATOR}{self._generations.get(claims.subject, 0)}",
+            "jti": f"{token_hex(_ID_BYTES)}{_GENERATION_SEPARATOR}{self._generation_of(claims.subject)}",
         }
         if claims.scope is not None:
             payload["scope"] = claims.scope
