@@ -34,7 +34,8 @@ class RunResult:
 
     decisions: by batch name, one per attempt, in order. streamed: the events of a stream, in the order of sending.
     committed: what a read_committed consumer reads. ends: the results of ended transactions.
-    consumers: by their names in the scenario.
+    consumers: by their names in the scenario. errors: of the steps read_error, by consumer.
+    authenticates_again: whether a connection of the first producer has authenticated more than once.
     """
 
     client: str
@@ -47,6 +48,8 @@ class RunResult:
     committed: Sequence[StoredBatch]
     ends: Sequence[str]
     consumers: Mapping[str, ScenarioConsumer]
+    errors: Mapping[str, Sequence[str]]
+    authenticates_again: bool
 
 
 def check(expected: Expectation, seen: RunResult) -> list[Check]:
@@ -78,6 +81,10 @@ def _checks(expected: Expectation, seen: RunResult) -> Iterator[Check]:
     for name, batches in expected.consumed.items():
         events = seen.consumers[name].events
         yield compared(f"batches that {name} has read", batches, [name_of(each) for each in events if is_first(each)])
+    for name, errors in expected.errors.items():
+        yield compared(f"errors of {name}", errors, list(seen.errors.get(name, ())))
+    if expected.authenticates_again is not None:
+        yield compared("another authentication", expected.authenticates_again, seen.authenticates_again)
     for name, resets in expected.resets.items():
         yield compared(f"resets of {name}", resets, seen.consumers[name].resets)
 

@@ -119,6 +119,11 @@ class Dispatcher:
             self._all_closed.set_result(None)
 
     @property
+    def connections(self) -> list[ResponseWriter]:
+        """The open connections, in no order."""
+        return list(self._connections)
+
+    @property
     def connection_count(self) -> int:
         """The number of open connections."""
         return len(self._connections)

@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol, cast
 
 from ...protocol.frames import FRAME_SIZE_BYTES, FrameError
 from ..requests.fault_ports import Ending, HandledLater, Outcome, ResponsePlan, joined
-from ..requests.request_context import RequestContext
+from ..requests.request_context import ConnectionInfo, RequestContext
 from ..runtime.deferred import Buffers, Deferred
 from ..security.principal import Principal
 from .receive_buffers import RECEIVE_BUFFER_BYTES
@@ -115,6 +115,11 @@ class Connection(asyncio.BufferedProtocol):
     def is_established(self) -> bool:
         """Whether the connection has a transport."""
         return self._transport is not None
+
+    @property
+    def info(self) -> ConnectionInfo:
+        """The client, its listener and its authentication."""
+        return self._context.connection
 
     # -- asyncio.BufferedProtocol
 

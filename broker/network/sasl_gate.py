@@ -53,7 +53,7 @@ class SaslGate:
         self._session = session
         self._limits = limits
         self._allow_frames = allow_frames
-        self._is_open = False
+        session.on_authenticated = self._open
         allow_frames(limits.before)
 
     def handle(
@@ -71,18 +71,11 @@ class SaslGate:
             if session.stage is Stage.SASL_AUTHENTICATE:
                 return self._refuse(context, frame, start, end)
             raise FrameError(f"unexpected {api_name_of(api_key)} during SASL authentication")
-        outcome = self._dispatcher.handle(context, frame, start, end)
-        if api_key == ApiKey.API_VERSIONS:
-            if not context.error_code:
-                session.take_versions()
-        else:
-            self._note_end()
-        return outcome
+        return self._dispatcher.handle(context, frame, start, end)
 
     def _check_session(self, api_key: int) -> None:
         """Begin another authentication if the request does. Raises FrameError if the session is over."""
         if api_key == ApiKey.SASL_HANDSHAKE and self._session.begin_again():
-            self._is_open = False
             self._allow_frames(self._limits.before)
         elif self._session.is_expired:
             raise FrameError("the lifetime of its session is over")
@@ -101,13 +94,10 @@ class SaslGate:
         except SaslFailed as error:
             # No response has a place for the reason.
             raise FrameError(f"failed authentication: {error.reason}") from error
-        self._note_end()
         return [_SIZE.pack(len(answer)), answer]
 
-    def _note_end(self) -> None:
-        if self._session.stage is Stage.AUTHENTICATED and not self._is_open:
-            self._is_open = True
-            self._allow_frames(self._limits.after)
+    def _open(self) -> None:
+        self._allow_frames(self._limits.after)
 
 
 def _api_key_of(frame: memoryview, start: int, end: int) -> int:

@@ -58,6 +58,24 @@ class ProcessBroker:
         """The address, "host:port"."""
         return f"127.0.0.1:{self._port.number}"
 
+    @property
+    def client_servers(self) -> str:
+        """The address."""
+        return self.bootstrap_servers
+
+    @property
+    def login(self) -> None:
+        """The broker has no listener with SASL."""
+        return None
+
+    def grant(self, operation: str, topic: str) -> None:
+        """Raise BrokerFailed: the broker has no users."""
+        raise BrokerFailed("only a scenario with login has a user")
+
+    def revoke(self, operation: str, topic: str) -> None:
+        """Raise BrokerFailed: the broker has no users."""
+        self.grant(operation, topic)
+
     def arm(self, rule: Mapping[str, Any]) -> int:
         """Arm a rule in the JSON format of the admin API, and return its id."""
         armed: int = self._call("POST", "/v1/rules", body=rule)["id"]

@@ -24,6 +24,7 @@ from .client import (
     headers_of,
     value_of,
 )
+from .login import librdkafka_config
 
 # Long enough for all events of a batch to join it.
 LINGER_MS = 25
@@ -56,6 +57,7 @@ class ConfluentClient:
         producer = self._package.Producer(
             {
                 **({} if options.transactional_id is None else {"transactional.id": options.transactional_id}),
+                **librdkafka_config(options.login),
                 "bootstrap.servers": options.bootstrap_servers,
                 "client.id": options.client_id,
                 "enable.idempotence": options.is_idempotent,

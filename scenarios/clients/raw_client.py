@@ -77,7 +77,9 @@ class RawClient:
         self._open: list[Attempt] = []
         self._transaction: RawTransaction | None = None
         self._coordinator: RawCoordinator | None = None
-        self._connection = connect_to_leader(options.bootstrap_servers, options.topic, client_id=options.client_id)
+        self._connection = connect_to_leader(
+            options.bootstrap_servers, options.topic, client_id=options.client_id, login=options.login
+        )
         self._is_lost = False
         self._is_renumbered = False
         self._next_sequence = 0
@@ -265,7 +267,10 @@ class RawClient:
     def _reconnect(self) -> None:
         self._connection.close()
         self._is_lost = False
-        self._connection = await_leader(self._options.bootstrap_servers, self._options.topic, self._options.client_id)
+        options = self._options
+        self._connection = await_leader(
+            options.bootstrap_servers, options.topic, options.client_id, login=options.login
+        )
 
 
 def apply_response(attempt: Attempt, frame: bytes) -> None:

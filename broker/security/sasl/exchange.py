@@ -38,6 +38,10 @@ class Exchange(Protocol):
 
     result: Authenticated | None
 
+    def find_user(self, token: bytes) -> str | None:
+        """Return the user whom the client's next token names, None for none. Nothing is verified, or changed."""
+        ...
+
     def evaluate(self, token: bytes) -> bytes:
         """Take a token of the client, and return the one that answers it. Raises SaslFailed."""
         ...

@@ -143,7 +143,7 @@ def test_any_message_is_refused_or_authenticates_a_principal_with_a_name(
 
 
 def test_own_and_unsecured_tokens_are_accepted_where_no_key_set_is_configured() -> None:
-    issuer = TokenIssuer({"alice": "secret"})
+    issuer = TokenIssuer(Users({"alice": "secret"}))
     validator = OwnTokenValidator(issuer, RULES, UNSECURED)
     issuer.make_key()
     own = issuer.issue(CLAIMS, NOW_MS, 60_000)
@@ -156,7 +156,7 @@ def test_own_and_unsecured_tokens_are_accepted_where_no_key_set_is_configured() 
 
 
 def test_token_of_another_issuer_is_refused() -> None:
-    issuer, other = TokenIssuer({}), TokenIssuer({})
+    issuer, other = TokenIssuer(Users({})), TokenIssuer(Users({}))
     issuer.make_key()
     other.make_key()
     token = other.issue(CLAIMS, NOW_MS, 60_000).token

@@ -1,6 +1,5 @@
 """What a connection may send before it has authenticated, and what comes back, byte for byte."""
 
-import socket
 import ssl
 import struct
 import time
@@ -10,20 +9,15 @@ from pathlib import Path
 import pytest
 
 from fauxka.broker.security.security_protocol import SecurityProtocol
-from fauxka.protocol.api_keys import APIS, ApiKey
-from fauxka.protocol.client_requests import RequestMessage
+from fauxka.protocol.api_keys import ApiKey
 from fauxka.protocol.error_codes import ErrorCode
 from fauxka.protocol.messages.api_versions import ApiVersionsRequest
-from fauxka.protocol.messages.metadata import MetadataRequest, MetadataResponse
-from fauxka.protocol.messages.sasl_authenticate import SaslAuthenticateRequest, SaslAuthenticateResponse
-from fauxka.protocol.messages.sasl_handshake import SaslHandshakeRequest, SaslHandshakeResponse
-from fauxka.protocol.primitives import Reader, Writer
+from fauxka.protocol.messages.metadata import MetadataRequest, MetadataRequestTopic
 from fauxka.testing import Broker
 
+from .raw_connection import Raw
 from .secured_broker import secured_broker
 
-SECONDS_MAX = 10.0
-METADATA_VERSION = 8
 TOKEN = b"\0alice\0secret"
 WRONG_TOKEN = b"\0alice\0wrong"
 MIB = 1024 * 1024
@@ -33,70 +27,6 @@ MIB = 1024 * 1024
 def broker(tmp_path: Path) -> Iterator[Broker]:
     with secured_broker(SecurityProtocol.SASL_PLAINTEXT, tmp_path) as running:
         yield running
-
-
-class Raw:
-    """A connection that sends frames."""
-
-    def __init__(self, broker: Broker) -> None:
-        host, _, port = broker.bootstrap_servers.rpartition(":")
-        self.socket = socket.create_connection((host, int(port)), SECONDS_MAX)
-
-    def __enter__(self) -> "Raw":
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.socket.close()
-
-    def encrypt(self, context: ssl.SSLContext) -> None:
-        self.socket = context.wrap_socket(self.socket, server_hostname="localhost")
-
-    def frame(self, content: bytes) -> bytes | None:
-        """Send a frame, and return the one that answers it; None if the connection is closed instead."""
-        self.socket.sendall(struct.pack(">i", len(content)) + content)
-        return self.read()
-
-    def read(self) -> bytes | None:
-        head = self._exactly(4)
-        return None if head is None else self._exactly(int(struct.unpack(">i", head)[0]))
-
-    def _exactly(self, count: int) -> bytes | None:
-        content = b""
-        while len(content) < count:
-            try:
-                more = self.socket.recv(count - len(content))
-            except (ConnectionResetError, ssl.SSLError):
-                return None
-            if not more:
-                return None
-            content += more
-        return content
-
-    def request(self, key: ApiKey, version: int, message: RequestMessage) -> bytes | None:
-        """Send a request, and return the response without its correlation id."""
-        writer = Writer()
-        writer.int16(key)
-        writer.int16(version)
-        writer.int32(7)
-        writer.nullable_string("test")
-        if version >= APIS[key].flexible_since:
-            writer.unsigned_varint(0)
-        message.write(writer, version)
-        answer = self.frame(bytes(writer.buffer))
-        return None if answer is None else answer[4:]
-
-    def handshake(self, mechanism: str = "PLAIN", version: int = 1) -> SaslHandshakeResponse | None:
-        answer = self.request(ApiKey.SASL_HANDSHAKE, version, SaslHandshakeRequest(mechanism=mechanism))
-        return None if answer is None else SaslHandshakeResponse.read(Reader.of_request(answer), version)
-
-    def authenticate(self, token: bytes, version: int = 1) -> SaslAuthenticateResponse | None:
-        answer = self.request(ApiKey.SASL_AUTHENTICATE, version, SaslAuthenticateRequest(auth_bytes=token))
-        return None if answer is None else SaslAuthenticateResponse.read(Reader.of_request(answer), version)
-
-    def is_served(self) -> bool:
-        """Whether a Metadata is answered."""
-        answer = self.request(ApiKey.METADATA, METADATA_VERSION, MetadataRequest(topics=[]))
-        return answer is not None and bool(MetadataResponse.read(Reader.of_request(answer), METADATA_VERSION).brokers)
 
 
 @pytest.fixture
@@ -188,8 +118,6 @@ def test_long_frames_are_taken_after_the_authentication(connection: Raw) -> None
 
 
 def _metadata_of(topics: list[str]) -> MetadataRequest:
-    from fauxka.protocol.messages.metadata import MetadataRequestTopic
-
     return MetadataRequest(topics=[MetadataRequestTopic(name=name) for name in topics])
 
 
