@@ -65,7 +65,7 @@ class DelegationTokenControl:
         token = yield from self._token_of(hmac_)
         if token.is_expired(now_ms):
             raise _error(ErrorCode.DELEGATION_TOKEN_EXPIRED)
-        if not token.is_renewed_by(principal):
+        if not token.can_be_changed_by(principal):
             raise _error(ErrorCode.DELEGATION_TOKEN_OWNER_MISMATCH)
         return self._expire_later(token, now_ms, _limited(period_ms, self._config.delegation_token_expiry_time_ms))
 
@@ -75,7 +75,7 @@ class DelegationTokenControl:
         period_ms: from now on; less than 0 removes the token, also one that has expired.
         """
         token = yield from self._token_of(hmac_)
-        if not token.is_renewed_by(principal):
+        if not token.can_be_changed_by(principal):
             raise _error(ErrorCode.DELEGATION_TOKEN_OWNER_MISMATCH)
         if period_ms < 0:
             self._remove(token)

@@ -16,8 +16,9 @@ from .principal import Principal
 class DelegationToken:
     """A token.
 
-    owner: who a client with the token is. requester: who has created it. renewers: who may renew and expire it beside
-    the owner. issue_ms, max_ms, expiry_ms: ms since the epoch; a renewal moves expiry_ms, at most to max_ms.
+    owner: the principal of a client with the token. requester: the principal that has created it. renewers: they may
+    renew and expire it, and so may the owner. issue_ms, max_ms, expiry_ms: ms since the epoch. A renewal moves
+    expiry_ms, at most to max_ms.
     """
 
     token_id: str
@@ -29,16 +30,16 @@ class DelegationToken:
     expiry_ms: int
 
     def is_expired(self, now_ms: int) -> bool:
-        """Return whether the token can be renewed no more. It is removed at the next check."""
+        """Return whether the token has expired: it cannot be renewed, and is removed at the next check."""
         return min(self.max_ms, self.expiry_ms) < now_ms
 
-    def is_renewed_by(self, principal: Principal) -> bool:
+    def can_be_changed_by(self, principal: Principal) -> bool:
         """Return whether the principal may renew and expire the token."""
         return principal == self.owner or principal in self.renewers
 
     def concerns(self, principal: Principal) -> bool:
         """Return whether the principal may describe the token without an ACL."""
-        return self.is_renewed_by(principal) or principal == self.requester
+        return self.can_be_changed_by(principal) or principal == self.requester
 
 
 def hmac_of(secret_key: str, token_id: str) -> bytes:
