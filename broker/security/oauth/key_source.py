@@ -12,12 +12,21 @@ import logging
 import threading
 import time
 import weakref
-from http.client import HTTPException, HTTPMessage
+from http.client import HTTPException
 from pathlib import Path
-from typing import IO, NamedTuple, Protocol
-from urllib.error import HTTPError
+from typing import NamedTuple, Protocol
 from urllib.parse import urlsplit
-from urllib.request import HTTPRedirectHandler, Request, build_opener, url2pathname
+from urllib.request import (
+    HTTPDefaultErrorHandler,
+    HTTPErrorProcessor,
+    HTTPHandler,
+    HTTPRedirectHandler,
+    HTTPSHandler,
+    OpenerDirector,
+    ProxyHandler,
+    UnknownHandler,
+    url2pathname,
+)
 
 from ...config.config_types import ConfigError
 from .bearer_token import InvalidToken
@@ -168,15 +177,16 @@ def open_key_source(url: str, times: RefreshTimes, key: str) -> KeySource:
     return FileKeySource(url, key) if scheme == "file" else UrlKeySource(url, times)
 
 
-class _RedirectsWithinScheme(HTTPRedirectHandler):
-    """Follows no redirect to another scheme, as Java: a set of an https: URL does not come over http:."""
+def _opener_of(scheme: str) -> OpenerDirector:
+    """Return what opens URLs of this scheme alone, http or https.
 
-    def redirect_request(
-        self, req: Request, fp: IO[bytes], code: int, msg: str, headers: HTTPMessage, newurl: str
-    ) -> Request | None:
-        if urlsplit(newurl).scheme != urlsplit(req.full_url).scheme:
-            raise HTTPError(req.full_url, code, "a redirect to another scheme", headers, fp)
-        return super().redirect_request(req, fp, code, msg, headers, newurl)
+    It follows no redirect to another scheme, as Java: a set of an https: URL does not come over http:.
+    """
+    opener = OpenerDirector()
+    handlers = (ProxyHandler, UnknownHandler, HTTPDefaultErrorHandler, HTTPRedirectHandler, HTTPErrorProcessor)
+    for handler in (*handlers, HTTPSHandler if scheme == "https" else HTTPHandler):
+        opener.add_handler(handler())
+    return opener
 
 
 def _read(url: str) -> bytes:
@@ -184,7 +194,7 @@ def _read(url: str) -> bytes:
     deadline = time.monotonic() + FETCH_SECONDS_MAX
     pieces: list[bytes] = []
     size = 0
-    with build_opener(_RedirectsWithinScheme).open(url, timeout=READ_SECONDS_MAX) as response:
+    with _opener_of(urlsplit(url).scheme).open(url, timeout=READ_SECONDS_MAX) as response:
         while piece := response.read1(_PIECE_BYTES):
             pieces.append(piece)
             size += len(piece)

@@ -249,7 +249,7 @@ def test_key_set_is_fetched_again_after_a_token_of_an_unknown_key() -> None:
         validator = SignedValidator(UrlKeySource(url, TIMES), RULES)
         before = validates(validator, signed_by("first")), state.requests
         state.body = set_of("any")
-        threading.Event().wait(TIMES.backoff_ms * 5 / 1000)
+        threading.Event().wait(BACKOFF_MS_MIN * 5 / 1000)
 
         refused = validates(validator, signed_by("any"))
         state.wait_for_request(2)
@@ -307,7 +307,7 @@ def test_redirect_to_another_scheme_is_not_followed(scheme: str, caplog: pytest.
         state.body, state.status = set_of("first"), 200
 
         assert eventually_validates(SignedValidator(source, RULES), signed_by("first"))
-    assert "redirect" in caplog.text.lower()
+    assert "unknown url type" in caplog.text or "Redirection" in caplog.text
 
 
 def test_redirect_within_the_scheme_is_followed() -> None:
