@@ -343,7 +343,8 @@ class Connection(asyncio.BufferedProtocol):
                         self._discard_unread()
                         return
         except FrameError as error:
-            logger.warning("%s closed: %s", self._context.connection, error)
+            # The error may name a value of the client, which may be as long as its frame.
+            logger.warning("%s closed: %.500s", self._context.connection, error)
             self._discard_unread()
             self.write(responses)
             pending.when_empty(self.close)
