@@ -179,6 +179,17 @@ class Kill(Step, frozen=True, tag="kill"):
     torn_bytes: int
 
 
+class SetQuota(Step, frozen=True, tag="set_quota"):
+    """A quota of the first producer is set, by its client id. key: Kafka's name, such as producer_byte_rate."""
+
+    key: str
+    value: float
+
+
+class DeleteQuotas(Step, frozen=True, tag="delete_quotas"):
+    """All client quotas are deleted."""
+
+
 class StopNode(Step, frozen=True, tag="stop_node"):
     """A node stops: as by SIGTERM if controlled, else as by SIGKILL, and the controller learns of it at once."""
 
@@ -271,6 +282,8 @@ AnyStep = (
     | Adopt
     | Intrude
     | Kill
+    | SetQuota
+    | DeleteQuotas
     | StopNode
     | StartNode
     | Isolate
@@ -298,6 +311,7 @@ class Expectation(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
     verdict: counts of the verdict. producers, epochs: the number of producer ids and the epochs in the logs.
     streamed_once: whether each event of a stream is in the log once, in order.
     consumed: the batches that each consumer has read, in order, and again if it read them again.
+    waits: the time in ms that passes at least between the first requests of two batches, such as "A, B".
     resets: why each consumer had to continue at another offset: DIVERGING_EPOCH or OFFSET_OUT_OF_RANGE.
     """
 
@@ -317,6 +331,7 @@ class Expectation(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
     streamed_once: bool = False
     consumed: dict[str, list[str]] = {}
     resets: dict[str, list[str]] = {}
+    waits: dict[str, int] = {}
 
 
 class Scenario(Struct, frozen=True, kw_only=True):

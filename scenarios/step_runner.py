@@ -36,6 +36,7 @@ from .scenario import (
     Batch,
     BeginTransaction,
     Consume,
+    DeleteQuotas,
     EndTransaction,
     Evict,
     Forget,
@@ -53,6 +54,7 @@ from .scenario import (
     ResumeReplication,
     Scenario,
     Send,
+    SetQuota,
     Settle,
     StartConsumer,
     StartNode,
@@ -141,7 +143,7 @@ class StepRunner:
                 self._run_consumer_step(step)
             case Arm() | AwaitHits() | Lift() | Release():
                 self._run_rule_step(step)
-            case Advance() | Evict() | Forget() | Intrude() | Kill():
+            case Advance() | Evict() | Forget() | Intrude() | Kill() | SetQuota() | DeleteQuotas():
                 self._run_broker_step(step)
             case (
                 StopNode()
@@ -321,7 +323,7 @@ class StepRunner:
 
     # -- the broker
 
-    def _run_broker_step(self, step: Advance | Evict | Forget | Intrude | Kill) -> None:
+    def _run_broker_step(self, step: Advance | Evict | Forget | Intrude | Kill | SetQuota | DeleteQuotas) -> None:
         match step:
             case Advance(ms=ms):
                 self._broker.advance(ms)
@@ -342,6 +344,12 @@ class StepRunner:
                 text = f"is killed, with {torn_bytes} bytes of a torn batch in its log; restarts on the same folder"
                 self._notes.add_change(text)
                 self._arrivals.arm_rules()
+            case SetQuota(key=key, value=value):
+                self._broker.set_quota(self._client_id, key, value)
+                self._notes.add("test", f"sets a quota of {self._client_id}: {key} {value:g}")
+            case DeleteQuotas():
+                self._broker.delete_quotas()
+                self._notes.add("test", "deletes the quotas")
             case _:
                 assert_never(step)
 
