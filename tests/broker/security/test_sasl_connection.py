@@ -232,6 +232,34 @@ def test_session_without_another_authentication_ends_with_the_next_request(tmp_p
         assert lasting.is_served()
 
 
+@pytest.mark.parametrize("is_restored", [False, True])
+def test_reset_and_restored_snapshot_end_sessions_and_the_next_ones_have_their_whole_lifetime(
+    tmp_path: Path, is_restored: bool
+) -> None:
+    entries = {"connections.max.reauth.ms": "60000"}
+    with secured_broker(SecurityProtocol.SASL_PLAINTEXT, tmp_path, entries) as broker:
+        with Raw(broker) as before:
+            before.handshake()
+            before.authenticate(TOKEN)
+            snapshot = broker.snapshot()
+            broker.clock.advance(59_000)
+            if is_restored:
+                broker.restore(snapshot)
+            else:
+                broker.reset()
+
+            assert not before.is_served()
+        with Raw(broker) as after:
+            after.handshake()
+            answer = after.authenticate(TOKEN)
+            assert answer is not None and answer.session_lifetime_ms == 60_000
+            broker.clock.advance(59_000)
+            assert after.is_served()
+            broker.clock.advance(2_000)
+
+            assert not after.is_served()
+
+
 def test_tls_handshakes_that_fail_or_hang_leave_the_others_served(tmp_path: Path) -> None:
     context = ssl.create_default_context()
     with (
