@@ -146,6 +146,7 @@ def _report(context: RunContext, runner: StepRunner, version: EmulatedVersion) -
         consumers=runner.consumers,
         errors=runner.errors,
         authenticates_again=_authenticates_again(journal),
+        received_ms=_received_ms(timeline),
     )
     expected = scenario.expected_of(context.client_name, version.name)
     checks = [each for expectation in expected for each in check(expectation, seen)]
@@ -177,6 +178,15 @@ def _decisions(timeline: Sequence[Moment]) -> dict[str, list[Moment]]:
         if moment.batch is not None and (moment.kind == "decision" or moment.lost):
             decisions.setdefault(moment.batch.name, []).append(moment)
     return decisions
+
+
+def _received_ms(timeline: Sequence[Moment]) -> dict[str, int]:
+    """Return when the first request of each batch arrived, by batch name."""
+    received: dict[str, int] = {}
+    for moment in timeline:
+        if moment.kind == "request" and moment.batch is not None and moment.at_ms is not None:
+            received.setdefault(moment.batch.name, moment.at_ms)
+    return received
 
 
 def _cached(timeline: Sequence[Moment], broker: ScenarioBroker) -> list[str]:

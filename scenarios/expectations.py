@@ -36,6 +36,7 @@ class RunResult:
     committed: what a read_committed consumer reads. ends: the results of ended transactions.
     consumers: by their names in the scenario. errors: of the steps read_error, by consumer.
     authenticates_again: whether a connection of the first producer has authenticated more than once.
+    received_ms: when the first request of a batch arrived.
     """
 
     client: str
@@ -50,6 +51,7 @@ class RunResult:
     consumers: Mapping[str, ScenarioConsumer]
     errors: Mapping[str, Sequence[str]]
     authenticates_again: bool
+    received_ms: Mapping[str, int]
 
 
 def check(expected: Expectation, seen: RunResult) -> list[Check]:
@@ -85,6 +87,8 @@ def _checks(expected: Expectation, seen: RunResult) -> Iterator[Check]:
         yield compared(f"errors of {name}", errors, list(seen.errors.get(name, ())))
     if expected.authenticates_again is not None:
         yield compared("another authentication", expected.authenticates_again, seen.authenticates_again)
+    for pair, wait_ms in expected.waits.items():
+        yield _wait(pair, wait_ms, seen)
     for name, resets in expected.resets.items():
         yield compared(f"resets of {name}", resets, seen.consumers[name].resets)
 
@@ -147,6 +151,13 @@ def is_subsequence(expected: Sequence[str], seen: Sequence[str]) -> bool:
     """Whether seen contains all of expected in this order, perhaps with others between them."""
     remaining = iter(seen)
     return all(word in remaining for word in expected)
+
+
+def _wait(names: str, wait_ms: int, seen: RunResult) -> Check:
+    first, second = (seen.received_ms.get(name) for name in names.split(", "))
+    waited = f"{second - first} ms" if first is not None and second is not None else "not sent"
+    passed = first is not None and second is not None and second - first >= wait_ms
+    return Check(f"time between {names}", f"at least {wait_ms} ms", waited, passed)
 
 
 def _reason(name: str, words: str, seen: RunResult) -> Check:

@@ -186,6 +186,17 @@ class Kill(Step, frozen=True, tag="kill"):
     torn_bytes: int
 
 
+class SetQuota(Step, frozen=True, tag="set_quota"):
+    """A quota of the first producer is set, by its client id. key: Kafka's name, such as producer_byte_rate."""
+
+    key: str
+    value: float
+
+
+class DeleteQuotas(Step, frozen=True, tag="delete_quotas"):
+    """All client quotas are deleted."""
+
+
 class StopNode(Step, frozen=True, tag="stop_node"):
     """A node stops: as by SIGTERM if controlled, else as by SIGKILL, and the controller learns of it at once."""
 
@@ -297,6 +308,8 @@ AnyStep = (
     | Adopt
     | Intrude
     | Kill
+    | SetQuota
+    | DeleteQuotas
     | StopNode
     | StartNode
     | Isolate
@@ -329,6 +342,7 @@ class Expectation(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
     consumed: the batches that each consumer has read, in order, and again if it read them again.
     errors: the errors that the steps read_error have read, by consumer.
     authenticates_again: whether a connection of the first producer has authenticated more than once (KIP-368).
+    waits: the time in ms that passes at least between the first requests of two batches, such as "A, B".
     resets: why each consumer had to continue at another offset: DIVERGING_EPOCH or OFFSET_OUT_OF_RANGE.
     """
 
@@ -350,6 +364,7 @@ class Expectation(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
     resets: dict[str, list[str]] = {}
     errors: dict[str, list[str]] = {}
     authenticates_again: bool | None = None
+    waits: dict[str, int] = {}
 
 
 class Scenario(Struct, frozen=True, kw_only=True):

@@ -36,6 +36,7 @@ from .scenario import (
     Batch,
     BeginTransaction,
     Consume,
+    DeleteQuotas,
     EndTransaction,
     Evict,
     Forget,
@@ -57,6 +58,7 @@ from .scenario import (
     Revoke,
     Scenario,
     Send,
+    SetQuota,
     Settle,
     StartConsumer,
     StartNode,
@@ -149,7 +151,7 @@ class StepRunner:
                 self._run_acl_step(step)
             case Arm() | AwaitHits() | Lift() | Release():
                 self._run_rule_step(step)
-            case Advance() | Evict() | Forget() | Intrude() | Kill():
+            case Advance() | Evict() | Forget() | Intrude() | Kill() | SetQuota() | DeleteQuotas():
                 self._run_broker_step(step)
             case (
                 StopNode()
@@ -346,7 +348,7 @@ class StepRunner:
         change(step.operation, TOPIC)
         self._notes.add("broker", f"the user {may} {step.operation} {TOPIC}")
 
-    def _run_broker_step(self, step: Advance | Evict | Forget | Intrude | Kill) -> None:
+    def _run_broker_step(self, step: Advance | Evict | Forget | Intrude | Kill | SetQuota | DeleteQuotas) -> None:
         match step:
             case Advance(ms=ms):
                 self._broker.advance(ms)
@@ -367,6 +369,12 @@ class StepRunner:
                 text = f"is killed, with {torn_bytes} bytes of a torn batch in its log; restarts on the same folder"
                 self._notes.add_change(text)
                 self._arrivals.arm_rules()
+            case SetQuota(key=key, value=value):
+                self._broker.set_quota(self._client_id, key, value)
+                self._notes.add("test", f"sets a quota of {self._client_id}: {key} {value:g}")
+            case DeleteQuotas():
+                self._broker.delete_quotas()
+                self._notes.add("test", "deletes the quotas")
             case _:
                 assert_never(step)
 

@@ -9,6 +9,7 @@ from typing import Any
 import msgspec
 
 from ...testing import Broker
+from ...testing.quotas import QuotaValues
 from ...testing.rule import Rule
 from ..clients.login import Login
 from ..report.cached_batches import CachedSequences
@@ -98,6 +99,14 @@ class InProcessBroker:
     def forget_producer(self, topic: str, partition: int, producer_id: int) -> None:
         """Remove the state of a producer."""
         self._broker.producers.forget(producer_id, topic, partition)
+
+    def set_quota(self, client_id: str, key: str, value: float) -> None:
+        """Set a quota of a client id."""
+        self._broker.quotas.set(**msgspec.convert({"client_id": client_id, key: value}, QuotaValues))
+
+    def delete_quotas(self) -> None:
+        """Delete all client quotas."""
+        self._broker.quotas.delete()
 
     def kill(self, topic: str, torn_bytes: int) -> None:
         """Raise BrokerFailed: a thread cannot be killed."""

@@ -130,6 +130,14 @@ class ProcessBroker:
         body = {"topic": topic, "partition": partition, "producer_id": producer_id}
         self._call("POST", "/v1/producers/forget", body=body)
 
+    def set_quota(self, client_id: str, key: str, value: float) -> None:
+        """Set a quota of a client id."""
+        self._call("POST", "/v1/quotas", body={"client_id": client_id, key: value})
+
+    def delete_quotas(self) -> None:
+        """Delete all client quotas."""
+        self._call("DELETE", "/v1/quotas")
+
     def kill(self, topic: str, torn_bytes: int) -> None:
         """Kill the broker, append torn_bytes of a batch to the log of partition 0, and restart."""
         self._before = self.journal()

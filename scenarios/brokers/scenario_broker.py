@@ -92,6 +92,14 @@ class ScenarioBroker(Protocol):
         """Remove the state of a producer."""
         ...
 
+    def set_quota(self, client_id: str, key: str, value: float) -> None:
+        """Set a quota of a client id."""
+        ...
+
+    def delete_quotas(self) -> None:
+        """Delete all client quotas."""
+        ...
+
     def kill(self, topic: str, torn_bytes: int) -> None:
         """Kill the broker, append torn_bytes of a batch to the log of partition 0, and restart."""
         ...

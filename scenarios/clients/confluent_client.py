@@ -71,6 +71,7 @@ class ConfluentClient:
                 "reconnect.backoff.ms": BACKOFF_MS,
                 "reconnect.backoff.max.ms": 4 * BACKOFF_MS,
                 "error_cb": self._take_error,
+                "throttle_cb": self._take_throttle,
             },
             logger=_silent,
         )
@@ -97,6 +98,11 @@ class ConfluentClient:
         if error.fatal() and not self._gave_up:
             self._gave_up = True
             self._options.note(f"librdkafka stops with a fatal error: {error.str().split(' (')[0]}")
+
+    def _take_throttle(self, event: Any) -> None:
+        # Reported once more when it is over.
+        if event.throttle_time > 0:
+            self._options.note("librdkafka reports a throttle time")
 
     def send(self, batch: Batch, partition: int) -> None:
         """Send the events of a batch."""

@@ -47,6 +47,7 @@ SEEN = RunResult(
     consumers={"reader": FinishedConsumer(["A-1", "A-2", "B-1", "B-2"], ["DIVERGING_EPOCH"])},
     errors={"reader": ["TOPIC_AUTHORIZATION_FAILED"]},
     authenticates_again=True,
+    received_ms={"A": 1000, "B": 2500},
 )
 
 
@@ -79,6 +80,12 @@ def test_what_a_consumer_has_read_is_compared_in_order() -> None:
 def test_the_resets_of_a_consumer_are_compared() -> None:
     assert only(Expectation(resets={"reader": ["DIVERGING_EPOCH"]})).passed
     assert not only(Expectation(resets={"reader": []})).passed
+
+
+def test_the_time_between_two_batches_is_compared() -> None:
+    assert only(Expectation(waits={"A, B": 1500})).passed
+    assert not only(Expectation(waits={"A, B": 1501})).passed
+    assert not only(Expectation(waits={"A, C": 0})).passed
 
 
 def test_a_split_batch_counts_once() -> None:

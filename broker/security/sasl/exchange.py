@@ -11,14 +11,16 @@ class SaslFailed(Exception):
     """The client has not authenticated.
 
     message: for the client; None for Kafka's text that names the mechanism only, because the reason would show whether
-    the user exists. reason: for the log, without a secret.
+    the user exists. reason: for the log, without a secret. is_delayed: whether the connection ends after the delay of a
+    failed authentication also where there is no response: Kafka's SaslAuthenticationException, and no SaslException.
     """
 
-    def __init__(self, reason: str, message: str | None = None) -> None:
-        """message: None for the text without a reason."""
+    def __init__(self, reason: str, message: str | None = None, *, is_delayed: bool | None = None) -> None:
+        """message: None for the text without a reason. is_delayed: None for an error with a message."""
         super().__init__(reason)
         self.reason = reason
         self.message = message
+        self.is_delayed = message is not None if is_delayed is None else is_delayed
 
 
 class Authenticated(NamedTuple):

@@ -4,7 +4,8 @@ Rules:
 - ApiVersions once, then SaslHandshake with a mechanism, then tokens. After SaslHandshake v0 a token is a frame of its
   own, without a header; after v1 it is in a SaslAuthenticate.
 - Any other request, and any order but this one, ends the connection.
-- A client that fails gets its response after connection.failed.authentication.delay.ms, and its connection ends.
+- A client that fails gets its response after connection.failed.authentication.delay.ms, and its connection ends. After
+  as long ends that of a client whose token has no header, or whose frame has a size that is not allowed.
 - A client may authenticate again, as the same principal and by the same mechanism, at most once a second (KIP-368). A
   session that has a lifetime ends with the first request after it that does not authenticate again.
 Source: SaslServerAuthenticator and KafkaChannel.maybeBeginServerReauthentication, Kafka 4.3.0;
@@ -174,7 +175,7 @@ class SaslSession:
             message = error.message or (
                 f"Authentication failed during {again} due to invalid credentials with SASL mechanism {self._mechanism}"
             )
-            raise self._failed(SaslFailed(error.reason, message)) from error
+            raise self._failed(SaslFailed(error.reason, message, is_delayed=error.is_delayed)) from error
         return answer
 
     @property
