@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ...config.config_types import ConfigError
+from .alerting_handshake import AlertingSSLObject
 from .key_store import Store
 
 # Kafka's values of ssl.client.auth.
@@ -29,6 +30,7 @@ class TlsSettings:
 def new_context(settings: TlsSettings) -> ssl.SSLContext:
     """Return a context for the server side. Raises ConfigError."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.sslobject_class = AlertingSSLObject
     versions = [_version_of(name) for name in settings.protocols]
     context.minimum_version, context.maximum_version = min(versions), max(versions)
     _load_key(context, settings.key_store)
