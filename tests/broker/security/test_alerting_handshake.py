@@ -5,6 +5,7 @@ import socket
 import ssl
 from collections.abc import Callable
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 import trustme
@@ -72,33 +73,35 @@ def client_context(folder: Path, version: ssl.TLSVersion, certificate: str | Non
     return context
 
 
+class Handshake(NamedTuple):
+    """A client's handshake. certificate: its file, None for none. server, client: the reasons of the errors."""
+
+    version: ssl.TLSVersion
+    certificate: str | None
+    server: str
+    client: str
+
+
+MISSING, FOREIGN = "PEER_DID_NOT_RETURN_A_CERTIFICATE", "CERTIFICATE_VERIFY_FAILED"
+
+
 @LOOPS
 @pytest.mark.parametrize(
-    ("version", "certificate", "server_reason", "client_reason"),
+    "handshake",
     [
-        (
-            ssl.TLSVersion.TLSv1_3,
-            None,
-            "PEER_DID_NOT_RETURN_A_CERTIFICATE",
-            "TLSV13_ALERT_CERTIFICATE_REQUIRED",
-        ),
-        (ssl.TLSVersion.TLSv1_2, None, "PEER_DID_NOT_RETURN_A_CERTIFICATE", "SSLV3_ALERT_HANDSHAKE_FAILURE"),
-        (ssl.TLSVersion.TLSv1_3, "foreign.pem", "CERTIFICATE_VERIFY_FAILED", "TLSV1_ALERT_UNKNOWN_CA"),
-        (ssl.TLSVersion.TLSv1_2, "foreign.pem", "CERTIFICATE_VERIFY_FAILED", "TLSV1_ALERT_UNKNOWN_CA"),
-        (ssl.TLSVersion.TLSv1_3, "client.pem", "", ""),
+        Handshake(ssl.TLSVersion.TLSv1_3, None, MISSING, "TLSV13_ALERT_CERTIFICATE_REQUIRED"),
+        Handshake(ssl.TLSVersion.TLSv1_2, None, MISSING, "SSLV3_ALERT_HANDSHAKE_FAILURE"),
+        Handshake(ssl.TLSVersion.TLSv1_3, "foreign.pem", FOREIGN, "TLSV1_ALERT_UNKNOWN_CA"),
+        Handshake(ssl.TLSVersion.TLSv1_2, "foreign.pem", FOREIGN, "TLSV1_ALERT_UNKNOWN_CA"),
+        Handshake(ssl.TLSVersion.TLSv1_3, "client.pem", "", ""),
     ],
 )
-def test_client_gets_the_reason_of_a_failed_handshake(
-    folder: Path,
-    make_loop: MakeLoop,
-    version: ssl.TLSVersion,
-    certificate: str | None,
-    server_reason: str,
-    client_reason: str,
-) -> None:
-    reasons = connect(server_context(folder), client_context(folder, version, certificate), make_loop)
+def test_client_gets_the_reason_of_a_failed_handshake(folder: Path, make_loop: MakeLoop, handshake: Handshake) -> None:
+    client = client_context(folder, handshake.version, handshake.certificate)
 
-    assert reasons == (server_reason, client_reason)
+    reasons = connect(server_context(folder), client, make_loop)
+
+    assert reasons == (handshake.server, handshake.client)
 
 
 @LOOPS
