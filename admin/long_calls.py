@@ -7,7 +7,7 @@ from collections.abc import Generator
 from typing import TYPE_CHECKING, TypeVar, cast
 
 from ..broker.runtime.deferred import Deferred
-from ..broker.runtime.long_work import Step, Steps
+from ..broker.runtime.long_work import Step, Steps, all_complete
 from ..faults.rule_error import RuleError
 from .control import Control
 from .errors import CallError, conflict
@@ -36,6 +36,15 @@ async def run_steps(control: Control, steps: Steps[Result | Deferred[Result]]) -
     if isinstance(outcome, REFUSALS):
         raise outcome
     return outcome
+
+
+def wait_until_saved(control: Control) -> Steps[None]:
+    """Wait until the metadata is saved. Raises CallError 409 if that fails; the change is in force all the same."""
+    controller = control.cluster.controller
+    done = controller.when_saved(lambda error: error.message if error is not None else "")
+    (failure,) = yield from all_complete([done])
+    if failure:
+        raise conflict(failure)
 
 
 def _with_refusal(steps: Steps[Result]) -> Generator[Step, object, Result | Refusal]:

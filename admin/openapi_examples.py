@@ -26,6 +26,7 @@ from .errors import (
 )
 from .operation import NoParameters, Operation
 from .operations.acl_operations import NO_AUTHORIZER
+from .operations.certificate_operations import NO_TLS
 
 Json = dict[str, object]
 
@@ -56,6 +57,8 @@ BODIES: dict[str, Json] = {
     "POST /v1/producers/bump_epoch": PRODUCER,
     "POST /v1/producers/evict_cache": PRODUCER,
     "POST /v1/acls": {"resource_type": "TOPIC", "name": "orders", "principal": "User:alice", "operation": "WRITE"},
+    "POST /v1/certificates": {"kind": "expired", "listener": "SSL", "node": 1},
+    "POST /v1/quotas": {"client_id": "my-app", "producer_byte_rate": 20_000},
     "POST /v1/clock": {"mode": "manual", "advance_ms": 60_000},
     "POST /v1/reset": {"scope": "all"},
     "POST /v1/restore": {"id": 1},
@@ -99,6 +102,8 @@ ERRORS: dict[str, tuple[CallError, ...]] = {
         conflict("transfers cannot be deleted: CONCURRENT_TRANSACTIONS", field="transactional_id", value="transfers"),
     ),
     "/v1/acls": (conflict(NO_AUTHORIZER),),
+    "/v1/certificates": (unknown("node", 7, field="node"), conflict(NO_TLS, field="kind", value="expired")),
+    "/v1/quotas": (conflict("cannot write cluster-metadata.json: No space left on device"),),
     "/v1/reset": (conflict("cannot create the topic orders: the disk is full", field="scope"),),
     "/v1/snapshot": (conflict(NODE_DOWN),),
     "/v1/snapshot/{id}": (unknown("snapshot", 7),),

@@ -5,6 +5,7 @@ Clients and users send expressions, and none of them may hold the event loop. go
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import cache
 from importlib import import_module
 from typing import Protocol, cast
@@ -31,6 +32,40 @@ class CompiledRegex(Protocol):
         ...
 
 
+class RegexMatch(Protocol):
+    """A match of google-re2. Group 0 is the matched text."""
+
+    def start(self) -> int:
+        """Return the position of the match in bytes."""
+        ...
+
+    def end(self) -> int:
+        """Return the position after the match in bytes."""
+        ...
+
+    def group(self, number: int, /) -> bytes | None:
+        """Return the text of a group, None if the group has not matched."""
+        ...
+
+
+class CapturingRegex(CompiledRegex, Protocol):
+    """A compiled expression whose matches have the text of its groups."""
+
+    @property
+    def groups(self) -> int:
+        """The number of groups."""
+        ...
+
+    @property
+    def groupindex(self) -> dict[str, int]:
+        """The groups with a name."""
+        ...
+
+    def finditer(self, text: bytes) -> Iterable[RegexMatch]:
+        """Return the matches in the text, from left to right; an empty one directly after another match too."""
+        ...
+
+
 class _Options(Protocol):
     log_errors: bool
     max_mem: int
@@ -42,14 +77,23 @@ class _Re2(Protocol):
 
     def Options(self) -> _Options: ...
 
-    def compile(self, pattern: str, options: _Options) -> CompiledRegex: ...
+    def compile(self, pattern: str, options: _Options) -> CapturingRegex: ...
 
 
 def compile_regex(text: str) -> CompiledRegex:
     """Compile an expression. Raises RegexError."""
+    return _compile(text, captures=False)
+
+
+def compile_capturing_regex(text: str) -> CapturingRegex:
+    """Compile an expression whose groups are needed. Raises RegexError."""
+    return _compile(text, captures=True)
+
+
+def _compile(text: str, *, captures: bool) -> CapturingRegex:
     re2 = _load_re2()
     try:
-        return re2.compile(text, _options())
+        return re2.compile(text, _options(captures=captures))
     except re2.error as error:
         message: bytes = error.args[0]
         raise RegexError(message.decode()) from error
@@ -61,9 +105,9 @@ def _load_re2() -> _Re2:
 
 
 @cache
-def _options() -> _Options:
+def _options(*, captures: bool) -> _Options:
     options = _load_re2().Options()
     options.log_errors = False
     options.max_mem = MEMORY_BYTES_MAX
-    options.never_capture = True
+    options.never_capture = not captures
     return options

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from .acls import AsyncAcls
     from .coordinators import AsyncTransactions
     from .faults import AsyncFaults, AsyncFiles
+    from .quotas import AsyncQuotas
     from .records import RecordFilter
     from .topics import AsyncTopics
 
@@ -136,6 +137,13 @@ class AsyncBroker(Node):
         from .acls import AsyncAcls
 
         return AsyncAcls(self.ask, self._perform)
+
+    @cached_property
+    def quotas(self) -> AsyncQuotas:
+        """The quotas of clients: set, list and delete them."""
+        from .quotas import AsyncQuotas
+
+        return AsyncQuotas(self.ask, self._perform)
 
     @cached_property
     def topics(self) -> AsyncTopics:

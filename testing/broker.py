@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from .acls import Acls
     from .coordinators import Transactions
     from .faults import Faults, Files
+    from .quotas import Quotas
     from .records import RecordFilter
     from .topics import Topics
 
@@ -211,6 +212,13 @@ class Broker(Node):
         from .acls import Acls
 
         return Acls(self.ask, self._perform)
+
+    @cached_property
+    def quotas(self) -> Quotas:
+        """The quotas of clients: set, list and delete them."""
+        from .quotas import Quotas
+
+        return Quotas(self.ask, self._perform)
 
     @cached_property
     def topics(self) -> Topics:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Coroutine, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from ..admin.paging import LIMIT_MAX, NamePage
 
 if TYPE_CHECKING:
+    from msgspec import Struct
+
+    from ..admin.client.admin_client import JsonObject
     from ..admin.control import Control
 
 Result = TypeVar("Result")
@@ -47,6 +50,16 @@ class AsyncPerform(Protocol):
 
     def __call__(self, operation: Callable[[Control], Coroutine[object, object, Result]], /) -> Awaitable[Result]:
         """Return the result of the operation, or raise its exception."""
+        ...
+
+
+class RemoteCall(Protocol):
+    """Sends a call of the admin API."""
+
+    def __call__(
+        self, method: str, path: str, body: Struct | Mapping[str, object] | None = None, **query: object
+    ) -> JsonObject:
+        """Return the body of the response. Raises CallError and Unreachable."""
         ...
 
 

@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from ..admin.operations.probe_operations import Version
     from ..admin.operations.reset_operations import Scope
     from ..faults.verdict.topic_verdict import TopicVerdict
+    from .certificates import Certificates
     from .coordinators import Groups
     from .journal import BrokerJournal
     from .secured_listener import SecuredListener
@@ -185,6 +186,13 @@ class Node(NodeMethods):
         if self._secured is None:
             return {"bootstrap.servers": self.bootstrap_servers}
         return self._secured.client_config(self.bootstrap_servers, user, mechanism)
+
+    @cached_property
+    def certificates(self) -> Certificates:
+        """The certificates of listeners with TLS: list them, and present other ones."""
+        from .certificates import Certificates
+
+        return Certificates(self.ask)
 
     def get_bootstrap_server(self) -> str:
         """Return bootstrap_servers, under the method name of testcontainers."""

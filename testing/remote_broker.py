@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cached_property
 from types import TracebackType
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from msgspec import Struct
 
@@ -14,15 +15,19 @@ from ..faults.rules.fault_rules import FaultRule
 from ..faults.rules.near_misses import NearMiss
 from ..faults.verdict.topic_verdict import TopicVerdict
 from .calls import AWAIT_TIMEOUT_MS
+from .certificates import RemoteCertificates
 from .errors import CallError, WaitTimeoutError
 from .recipe_methods import RecipeMethods
 from .remote_nodes import RemoteNodeMethods
+
+if TYPE_CHECKING:
+    from .quotas import RemoteQuotas
 
 TIMED_OUT = 408
 
 
 class RemoteBroker(RemoteNodeMethods):
-    """Fault rules, verdict, nodes and reset of a broker whose admin API has an address, with the objects of Broker.
+    """Faults, certificates, quotas, verdict, nodes and reset of a broker by its admin API, with the objects of Broker.
 
     Everything else that the admin API offers is a `call`. Raises CallError for a call that the broker refuses,
     RuleError for an invalid rule or argument, and Unreachable if nothing responds.
@@ -32,6 +37,14 @@ class RemoteBroker(RemoteNodeMethods):
         """admin: "http://host:port". token: of --admin-token."""
         self._client = AdminClient(parse_address(admin), token)
         self.faults = RemoteFaults(self)
+        self.certificates = RemoteCertificates(self.call)
+
+    @cached_property
+    def quotas(self) -> RemoteQuotas:
+        """The quotas of clients: set, list and delete them."""
+        from .quotas import RemoteQuotas
+
+        return RemoteQuotas(self.call)
 
     def call(
         self, method: str, path: str, body: Struct | Mapping[str, object] | None = None, **query: object

@@ -25,6 +25,8 @@ CLASSIFIER = "Programming Language :: Python :: 3."
 # A build and an installation, both with downloads.
 INSTALL_SECONDS_MAX = 600
 TEST_SECONDS_MAX = 5000
+# What `make` hands to the commands that it runs: the inner `make test` would run another group, or a part.
+OF_MAKE = {"ARGS", "GROUP", "MAKEFLAGS", "MAKELEVEL", "MFLAGS", "PROCESSES"}
 UV = Path(sys.executable).with_name("uv")
 
 
@@ -68,7 +70,8 @@ def checkout(tmp_path: Path) -> Path:
 
 
 def step(*command: str, folder: Path, seconds_max: float = INSTALL_SECONDS_MAX) -> None:
-    ended = subprocess.run(command, cwd=folder, env=environment(), capture_output=True, text=True, timeout=seconds_max)
+    variables = {name: value for name, value in environment().items() if name not in OF_MAKE}
+    ended = subprocess.run(command, cwd=folder, env=variables, capture_output=True, text=True, timeout=seconds_max)
     assert ended.returncode == 0, ended.stdout[-10_000:] + ended.stderr[-10_000:]
 
 

@@ -7,7 +7,7 @@ from typing import Annotated, Literal, TypeVar
 
 from msgspec import Meta, Struct
 
-from ...broker.runtime.long_work import Steps, all_complete
+from ...broker.runtime.long_work import Steps
 from ...broker.security.acl.acl_types import AclOperation, AclPermission, PatternType, ResourceType
 from ...broker.security.acl.acls import AclBinding, AclFilter
 from ...broker.security.acl.authorizer_config import CLASS_NAME
@@ -15,7 +15,7 @@ from ...faults.strict_json import convert
 from ...protocol.error_codes import KafkaError
 from ..control import Control
 from ..errors import CallError, conflict
-from ..long_calls import run_steps
+from ..long_calls import run_steps, wait_until_saved
 from ..operation import Operation
 from ..paging import LIMIT_DEFAULT, Limit, page_of
 
@@ -122,7 +122,7 @@ async def create_acl(control: Control, body: Acl) -> Acl:
             field = "principal" if ":" not in body.principal else "name"
             allowed = "a principal such as User:alice" if field == "principal" else "kafka-cluster"
             raise CallError(400, error.message, field=field, value=getattr(body, field), allowed=allowed) from error
-        yield from _saved(control)
+        yield from wait_until_saved(control)
         return _info(acl)
 
     return await run_steps(control, steps())
@@ -135,19 +135,10 @@ async def delete_acls(control: Control, query: AclMatch) -> AclList:
     def steps() -> Steps[AclList]:
         found = control.cluster.image.security.acls.matching(_filter_of(query))
         control.cluster.controller.delete_acls(found)
-        yield from _saved(control)
+        yield from wait_until_saved(control)
         return AclList(items=[_info(acl) for acl in found])
 
     return await run_steps(control, steps())
-
-
-def _saved(control: Control) -> Steps[None]:
-    """Wait until the metadata is saved. Raises CallError 409 if that fails; the change is in force all the same."""
-    controller = control.cluster.controller
-    done = controller.when_saved(lambda error: error.message if error is not None else "")
-    (failure,) = yield from all_complete([done])
-    if failure:
-        raise conflict(failure)
 
 
 def _check_authorizer(control: Control) -> None:

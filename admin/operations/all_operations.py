@@ -10,6 +10,7 @@ from ..openapi import describe
 from ..operation import Operation
 from . import (
     acl_operations,
+    certificate_operations,
     clock_operations,
     crash_operations,
     export_operations,
@@ -22,6 +23,7 @@ from . import (
     partition_operations,
     probe_operations,
     producer_operations,
+    quota_operations,
     record_operations,
     reset_operations,
     rule_operations,
@@ -56,6 +58,8 @@ OPERATIONS: tuple[Operation, ...] = (
     *producer_operations.OPERATIONS,
     *transaction_operations.OPERATIONS,
     *acl_operations.OPERATIONS,
+    *certificate_operations.OPERATIONS,
+    *quota_operations.OPERATIONS,
     *topic_operations.OPERATIONS,
     *topic_changes.OPERATIONS,
     *record_operations.OPERATIONS,

@@ -203,8 +203,8 @@ _LISTENER_KEYS = (
     "sasl.oauthbearer.jwks.endpoint.retry.backoff.ms", "sasl.oauthbearer.jwks.endpoint.url",
     "sasl.oauthbearer.scope.claim.name", "sasl.oauthbearer.sub.claim.name", "ssl.client.auth", "ssl.enabled.protocols",
     "ssl.key.password", "ssl.keystore.certificate.chain", "ssl.keystore.key", "ssl.keystore.location",
-    "ssl.keystore.password", "ssl.keystore.type", "ssl.truststore.certificates", "ssl.truststore.location",
-    "ssl.truststore.password", "ssl.truststore.type",
+    "ssl.keystore.password", "ssl.keystore.type", "ssl.principal.mapping.rules", "ssl.truststore.certificates",
+    "ssl.truststore.location", "ssl.truststore.password", "ssl.truststore.type",
 )  # fmt: skip
 # The end of each key of one listener with an effect: listener.name.NAME.KEY, or listener.name.NAME.MECHANISM.KEY.
 _MECHANISM_KEYS = (

@@ -143,6 +143,7 @@ _BROKER_LINES = {
     "ssl.keystore.location": "The file with certificate and private key of the broker.",
     "ssl.keystore.password": "The password of the key store.",
     "ssl.keystore.type": "PEM or PKCS12. A file that is not PEM is read as PKCS12.",
+    "ssl.principal.mapping.rules": "The principals of client certificates: RULE:pattern/replacement/[LU], DEFAULT.",
     "ssl.truststore.certificates": "The certificates of the authorities of clients, as PEM.",
     "ssl.truststore.location": "The file with the certificates of the authorities of clients.",
     "ssl.truststore.password": "The password of the trust store.",

@@ -289,7 +289,7 @@ class FaultInjector:
 
     def _throttled(self, request: OwnedRequest, buffers: Buffers, fault: Fault) -> Buffers:
         assert isinstance(fault.action, Throttle), "only a Throttle sets throttle_time_ms"
-        return [error_responses.set_throttle_time(request.api, request.api_version, joined(buffers), fault.action.ms)]
+        return [error_responses.set_throttle_time(request.api, request.api_version, buffers, fault.action.ms)]
 
     # -- answering
 

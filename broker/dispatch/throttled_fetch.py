@@ -16,7 +16,6 @@ from ..metadata.client_quotas_image import CONSUMER_BYTE_RATE
 from ..replica.fetch_reader import FetchResult
 from ..replica.fetch_sessions import FetchSession
 from ..requests.client_quotas import ClientQuotas
-from ..requests.fault_ports import joined
 from ..requests.request_context import RequestContext
 from ..runtime.deferred import Buffers, Deferred
 
@@ -60,7 +59,8 @@ class _MeasuredFetch(FetchHandler):
         self, context: RequestContext, request: FetchRequest, session: FetchSession | None, result: FetchResult
     ) -> Buffers:
         client = context.quota_client
-        size = _size_of(context, session, result)
+        has_quota = self._quotas.has_quota(CONSUMER_BYTE_RATE, client)
+        size = _size_of(context, session, result) if has_quota else 0
         spent_ns = perf_counter_ns() - self._started_ns if self._spent_ns is None else self._spent_ns
         throttle_ms = max(
             self._quotas.record_request_time(client, spent_ns), self._quotas.record(CONSUMER_BYTE_RATE, client, size)
@@ -91,4 +91,4 @@ def _throttled(
     empty = fetch_codec.encode_response(
         context.correlation_id, context.api_version, [], error_code=error_code, session_id=session_id
     )
-    return [set_throttle_time(APIS[ApiKey.FETCH], context.api_version, joined(empty), throttle_ms)]
+    return [set_throttle_time(APIS[ApiKey.FETCH], context.api_version, empty, throttle_ms)]

@@ -14,7 +14,6 @@ from ...protocol.api_keys import Api, ApiKey
 from ...protocol.errors.response_frames import set_throttle_time
 from ..metadata.client_quotas_image import PRODUCER_BYTE_RATE
 from ..requests.client_quotas import ClientQuotas, QuotaClient
-from ..requests.fault_ports import joined
 from ..runtime.deferred import Buffers, Deferred, changed
 from .throttled_fetch import ThrottlingFetchHandler
 
@@ -84,7 +83,7 @@ class _MeasuredRequest:
         self._context.connection.mute(throttle_ms)
         if not buffers:
             return buffers
-        return [set_throttle_time(self._api, self._version, joined(buffers), throttle_ms)]
+        return [set_throttle_time(self._api, self._version, buffers, throttle_ms)]
 
     def _throttle_time_ms(self, *, has_response: bool) -> int:
         bytes_ms = mutations_ms = request_ms = 0

@@ -133,7 +133,10 @@ class ClusterServer:
         return ClusterHeldRequests([server.held for server in self.servers])
 
     def lift_faults(self) -> None:
-        """Close the connections of all requests that fault rules hold back, and end isolations and pauses."""
+        """Close the connections of all requests that fault rules hold back, and end isolations and pauses.
+
+        All listeners present their configured certificates again.
+        """
         for server in self.servers:
             server.lift_faults()
         self.rejoin_all()

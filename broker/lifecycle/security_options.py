@@ -13,15 +13,13 @@ from ..security.security_protocol import SecurityProtocol
 
 if TYPE_CHECKING:
     from pathlib import Path
-    from ssl import SSLContext
 
     from ..security.listener_security import ListenerKeys
     from ..security.oauth.token_issuer import TokenIssuer
+    from ..security.tls.listener_tls import ListenerTls
 
 # The names under which a client on this machine connects.
 _LOCAL_HOSTS = ("localhost", "127.0.0.1", "::1")
-_KEY_STORE_PEM = ("ssl.keystore.key", "ssl.keystore.certificate.chain")
-_TRUST_STORE_PEM = ("ssl.truststore.certificates",)
 
 
 def parse_users(texts: Sequence[str]) -> dict[str, str]:
@@ -79,7 +77,7 @@ class ListenerSecurities:
         accounts = Accounts(Users(self._passwords), self.token_issuer)
         hosts = _hosts_of(listeners)
 
-        def make_tls(keys: ListenerKeys) -> SSLContext:
+        def make_tls(keys: ListenerKeys) -> ListenerTls:
             return self._tls_of(keys, hosts)
 
         return [
@@ -91,21 +89,26 @@ class ListenerSecurities:
             for each in listeners
         ]
 
-    def _tls_of(self, keys: ListenerKeys, hosts: Sequence[str]) -> SSLContext:
+    def _tls_of(self, keys: ListenerKeys, hosts: Sequence[str]) -> ListenerTls:
         from ..security.listener_security import find_store
+        from ..security.tls.listener_tls import ThrowAway, listener_tls
+        from ..security.tls.principal_mapping import KEY, PrincipalMapping
         from ..security.tls.throw_away_ca import key_store_of, trust_store_of
-        from ..security.tls.tls_context import CLIENT_AUTH, TlsSettings, new_context
+        from ..security.tls.tls_context import CLIENT_AUTH, TlsSettings
 
-        key_store = find_store(keys, "ssl.keystore", _KEY_STORE_PEM)
-        trust_store = find_store(keys, "ssl.truststore", _TRUST_STORE_PEM)
+        key_store = find_store(keys, "ssl.keystore")
+        trust_store = find_store(keys, "ssl.truststore")
+        throw_away = None
         if key_store is None:
             folder = self.tls_dir = self.tls_dir or self._throw_away_folder(hosts)
             key_store = key_store_of(folder)
             trust_store = trust_store or trust_store_of(folder)
+            throw_away = ThrowAway(folder, hosts)
         client_auth = keys.text("ssl.client.auth") or "none"
         if client_auth not in CLIENT_AUTH:
             raise ConfigError(f"ssl.client.auth: got {client_auth}; allowed: {', '.join(CLIENT_AUTH)}")
-        return new_context(TlsSettings(key_store, trust_store, client_auth, keys.names("ssl.enabled.protocols")))
+        settings = TlsSettings(key_store, trust_store, client_auth, keys.names("ssl.enabled.protocols"))
+        return listener_tls(settings, PrincipalMapping(keys.text(KEY) or ""), throw_away)
 
     def _throw_away_folder(self, hosts: Sequence[str]) -> Path:
         """Return the folder with the throw-away certificates. Raises ConfigError."""

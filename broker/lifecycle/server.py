@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from ..dispatch.held_requests import HeldRequests
     from ..node import Node
     from ..requests.fault_ports import FaultPlan, RequestObserver
+    from ..security.tls.listener_tls import ListenerTls, PresentedCertificate
     from .crash_restart import CrashedNode, LogEndOffsets, SnapshotFault
 
 logger = logging.getLogger(__name__)
@@ -124,8 +125,20 @@ class Server:
         return self._dispatcher.fault_injector.held
 
     def lift_faults(self) -> None:
-        """Close the connections of all requests that fault rules hold back."""
+        """Close the connections of all requests that fault rules hold back, and present the configured certificates."""
         self._dispatcher.lift_faults()
+        self.presented.clear()
+
+    @property
+    def presented(self) -> dict[str, PresentedCertificate]:
+        """The certificates that listeners present instead of the configured ones, by the name of the listener."""
+        return self._socket_server.presented
+
+    @property
+    def tls_listeners(self) -> dict[str, ListenerTls]:
+        """The listeners with TLS, by name, also while the node is down."""
+        found = {config.name: config.security for config in self._configs}
+        return {name: each.tls for name, each in found.items() if each is not None and each.tls is not None}
 
     def cut_off_clients(self) -> None:
         """Handle no request and no connection, as if the network were cut. Pending responses are still sent."""

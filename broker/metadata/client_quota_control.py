@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import math
 import socket
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from enum import IntEnum
 from ipaddress import ip_address
 from typing import TYPE_CHECKING, NamedTuple
 
 from ...protocol.error_codes import ErrorCode, KafkaError
+from ..runtime.long_work import Steps, in_thread
 from .client_quotas_image import (
     CLIENT_ID,
     CONNECTION_CREATION_RATE,
@@ -72,15 +73,21 @@ def names_of(requested: RequestEntryData) -> dict[str, str | None]:
     return {each.entity_type: each.entity_name for each in requested.entity}
 
 
-def check_alteration(requested: RequestEntryData, is_host: Callable[[str], bool]) -> Alteration:
-    """Return the changes of an entity.
+def changes_of(requested: RequestEntryData) -> dict[str, float | None]:
+    """Return the changes of an entity's quotas by key; the last of several of a key counts."""
+    return {each.key: None if each.remove else each.value for each in requested.ops}
 
+
+def check_alteration(
+    names: Mapping[str, str | None], changes: Mapping[str, float | None], is_host: Callable[[str], bool]
+) -> Alteration:
+    """Return the alteration of an entity.
+
+    names: those of the entity by type. changes: of its quotas, by key; None removes one.
     is_host: whether a name that is no address is that of a host.
     Raises KafkaError INVALID_REQUEST, with Kafka's message.
     """
-    names = names_of(requested)
     keys = _checked_keys(names, is_host)
-    changes: dict[str, float | None] = {each.key: None if each.remove else each.value for each in requested.ops}
     for key, value in changes.items():
         if value is not None:
             _check_value(keys, key, value)
@@ -149,6 +156,14 @@ def addresses_of(host: str) -> set[str]:
     # UnicodeError: the name is none of DNS, such as "a..b".
     except (OSError, UnicodeError):
         return set()
+
+
+def find_hosts(addresses: Iterable[str | None]) -> Steps[set[str]]:
+    """Return those of the addresses that are no IP addresses and the names of known hosts."""
+    names = {address for address in addresses if address and not is_address(address)}
+    if not names:
+        return set()
+    return (yield from in_thread(lambda: {name for name in names if addresses_of(name)}))
 
 
 class QuotaFilter:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from ...protocol.error_codes import KafkaError
-from ...protocol.messages.alter_client_quotas import EntityData, OpData, RequestEntryData
 from .client_quota_control import check_alteration
 from .client_quotas_image import CLIENT_ID, IP, USER, ClientQuotasImage
 from .metadata_fields import Fields, any_text, items, json_object, wrong
@@ -20,15 +19,11 @@ def client_quotas_of(value: object, place: str) -> ClientQuotasImage:
     for index, each in enumerate(items(value, place)):
         at = f"{place}[{index}]"
         fields = Fields(each, at, ("entity", "quotas"))
-        requested = RequestEntryData(
-            entity=[
-                EntityData(entity_type=kind, entity_name=name) for kind, name in fields.decode("entity", _names).items()
-            ],
-            ops=[OpData(key=key, value=limit) for key, limit in fields.decode("quotas", _limits).items()],
-        )
         try:
             # The name of a host may be unknown today.
-            entity, changes = check_alteration(requested, lambda _: True)
+            entity, changes = check_alteration(
+                fields.decode("entity", _names), fields.decode("quotas", _limits), lambda _: True
+            )
         except KafkaError as error:
             raise wrong(at, each, f"quotas that can be: {error.message}") from error
         if quotas.quotas_of(entity):

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from socket import SO_LINGER, SOL_SOCKET
 from struct import Struct
 from time import monotonic_ns
@@ -25,6 +25,7 @@ from ...protocol.frames import FRAME_SIZE_BYTES, FrameError
 from ..requests.fault_ports import Ending, HandledLater, Outcome, ResponsePlan, joined
 from ..requests.request_context import RequestContext
 from ..runtime.deferred import Buffers, Deferred
+from ..security.principal import Principal
 from .receive_buffers import RECEIVE_BUFFER_BYTES
 from .response_queue import ResponseQueue
 from .slow_writer import SlowWriter
@@ -50,6 +51,10 @@ _NO_BUFFER = memoryview(b"")
 _SIZE = Struct(">i")
 # struct linger: on, 0 seconds.
 _DO_NOT_LINGER = Struct("ii").pack(1, 0)
+
+
+# Returns the principal of a client certificate, as ssl.SSLSocket.getpeercert returns it, or raises NoPrincipalError.
+PrincipalOf = Callable[[Mapping[str, object]], Principal]
 
 
 class SharedParts(NamedTuple):
@@ -101,6 +106,7 @@ class Connection(asyncio.BufferedProtocol):
         self._is_reading_paused = False
         # The calls of `hang` without a `wake`: a fault rule and a cut network may stop the connection at the same time.
         self._hang_count = 0
+        self._principal_of: PrincipalOf | None = None
         self._is_dropped = False
         # None until the client exceeds a quota.
         self._mute: ChannelMute | None = None
@@ -124,12 +130,26 @@ class Connection(asyncio.BufferedProtocol):
         info = self._context.connection
         info.client_host = str(peer[0]) if peer else ""
         info.on_muted = self.mute
-        if certificate := transport.get_extra_info("peercert"):
-            from ..security.tls.distinguished_name import principal_of_certificate
-
-            info.take_certificate(principal_of_certificate(certificate))
+        if self._principal_of is not None and not self._take_certificate(self._principal_of):
+            self._transport.abort()
+            return
         self._dispatcher.connection_opened(self)
         self._dispatcher.accepted(self, info)
+
+    def _take_certificate(self, principal_of: PrincipalOf) -> bool:
+        """Take the principal of the client's certificate, if it has one; return False if that has no principal."""
+        from ..security.tls.principal_mapping import NoPrincipalError
+
+        assert self._transport is not None, "a connection with a certificate is established"
+        info = self._context.connection
+        certificate = self._transport.get_extra_info("peercert")
+        try:
+            if certificate:
+                info.take_certificate(principal_of(certificate))
+        except NoPrincipalError as error:
+            logger.warning("%s closed: %s", info, error)
+            return False
+        return True
 
     def get_buffer(self, sizehint: int) -> memoryview:
         """Return the free part of the receive buffer. It is never empty, because _make_room pauses reading first."""
@@ -197,6 +217,10 @@ class Connection(asyncio.BufferedProtocol):
     def guard(self, frame_handler: FrameHandler) -> None:
         """Have all frames handled by a gate."""
         self._frame_handler = frame_handler
+
+    def identify_by(self, principal_of: PrincipalOf) -> None:
+        """Take the principal of the client from its certificate."""
+        self._principal_of = principal_of
 
     def allow_frames(self, frame_bytes_max: int) -> None:
         """Take frames of up to frame_bytes_max from now on."""

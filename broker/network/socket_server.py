@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from ..runtime.clock import Timer
     from ..security.sasl.mechanisms import Mechanisms
     from ..security.sasl.scram import ScramCredential, ScramHash
+    from ..security.tls.listener_tls import PresentedCertificate
 
 logger = logging.getLogger(__name__)
 
@@ -56,6 +57,8 @@ class SocketServer:
         # Accepted sockets that are closed after their throttle time, with its timer.
         self._throttled: dict[socket.socket, Timer] = {}
         self._attaching: dict[asyncio.Task[None], _Unattached] = {}
+        # By the name of the listener, instead of its configured certificate. It stays over a restart of the node.
+        self.presented: dict[str, PresentedCertificate] = {}
 
     async def listen(self, config: ListenerConfig) -> Listener:
         """Bind a listener, accept connections and return it. Raises OSError."""
@@ -146,7 +149,11 @@ class SocketServer:
         if security is not None and security.mechanisms is not None:
             self._guard(connection, context, security.mechanisms)
         self._quotas.opened(connection, listener.name, address)
-        tls = None if security is None else security.tls
+        tls = None
+        if security is not None and security.tls is not None:
+            tls = self.presented.get(listener.name, security.tls.configured).context
+            if security.mechanisms is None:
+                connection.identify_by(security.tls.principal_of)
         unattached = _Unattached(connection, accepted)
         task = asyncio.get_running_loop().create_task(self._attach(unattached, tls))
         self._attaching[task] = unattached

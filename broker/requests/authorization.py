@@ -114,10 +114,7 @@ class AuthorizingHandler:
         if not denied and not topics:
             return response
         change = partial(self._with_errors, context, body, topics, denied)
-        if not is_large:
-            return changed(response, change)
-        buffers = (yield from when_complete(response)) if isinstance(response, Deferred) else response
-        return (yield from in_thread(partial(change, buffers)))
+        return (yield from _changed(response, change)) if is_large else changed(response, change)
 
     def _handle(self, context: RequestContext, rest: bytes | None) -> Buffers | Deferred[Buffers]:
         """Handle the permitted part of a request. rest: that part; None if nothing is permitted."""
@@ -182,6 +179,12 @@ class AuthorizingHandler:
 def _run(work: Callable[[], Result], *, is_large: bool) -> Steps[Result]:
     """Return the result of the work, which runs in a thread for a large request."""
     return (yield from in_thread(work)) if is_large else work()
+
+
+def _changed(response: Buffers | Deferred[Buffers], change: Callable[[Buffers], Buffers]) -> Steps[Buffers]:
+    """Return what the change, in a thread, makes of the response."""
+    buffers = (yield from when_complete(response)) if isinstance(response, Deferred) else response
+    return (yield from in_thread(partial(change, buffers)))
 
 
 def _selector_of(topics: set[str]) -> error_responses.PartSelector:

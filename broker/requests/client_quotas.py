@@ -86,6 +86,10 @@ class ClientQuotas:
 
     # -- bytes
 
+    def has_quota(self, key: str, client: QuotaClient) -> bool:
+        """Return whether a quota applies to the client."""
+        return self._image().find_for_client(key, *client) is not None
+
     def record(self, key: str, client: QuotaClient, value: float) -> int:
         """Record a value, and return for how many ms the client is throttled."""
         found = self._image().find_for_client(key, *client)

@@ -18,12 +18,11 @@ from .security_protocol import SecurityProtocol
 from .users import Users
 
 if TYPE_CHECKING:
-    from ssl import SSLContext
-
     from .oauth.bearer_token import TokenValidator
     from .oauth.signed_validator import ClaimRules
     from .oauth.token_issuer import TokenIssuer
     from .tls.key_store import Store
+    from .tls.listener_tls import ListenerTls
 
 JAAS_CONFIG = "sasl.jaas.config"
 REAUTH_MS = "connections.max.reauth.ms"
@@ -34,7 +33,7 @@ MECHANISMS = "sasl.enabled.mechanisms"
 class ListenerSecurity:
     """tls: None without TLS. mechanisms: None without SASL."""
 
-    tls: SSLContext | None
+    tls: ListenerTls | None
     mechanisms: Mechanisms | None
 
 
@@ -76,7 +75,7 @@ class ListenerKeys:
 
 
 def security_of(
-    protocol: SecurityProtocol, keys: ListenerKeys, accounts: Accounts, make_tls: Callable[[ListenerKeys], SSLContext]
+    protocol: SecurityProtocol, keys: ListenerKeys, accounts: Accounts, make_tls: Callable[[ListenerKeys], ListenerTls]
 ) -> ListenerSecurity:
     """Return the security of a listener. make_tls: loads its certificate. Raises ConfigError."""
     return ListenerSecurity(
@@ -119,15 +118,12 @@ def _reauth_ms(keys: ListenerKeys, mechanism: str) -> int:
         raise ConfigError(f"{REAUTH_MS} of {mechanism}: expected a number of ms, got {text}") from error
 
 
-def find_store(keys: ListenerKeys, kind: str, pem_keys: tuple[str, ...]) -> Store | None:
-    """Return the configured key store or trust store, or None.
-
-    kind: "ssl.keystore" or "ssl.truststore". pem_keys: the keys that hold PEM themselves.
-    """
-    from .tls.key_store import PEM, Store
+def find_store(keys: ListenerKeys, kind: str) -> Store | None:
+    """Return the configured key store or trust store, or None. kind: "ssl.keystore" or "ssl.truststore"."""
+    from .tls.key_store import PEM, PEM_KEYS, Store
 
     type_ = (keys.text(f"{kind}.type") or "").upper()
-    pem = "\n".join(text for key in pem_keys if (text := keys.text(key)) is not None)
+    pem = "\n".join(text for key in PEM_KEYS[kind] if (text := keys.text(key)) is not None)
     location = keys.text(f"{kind}.location")
     if not pem and location is None:
         return None

@@ -6,13 +6,12 @@ differs from run to run.
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable, Iterator, Mapping
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Iterator, Mapping
 from typing import TextIO
 
-from .capture_sasl import PARALLEL_CASES, REAUTH_PAUSE_SECONDS
+from .capture_sasl import REAUTH_PAUSE_SECONDS
 from .case_recorder import Json
+from .connection_cases import ConnectionCase, Step, in_order, metadata, wait, write_lines
 from .oauth_brokers import SESSION_MS
 from .oauth_cases.claims import ALICE, EXPIRED, VALID
 from .oauth_cases.malformed import MALFORMED
@@ -33,27 +32,16 @@ ROUNDING_MS = 60_000
 # How a client ends an exchange that failed.
 ACKNOWLEDGEMENT = SEPARATOR.encode()
 
-Step = Callable[[SaslClient], None]
 BOB = Jws({**ALICE, "sub": "bob"})
 SHORT = Jws({**ALICE, "exp": f"now+{SHORT_SECONDS}"})
 
 
 def capture(addresses: Addresses, output: TextIO) -> None:
     """Run every case against a broker of oauth_brokers, and write a line of each to output."""
-
-    def run(case: tuple[str, str, Step]) -> dict[str, Json]:
-        name, listener, step = case
-        client = SaslClient(addresses, listener)
-        step(client)
-        end = client.close()
-        return {"case": name, "listener": listener, "steps": client.steps, "end": end}
-
-    with ThreadPoolExecutor(PARALLEL_CASES) as pool:
-        for line in pool.map(run, list(_cases())):
-            output.write(json.dumps(line, ensure_ascii=False) + "\n")
+    write_lines(_cases(), addresses, output)
 
 
-def _cases() -> Iterator[tuple[str, str, Step]]:
+def _cases() -> Iterator[ConnectionCase]:
     unsecured = {
         **_of_tokens(UNSECURED),
         **_of_tokens(MALFORMED),
@@ -71,27 +59,11 @@ def _cases() -> Iterator[tuple[str, str, Step]]:
     }
     for listener, of_listener in cases.items():
         for name, step in of_listener.items():
-            yield name, listener, step
-
-
-def _in_order(*steps: Step) -> Step:
-    def run(client: SaslClient) -> None:
-        for step in steps:
-            step(client)
-
-    return run
+            yield ConnectionCase(name, listener, step)
 
 
 def _handshake(mechanism: str = MECHANISM, version: int = 1) -> Step:
     return lambda client: client.handshake(mechanism, version)
-
-
-def _metadata(client: SaslClient) -> None:
-    client.metadata()
-
-
-def _wait(seconds: float) -> Step:
-    return lambda client: client.wait(seconds)
 
 
 def _send(message: FirstMessage | bytes, version: int = 2) -> Step:
@@ -135,65 +107,63 @@ def _acknowledge_refusal(client: SaslClient) -> None:
 
 def _log_in(message: FirstMessage | Jws) -> Step:
     first = FirstMessage(message) if isinstance(message, Jws) else message
-    return _in_order(_handshake(), _send(first), _acknowledge_refusal)
+    return in_order(_handshake(), _send(first), _acknowledge_refusal)
 
 
 def _of_tokens(tokens: Mapping[str, Jws | FirstMessage]) -> dict[str, Step]:
-    return {name: _in_order(_log_in(token), _metadata) for name, token in tokens.items()}
+    return {name: in_order(_log_in(token), metadata) for name, token in tokens.items()}
 
 
 def _messages() -> dict[str, Step]:
     return {
-        **{f"message: {name}": _in_order(_log_in(message), _metadata) for name, message in MESSAGES.items()},
-        **{f"raw message: {name}": _in_order(_handshake(), _send(data), _metadata) for name, data in RAW.items()},
+        **{f"message: {name}": in_order(_log_in(message), metadata) for name, message in MESSAGES.items()},
+        **{f"raw message: {name}": in_order(_handshake(), _send(data), metadata) for name, data in RAW.items()},
     }
 
 
 def _exchanges() -> dict[str, Step]:
     """Return the cases of the order of messages."""
-    refused = _in_order(_handshake(), _send(FirstMessage(EXPIRED)))
+    refused = in_order(_handshake(), _send(FirstMessage(EXPIRED)))
     return {
         "SaslHandshake of another mechanism": _handshake("SCRAM-SHA-256"),
-        "PLAIN beside it": _in_order(_handshake("PLAIN"), _send(plain()), _metadata),
+        "PLAIN beside it": in_order(_handshake("PLAIN"), _send(plain()), metadata),
         **{
-            f"SaslAuthenticate v{version}, {name}": _in_order(
-                _handshake(), _send(FirstMessage(token), version), _metadata
+            f"SaslAuthenticate v{version}, {name}": in_order(
+                _handshake(), _send(FirstMessage(token), version), metadata
             )
             for version in (0, 1)
             for name, token in {"valid": VALID, "expired": EXPIRED}.items()
         },
-        "bare token": _in_order(_handshake(version=0), _send_bare(FirstMessage(VALID)), _metadata),
-        "bare token that has expired": _in_order(
+        "bare token": in_order(_handshake(version=0), _send_bare(FirstMessage(VALID)), metadata),
+        "bare token that has expired": in_order(
             _handshake(version=0), _send_bare(FirstMessage(EXPIRED)), _send_bare(ACKNOWLEDGEMENT)
         ),
-        "bare token that is no message": _in_order(_handshake(version=0), _send_bare(b"x")),
-        "valid token in place of the acknowledgement": _in_order(refused, _send(FirstMessage(VALID)), _metadata),
-        "expired token in place of the acknowledgement": _in_order(refused, _send(FirstMessage(EXPIRED)), _metadata),
-        "nothing in place of the acknowledgement": _in_order(refused, _send(b""), _metadata),
-        "text in place of the acknowledgement": _in_order(refused, _send(b"x"), _metadata),
-        "Metadata in place of the acknowledgement": _in_order(refused, _metadata),
-        "SaslHandshake in place of the acknowledgement": _in_order(refused, _handshake()),
-        "acknowledgement twice": _in_order(refused, _send(ACKNOWLEDGEMENT), _send(ACKNOWLEDGEMENT)),
-        "acknowledgement after a valid token": _in_order(_log_in(VALID), _send(ACKNOWLEDGEMENT), _metadata),
+        "bare token that is no message": in_order(_handshake(version=0), _send_bare(b"x")),
+        "valid token in place of the acknowledgement": in_order(refused, _send(FirstMessage(VALID)), metadata),
+        "expired token in place of the acknowledgement": in_order(refused, _send(FirstMessage(EXPIRED)), metadata),
+        "nothing in place of the acknowledgement": in_order(refused, _send(b""), metadata),
+        "text in place of the acknowledgement": in_order(refused, _send(b"x"), metadata),
+        "Metadata in place of the acknowledgement": in_order(refused, metadata),
+        "SaslHandshake in place of the acknowledgement": in_order(refused, _handshake()),
+        "acknowledgement twice": in_order(refused, _send(ACKNOWLEDGEMENT), _send(ACKNOWLEDGEMENT)),
+        "acknowledgement after a valid token": in_order(_log_in(VALID), _send(ACKNOWLEDGEMENT), metadata),
     }
 
 
 def _short_sessions() -> dict[str, Step]:
     again = _log_in(VALID)
     return {
-        "token expires": _in_order(_log_in(SHORT), _metadata, _wait(SHORT_OVER_SECONDS), _metadata),
-        "again after the token has expired": _in_order(_log_in(SHORT), _wait(SHORT_OVER_SECONDS), again, _metadata),
-        "again before the token expires": _in_order(
-            _log_in(SHORT), again, _metadata, _wait(SHORT_OVER_SECONDS), _metadata
-        ),
-        "again twice in a second": _in_order(_log_in(VALID), again, again, _metadata),
-        "again after a second": _in_order(_log_in(VALID), again, _wait(REAUTH_PAUSE_SECONDS), again, _metadata),
-        "again as another principal": _in_order(_log_in(VALID), _log_in(BOB), _metadata),
-        "again by an expired token": _in_order(_log_in(VALID), _log_in(EXPIRED), _metadata),
-        "again by a wrong message": _in_order(_log_in(VALID), _handshake(), _send(b"x"), _metadata),
-        "again by PLAIN": _in_order(_log_in(VALID), _handshake("PLAIN"), _send(plain()), _metadata),
-        "again by an expired token, then a valid one": _in_order(
-            _log_in(VALID), _handshake(), _send(FirstMessage(EXPIRED)), _send(FirstMessage(VALID)), _metadata
+        "token expires": in_order(_log_in(SHORT), metadata, wait(SHORT_OVER_SECONDS), metadata),
+        "again after the token has expired": in_order(_log_in(SHORT), wait(SHORT_OVER_SECONDS), again, metadata),
+        "again before the token expires": in_order(_log_in(SHORT), again, metadata, wait(SHORT_OVER_SECONDS), metadata),
+        "again twice in a second": in_order(_log_in(VALID), again, again, metadata),
+        "again after a second": in_order(_log_in(VALID), again, wait(REAUTH_PAUSE_SECONDS), again, metadata),
+        "again as another principal": in_order(_log_in(VALID), _log_in(BOB), metadata),
+        "again by an expired token": in_order(_log_in(VALID), _log_in(EXPIRED), metadata),
+        "again by a wrong message": in_order(_log_in(VALID), _handshake(), _send(b"x"), metadata),
+        "again by PLAIN": in_order(_log_in(VALID), _handshake("PLAIN"), _send(plain()), metadata),
+        "again by an expired token, then a valid one": in_order(
+            _log_in(VALID), _handshake(), _send(FirstMessage(EXPIRED)), _send(FirstMessage(VALID)), metadata
         ),
     }
 
@@ -201,10 +171,10 @@ def _short_sessions() -> dict[str, Step]:
 def _sessions() -> dict[str, Step]:
     over = SESSION_MS / 1000 + 0.5
     return {
-        "session ends before the token": _in_order(_log_in(VALID), _metadata, _wait(over), _metadata),
-        "token ends before the session": _in_order(
-            _log_in(Jws({**ALICE, "exp": "now+1.5"})), _metadata, _wait(over), _metadata
+        "session ends before the token": in_order(_log_in(VALID), metadata, wait(over), metadata),
+        "token ends before the session": in_order(
+            _log_in(Jws({**ALICE, "exp": "now+1.5"})), metadata, wait(over), metadata
         ),
-        "again": _in_order(_log_in(VALID), _wait(over), _log_in(VALID), _metadata),
-        "again as another principal, late": _in_order(_log_in(VALID), _wait(over), _log_in(BOB), _metadata),
+        "again": in_order(_log_in(VALID), wait(over), _log_in(VALID), metadata),
+        "again as another principal, late": in_order(_log_in(VALID), wait(over), _log_in(BOB), metadata),
     }

@@ -1,24 +1,18 @@
-"""SASL: python -m tests.golden.regenerate sasl. A case is one connection; see sasl_client for its steps.
-
-Cases run side by side, because many of them wait. `end` says whether the connection is open after the last step.
-"""
+"""SASL: python -m tests.golden.regenerate sasl. A case is one connection; see sasl_client for its steps."""
 
 from __future__ import annotations
 
-import json
 import struct
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from typing import TextIO
 
 from . import raw_apis
-from .case_recorder import Json
+from .connection_cases import ConnectionCase, Step, in_order, metadata, wait, write_lines
 from .sasl_brokers import SESSION_MS
 from .sasl_client import Addresses, SaslClient, ScramClient, plain
 
 SASL, SESSIONS, PLAINTEXT = "SASL_PLAINTEXT", "SESSIONS", "PLAINTEXT"
-PARALLEL_CASES = 8
 # Longer than KafkaChannel.MIN_REAUTH_INTERVAL_ONE_SECOND_NANOS.
 REAUTH_PAUSE_SECONDS = 1.2
 # A session is over by then.
@@ -27,43 +21,21 @@ SESSION_SECONDS = SESSION_MS / 1000 + 0.5
 FRAME_BYTES_MAX = 524_288
 OVERSIZED = struct.pack(">i", FRAME_BYTES_MAX + 1) + b"\0" * 100
 
-Step = Callable[[SaslClient], None]
 SCRAM = ScramClient()
 SCRAM_512 = replace(SCRAM, mechanism="SCRAM-SHA-512")
 
 
 def capture(addresses: Addresses, output: TextIO) -> None:
     """Run every case against a broker of sasl_brokers, and write a line of each to output."""
-
-    def run(case: tuple[str, str, Step]) -> dict[str, Json]:
-        return _run(addresses, *case)
-
-    with ThreadPoolExecutor(PARALLEL_CASES) as pool:
-        for line in pool.map(run, list(_cases())):
-            output.write(json.dumps(line, ensure_ascii=False) + "\n")
+    write_lines(_cases(), addresses, output)
 
 
-def _run(addresses: Addresses, name: str, listener: str, step: Step) -> dict[str, Json]:
-    client = SaslClient(addresses, listener)
-    step(client)
-    end = client.close()
-    return {"case": name, "listener": listener, "steps": client.steps, "end": end}
-
-
-def _cases() -> Iterator[tuple[str, str, Step]]:
+def _cases() -> Iterator[ConnectionCase]:
     groups = {SASL: (_before, _after, _plain, _scram, _scram_messages, _bare), SESSIONS: (_sessions, _again)}
     for listener, makers in {**groups, PLAINTEXT: (_without_sasl,)}.items():
         for make in makers:
             for name, step in make().items():
-                yield name, listener, step
-
-
-def _in_order(*steps: Step) -> Step:
-    def run(client: SaslClient) -> None:
-        for step in steps:
-            step(client)
-
-    return run
+                yield ConnectionCase(name, listener, step)
 
 
 def _versions(version: int = 3, **fields: str) -> Step:
@@ -80,14 +52,6 @@ def _authenticate(token: bytes, version: int = 2) -> Step:
 
 def _bare_token(token: bytes) -> Step:
     return lambda client: client.bare_token(token)
-
-
-def _wait(seconds: float) -> Step:
-    return lambda client: client.wait(seconds)
-
-
-def _metadata(client: SaslClient) -> None:
-    client.metadata()
 
 
 def _produce(client: SaslClient) -> None:
@@ -109,7 +73,7 @@ def _raw(name: str, data: bytes) -> Step:
 
 
 def _log_in(token: bytes | None = None) -> Step:
-    return _in_order(_handshake(), _authenticate(plain() if token is None else token))
+    return in_order(_handshake(), _authenticate(plain() if token is None else token))
 
 
 def _exchange_scram(scram: ScramClient, version: int = 2) -> Step:
@@ -128,52 +92,52 @@ def _exchange_scram(scram: ScramClient, version: int = 2) -> Step:
 
 
 def _log_in_by(scram: ScramClient) -> Step:
-    return _in_order(_handshake(scram.mechanism), _exchange_scram(scram), _metadata)
+    return in_order(_handshake(scram.mechanism), _exchange_scram(scram), metadata)
 
 
 def _before() -> dict[str, Step]:
     """Return the cases of what is sent before the client has authenticated."""
     return {
-        **{f"ApiVersions v{version}": _in_order(_versions(version), _log_in(), _metadata) for version in range(5)},
-        "ApiVersions of an unsupported version": _in_order(_versions(99), _versions(0), _log_in(), _metadata),
-        "ApiVersions of an unsupported version twice": _in_order(_versions(99), _versions(99), _versions(3)),
-        "ApiVersions of an invalid client": _in_order(_versions(3, client_software_name="a b"), _log_in()),
-        "ApiVersions twice": _in_order(_versions(), _versions()),
-        "ApiVersions after SaslHandshake": _in_order(_handshake(), _versions()),
-        "ApiVersions after SaslHandshake v0": _in_order(_handshake(version=0), _versions()),
+        **{f"ApiVersions v{version}": in_order(_versions(version), _log_in(), metadata) for version in range(5)},
+        "ApiVersions of an unsupported version": in_order(_versions(99), _versions(0), _log_in(), metadata),
+        "ApiVersions of an unsupported version twice": in_order(_versions(99), _versions(99), _versions(3)),
+        "ApiVersions of an invalid client": in_order(_versions(3, client_software_name="a b"), _log_in()),
+        "ApiVersions twice": in_order(_versions(), _versions()),
+        "ApiVersions after SaslHandshake": in_order(_handshake(), _versions()),
+        "ApiVersions after SaslHandshake v0": in_order(_handshake(version=0), _versions()),
         "SaslHandshake v0": _handshake(version=0),
         "SaslHandshake v1": _handshake(),
         "SaslHandshake v2": _handshake(version=2),
         "SaslHandshake v-1": _handshake(version=-1),
-        "SaslHandshake of an unknown mechanism": _in_order(_handshake("UNKNOWN"), _handshake()),
+        "SaslHandshake of an unknown mechanism": in_order(_handshake("UNKNOWN"), _handshake()),
         "SaslHandshake of an unknown mechanism, v0": _handshake("UNKNOWN", 0),
         "SaslHandshake of GSSAPI": _handshake("GSSAPI"),
         "SaslHandshake of OAUTHBEARER": _handshake("OAUTHBEARER"),
         "SaslHandshake in lower case": _handshake("plain"),
         "SaslHandshake without a mechanism": _handshake(""),
-        "SaslHandshake twice": _in_order(_handshake(), _handshake()),
-        "SaslHandshake twice, by another mechanism": _in_order(_handshake(), _handshake("SCRAM-SHA-256")),
-        "SaslHandshake v0 twice": _in_order(_handshake(version=0), _handshake(version=0)),
+        "SaslHandshake twice": in_order(_handshake(), _handshake()),
+        "SaslHandshake twice, by another mechanism": in_order(_handshake(), _handshake("SCRAM-SHA-256")),
+        "SaslHandshake v0 twice": in_order(_handshake(version=0), _handshake(version=0)),
         "SaslHandshake cut off": _header("SaslHandshake v1 without a body", 17, 1),
         "SaslHandshake with a byte too many": _header("SaslHandshake v1 and a byte", 17, 1, b"\0\5PLAIN!"),
         "SaslAuthenticate first": _authenticate(plain()),
-        "SaslAuthenticate after ApiVersions": _in_order(_versions(), _authenticate(plain())),
-        "Metadata first": _metadata,
-        "Metadata after ApiVersions": _in_order(_versions(), _metadata),
-        "Metadata after SaslHandshake": _in_order(_handshake(), _metadata),
-        "Metadata after SaslHandshake v0": _in_order(_handshake(version=0), _metadata),
+        "SaslAuthenticate after ApiVersions": in_order(_versions(), _authenticate(plain())),
+        "Metadata first": metadata,
+        "Metadata after ApiVersions": in_order(_versions(), metadata),
+        "Metadata after SaslHandshake": in_order(_handshake(), metadata),
+        "Metadata after SaslHandshake v0": in_order(_handshake(version=0), metadata),
         "Produce first": _produce,
-        "Produce after SaslHandshake": _in_order(_handshake(), _produce),
+        "Produce after SaslHandshake": in_order(_handshake(), _produce),
         "unknown API key first": _header("API key 999", 999, 0),
-        "unknown API key after SaslHandshake": _in_order(_handshake(), _header("API key 999", 999, 0)),
+        "unknown API key after SaslHandshake": in_order(_handshake(), _header("API key 999", 999, 0)),
         "garbage first": _frame("garbage", b"GET / HTTP/1.1\r\n\r\n"),
-        "garbage after SaslHandshake": _in_order(_handshake(), _frame("garbage", b"\xff" * 50)),
+        "garbage after SaslHandshake": in_order(_handshake(), _frame("garbage", b"\xff" * 50)),
         "two bytes first": _frame("two bytes", b"\0\x11"),
         "empty frame first": _frame("empty frame", b""),
-        "empty frame after SaslHandshake": _in_order(_handshake(), _frame("empty frame", b"")),
+        "empty frame after SaslHandshake": in_order(_handshake(), _frame("empty frame", b"")),
         "negative size first": _raw("size -1", struct.pack(">i", -1)),
         "oversized frame first": _raw("size 524289", OVERSIZED),
-        "oversized frame after SaslHandshake": _in_order(_handshake(), _raw("size 524289", OVERSIZED)),
+        "oversized frame after SaslHandshake": in_order(_handshake(), _raw("size 524289", OVERSIZED)),
         "TLS first": _raw("ClientHello", bytes.fromhex("16030100a5010000a10303") + b"\0" * 100),
     }
 
@@ -181,18 +145,18 @@ def _before() -> dict[str, Step]:
 def _after() -> dict[str, Step]:
     """Return the cases of what is sent after it."""
     return {
-        "Metadata after the authentication": _in_order(_log_in(), _metadata, _metadata),
-        "Metadata larger than a frame before the authentication": _in_order(_log_in(), _send_large_frame),
-        "ApiVersions after the authentication": _in_order(_log_in(), _versions(), _versions(99), _versions(0)),
-        "SaslHandshake after the authentication": _in_order(_log_in(), _handshake(), _handshake("UNKNOWN"), _metadata),
-        "SaslHandshake v0 after the authentication": _in_order(_log_in(), _handshake(version=0), _metadata),
-        "SaslHandshake after the authentication, later": _in_order(
-            _log_in(), _handshake(), _wait(REAUTH_PAUSE_SECONDS), _handshake(), _authenticate(plain()), _metadata
+        "Metadata after the authentication": in_order(_log_in(), metadata, metadata),
+        "Metadata larger than a frame before the authentication": in_order(_log_in(), _send_large_frame),
+        "ApiVersions after the authentication": in_order(_log_in(), _versions(), _versions(99), _versions(0)),
+        "SaslHandshake after the authentication": in_order(_log_in(), _handshake(), _handshake("UNKNOWN"), metadata),
+        "SaslHandshake v0 after the authentication": in_order(_log_in(), _handshake(version=0), metadata),
+        "SaslHandshake after the authentication, later": in_order(
+            _log_in(), _handshake(), wait(REAUTH_PAUSE_SECONDS), _handshake(), _authenticate(plain()), metadata
         ),
-        "SaslAuthenticate after the authentication": _in_order(
-            _log_in(), *(_authenticate(plain(), version) for version in range(3)), _metadata
+        "SaslAuthenticate after the authentication": in_order(
+            _log_in(), *(_authenticate(plain(), version) for version in range(3)), metadata
         ),
-        "unknown API key after the authentication": _in_order(_log_in(), _header("API key 999", 999, 0)),
+        "unknown API key after the authentication": in_order(_log_in(), _header("API key 999", 999, 0)),
     }
 
 
@@ -231,19 +195,17 @@ def _plain() -> dict[str, Step]:
     }
     null = _header("SaslAuthenticate v1 of null", 36, 1, b"\xff\xff\xff\xff")
     return {
-        **{f"PLAIN: {name}": _in_order(_log_in(token), _metadata) for name, token in tokens.items()},
+        **{f"PLAIN: {name}": in_order(_log_in(token), metadata) for name, token in tokens.items()},
         **{
-            f"PLAIN, v{version}: {name}": _in_order(_handshake(), _authenticate(tokens[name], version), _metadata)
+            f"PLAIN, v{version}: {name}": in_order(_handshake(), _authenticate(tokens[name], version), metadata)
             for version in (0, 1)
             for name in ("right", "wrong password")
         },
-        "PLAIN: token of null": _in_order(_handshake(), null, _metadata),
-        "PLAIN: unsupported version": _in_order(
-            _handshake(), _header("SaslAuthenticate v3", 36, 3, b"\0\0"), _metadata
-        ),
-        "PLAIN: second try": _in_order(_log_in(plain(password="wrong")), _authenticate(plain())),
-        "PLAIN: SaslHandshake after a wrong password": _in_order(_log_in(plain(password="wrong")), _handshake()),
-        "PLAIN: message of SCRAM": _in_order(_handshake(), _authenticate(SCRAM.first)),
+        "PLAIN: token of null": in_order(_handshake(), null, metadata),
+        "PLAIN: unsupported version": in_order(_handshake(), _header("SaslAuthenticate v3", 36, 3, b"\0\0"), metadata),
+        "PLAIN: second try": in_order(_log_in(plain(password="wrong")), _authenticate(plain())),
+        "PLAIN: SaslHandshake after a wrong password": in_order(_log_in(plain(password="wrong")), _handshake()),
+        "PLAIN: message of SCRAM": in_order(_handshake(), _authenticate(SCRAM.first)),
     }
 
 
@@ -285,16 +247,16 @@ def _scram() -> dict[str, Step]:
     return {
         **{f"SCRAM: {name}": _log_in_by(client) for name, client in clients.items()},
         **{
-            f"SCRAM, v{version}: right": _in_order(_handshake(SCRAM.mechanism), _exchange_scram(SCRAM, version))
+            f"SCRAM, v{version}: right": in_order(_handshake(SCRAM.mechanism), _exchange_scram(SCRAM, version))
             for version in (0, 1)
         },
-        "SCRAM: Metadata after the first message": _in_order(
-            _handshake(SCRAM.mechanism), _authenticate(SCRAM.first), _metadata
+        "SCRAM: Metadata after the first message": in_order(
+            _handshake(SCRAM.mechanism), _authenticate(SCRAM.first), metadata
         ),
-        "SCRAM: SaslHandshake after the first message": _in_order(
+        "SCRAM: SaslHandshake after the first message": in_order(
             _handshake(SCRAM.mechanism), _authenticate(SCRAM.first), _handshake(SCRAM.mechanism)
         ),
-        "SCRAM: SaslAuthenticate after the final message": _in_order(_log_in_by(SCRAM), _authenticate(SCRAM.first)),
+        "SCRAM: SaslAuthenticate after the final message": in_order(_log_in_by(SCRAM), _authenticate(SCRAM.first)),
     }
 
 
@@ -326,7 +288,7 @@ def _scram_messages() -> dict[str, Step]:
     }
     return {
         **{
-            f"SCRAM: first message {name}": _in_order(_handshake(SCRAM.mechanism), _authenticate(token))
+            f"SCRAM: first message {name}": in_order(_handshake(SCRAM.mechanism), _authenticate(token))
             for name, token in firsts.items()
         },
         **{f"SCRAM: final message {name}": _finish_with(change) for name, change in finals.items()},
@@ -352,15 +314,15 @@ def _bare() -> dict[str, Step]:
     }
     return {
         **{
-            f"bare token: {name}": _in_order(_handshake(version=0), _bare_token(token), _metadata)
+            f"bare token: {name}": in_order(_handshake(version=0), _bare_token(token), metadata)
             for name, token in tokens.items()
         },
         "bare token: SCRAM": _log_in_by_bare_tokens(SCRAM),
         "bare token: SCRAM, wrong password": _log_in_by_bare_tokens(replace(SCRAM, password="wrong")),
-        "bare token: SaslAuthenticate": _in_order(_handshake(version=0), _authenticate(plain())),
-        "bare token: after SaslHandshake v1": _in_order(_handshake(), _bare_token(plain())),
-        "bare token: after ApiVersions and SaslHandshake": _in_order(
-            _versions(), _handshake(version=0), _bare_token(plain()), _metadata
+        "bare token: SaslAuthenticate": in_order(_handshake(version=0), _authenticate(plain())),
+        "bare token: after SaslHandshake v1": in_order(_handshake(), _bare_token(plain())),
+        "bare token: after ApiVersions and SaslHandshake": in_order(
+            _versions(), _handshake(version=0), _bare_token(plain()), metadata
         ),
     }
 
@@ -377,63 +339,61 @@ def _log_in_by_bare_tokens(scram: ScramClient) -> Step:
 
 def _sessions() -> dict[str, Step]:
     """Return the cases of sessions that end."""
-    over = _wait(SESSION_SECONDS)
+    over = wait(SESSION_SECONDS)
     return {
         **{
-            f"lifetime, v{version}": _in_order(_handshake(), _authenticate(plain(), version), _metadata)
+            f"lifetime, v{version}": in_order(_handshake(), _authenticate(plain(), version), metadata)
             for version in range(3)
         },
         "lifetime, SCRAM": _log_in_by(SCRAM),
-        "lifetime of a mechanism": _in_order(_log_in_by(SCRAM_512), over, _metadata),
-        "lifetime after a bare token": _in_order(
-            _handshake(version=0), _bare_token(plain()), _metadata, over, _metadata
-        ),
-        "request after the lifetime": _in_order(_log_in(), _metadata, over, _metadata),
-        "ApiVersions after the lifetime": _in_order(_log_in(), over, _versions()),
-        "SaslAuthenticate after the lifetime": _in_order(_log_in(), over, _authenticate(plain())),
-        "nothing after the lifetime": _in_order(_log_in(), over),
+        "lifetime of a mechanism": in_order(_log_in_by(SCRAM_512), over, metadata),
+        "lifetime after a bare token": in_order(_handshake(version=0), _bare_token(plain()), metadata, over, metadata),
+        "request after the lifetime": in_order(_log_in(), metadata, over, metadata),
+        "ApiVersions after the lifetime": in_order(_log_in(), over, _versions()),
+        "SaslAuthenticate after the lifetime": in_order(_log_in(), over, _authenticate(plain())),
+        "nothing after the lifetime": in_order(_log_in(), over),
     }
 
 
 def _again() -> dict[str, Step]:
     """Return the cases of further authentications."""
-    again = _in_order(_handshake(), _authenticate(plain()), _metadata)
-    pause, over = _wait(REAUTH_PAUSE_SECONDS), _wait(SESSION_SECONDS)
+    again = in_order(_handshake(), _authenticate(plain()), metadata)
+    pause, over = wait(REAUTH_PAUSE_SECONDS), wait(SESSION_SECONDS)
     bob = replace(SCRAM, user="bob", password="bobs-secret")
     return {
-        "again: at once": _in_order(_log_in(), again),
-        "again: twice within a second": _in_order(_log_in(), again, _handshake(), _metadata),
-        "again: twice after a second": _in_order(_log_in(), again, pause, again),
-        "again: after the lifetime": _in_order(_log_in(), over, again),
-        "again: a longer session": _in_order(_log_in(), pause, again, pause, _metadata),
-        "again: twice within a second, after the lifetime": _in_order(_log_in(), over, again, _handshake(), _metadata),
-        "again: another user": _in_order(_log_in(), _log_in(plain("bob", "bobs-secret")), _metadata),
-        "again: wrong password": _in_order(_log_in(), _log_in(plain(password="wrong")), _metadata),
-        "again: another mechanism": _in_order(_log_in(), _log_in_by(SCRAM)),
-        "again: PLAIN after SCRAM": _in_order(_log_in_by(SCRAM), again),
-        "again: unknown mechanism": _in_order(_log_in(), _handshake("UNKNOWN"), _metadata),
-        "again: SaslHandshake v0": _in_order(_log_in(), _handshake(version=0), _bare_token(plain()), _metadata),
-        "again: SaslHandshake v0 and SaslAuthenticate": _in_order(
-            _log_in(), _handshake(version=0), _authenticate(plain()), _metadata
+        "again: at once": in_order(_log_in(), again),
+        "again: twice within a second": in_order(_log_in(), again, _handshake(), metadata),
+        "again: twice after a second": in_order(_log_in(), again, pause, again),
+        "again: after the lifetime": in_order(_log_in(), over, again),
+        "again: a longer session": in_order(_log_in(), pause, again, pause, metadata),
+        "again: twice within a second, after the lifetime": in_order(_log_in(), over, again, _handshake(), metadata),
+        "again: another user": in_order(_log_in(), _log_in(plain("bob", "bobs-secret")), metadata),
+        "again: wrong password": in_order(_log_in(), _log_in(plain(password="wrong")), metadata),
+        "again: another mechanism": in_order(_log_in(), _log_in_by(SCRAM)),
+        "again: PLAIN after SCRAM": in_order(_log_in_by(SCRAM), again),
+        "again: unknown mechanism": in_order(_log_in(), _handshake("UNKNOWN"), metadata),
+        "again: SaslHandshake v0": in_order(_log_in(), _handshake(version=0), _bare_token(plain()), metadata),
+        "again: SaslHandshake v0 and SaslAuthenticate": in_order(
+            _log_in(), _handshake(version=0), _authenticate(plain()), metadata
         ),
-        "again: SaslHandshake v2": _in_order(_log_in(), _handshake(version=2), _metadata),
-        "again: SCRAM": _in_order(_log_in_by(SCRAM), _log_in_by(SCRAM)),
-        "again: SCRAM, another user": _in_order(_log_in_by(SCRAM), _log_in_by(bob)),
-        "again: SCRAM, wrong password": _in_order(_log_in_by(SCRAM), _log_in_by(replace(SCRAM, password="wrong"))),
-        "again: SCRAM, unknown user": _in_order(_log_in_by(SCRAM), _log_in_by(replace(SCRAM, user="carol"))),
-        "again: a mechanism without a lifetime": _in_order(_log_in_by(SCRAM_512), _log_in_by(SCRAM_512)),
-        "again: Metadata before the token": _in_order(_log_in(), _handshake(), _metadata, _authenticate(plain())),
-        "again: ApiVersions before the token": _in_order(_log_in(), _handshake(), _versions()),
-        "again: ApiVersions first": _in_order(_log_in(), _versions(), again),
-        "again: SaslHandshake twice": _in_order(_log_in(), _handshake(), _handshake()),
-        "again: oversized frame before the token": _in_order(_log_in(), _handshake(), _raw("size 524289", OVERSIZED)),
+        "again: SaslHandshake v2": in_order(_log_in(), _handshake(version=2), metadata),
+        "again: SCRAM": in_order(_log_in_by(SCRAM), _log_in_by(SCRAM)),
+        "again: SCRAM, another user": in_order(_log_in_by(SCRAM), _log_in_by(bob)),
+        "again: SCRAM, wrong password": in_order(_log_in_by(SCRAM), _log_in_by(replace(SCRAM, password="wrong"))),
+        "again: SCRAM, unknown user": in_order(_log_in_by(SCRAM), _log_in_by(replace(SCRAM, user="carol"))),
+        "again: a mechanism without a lifetime": in_order(_log_in_by(SCRAM_512), _log_in_by(SCRAM_512)),
+        "again: Metadata before the token": in_order(_log_in(), _handshake(), metadata, _authenticate(plain())),
+        "again: ApiVersions before the token": in_order(_log_in(), _handshake(), _versions()),
+        "again: ApiVersions first": in_order(_log_in(), _versions(), again),
+        "again: SaslHandshake twice": in_order(_log_in(), _handshake(), _handshake()),
+        "again: oversized frame before the token": in_order(_log_in(), _handshake(), _raw("size 524289", OVERSIZED)),
     }
 
 
 def _without_sasl() -> dict[str, Step]:
     return {
-        "no SASL: SaslHandshake": _in_order(_handshake(), _handshake("UNKNOWN", 0), _metadata),
+        "no SASL: SaslHandshake": in_order(_handshake(), _handshake("UNKNOWN", 0), metadata),
         "no SASL: SaslHandshake v2": _handshake(version=2),
-        "no SASL: SaslAuthenticate": _in_order(*(_authenticate(plain(), version) for version in range(3)), _metadata),
-        "no SASL: both": _in_order(_handshake(), _authenticate(plain()), _metadata),
+        "no SASL: SaslAuthenticate": in_order(*(_authenticate(plain(), version) for version in range(3)), metadata),
+        "no SASL: both": in_order(_handshake(), _authenticate(plain()), metadata),
     }

@@ -9,30 +9,22 @@ import tempfile
 from pathlib import Path
 
 from ..reference.kafka_process import running_kafka, running_kafka_nodes
-from . import capture_acls, capture_nodes, capture_oauth, capture_sasl, capture_scram
+from . import capture_acls, capture_nodes
 from .acl_brokers import CONFIG_OF as ACL_BROKERS
 from .acl_brokers import kafka_with_acls
 from .capture_recorder import Recorder
 from .captures import CAPTURES, CONFIG_OF, golden_file
 from .failover.scripts import SCRIPTS, capture_from_kafka
-from .oauth_brokers import kafka_with_oauth
 from .replay import run_all_programs, write_cases
-from .sasl_brokers import kafka_with_sasl
-from .scram_brokers import kafka_without_users
+from .secured_captures import SECURED_CAPTURES
 
 # The cases of programs/; the others are those of captures.py.
 PROGRAMS_NAME = "golden"
 # The program that needs several nodes.
 NODES_NAME = "nodes"
 NODE_COUNT = 3
-# The program that needs listeners with SASL.
-SASL_NAME = "sasl"
-# The program that needs listeners with OAUTHBEARER.
-OAUTH_NAME = "oauth"
 # The program that needs brokers with an authorizer.
 ACLS_NAME = "acls"
-# The program that needs a broker without users.
-SCRAM_NAME = "scram"
 
 
 def regenerate(name: str, target: Path) -> None:
@@ -40,17 +32,11 @@ def regenerate(name: str, target: Path) -> None:
     if name == NODES_NAME:
         regenerate_nodes(target)
         return
-    if name == SASL_NAME:
-        regenerate_sasl(target)
-        return
-    if name == OAUTH_NAME:
-        regenerate_oauth(target)
-        return
     if name == ACLS_NAME:
         regenerate_acls(target)
         return
-    if name == SCRAM_NAME:
-        regenerate_scram(target)
+    if name in SECURED_CAPTURES:
+        regenerate_secured(name, target)
         return
     if name in SCRIPTS:
         capture_from_kafka(name, target)
@@ -78,24 +64,15 @@ def regenerate_nodes(target: Path) -> None:
         capture_nodes.capture(bootstraps, output)
 
 
-def regenerate_sasl(target: Path) -> None:
-    """Run the program for SASL against a fresh broker and write its lines to target."""
+def regenerate_secured(name: str, target: Path) -> None:
+    """Run the program of that name against a fresh broker with SASL and write its lines to target."""
+    capture = SECURED_CAPTURES[name]
     with (
         tempfile.TemporaryDirectory() as folder,
-        kafka_with_sasl(Path(folder) / "kafka.log") as addresses,
+        capture.kafka(Path(folder)) as addresses,
         target.open("w") as output,
     ):
-        capture_sasl.capture(addresses, output)
-
-
-def regenerate_oauth(target: Path) -> None:
-    """Run the program for OAUTHBEARER against a fresh broker and write its lines to target."""
-    with (
-        tempfile.TemporaryDirectory() as folder,
-        kafka_with_oauth(Path(folder)) as addresses,
-        target.open("w") as output,
-    ):
-        capture_oauth.capture(addresses, output)
+        capture.write_lines(addresses, output)
 
 
 def regenerate_acls(target: Path) -> None:
@@ -106,19 +83,9 @@ def regenerate_acls(target: Path) -> None:
                 capture_acls.capture(addresses, broker, output)
 
 
-def regenerate_scram(target: Path) -> None:
-    """Run the program for SCRAM credentials against a fresh broker and write its lines to target."""
-    with (
-        tempfile.TemporaryDirectory() as folder,
-        kafka_without_users(Path(folder) / "kafka.log") as addresses,
-        target.open("w") as output,
-    ):
-        capture_scram.capture(addresses, output)
-
-
 def main() -> None:
     """Regenerate the files named on the command line."""
-    known = [PROGRAMS_NAME, NODES_NAME, SASL_NAME, OAUTH_NAME, ACLS_NAME, SCRAM_NAME, *CAPTURES, *SCRIPTS]
+    known = [PROGRAMS_NAME, NODES_NAME, ACLS_NAME, *SECURED_CAPTURES, *CAPTURES, *SCRIPTS]
     names = sys.argv[1:] or known
     unknown = sorted(set(names) - set(known))
     if unknown:

@@ -47,9 +47,9 @@ CONFIG = {
 
 
 @contextmanager
-def kafka_with_sasl(log_file: Path) -> Generator[Addresses, None, None]:
+def kafka_with_sasl(folder: Path) -> Generator[Addresses, None, None]:
     """Run a real Kafka for the length of the block, and yield the addresses of its listeners."""
-    with kafka_with_listeners(log_file, LISTENERS, CONFIG) as addresses:
+    with kafka_with_listeners(folder / "kafka.log", LISTENERS, CONFIG) as addresses:
         _create_scram_users(addresses)
         yield addresses
 

@@ -190,7 +190,7 @@ def failed(case: Case) -> bytearray:
 def test_set_throttle_time_changes_no_other_field() -> None:
     for case in CASES:
         plain = failed(case)
-        throttled = error_responses.set_throttle_time(case.api, case.version, plain, 1234)
+        throttled = error_responses.set_throttle_time(case.api, case.version, [plain], 1234)
 
         assert len(throttled) == len(plain)
         response = decoded(case, throttled)
@@ -198,7 +198,7 @@ def test_set_throttle_time_changes_no_other_field() -> None:
             continue
         assert error_responses.has_throttle_time(case.api)
         assert response.throttle_time_ms == 1234
-        assert error_responses.set_throttle_time(case.api, case.version, throttled, 0) == plain
+        assert error_responses.set_throttle_time(case.api, case.version, [throttled], 0) == plain
 
 
 def test_throttle_time_is_omitted_in_versions_without_the_field() -> None:
@@ -207,7 +207,7 @@ def test_throttle_time_is_omitted_in_versions_without_the_field() -> None:
         for case in CASES
         if case.sample == "full"
         and error_responses.has_throttle_time(case.api)
-        and error_responses.set_throttle_time(case.api, case.version, failed(case), 1) == failed(case)
+        and error_responses.set_throttle_time(case.api, case.version, [failed(case)], 1) == failed(case)
     ]
 
     without = {name: max(version for each, version in unchanged if each == name) for name, _ in unchanged}

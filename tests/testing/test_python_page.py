@@ -19,8 +19,13 @@ from ..broker.raw_client import RawClient
 PAGE = (Path(__file__).resolve().parent.parent.parent / "docs" / "python.md").read_text()
 ROW = re.compile(r"^\| `(?P<call>[A-Z]+ /\S*)` \| (?P<counterparts>.+) \|$", re.MULTILINE)
 COUNTERPARTS = {row["call"]: re.findall(r"`([\w.]+)`", row["counterparts"]) for row in ROW.finditer(PAGE)}
-# Describes the HTTP API itself.
-OF_HTTP_ONLY = {"GET /openapi.json"}
+# What describes the HTTP API itself, and what Kafka's clients call.
+OF_HTTP_ONLY = {
+    "GET /openapi.json",
+    "GET /.well-known/openid-configuration",
+    "GET /oauth/jwks",
+    "POST /oauth/token",
+}
 
 
 def call_of(operation: Operation) -> str:

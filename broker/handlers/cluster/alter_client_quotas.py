@@ -17,17 +17,17 @@ from ....protocol.messages.alter_client_quotas import (
 )
 from ...metadata.client_quota_control import (
     Alteration,
-    addresses_of,
+    changes_of,
     check_alteration,
     duplicate_error,
+    find_hosts,
     has_duplicate_key,
-    is_address,
     names_of,
 )
 from ...metadata.client_quotas_image import IP, QuotaEntity, entity_of
 from ...requests.request_context import RequestContext, SteppedApiHandler
 from ...runtime.deferred import Deferred
-from ...runtime.long_work import Steps, in_thread
+from ...runtime.long_work import Steps
 
 # The result of each entity of a request.
 _Results = dict[QuotaEntity, KafkaError | None]
@@ -37,7 +37,7 @@ def handle(
     context: RequestContext, request: AlterClientQuotasRequest
 ) -> Steps[AlterClientQuotasResponse | Deferred[AlterClientQuotasResponse]]:
     """Change the quotas of each entity, unless validate_only; an error of one does not affect the others."""
-    hosts = yield from _find_hosts(request)
+    hosts = yield from find_hosts(names_of(requested).get(IP) for requested in request.entries)
     results: _Results = {}
     alterations: list[Alteration] = []
     for requested in request.entries:
@@ -57,19 +57,10 @@ def handle(
 def _check(requested: RequestEntryData, hosts: set[str], alterations: list[Alteration]) -> KafkaError | None:
     """Add the alteration to alterations, or return its error."""
     try:
-        alterations.append(check_alteration(requested, hosts.__contains__))
+        alterations.append(check_alteration(names_of(requested), changes_of(requested), hosts.__contains__))
     except KafkaError as error:
         return error
     return None
-
-
-def _find_hosts(request: AlterClientQuotasRequest) -> Steps[set[str]]:
-    """Return the names of hosts in the request that have an address."""
-    addresses = {names_of(requested).get(IP) for requested in request.entries}
-    names = {address for address in addresses if address and not is_address(address)}
-    if not names:
-        return set()
-    return (yield from in_thread(lambda: {name for name in names if addresses_of(name)}))
 
 
 def _response(results: _Results, storage_error: KafkaError | None) -> AlterClientQuotasResponse:

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import cast
 
-from ..principal import Principal
-
 # The attributes that RFC 2253 has a short name for, by OpenSSL's name.
 _SHORT_NAMES = {
     "commonName": "CN",
@@ -22,10 +20,10 @@ _SHORT_NAMES = {
 _SPECIAL = ',+"\\<>;'
 
 
-def principal_of_certificate(certificate: Mapping[str, object]) -> Principal:
-    """Return the principal of a client. certificate: as ssl.SSLSocket.getpeercert returns it."""
+def name_of_certificate(certificate: Mapping[str, object]) -> str:
+    """Return the name of the subject. certificate: as ssl.SSLSocket.getpeercert returns it."""
     subject = cast(tuple[tuple[tuple[str, str], ...], ...], certificate["subject"])
-    return Principal(",".join(_name_of(attributes) for attributes in reversed(subject)))
+    return ",".join(_name_of(attributes) for attributes in reversed(subject))
 
 
 def _name_of(attributes: Iterable[tuple[str, str]]) -> str:

@@ -12,7 +12,17 @@ from ...config.config_types import ConfigError
 
 PEM = "PEM"
 PKCS12 = "PKCS12"
-_JKS_MAGIC = bytes.fromhex("feedfeed")
+# Types of Kafka that can be read. A file of PKCS12 may have the type JKS, the default: Java reads it too.
+TYPES = (PEM, PKCS12, "JKS")
+_JAVA_FORMATS = {bytes.fromhex("feedfeed"): "JKS", bytes.fromhex("cececece"): "JCEKS"}
+_PEM_START = b"-----BEGIN "
+# The tag of a SEQUENCE, with which each store of PKCS12 begins.
+_DER_SEQUENCE = b"\x30"
+# The keys that have PEM as their values, by the name of the store.
+PEM_KEYS = {
+    "ssl.keystore": ("ssl.keystore.key", "ssl.keystore.certificate.chain"),
+    "ssl.truststore": ("ssl.truststore.certificates",),
+}
 STORE_BYTES_MAX = 4 * 1024 * 1024
 
 
@@ -31,18 +41,32 @@ class Store:
     password: str | None = None
     key_password: str | None = None
 
+    @property
+    def source(self) -> str:
+        """The key and the file of the store, for messages."""
+        if self.pem is None:
+            return f"{self.name}.location: {self.location}"
+        return " and ".join(PEM_KEYS[self.name])
+
     def read_pem(self) -> bytes:
         """Return certificates, and of a key store the private key, as PEM. Raises ConfigError."""
+        if self.type not in TYPES:
+            raise ConfigError(f"{self.name}.type: got {self.type}; allowed: {', '.join(TYPES)}")
         if self.pem is not None:
             return self.pem.encode()
         content = self._read()
         if self.type == PEM:
             return content
-        if content.startswith(_JKS_MAGIC):
+        java_format = _JAVA_FORMATS.get(content[:4])
+        if java_format is not None:
             raise ConfigError(
-                f"{self.name}.location: {self.location} is a JKS store, which cannot be read; "
+                f"{self.source}: it is a {java_format} store, which cannot be read; "
                 "keytool -importkeystore -deststoretype PKCS12 turns it into one that can"
             )
+        if content.lstrip().startswith(_PEM_START):
+            raise ConfigError(f"{self.source}: it is PEM; {self.name}.type=PEM reads it, and it is {self.type}")
+        if not content.startswith(_DER_SEQUENCE):
+            raise ConfigError(f"{self.source}: it is no PKCS12 store")
         return _pem_of_pkcs12(self, content)
 
     def _read(self) -> bytes:
@@ -59,16 +83,17 @@ class Store:
 
 def _pem_of_pkcs12(store: Store, content: bytes) -> bytes:
     try:
+        from cryptography.exceptions import UnsupportedAlgorithm
         from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat, pkcs12
     except ImportError as error:
         raise ConfigError(f"{store.name}.location: a PKCS12 store needs pip install 'fauxka[security]'") from error
     password = None if store.password is None else store.password.encode()
     try:
         loaded = pkcs12.load_pkcs12(content, password)
-    except ValueError as error:
-        raise ConfigError(
-            f"{store.name}.location: {store.location} is no PKCS12 store, or {store.name}.password is wrong"
-        ) from error
+    except (ValueError, UnsupportedAlgorithm) as error:
+        key = f"{store.name}.password"
+        reason = f"it needs {key}" if password is None else f"it is no PKCS12 store, or {key} is wrong"
+        raise ConfigError(f"{store.source}: {reason}") from error
     chain = [*([loaded.cert] if loaded.cert is not None else []), *loaded.additional_certs]
     pem = b"".join(each.certificate.public_bytes(Encoding.PEM) for each in chain)
     if loaded.key is None:

@@ -7,17 +7,21 @@
 | `server.pem` | certificate and private key of the broker |
 | `client.pem` | certificate and private key of a client, for `ssl.client.auth` |
 | `client.p12` | the same for Java, password `changeit` |
+| `ca-key.pem` | the private key of the authority, which issues further certificates of the broker |
 
-A folder that has these files already is used as it is, so that clients may keep what they trust.
+A folder that has these files already is used as it is, so that clients may keep what they trust. One without
+`ca-key.pem` is used too, and issues none.
 """
 
 from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal, assert_never
 
+from ....storage.file_systems.path_problems import find_file_in_the_way
 from ...config.config_types import ConfigError
 from .key_store import PEM, Store
 
@@ -31,14 +35,28 @@ SERVER_FILE = "server.pem"
 CLIENT_FILE = "client.pem"
 CLIENT_STORE_FILE = "client.p12"
 FILES = (CA_FILE, TRUST_STORE_FILE, SERVER_FILE, CLIENT_FILE, CLIENT_STORE_FILE)
+AUTHORITY_KEY_FILE = "ca-key.pem"
 CLIENT_NAME = "fauxka-client"
 # Clients of other users, such as those in other containers, read what they trust.
 _PUBLIC_FILES = (CA_FILE, TRUST_STORE_FILE)
 _PUBLIC, _PRIVATE = 0o644, 0o600
 
+IssuedKind = Literal["new", "expired", "not_yet_valid", "wrong_host", "unknown_authority"]
+# No client connects to a name under this domain (RFC 2606).
+WRONG_HOST = "wrong-host.invalid"
+# More than the clock of any client differs from that of the broker.
+_DAY = timedelta(days=1)
+
+
+class NoAuthorityKeyError(Exception):
+    """The folder has no private key of the authority. The message is one line for the user."""
+
 
 def ensure_files(folder: Path, hosts: Sequence[str]) -> None:
     """Write the files, unless the folder has them. hosts: names and addresses of the broker. Raises ConfigError."""
+    problem = find_file_in_the_way(str(folder))
+    if problem is not None:
+        raise ConfigError(f"--tls-dir: {problem}")
     try:
         found = [name for name in FILES if (folder / name).exists()]
         if len(found) == len(FILES):
@@ -61,6 +79,42 @@ def trust_store_of(folder: Path) -> Store:
     return Store("ssl.truststore", PEM, str(folder / CA_FILE))
 
 
+def issue_server(folder: Path, hosts: Sequence[str], kind: IssuedKind) -> bytes:
+    """Return a certificate of the broker with its new private key, as PEM.
+
+    hosts: names and addresses of the broker. kind: "new" is a right one. The others have one defect each; the times of
+    validity are those of the machine's clock. Raises NoAuthorityKeyError.
+    """
+    # Lazy: most brokers keep the certificate that they start with.
+    import trustme
+
+    match kind:
+        case "unknown_authority":
+            issued = trustme.CA(organization_name="unknown to fauxka").issue_cert(*hosts)
+        case "new":
+            issued = _read_authority(folder).issue_cert(*hosts)
+        case "wrong_host":
+            issued = _read_authority(folder).issue_cert(WRONG_HOST)
+        case "expired" | "not_yet_valid":
+            start = datetime.now(UTC) + (_DAY if kind == "not_yet_valid" else -2 * _DAY)
+            issued = _read_authority(folder).issue_cert(*hosts, not_before=start, not_after=start + _DAY)
+        case _:
+            assert_never(kind)
+    return issued.private_key_and_cert_chain_pem.bytes()
+
+
+def _read_authority(folder: Path) -> CA:
+    import trustme
+
+    try:
+        return trustme.CA.from_pem((folder / CA_FILE).read_bytes(), (folder / AUTHORITY_KEY_FILE).read_bytes())
+    except (OSError, ValueError) as error:
+        reason = (error.strerror or str(error)) if isinstance(error, OSError) else "it is no private key"
+        raise NoAuthorityKeyError(
+            f"no certificate can be issued with {folder / AUTHORITY_KEY_FILE}: {reason}"
+        ) from error
+
+
 def _missing(found: Sequence[str]) -> str:
     return ", ".join(name for name in FILES if name not in found)
 
@@ -81,6 +135,7 @@ def _write_files(folder: Path, hosts: Sequence[str]) -> None:
         SERVER_FILE: server.private_key_and_cert_chain_pem.bytes(),
         CLIENT_FILE: client.private_key_and_cert_chain_pem.bytes(),
         CLIENT_STORE_FILE: _key_store_of(client),
+        AUTHORITY_KEY_FILE: authority.private_key_pem.bytes(),
     }
     for name, content in contents.items():
         mode = _PUBLIC if name in _PUBLIC_FILES else _PRIVATE

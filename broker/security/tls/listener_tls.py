@@ -1,0 +1,83 @@
+"""The certificate that a listener presents: the configured one, or another one that a test has chosen.
+
+Rules:
+- A connection keeps the certificate of its handshake. A change applies to handshakes that begin after it.
+- Another certificate has another context, and with it other keys for session tickets. A client that resumes a session
+  would see no certificate; so it has to make a whole handshake.
+"""
+
+from __future__ import annotations
+
+import ssl
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Final, Literal
+
+from ..principal import Principal
+from .distinguished_name import name_of_certificate
+from .key_store import PEM, Store
+from .principal_mapping import PrincipalMapping
+from .tls_context import TlsSettings, new_context
+
+if TYPE_CHECKING:
+    from .throw_away_ca import IssuedKind
+
+CONFIGURED: Final = "configured"
+CertificateKind = Literal["configured", "new", "expired", "not_yet_valid", "wrong_host", "unknown_authority"]
+
+
+@dataclass(frozen=True, slots=True)
+class ThrowAway:
+    """The folder of the throw-away authority, and the hosts for which it issues certificates of the broker."""
+
+    folder: Path
+    hosts: Sequence[str]
+
+
+@dataclass(frozen=True, slots=True)
+class PresentedCertificate:
+    """A certificate, and the context of the handshakes that present it. pem: the certificate without its chain."""
+
+    kind: CertificateKind
+    context: ssl.SSLContext
+    pem: str
+
+
+@dataclass(frozen=True, slots=True)
+class ListenerTls:
+    """What a listener with TLS has.
+
+    throw_away: None if ssl.keystore.* configures the certificate.
+    principal_mapping: gives the names of client certificates their principals.
+    """
+
+    settings: TlsSettings
+    configured: PresentedCertificate
+    principal_mapping: PrincipalMapping
+    throw_away: ThrowAway | None = None
+
+    def principal_of(self, certificate: Mapping[str, object]) -> Principal:
+        """Return the principal of a client. certificate: as ssl.SSLSocket.getpeercert returns it.
+
+        Raises NoPrincipalError.
+        """
+        return Principal(self.principal_mapping.principal_of(name_of_certificate(certificate)))
+
+    def present(self, kind: IssuedKind, pem: bytes) -> PresentedCertificate:
+        """Return an issued certificate with a context of its own. pem: with its private key."""
+        settings = replace(self.settings, key_store=Store("ssl.keystore", PEM, pem=pem.decode()))
+        return PresentedCertificate(kind, new_context(settings, pem), _certificate_in(pem))
+
+
+def listener_tls(settings: TlsSettings, mapping: PrincipalMapping, throw_away: ThrowAway | None = None) -> ListenerTls:
+    """Load the configured certificate. Raises ConfigError."""
+    pem = settings.key_store.read_pem()
+    configured = PresentedCertificate(CONFIGURED, new_context(settings, pem), _certificate_in(pem))
+    return ListenerTls(settings, configured, mapping, throw_away)
+
+
+def _certificate_in(pem: bytes) -> str:
+    """Return the first certificate. A chain begins with that of the broker."""
+    text = pem.decode("latin-1")
+    return text[text.index(ssl.PEM_HEADER) : text.index(ssl.PEM_FOOTER) + len(ssl.PEM_FOOTER)]

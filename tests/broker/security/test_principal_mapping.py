@@ -1,0 +1,115 @@
+"""ssl.principal.mapping.rules: principal_mapping_4.3.0.jsonl was printed by programs/PrincipalMapping.java."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from confluent_kafka import KafkaError, Producer
+
+from fauxka.broker.config.config_types import ConfigError
+from fauxka.broker.security.security_protocol import SecurityProtocol
+from fauxka.broker.security.tls.principal_mapping import NoPrincipalError, PrincipalMapping
+from fauxka.testing import Broker
+
+from ...serving_process import run
+from .secured_broker import secured_broker
+
+SECONDS_MAX = 20
+
+CAPTURED = Path(__file__).parent.parent / "principal_mapping_4.3.0.jsonl"
+CASES: list[dict[str, Any]] = [json.loads(line) for line in CAPTURED.read_text().splitlines()]
+
+
+def outcome(case: dict[str, Any]) -> str | None:
+    """Return the principal; None for rules without one for the name, and for invalid rules."""
+    try:
+        return PrincipalMapping(case["rules"]).principal_of(case.get("name", ""))
+    except (ConfigError, NoPrincipalError):
+        return None
+
+
+def test_principals_are_those_of_kafka() -> None:
+    assert [(case, outcome(case)) for case in CASES] == [(case, case.get("principal")) for case in CASES]
+
+
+@pytest.mark.parametrize("rules", dict.fromkeys(case["rules"] for case in CASES if "name" not in case))
+def test_rules_that_kafka_refuses_are_refused_at_the_start(rules: str) -> None:
+    with pytest.raises(
+        ConfigError, match=r"^ssl\.principal\.mapping\.rules: .*; allowed: DEFAULT, RULE:pattern"
+    ) as refused:
+        PrincipalMapping(rules)
+
+    assert "\n" not in str(refused.value)
+
+
+@pytest.mark.parametrize("rules", dict.fromkeys(case["rules"] for case in CASES if "name" in case))
+def test_rules_that_kafka_takes_are_taken(rules: str) -> None:
+    PrincipalMapping(rules)
+
+
+def test_pattern_that_re2_does_not_have_is_refused_with_its_reason() -> None:
+    with pytest.raises(ConfigError, match=r"is no expression of RE2: invalid perl operator"):
+        PrincipalMapping("RULE:^(?=CN)(.*)$/$1/")
+
+
+def test_nested_repetition_takes_no_time() -> None:
+    mapping = PrincipalMapping("RULE:^(CN=(a+)+)$/$1/")
+
+    with pytest.raises(NoPrincipalError):
+        mapping.principal_of("CN=" + "a" * 5000 + "!")
+
+
+def mutual_tls(folder: Path, rules: str) -> Broker:
+    """Return a broker that is not started, with all rights for the user whom the rules may give a client."""
+    keys = {
+        "ssl.client.auth": "required",
+        "ssl.principal.mapping.rules": rules,
+        "authorizer.class.name": "org.apache.kafka.metadata.authorizer.StandardAuthorizer",
+        "super.users": "User:FAUXKA-CLIENT",
+    }
+    return secured_broker(SecurityProtocol.SSL, folder, keys)
+
+
+def error_of_a_write(broker: Broker, folder: Path) -> object:
+    producer = Producer(
+        {
+            "bootstrap.servers": broker.bootstrap_servers,
+            "security.protocol": "SSL",
+            "ssl.ca.location": str(folder / "ca.pem"),
+            "ssl.certificate.location": str(folder / "client.pem"),
+            "ssl.key.location": str(folder / "client.pem"),
+            "message.timeout.ms": 3000,
+        }
+    )
+    errors: list[object] = []
+    producer.produce("orders", b"v", on_delivery=lambda error, _: errors.append(error and error.code()))
+    assert producer.flush(SECONDS_MAX) == 0
+    return errors[0]
+
+
+def test_client_has_the_rights_of_its_mapped_principal(tmp_path: Path) -> None:
+    with mutual_tls(tmp_path, "RULE:^CN=([^,]*),.*$/$1/U") as broker:
+        assert error_of_a_write(broker, tmp_path) is None
+
+
+def test_client_without_a_mapping_has_the_name_of_its_certificate(tmp_path: Path) -> None:
+    with mutual_tls(tmp_path, "DEFAULT") as broker:
+        assert error_of_a_write(broker, tmp_path) == KafkaError.TOPIC_AUTHORIZATION_FAILED
+
+
+def test_connection_without_a_principal_is_closed(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    with mutual_tls(tmp_path, "RULE:^CN=nobody$/x/") as broker:
+        assert error_of_a_write(broker, tmp_path) == KafkaError._MSG_TIMED_OUT
+
+    assert "no rule of ssl.principal.mapping.rules=RULE:^CN=nobody$/x/ applies to 'CN=fauxka-client," in caplog.text
+
+
+def test_invalid_rule_of_a_listener_is_one_line_and_exit_code_2() -> None:
+    ended = run(
+        "serve", "--listener", "SSL", "--port", "0", "-c", "listener.name.ssl.ssl.principal.mapping.rules=RULE:a/b"
+    )
+
+    assert (ended.exit_code, ended.output) == (2, "")
+    assert ended.log.count("\n") == 1
+    assert "ssl.principal.mapping.rules: 'RULE:a/b': unexpected 'RULE:a/b'; allowed: DEFAULT, RULE:pattern" in ended.log
