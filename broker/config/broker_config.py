@@ -55,6 +55,9 @@ class BrokerConfig:
     authorizer_class_name = Setting("authorizer.class.name", str)
     super_users = Setting("super.users", str)
     allow_everyone_if_no_acl_found = Setting("allow.everyone.if.no.acl.found", bool)
+    delegation_token_max_lifetime_ms = Setting("delegation.token.max.lifetime.ms", int)
+    delegation_token_expiry_time_ms = Setting("delegation.token.expiry.time.ms", int)
+    delegation_token_expiry_check_interval_ms = Setting("delegation.token.expiry.check.interval.ms", int)
     fetch_max_bytes = Setting("fetch.max.bytes", int)
     max_incremental_fetch_session_cache_slots = Setting("max.incremental.fetch.session.cache.slots", int)
     # Connections
@@ -182,6 +185,12 @@ class BrokerConfig:
         return value.upper() if isinstance(value, str) else None
 
     @property
+    def delegation_token_secret_key(self) -> str | None:
+        """The key of the HMACs of delegation tokens; None if there are no delegation tokens."""
+        value = self.value_of("delegation.token.secret.key")
+        return value if isinstance(value, str) and value else None
+
+    @property
     def log_directory(self) -> str:
         """The folder that DescribeLogDirs returns without a data folder. Nothing is written there."""
         for value in (self.value_of("log.dirs"), self.value_of("log.dir")):
@@ -213,7 +222,7 @@ _MECHANISM_KEYS = (
 _ENDS_OF_LISTENER_KEYS = tuple(f".{key}" for key in (*_LISTENER_KEYS, *_MECHANISM_KEYS))
 # Read by the properties above, by the coordinators, or before the broker is created.
 READ_ELSEWHERE = {
-    "advertised.listeners", "broker.id", "broker.rack", "group.consumer.assignors",
+    "advertised.listeners", "broker.id", "broker.rack", "delegation.token.secret.key", "group.consumer.assignors",
     "group.coordinator.rebalance.protocols", "inter.broker.listener.name", "listeners", "log.dir", "log.dirs",
     *(f"group.share.{bound}{name}" for name in _SHARE_GROUP_NAMES for bound in ("", "min.", "max.")),
     "group.share.max.share.sessions", "group.share.max.size", "offsets.topic.replication.factor",

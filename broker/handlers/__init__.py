@@ -65,9 +65,13 @@ _SERVED: dict[str, tuple[ApiKey, ...]] = {
     "security": (
         ApiKey.ALTER_USER_SCRAM_CREDENTIALS,
         ApiKey.CREATE_ACLS,
+        ApiKey.CREATE_DELEGATION_TOKEN,
         ApiKey.DELETE_ACLS,
         ApiKey.DESCRIBE_ACLS,
+        ApiKey.DESCRIBE_DELEGATION_TOKEN,
         ApiKey.DESCRIBE_USER_SCRAM_CREDENTIALS,
+        ApiKey.EXPIRE_DELEGATION_TOKEN,
+        ApiKey.RENEW_DELEGATION_TOKEN,
         ApiKey.SASL_HANDSHAKE,
         ApiKey.SASL_AUTHENTICATE,
     ),

@@ -65,9 +65,9 @@ def create_seed_topics(controller: Controller, seed_topics: Sequence[SeedTopic])
 
 
 def reset_cluster(cluster: Cluster, seed_topics: Sequence[SeedTopic] = ()) -> None:
-    """Delete topics, groups, sessions, dynamic configs, feature levels, ACLs, SCRAM credentials and quotas of clients.
+    """Delete topics, groups, sessions, dynamic configs, feature levels and quotas of clients.
 
-    Create the seed topics, and reset the clock.
+    Delete ACLs, SCRAM credentials and delegation tokens. Create the seed topics, and reset the clock.
 
     The caller closes the connections and ends the isolations before (ClusterServer.prepare_replacement), so that no
     request received so far is applied.

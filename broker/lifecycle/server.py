@@ -208,6 +208,8 @@ class Server:
         settings, replicas = self.node.config, self.node.replicas
         self._every(settings.log_retention_check_interval_ms, self.node.enforce_retention)
         self._every(settings.producer_id_expiration_check_interval_ms, replicas.expire_producers)
+        if settings.delegation_token_secret_key is not None:
+            self._every(settings.delegation_token_expiry_check_interval_ms, self._remove_expired_tokens)
         if settings.log_cleaner_enable:
             self._cleaner_thread = CleanerThread(replicas)
             self._every(max(settings.log_cleaner_backoff_ms, CLEANER_BACKOFF_MS_MIN), self._cleaner_thread.clean)
@@ -217,6 +219,9 @@ class Server:
         if replicas.is_on_disk:
             for interval_ms, work in LogScheduler(replicas).schedule():
                 self._every(interval_ms, work)
+
+    def _remove_expired_tokens(self) -> None:
+        self.cluster.controller.remove_expired_tokens(self.cluster.clock.now_ms())
 
     def crash(
         self,

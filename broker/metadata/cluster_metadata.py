@@ -3,7 +3,7 @@
 Kafka stores these in the metadata log of its controllers. The file is JSON and is always replaced as a whole. Any
 unexpected field or value is an error, because a guess could result in wrong configs or in duplicate producer ids.
 Version 4 is that of several nodes: each partition has its replicas, its leader and its ISR, and each node its configs.
-Versions 5 and 6 are 3 and 4 with the fields security (ACLs and SCRAM credentials) and client_quotas.
+Versions 5 and 6 are 3 and 4 with the fields security (ACLs, SCRAM credentials, delegation tokens) and client_quotas.
 Since version 3 the last line is a CRC-32C of everything before it: a changed bit must not make another topic id.
 Versions 1 and 2 are read without one. The checksum is compared before the version: later versions must end in the
 same line.

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from ..security.sasl.scram import ScramCredential
     from .client_quota_control import Alteration
     from .client_quotas_image import QuotaEntity
+    from .delegation_token_control import DelegationTokenControl
     from .replication_control import ReplicationControl
     from .scram_control import CredentialKey
 
@@ -348,6 +349,20 @@ class Controller:
         credentials.update(upsertions)
         if deleted or upsertions:
             self.metadata_changed()
+
+    # -- delegation tokens
+
+    @cached_property
+    def delegation_tokens(self) -> DelegationTokenControl:
+        """The changes of delegation tokens. Their module is loaded on first use."""
+        from .delegation_token_control import DelegationTokenControl
+
+        return DelegationTokenControl(self.image, self.metadata_changed)
+
+    def remove_expired_tokens(self, now_ms: int) -> None:
+        """Remove the delegation tokens that have expired. now_ms: the time of the cluster's clock."""
+        if self.image.has_security:
+            self.delegation_tokens.remove_expired(now_ms)
 
     # -- brokers
 

@@ -16,6 +16,7 @@ from ..config.dynamic_configs import DynamicConfigs
 from .features import FinalizedFeatures
 
 if TYPE_CHECKING:
+    from ..security.delegation_token import DelegationToken
     from ..security.sasl.scram import ScramCredential, ScramHash
     from .client_quotas_image import ClientQuotasImage
     from .security_image import SecurityImage
@@ -170,7 +171,7 @@ class MetadataImage:
 
     @property
     def security(self) -> SecurityImage:
-        """The ACLs and SCRAM credentials. Their module is loaded on first use."""
+        """The ACLs, SCRAM credentials and delegation tokens. Their module is loaded on first use."""
         if self._security is None:
             from .security_image import SecurityImage
 
@@ -179,15 +180,22 @@ class MetadataImage:
 
     @property
     def has_security(self) -> bool:
-        """Whether there is an ACL or a SCRAM credential."""
+        """Whether there is an ACL, a SCRAM credential or a delegation token."""
         return self._security is not None and not self._security.is_empty
 
     def find_scram_credential(self, hash_: ScramHash, user: str) -> ScramCredential | None:
         """Return the credential that a client has set for a user, or None."""
         return None if self._security is None else self._security.credentials.get((hash_, user))
 
+    def find_delegation_token(self, token_id: str) -> DelegationToken | None:
+        """Return the delegation token of that id, or None."""
+        return None if self._security is None else self._security.tokens.get(token_id)
+
     def replace_security(self, security: SecurityImage | None) -> None:
-        """Replace all ACLs and SCRAM credentials; None for none. Only recovery, restore and reset call this."""
+        """Replace all ACLs, SCRAM credentials and delegation tokens; None for none.
+
+        Only recovery, restore and reset call this.
+        """
         self._security = security
 
     @property

@@ -35,7 +35,7 @@ class ScramChanges:
     """
 
     def __init__(self, existing: Collection[CredentialKey]) -> None:
-        """existing: what can be deleted."""
+        """existing: the credentials that can be deleted."""
         self.deletions: dict[str, CredentialKey] = {}
         self.upsertions: dict[str, tuple[CredentialKey, ScramCredentialUpsertion]] = {}
         self.credentials: dict[CredentialKey, ScramCredential] = {}

@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 
     from ..runtime.clock import Timer
     from ..security.sasl.mechanisms import Mechanisms
-    from ..security.sasl.scram import ScramCredential, ScramHash
     from ..security.tls.listener_tls import PresentedCertificate
+    from .sasl_credentials import SaslCredentials
 
 logger = logging.getLogger(__name__)
 
@@ -56,6 +56,8 @@ class SocketServer:
         self._acceptors: list[Acceptor] = []
         # Accepted sockets that are closed after their throttle time, with its timer.
         self._throttled: dict[socket.socket, Timer] = {}
+        # None until a client connects to a listener with SASL.
+        self._credentials: SaslCredentials | None = None
         self._attaching: dict[asyncio.Task[None], _Unattached] = {}
         # By the name of the listener, instead of its configured certificate. It stays over a restart of the node.
         self.presented: dict[str, PresentedCertificate] = {}
@@ -173,13 +175,12 @@ class SocketServer:
         from ..security.sasl.sasl_session import SaslSession
         from .sasl_gate import FrameLimits, SaslGate
 
-        node, config = self._node, self._node.config
+        config = self._node.config
+        if self._credentials is None:
+            from .sasl_credentials import SaslCredentials
 
-        def find_credential(hash_: ScramHash, user: str) -> ScramCredential | None:
-            # A node that is cut off from the controller follows another image.
-            return node.image.find_scram_credential(hash_, user)
-
-        session = SaslSession(mechanisms, find_credential, node.clock, connection.close_after_responses)
+            self._credentials = SaslCredentials(self._node)
+        session = SaslSession(mechanisms, self._credentials, self._node.clock, connection.close_after_responses)
         context.connection.sasl = session
         limits = FrameLimits(config.sasl_server_max_receive_size, config.socket_request_max_bytes)
         connection.guard(SaslGate(self._shared.dispatcher, session, limits, connection.allow_frames))

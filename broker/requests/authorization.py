@@ -93,11 +93,8 @@ class AuthorizingHandler:
         is_large = len(body) > LARGE_BODY_BYTES
         request = yield from _run(partial(_decoded, api, version, body), is_large=is_large)
         error = request_error(context, api, request)
-        if error is not None and isinstance(request, DescribeUserScramCredentialsRequest) and request.users is None:
-            # Kafka fails while it makes the response with the error, and sends none.
-            return Deferred()
         if error is not None:
-            return (yield from _run(partial(self._refuse, context, body, error), is_large=is_large))
+            return (yield from self._refuse_whole(context, request, body, error))
         denied = yield from denied_entries(context, api, request)
         if denied:
             # What is checked and handled from here on is the rest.
@@ -115,6 +112,14 @@ class AuthorizingHandler:
             return response
         change = partial(self._with_errors, context, body, topics, denied)
         return (yield from _changed(response, change)) if is_large else changed(response, change)
+
+    def _refuse_whole(
+        self, context: RequestContext, request: Message, body: bytes, error: ErrorCode
+    ) -> Steps[Buffers | Deferred[Buffers]]:
+        if isinstance(request, DescribeUserScramCredentialsRequest) and request.users is None:
+            # Kafka fails while it makes the response with the error, and sends none.
+            return Deferred()
+        return (yield from _run(partial(self._refuse, context, body, error), is_large=len(body) > LARGE_BODY_BYTES))
 
     def _handle(self, context: RequestContext, rest: bytes | None) -> Buffers | Deferred[Buffers]:
         """Handle the permitted part of a request. rest: that part; None if nothing is permitted."""

@@ -1,6 +1,6 @@
 """What the client of a request may do (Kafka: AuthHelper). Without an authorizer that is everything.
 
-Source: AuthHelper and AclEntry.supportedOperations, Kafka 4.3.0.
+Source: AuthHelper, AclEntry.supportedOperations and KafkaApis.allowTokenRequests, Kafka 4.3.0.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from ..runtime.long_work import Steps, for_each
 from ..security.acl.acl_types import CLUSTER_NAME, AclOperation, ResourceType
-from ..security.principal import Client
+from ..security.principal import ANONYMOUS, Client
 
 if TYPE_CHECKING:
     from .request_context import RequestContext
@@ -91,6 +91,17 @@ def permits_on_any(context: RequestContext, operation: AclOperation, resource_ty
     if node.authorizer is None:
         return True
     return node.authorizer.allows_any(node.image.security.acls, _client_of(context), operation, resource_type)
+
+
+def allows_token_requests(context: RequestContext) -> bool:
+    """Return whether the client may send requests for delegation tokens.
+
+    A client needs SASL or a certificate, and may not have authenticated with a token itself.
+    """
+    sasl = context.connection.sasl
+    if sasl is not None:
+        return not sasl.is_token_authenticated
+    return context.connection.principal != ANONYMOUS
 
 
 def authorized_operations(context: RequestContext, resource_type: ResourceType, name: str) -> int:

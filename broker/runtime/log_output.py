@@ -20,6 +20,21 @@ LEVELS = {"debug": logging.DEBUG, "info": logging.INFO, "warning": logging.WARNI
 LEVEL_SYNONYMS = {"trace": "debug", "warn": "warning", "fatal": "error"}
 
 
+# The control characters of Unicode, which a terminal could take for commands or for another line.
+_ESCAPED = {code: f"\\x{code:02x}" for code in (*range(0x20), *range(0x7F, 0xA0))}
+
+
+class HumanFormatter(logging.Formatter):
+    """Formats a record as one line for a terminal, and its traceback, if any.
+
+    Control characters are escaped, because a message may have a text of a client.
+    """
+
+    def formatMessage(self, record: logging.LogRecord) -> str:
+        """Return the line without the traceback."""
+        return super().formatMessage(record).translate(_ESCAPED)
+
+
 class JsonFormatter(logging.Formatter):
     """Formats a record as a JSON object: time, level, logger, message, and the traceback, if any."""
 
@@ -86,7 +101,7 @@ def set_up_logging(level: int, stream: TextIO | None = None) -> None:
     """Log records from level on to stream, standard error by default."""
     output = sys.stderr if stream is None else stream
     handler = PipeHandler(output.fileno()) if _is_pipe(output) else logging.StreamHandler(output)
-    human = logging.Formatter(HUMAN_FORMAT, datefmt="%H:%M:%S")
+    human = HumanFormatter(HUMAN_FORMAT, datefmt="%H:%M:%S")
     handler.setFormatter(human if output.isatty() else JsonFormatter())
     root = logging.getLogger()
     root.handlers[:] = [handler]

@@ -70,6 +70,27 @@ def test_line_is_plain_text_on_a_terminal() -> None:
     assert stream.getvalue().endswith("WARNING slow\n")
 
 
+def test_control_characters_of_a_message_are_escaped_on_a_terminal() -> None:
+    stream = Terminal()
+    set_up_logging(logging.INFO, stream)
+
+    logging.getLogger("fauxka.x").warning("refused %s", "a\nb\x1b[2J\x9bc\x7f ü")
+
+    assert stream.getvalue().endswith("WARNING refused a\\x0ab\\x1b[2J\\x9bc\\x7f ü\n")
+
+
+def test_traceback_is_below_its_line_on_a_terminal() -> None:
+    stream = Terminal()
+    set_up_logging(logging.INFO, stream)
+
+    try:
+        raise ValueError("broken")
+    except ValueError:
+        logging.getLogger("fauxka.x").exception("went wrong")
+
+    assert stream.getvalue().splitlines()[-1] == "ValueError: broken"
+
+
 def test_records_below_the_level_are_left_out() -> None:
     stream = io.StringIO()
     set_up_logging(logging.WARNING, stream)

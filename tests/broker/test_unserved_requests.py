@@ -10,7 +10,7 @@ from .wire_connection import WireConnection, api_versions_request, framed, heade
 
 # Kafka serves it, fauxka does not; a number of no API; and a version of Produce that no client sends any more.
 REQUESTS = {
-    "CreateDelegationToken": (38, 3),
+    "AddRaftVoter": (80, 1),
     "api key 999": (999, 0),
     "Produce": (0, 2),
 }

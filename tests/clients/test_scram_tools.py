@@ -1,4 +1,4 @@
-"""kafka-configs.sh creates and deletes users with SCRAM, and the Java client logs in as one of them."""
+"""kafka-configs.sh creates, describes and deletes users with SCRAM, and the Java client logs in as one of them."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -84,3 +84,35 @@ def test_java_client_cannot_log_in_as_a_deleted_user(
     alter(tools, "--delete-config", mechanism)
 
     assert log_in(secured, tmp_path, mechanism).exit == 1
+
+
+def describe(tools: ConsoleTools, *arguments: str) -> list[str]:
+    return tools.output_of(CONFIGS, "--describe", "--entity-type", "users", *arguments).splitlines()
+
+
+def test_description_of_all_users_has_scram_users_and_quotas(tools: ConsoleTools) -> None:
+    add(tools, MECHANISMS[0])
+    tools.output_of(
+        CONFIGS, "--alter", "--entity-type", "users", "--entity-name", "bob", "--add-config", "producer_byte_rate=1024"
+    )
+
+    described = describe(tools)
+
+    assert described == [
+        "Quota configs for user-principal 'bob' are producer_byte_rate=1024.0",
+        f"SCRAM credential configs for user-principal '{USER}' are {MECHANISMS[0]}=iterations={ITERATIONS}",
+    ]
+
+
+def test_description_of_a_user_has_both_mechanisms(tools: ConsoleTools) -> None:
+    for mechanism in MECHANISMS:
+        add(tools, mechanism)
+
+    (described,) = describe(tools, "--entity-name", USER)
+
+    configs = ", ".join(f"{mechanism}=iterations={ITERATIONS}" for mechanism in MECHANISMS)
+    assert described == f"SCRAM credential configs for user-principal '{USER}' are {configs}"
+
+
+def test_description_without_users_is_empty(tools: ConsoleTools) -> None:
+    assert describe(tools) == []

@@ -1,6 +1,18 @@
-"""The messages of SASL and of SCRAM users, as the golden programs send them."""
+"""The messages of SASL, SCRAM users, delegation tokens and ACLs, as the golden programs send them."""
 
-from .raw_apis import ERROR_CODE, ERROR_MESSAGE, INT8, INT32, INT64, NAME, NULLABLE_BYTES, STRING, THROTTLE, array
+from .raw_apis import (
+    ERROR_CODE,
+    ERROR_MESSAGE,
+    INT8,
+    INT32,
+    INT64,
+    NAME,
+    NULLABLE_BYTES,
+    NULLABLE_STRING,
+    STRING,
+    THROTTLE,
+    array,
+)
 from .raw_schema import Api, Array, Field
 
 SASL_HANDSHAKE = Api(
@@ -60,4 +72,106 @@ ALTER_USER_SCRAM_CREDENTIALS = Api(
         ),
     ),
     response=(THROTTLE, Field("results", array(Field("user", STRING), ERROR_CODE, ERROR_MESSAGE))),
+)
+
+_PRINCIPAL = (Field("principal_type", STRING), Field("principal_name", STRING))
+_REQUESTER = (
+    Field("token_requester_principal_type", STRING, 3),
+    Field("token_requester_principal_name", STRING, 3),
+)
+_HMAC = Field("hmac", NULLABLE_BYTES)
+_EXPIRY = (ERROR_CODE, Field("expiry_timestamp_ms", INT64), THROTTLE)
+
+CREATE_DELEGATION_TOKEN = Api(
+    key=38,
+    flexible_since=2,
+    request=(
+        Field("owner_principal_type", NULLABLE_STRING, 3),
+        Field("owner_principal_name", NULLABLE_STRING, 3),
+        Field("renewers", array(*_PRINCIPAL)),
+        Field("max_lifetime_ms", INT64),
+    ),
+    response=(
+        ERROR_CODE,
+        *_PRINCIPAL,
+        *_REQUESTER,
+        Field("issue_timestamp_ms", INT64),
+        Field("expiry_timestamp_ms", INT64),
+        Field("max_timestamp_ms", INT64),
+        Field("token_id", STRING),
+        _HMAC,
+        THROTTLE,
+    ),
+)
+
+RENEW_DELEGATION_TOKEN = Api(
+    key=39, flexible_since=2, request=(_HMAC, Field("renew_period_ms", INT64)), response=_EXPIRY
+)
+
+EXPIRE_DELEGATION_TOKEN = Api(
+    key=40, flexible_since=2, request=(_HMAC, Field("expiry_time_period_ms", INT64)), response=_EXPIRY
+)
+
+DESCRIBE_DELEGATION_TOKEN = Api(
+    key=41,
+    flexible_since=2,
+    request=(Field("owners", array(*_PRINCIPAL)),),
+    response=(
+        ERROR_CODE,
+        Field(
+            "tokens",
+            array(
+                *_PRINCIPAL,
+                *_REQUESTER,
+                Field("issue_timestamp_ms", INT64),
+                Field("expiry_timestamp_ms", INT64),
+                Field("max_timestamp_ms", INT64),
+                Field("token_id", STRING),
+                _HMAC,
+                Field("renewers", array(*_PRINCIPAL)),
+            ),
+        ),
+        THROTTLE,
+    ),
+)
+
+CREATE_ACLS = Api(
+    key=30,
+    flexible_since=2,
+    request=(
+        Field(
+            "creations",
+            array(
+                Field("resource_type", INT8),
+                Field("resource_name", STRING),
+                Field("resource_pattern_type", INT8, default=3),
+                Field("principal", STRING),
+                Field("host", STRING, default="*"),
+                Field("operation", INT8),
+                Field("permission_type", INT8),
+            ),
+        ),
+    ),
+    response=(THROTTLE, Field("results", array(ERROR_CODE, ERROR_MESSAGE))),
+)
+
+DELETE_ACLS = Api(
+    key=31,
+    flexible_since=2,
+    request=(
+        Field(
+            "filters",
+            array(
+                Field("resource_type_filter", INT8, default=1),
+                Field("resource_name_filter", NULLABLE_STRING),
+                Field("pattern_type_filter", INT8, default=1),
+                Field("principal_filter", NULLABLE_STRING),
+                Field("host_filter", NULLABLE_STRING),
+                Field("operation", INT8, default=1),
+                Field("permission_type", INT8, default=1),
+            ),
+        ),
+    ),
+    # The ACLs that a filter found are not read.
+    response=(THROTTLE,),
 )

@@ -6,6 +6,8 @@ failover/.
 
 import sys
 import tempfile
+from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
 
 from ..reference.kafka_process import running_kafka, running_kafka_nodes
@@ -20,23 +22,13 @@ from .secured_captures import SECURED_CAPTURES
 
 # The cases of programs/; the others are those of captures.py.
 PROGRAMS_NAME = "golden"
-# The program that needs several nodes.
-NODES_NAME = "nodes"
 NODE_COUNT = 3
-# The program that needs brokers with an authorizer.
-ACLS_NAME = "acls"
 
 
 def regenerate(name: str, target: Path) -> None:
     """Run the program of that name against a fresh Kafka and write its lines to target."""
-    if name == NODES_NAME:
-        regenerate_nodes(target)
-        return
-    if name == ACLS_NAME:
-        regenerate_acls(target)
-        return
-    if name in SECURED_CAPTURES:
-        regenerate_secured(name, target)
+    if name in WITH_OWN_BROKERS:
+        WITH_OWN_BROKERS[name](target)
         return
     if name in SCRIPTS:
         capture_from_kafka(name, target)
@@ -65,14 +57,9 @@ def regenerate_nodes(target: Path) -> None:
 
 
 def regenerate_secured(name: str, target: Path) -> None:
-    """Run the program of that name against a fresh broker with SASL and write its lines to target."""
-    capture = SECURED_CAPTURES[name]
-    with (
-        tempfile.TemporaryDirectory() as folder,
-        capture.kafka(Path(folder)) as addresses,
-        target.open("w") as output,
-    ):
-        capture.write_lines(addresses, output)
+    """Run the program of that name against fresh brokers with SASL and write its lines to target."""
+    with target.open("w") as output:
+        SECURED_CAPTURES[name].from_kafka(output)
 
 
 def regenerate_acls(target: Path) -> None:
@@ -83,9 +70,17 @@ def regenerate_acls(target: Path) -> None:
                 capture_acls.capture(addresses, broker, output)
 
 
+# The programs that need other brokers than one with the default listeners.
+WITH_OWN_BROKERS: Mapping[str, Callable[[Path], None]] = {
+    "nodes": regenerate_nodes,
+    "acls": regenerate_acls,
+    **{name: partial(regenerate_secured, name) for name in SECURED_CAPTURES},
+}
+
+
 def main() -> None:
     """Regenerate the files named on the command line."""
-    known = [PROGRAMS_NAME, NODES_NAME, ACLS_NAME, *SECURED_CAPTURES, *CAPTURES, *SCRIPTS]
+    known = [PROGRAMS_NAME, *WITH_OWN_BROKERS, *CAPTURES, *SCRIPTS]
     names = sys.argv[1:] or known
     unknown = sorted(set(names) - set(known))
     if unknown:

@@ -20,9 +20,7 @@ FILE = golden_file("acls")
 # docs/differences.md: the broker ends the connection.
 NOT_SERVED = {
     "AddRaftVoter",
-    "CreateDelegationToken",
     "DeleteShareGroupState",
-    "DescribeDelegationToken",
     "InitializeShareGroupState",
     "ReadShareGroupState",
     "ReadShareGroupStateSummary",

@@ -1,8 +1,7 @@
-"""The cases of secured_captures put to a fauxka with the same listeners and users: its answers equal Kafka's."""
+"""The cases of secured_captures put to a fauxka with the same keys and users: its answers equal Kafka's."""
 
 import io
 import json
-import tempfile
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
@@ -22,9 +21,7 @@ def captured(name: str) -> list[str]:
 @cache
 def answered_by_fauxka(name: str) -> list[str]:
     output = io.StringIO()
-    capture = SECURED_CAPTURES[name]
-    with tempfile.TemporaryDirectory() as folder, capture.fauxka(Path(folder)) as addresses:
-        capture.write_lines(addresses, output)
+    SECURED_CAPTURES[name].from_fauxka(output)
     return output.getvalue().splitlines()
 
 

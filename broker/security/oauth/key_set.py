@@ -23,6 +23,8 @@ _ALGORITHMS = {
     "ES512": ("EC", "P-521"),
     "EdDSA": ("OKP", None),
 }
+# The members of a public key, by the key type. Those of a private key are ignored, as by jose4j.
+_PUBLIC = {"RSA": ("kty", "n", "e"), "EC": ("kty", "crv", "x", "y"), "OKP": ("kty", "crv", "x")}
 # jose4j refuses smaller keys (RFC 7518, section 3.3).
 _RSA_BITS_MIN = 2048
 # No provider publishes more than a few; the rest of a larger set is not used.
@@ -56,7 +58,7 @@ class KeySet:
         if part.algorithm not in _ALGORITHMS:
             raise InvalidToken("the algorithm is none of those of public keys")
         try:
-            key = jwt.PyJWK(dict(self._select(part)), algorithm=part.algorithm)
+            key = jwt.PyJWK(_public_part(self._select(part)), algorithm=part.algorithm)
         except jwt.PyJWTError as error:
             raise InvalidToken("the key of the set cannot be used with the algorithm") from error
         if isinstance(key.key, RSAPublicKey) and key.key.key_size < _RSA_BITS_MIN:
@@ -79,6 +81,10 @@ class KeySet:
         if not found:
             raise UnknownKey(part.key_id)
         return found[0]
+
+
+def _public_part(key: Jwk) -> dict[str, object]:
+    return {name: key[name] for name in _PUBLIC[str(key["kty"])] if name in key}
 
 
 class UnknownKey(InvalidToken):

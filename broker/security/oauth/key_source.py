@@ -10,11 +10,12 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from http.client import HTTPException
+from http.client import HTTPException, HTTPMessage
 from pathlib import Path
-from typing import NamedTuple, Protocol
+from typing import IO, NamedTuple, Protocol
+from urllib.error import HTTPError
 from urllib.parse import urlsplit
-from urllib.request import url2pathname, urlopen
+from urllib.request import HTTPRedirectHandler, Request, build_opener, url2pathname
 
 from ...config.config_types import ConfigError
 from .bearer_token import InvalidToken
@@ -27,6 +28,9 @@ KEY_SET_BYTES_MAX = 1024 * 1024
 # The longest silence of a server, and a whole fetch.
 READ_SECONDS_MAX = 5.0
 FETCH_SECONDS_MAX = 10.0
+# Of the configured waits: a server is not asked in a loop, and a thread can wait that long.
+BACKOFF_MS_MIN = 10
+BACKOFF_MS_MAX = 24 * 3600 * 1000
 _PIECE_BYTES = 64 * 1024
 _SCHEMES = ("http", "https", "file")
 
@@ -76,7 +80,8 @@ class UrlKeySource:
 
     def __init__(self, url: str, times: RefreshTimes) -> None:
         """Fetch the set. If that fails, the broker starts without it, and a thread tries again."""
-        self._url = url
+        # Java ignores user and password, and urllib takes them for a part of the host.
+        self._url = _without_user(url)
         self._times = times
         self._lock = threading.Lock()
         self._is_fetching = False
@@ -96,7 +101,7 @@ class UrlKeySource:
 
     def key_is_missing(self) -> None:
         """Fetch the set again, unless it was fetched within backoff_ms: a provider may have changed its keys."""
-        if self._age_ms > self._times.backoff_ms:
+        if self._age_ms > _bounded_backoff(self._times.backoff_ms):
             self._start_fetch()
 
     @property
@@ -112,18 +117,20 @@ class UrlKeySource:
 
     def _fetch_until_it_succeeds(self) -> None:
         backoff_ms = self._times.backoff_ms
-        while not self._fetch():
-            time.sleep(backoff_ms / 1000)
-            backoff_ms = min(2 * backoff_ms, self._times.backoff_max_ms)
-        with self._lock:
-            self._is_fetching = False
+        try:
+            while not self._fetch():
+                time.sleep(_bounded_backoff(backoff_ms) / 1000)
+                backoff_ms = min(2 * backoff_ms, self._times.backoff_max_ms)
+        finally:
+            with self._lock:
+                self._is_fetching = False
 
     def _fetch(self) -> bool:
         """Fetch the set once. Return whether that succeeded."""
         try:
             self._keys = parse_key_set(_read(self._url))
         except (OSError, ValueError, HTTPException, KeySetError) as error:
-            logger.warning("the key set of %s cannot be fetched: %s", _without_user(self._url), error)
+            logger.warning("the key set of %s cannot be fetched: %s", _shown(self._url), error)
             return False
         self._fetched_at = time.monotonic()
         return True
@@ -136,8 +143,19 @@ def open_key_source(url: str, times: RefreshTimes, key: str) -> KeySource:
     except ValueError as error:
         raise ConfigError(f"{key}: {error}") from error
     if scheme not in _SCHEMES or (scheme != "file" and not has_host):
-        raise ConfigError(f"{key}: expected a URL with {', '.join(_SCHEMES)}, got {_without_user(url)}")
+        raise ConfigError(f"{key}: expected a URL with {', '.join(_SCHEMES)}, got {_shown(url)}")
     return FileKeySource(url, key) if scheme == "file" else UrlKeySource(url, times)
+
+
+class _RedirectsWithinScheme(HTTPRedirectHandler):
+    """Follows no redirect to another scheme, as Java: a set of an https: URL does not come over http:."""
+
+    def redirect_request(
+        self, req: Request, fp: IO[bytes], code: int, msg: str, headers: HTTPMessage, newurl: str
+    ) -> Request | None:
+        if urlsplit(newurl).scheme != urlsplit(req.full_url).scheme:
+            raise HTTPError(req.full_url, code, "a redirect to another scheme", headers, fp)
+        return super().redirect_request(req, fp, code, msg, headers, newurl)
 
 
 def _read(url: str) -> bytes:
@@ -145,7 +163,7 @@ def _read(url: str) -> bytes:
     deadline = time.monotonic() + FETCH_SECONDS_MAX
     pieces: list[bytes] = []
     size = 0
-    with urlopen(url, timeout=READ_SECONDS_MAX) as response:
+    with build_opener(_RedirectsWithinScheme).open(url, timeout=READ_SECONDS_MAX) as response:
         while piece := response.read1(_PIECE_BYTES):
             pieces.append(piece)
             size += len(piece)
@@ -156,6 +174,10 @@ def _read(url: str) -> bytes:
     return _bounded(b"".join(pieces))
 
 
+def _bounded_backoff(backoff_ms: int) -> int:
+    return min(max(backoff_ms, BACKOFF_MS_MIN), BACKOFF_MS_MAX)
+
+
 def _bounded(data: bytes) -> bytes:
     if len(data) > KEY_SET_BYTES_MAX:
         raise ValueError(f"a key set has at most {KEY_SET_BYTES_MAX} bytes")
@@ -163,5 +185,10 @@ def _bounded(data: bytes) -> bytes:
 
 
 def _without_user(url: str) -> str:
-    """Return a URL for the log, without user and password."""
-    return url.rpartition("@")[2] if "@" in url else url
+    parts = urlsplit(url)
+    return parts._replace(netloc=parts.netloc.rpartition("@")[2]).geturl()
+
+
+def _shown(url: str) -> str:
+    """Return a URL for the log, without user, password and query, which may have a secret."""
+    return _without_user(url).partition("?")[0]

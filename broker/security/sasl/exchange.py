@@ -22,10 +22,15 @@ class SaslFailed(Exception):
 
 
 class Authenticated(NamedTuple):
-    """The result of an exchange. expires_at_ms: when the credential expires, in ms since the epoch; None for never."""
+    """The result of an exchange.
+
+    expires_at_ms: when the credential expires, in ms since the epoch; None for never. is_by_token: whether it is a
+    delegation token.
+    """
 
     principal: Principal
     expires_at_ms: int | None = None
+    is_by_token: bool = False
 
 
 class Exchange(Protocol):

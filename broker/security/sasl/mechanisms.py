@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from ..users import Users
 from .exchange import Exchange
 from .plain import PlainExchange
-from .scram import SCRAM_HASHES, FindScramCredential, ScramCredential, ScramExchange, ScramHash
+from .scram import SCRAM_HASHES, ClusterCredentials, ScramCredential, ScramExchange, ScramHash, TokenCredential
 
 if TYPE_CHECKING:
     from ..oauth.bearer_token import TokenValidator
@@ -42,18 +42,21 @@ class Mechanisms:
         self._users = users
         self._token_validator = token_validator
 
-    def start(self, name: str, find_set: FindScramCredential, now_ms: Callable[[], int]) -> Exchange:
+    def start(self, name: str, credentials: ClusterCredentials, now_ms: Callable[[], int]) -> Exchange:
         """Return a new exchange of an enabled mechanism.
 
-        find_set: has precedence over the users of the listener. now_ms: the time by which tokens expire.
+        credentials: have precedence over the users of the listener. now_ms: the time by which bearer tokens expire.
         """
         hash_ = SCRAM_HASHES.get(name)
         if hash_ is not None:
 
             def find_credential(user: str) -> ScramCredential | None:
-                return find_set(hash_, user) or self._users.find_scram_credential(hash_, user)
+                return credentials.find_credential(hash_, user) or self._users.find_scram_credential(hash_, user)
 
-            return ScramExchange(hash_, find_credential)
+            def find_token(token_id: str) -> TokenCredential | None:
+                return credentials.find_token(hash_, token_id)
+
+            return ScramExchange(hash_, find_credential, find_token)
         if self._token_validator is not None and name == OAUTHBEARER:
             # Lazy: few listeners have it.
             from .oauthbearer import OauthBearerExchange

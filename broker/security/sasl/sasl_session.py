@@ -21,7 +21,7 @@ from ...runtime.clock import AdjustableClock
 from ..principal import ANONYMOUS, Principal
 from .exchange import Authenticated, Exchange, SaslFailed
 from .mechanisms import Mechanisms
-from .scram import FindScramCredential
+from .scram import ClusterCredentials
 
 # KafkaChannel.MIN_REAUTH_INTERVAL_ONE_SECOND_NANOS.
 REAUTH_INTERVAL_MS = 1000
@@ -43,22 +43,24 @@ class Stage(Enum):
 class SaslSession:
     """The state of one connection on a listener with SASL.
 
-    stage: what the client has to send next. principal: ANONYMOUS until it has authenticated.
+    stage: what the client has to send next. principal: ANONYMOUS until it has authenticated. is_token_authenticated:
+    whether it has authenticated with a delegation token.
     """
 
     def __init__(
         self,
         mechanisms: Mechanisms,
-        find_credential: FindScramCredential,
+        credentials: ClusterCredentials,
         clock: AdjustableClock,
         end_connection: Callable[[], None],
     ) -> None:
-        """find_credential: that of the cluster. end_connection: closes the connection after the responses so far."""
+        """end_connection: closes the connection after the responses so far."""
         self.stage = Stage.HANDSHAKE_OR_VERSIONS
         self.principal: Principal = ANONYMOUS
+        self.is_token_authenticated = False
         self.mechanisms = mechanisms
         self.end_connection = end_connection
-        self._find_credential = find_credential
+        self._credentials = credentials
         self._clock = clock
         self._mechanism = ""
         self._exchange: Exchange | None = None
@@ -113,7 +115,7 @@ class SaslSession:
             if self.is_reauthenticating:
                 raise FrameError(f"re-authentication by the unsupported SASL mechanism {mechanism}")
             raise self._failed(SaslFailed(f"Unsupported SASL mechanism {mechanism}"))
-        self._exchange = self.mechanisms.start(mechanism, self._find_credential, self._clock.now_ms)
+        self._exchange = self.mechanisms.start(mechanism, self._credentials, self._clock.now_ms)
         if self.is_reauthenticating and mechanism != self._mechanism:
             # Kafka responds to the handshake, and ends the connection at the first token.
             self._exchange = _WrongMechanism(mechanism, self._mechanism)
@@ -164,7 +166,7 @@ class SaslSession:
         # A credential that has expired within the clock skew is of no use: the next request comes later, if only by
         # nanoseconds.
         self._expires_ms = now + (lifetime_ms or -1) if lifetimes else None
-        self.principal = result.principal
+        self.principal, self.is_token_authenticated = result.principal, result.is_by_token
         self._exchange = None
         self.stage = Stage.AUTHENTICATED
 

@@ -1,7 +1,10 @@
-"""SASL/SCRAM (RFC 5802, RFC 7677). The credentials are made by scramp.
+"""SASL/SCRAM (RFC 5802, RFC 7677).
 
 Source: ScramSaslServer and ScramMessages, Kafka 4.3.0; tests/golden/sasl-4.3.0.jsonl.
+A password is used as it is, without SASLprep, as by Kafka and its clients.
 Every reason of a failure but a foreign authorization id is kept from the client.
+A client with the extension tokenauth=true logs in with a delegation token (KIP-48): the user name is the token id, and
+the password is the HMAC of the token in base64.
 """
 
 from __future__ import annotations
@@ -13,21 +16,19 @@ from base64 import b64decode, b64encode
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import IntEnum
-from secrets import token_hex
-from typing import TYPE_CHECKING
+from secrets import token_bytes, token_hex
+from typing import NamedTuple, Protocol
 
 from ....protocol.frames import FrameError
-from ..principal import Principal
+from ..principal import ANONYMOUS, Principal
 from .exchange import Authenticated, SaslFailed
-
-if TYPE_CHECKING:
-    from scramp import ScramMechanism
 
 # The iterations of a password without a count of its own (ScramCredentialUtils, kafka-configs.sh).
 ITERATIONS_DEFAULT = 4096
 # ScramLoginModule.TOKEN_AUTH_CONFIG.
 _TOKEN_EXTENSION = "tokenauth"
 _NONCE_BYTES = 16
+_SALT_BYTES = 16
 # ScramMessages.AbstractScramMessage.
 _NAME = r"(?:[\x01-+\--<>-\x7f]|=2C|=3D)+"
 _VALUE = r"[\x01-+\--\x7f]+"
@@ -77,8 +78,9 @@ class ScramCredential:
 
 def credential_of_password(hash_: ScramHash, password: str, iterations: int = ITERATIONS_DEFAULT) -> ScramCredential:
     """Return the credential of a password, with a random salt. It takes milliseconds."""
-    salt, stored_key, server_key, iterations = _mechanism_of(hash_).make_auth_info(password, iteration_count=iterations)
-    return ScramCredential(salt, stored_key, server_key, iterations)
+    salt = token_bytes(_SALT_BYTES)
+    salted_password = hashlib.pbkdf2_hmac(hash_.hash_name, password.encode(), salt, iterations)
+    return credential_of_salted_password(hash_, salted_password, salt, iterations)
 
 
 def credential_of_salted_password(
@@ -90,19 +92,42 @@ def credential_of_salted_password(
     return ScramCredential(salt, stored_key, hmac.digest(salted_password, b"Server Key", hash_.hash_name), iterations)
 
 
-# Returns the credential that a client has set for a user, or None.
-FindScramCredential = Callable[[ScramHash, str], ScramCredential | None]
+class TokenCredential(NamedTuple):
+    """The credential of a delegation token. owner: the user that a client with it is. expiry_ms: that of the token."""
+
+    credential: ScramCredential
+    owner: str
+    expiry_ms: int
+
+
+class ClusterCredentials(Protocol):
+    """What clients have created in the cluster."""
+
+    def find_credential(self, hash_: ScramHash, user: str) -> ScramCredential | None:
+        """Return the credential that a client has set for a user, or None."""
+        ...
+
+    def find_token(self, hash_: ScramHash, token_id: str) -> TokenCredential | None:
+        """Return the credential of a delegation token, or None."""
+        ...
 
 
 class ScramExchange:
     """An Exchange of SCRAM. The channel binding of the final message is signed and not checked, as in Kafka."""
 
-    def __init__(self, hash_: ScramHash, find_credential: Callable[[str], ScramCredential | None]) -> None:
-        """find_credential: returns the credential of a user, or None."""
+    def __init__(
+        self,
+        hash_: ScramHash,
+        find_credential: Callable[[str], ScramCredential | None],
+        find_token: Callable[[str], TokenCredential | None],
+    ) -> None:
+        """find_credential: returns the credential of a user, or None. find_token: that of a token id, or None."""
         self.result: Authenticated | None = None
         self._hash_name = hash_.hash_name
         self._find_credential = find_credential
-        self._user = ""
+        self._find_token = find_token
+        # The result for a client that proves that it has the credential.
+        self._claimed = Authenticated(ANONYMOUS)
         self._nonce = ""
         # The first messages of client and server, for the signatures.
         self._signed = ""
@@ -122,15 +147,16 @@ class ScramExchange:
         match = _CLIENT_FIRST.fullmatch(text)
         if match is None:
             raise SaslFailed("Invalid SCRAM client first message")
-        self._user = match["user"].replace("=2C", ",").replace("=3D", "=")
+        user = match["user"].replace("=2C", ",").replace("=3D", "=")
         # A map in Kafka: an extension that is there twice is signed once.
         extensions = dict(part.split("=", 1) for part in match["extensions"].split(",")[1:])
-        # There are no delegation tokens.
-        is_token = extensions.get(_TOKEN_EXTENSION, "").lower() == "true"
-        credential = None if is_token else self._find_credential(self._user)
+        if extensions.get(_TOKEN_EXTENSION, "").lower() == "true":
+            credential = self._claim_token(user)
+        else:
+            credential, self._claimed = self._find_credential(user), Authenticated(Principal(user))
         if credential is None:
             raise SaslFailed("Authentication failed: Invalid user credentials")
-        if match["authorization_id"] and match["authorization_id"] != self._user:
+        if match["authorization_id"] and match["authorization_id"] != user:
             reason = "Authentication failed: Client requested an authorization id that is different from username"
             raise SaslFailed(reason, reason)
         self._credential = credential
@@ -140,6 +166,13 @@ class ScramExchange:
         bare = ",".join([match["named"], *(f"{name}={value}" for name, value in extensions.items())])
         self._signed = f"{bare},{answer}"
         return answer
+
+    def _claim_token(self, token_id: str) -> ScramCredential | None:
+        token = self._find_token(token_id)
+        if token is None:
+            return None
+        self._claimed = Authenticated(Principal(token.owner), token.expiry_ms, is_by_token=True)
+        return token.credential
 
     def _take_final(self, text: str, credential: ScramCredential) -> str:
         match = _CLIENT_FINAL.fullmatch(text)
@@ -155,12 +188,5 @@ class ScramExchange:
         client_key = bytes(left ^ right for left, right in zip(proof, signature, strict=True))
         if not hmac.compare_digest(hashlib.new(self._hash_name, client_key).digest(), credential.stored_key):
             raise SaslFailed("Invalid client credentials")
-        self.result = Authenticated(Principal(self._user))
+        self.result = self._claimed
         return f"v={b64encode(hmac.digest(credential.server_key, signed, self._hash_name)).decode()}"
-
-
-def _mechanism_of(hash_: ScramHash) -> ScramMechanism:
-    # Lazy: most brokers have no SCRAM listener.
-    from scramp import ScramMechanism
-
-    return ScramMechanism(hash_.mechanism)

@@ -10,13 +10,20 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
+from jwt.algorithms import RSAAlgorithm
 
 from fauxka.broker.config.broker_config import BrokerConfig
 from fauxka.broker.config.config_types import ConfigError
 from fauxka.broker.security.listener_security import Accounts, ListenerKeys, mechanisms_of
 from fauxka.broker.security.oauth.bearer_token import InvalidToken, TokenValidator
 from fauxka.broker.security.oauth.key_set import KeySet
-from fauxka.broker.security.oauth.key_source import KEY_SET_BYTES_MAX, RefreshTimes, UrlKeySource
+from fauxka.broker.security.oauth.key_source import (
+    BACKOFF_MS_MAX,
+    BACKOFF_MS_MIN,
+    KEY_SET_BYTES_MAX,
+    RefreshTimes,
+    UrlKeySource,
+)
 from fauxka.broker.security.oauth.signed_validator import ClaimRules, SignedValidator
 from fauxka.broker.security.oauth.token_issuer import OwnTokenValidator, TokenClaims, TokenIssuer
 from fauxka.broker.security.oauth.unsecured_validator import UnsecuredOptions, UnsecuredValidator
@@ -27,7 +34,7 @@ from fauxka.broker.security.users import Users
 from fauxka.protocol.frames import FrameError
 
 from ...golden.case_recorder import Json
-from ...golden.oauth_tokens import Jws, base64url, rsa_jwk
+from ...golden.oauth_tokens import Jws, base64url, rsa_jwk, rsa_key
 from ...serving_process import POLL_SECONDS
 
 NOW_MS = 1_700_000_000_000
@@ -172,6 +179,7 @@ class KeyServer:
     body: bytes = b""
     status: int = 200
     requests: int = 0
+    headers: dict[str, str] = field(default_factory=dict[str, str])
     served: threading.Condition = field(default_factory=threading.Condition)
 
     def wait_for_request(self, number: int) -> None:
@@ -185,6 +193,8 @@ def key_server(state: KeyServer) -> Generator[str]:
         def do_GET(self) -> None:
             self.send_response(state.status)
             self.send_header("Content-Length", str(len(state.body)))
+            for name, value in state.headers.items():
+                self.send_header(name, value)
             self.end_headers()
             self.wfile.write(state.body)
             with state.served:
@@ -247,6 +257,22 @@ def test_key_set_is_fetched_again_after_a_token_of_an_unknown_key() -> None:
         assert eventually_validates(validator, signed_by("any"))
 
 
+@pytest.mark.parametrize("backoff_ms", [0, 10**18])
+def test_wait_between_two_tries_is_bounded(backoff_ms: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    state, slept = KeyServer(b"", status=503), list[float]()
+
+    def sleep(seconds: float) -> None:
+        slept.append(seconds)
+        state.body, state.status = set_of("first"), 200
+
+    monkeypatch.setattr("fauxka.broker.security.oauth.key_source.time.sleep", sleep)
+    with key_server(state) as url:
+        source = UrlKeySource(url, RefreshTimes(60_000, backoff_ms, backoff_ms))
+        assert eventually_validates(SignedValidator(source, RULES), signed_by("first"))
+
+    assert [BACKOFF_MS_MIN <= seconds * 1000 <= BACKOFF_MS_MAX for seconds in slept] == [True]
+
+
 def test_broker_starts_without_a_key_set_and_gets_it_later() -> None:
     state = KeyServer(b"", status=503)
     with key_server(state) as url:
@@ -256,6 +282,44 @@ def test_broker_starts_without_a_key_set_and_gets_it_later() -> None:
 
         assert not before
         assert eventually_validates(validator, signed_by("first"))
+
+
+@pytest.mark.parametrize("scheme", ["https", "ftp", "file"])
+def test_redirect_to_another_scheme_is_not_followed(scheme: str, caplog: pytest.LogCaptureFixture) -> None:
+    state = KeyServer(b"", status=302, headers={"Location": f"{scheme}://127.0.0.1:1/keys"})
+    with key_server(state) as url:
+        source = UrlKeySource(url, TIMES)
+        state.body, state.status = set_of("first"), 200
+
+        assert eventually_validates(SignedValidator(source, RULES), signed_by("first"))
+    assert "redirect" in caplog.text.lower()
+
+
+def test_redirect_within_the_scheme_is_followed() -> None:
+    state = KeyServer(set_of("first"))
+    with key_server(state) as url:
+        redirecting = KeyServer(b"", status=302, headers={"Location": url})
+        with key_server(redirecting) as other:
+            assert validates(SignedValidator(UrlKeySource(other, TIMES), RULES), signed_by("first"))
+
+
+def test_password_and_query_of_the_url_are_in_no_log(caplog: pytest.LogCaptureFixture) -> None:
+    state = KeyServer(b"", status=503)
+    with key_server(state) as url:
+        secret_url = url.replace("http://", "http://alice:password@") + "?key=api-key"
+        source = UrlKeySource(secret_url, TIMES)
+        state.body, state.status = set_of("first"), 200
+        assert eventually_validates(SignedValidator(source, RULES), signed_by("first"))
+
+    assert "/keys" in caplog.text
+    assert not [secret for secret in ("password", "api-key") if secret in caplog.text]
+
+
+def test_private_key_of_a_set_is_used_as_a_public_one() -> None:
+    private = RSAAlgorithm.to_jwk(rsa_key("first"), as_dict=True)
+    source = FixedKeys({**private, "kid": "first"})
+
+    assert validates(SignedValidator(source, RULES), signed_by("first"))
 
 
 @pytest.mark.parametrize("body", [b"x", b"[]", b"{}", b'{"keys":1}', b"[" * 200_000, b" " * (KEY_SET_BYTES_MAX + 1)])

@@ -6,6 +6,7 @@ from fauxka.broker.security.principal import ANONYMOUS, Principal
 from fauxka.broker.security.sasl.exchange import SaslFailed
 from fauxka.broker.security.sasl.mechanisms import Mechanisms
 from fauxka.broker.security.sasl.sasl_session import SaslSession, Stage
+from fauxka.broker.security.sasl.scram import ScramHash
 from fauxka.broker.security.users import Users
 from fauxka.protocol.frames import FrameError
 
@@ -22,12 +23,21 @@ def clock() -> ManualClock:
     return ManualClock()
 
 
+class NoCredentials:
+    """The credentials of a cluster in which no client has created any."""
+
+    def find_credential(self, hash_: ScramHash, user: str) -> None:
+        pass
+
+    def find_token(self, hash_: ScramHash, token_id: str) -> None:
+        pass
+
+
 def session_on(clock: ManualClock, reauth_ms: int = 0) -> SaslSession:
     users = Users({"alice": "secret", "bob": "other"})
     names = [PLAIN, "SCRAM-SHA-256"]
-    return SaslSession(
-        Mechanisms(names, users, dict.fromkeys(names, reauth_ms)), lambda hash_, user: None, clock, lambda: None
-    )
+    mechanisms = Mechanisms(names, users, dict.fromkeys(names, reauth_ms))
+    return SaslSession(mechanisms, NoCredentials(), clock, lambda: None)
 
 
 def authenticate(session: SaslSession, token: bytes = ALICE, mechanism: str = PLAIN) -> None:

@@ -14,6 +14,8 @@ from fauxka.broker.security.sasl.scram import (
     credential_of_password,
 )
 
+from ...golden.sasl_client import ScramClient as GoldenClient
+
 CREDENTIALS = {hash_: credential_of_password(hash_, "secret") for hash_ in ScramHash}
 
 
@@ -21,7 +23,7 @@ def exchange_of(hash_: ScramHash, user: str = "alice") -> ScramExchange:
     def find(name: str) -> ScramCredential | None:
         return CREDENTIALS[hash_] if name == user else None
 
-    return ScramExchange(hash_, find)
+    return ScramExchange(hash_, find, lambda token_id: None)
 
 
 @pytest.mark.parametrize("hash_", ScramHash)
@@ -34,6 +36,20 @@ def test_client_with_the_password_and_the_broker_trust_each_other(hash_: ScramHa
 
     assert exchange.result is not None
     assert exchange.result.principal == Principal(user)
+
+
+# Each is another text after SASLprep, or is refused by it.
+@pytest.mark.parametrize("password", ["e\u0301", "pass\u00a0word", "\u2168", "a\u00adb", "bell\x07", "\u05d0a", ""])
+@pytest.mark.parametrize("hash_", ScramHash)
+def test_password_is_used_as_it_is(hash_: ScramHash, password: str) -> None:
+    credential = credential_of_password(hash_, password)
+    client = GoldenClient(hash_.mechanism, password=password)
+    exchange = ScramExchange(hash_, lambda name: credential, lambda token_id: None)
+
+    server_first = exchange.evaluate(client.first)
+    server_final = exchange.evaluate(client.final(server_first))
+
+    assert client.is_signature(server_final)
 
 
 def test_user_whose_name_is_not_ascii_fails_as_in_kafka() -> None:

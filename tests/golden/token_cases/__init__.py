@@ -1,0 +1,1 @@
+"""The cases of capture_tokens."""
