@@ -106,6 +106,9 @@ def test_stores_and_credentials_of_the_secrets_folder_and_a_jaas_file(engine: En
         trusted = {"security.protocol": "SASL_SSL", "ssl.ca.location": str(secrets / "ca.pem")}
         round_trip(f"localhost:{port}", {**trusted, **login})
         round_trip(f"localhost:{plain}", {"security.protocol": "SASL_PLAINTEXT", **login})
+        # As a health check of a compose file.
+        command = ("kafka-broker-api-versions", "--command-config", "/etc/kafka/secrets/client.properties")
+        engine.step("exec", broker, *command, "--bootstrap-server", f"localhost:{port}")
 
         assert is_healthy(engine, broker)
         assert "environment has no effect" not in engine.log(broker)
