@@ -99,7 +99,7 @@ def test_keys_of_one_listener_are_gathered_from_all_sources() -> None:
     assert (gathered.notes, gathered.warnings) == ([], [])
 
 
-@pytest.mark.parametrize("end", ["max.connections", "ssl.principal.mapping.rules", "scram-sha-256.sasl.jaas.config"])
+@pytest.mark.parametrize("end", ["max.connections", "ssl.cipher.suites", "scram-sha-256.sasl.jaas.config"])
 def test_key_of_one_listener_without_effect_is_accepted_with_a_note(end: str) -> None:
     name = f"listener.name.external.{end}"
 
