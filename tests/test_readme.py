@@ -164,7 +164,8 @@ def test_every_way_to_serve_serves(line: str, tmp_path: Path) -> None:
     finally:
         process.kill()
 
-    assert re.fullmatch(r"PLAINTEXT://127\.0\.0\.1:\d+\n", first), log
+    (protocol,) = re.findall(r"--listener (\w+)", line) or ["PLAINTEXT"]
+    assert re.fullmatch(rf"{protocol}://127\.0\.0\.1:\d+\n", first), log
     assert process.returncode == 0, log
 
 

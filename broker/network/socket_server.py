@@ -192,12 +192,18 @@ class SocketServer:
             accepted.setblocking(False)
             # As Kafka's Acceptor does, so that no response waits for the acknowledgement of the previous one.
             accepted.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-            await asyncio.get_running_loop().connect_accepted_socket(
+            connecting = asyncio.get_running_loop().connect_accepted_socket(
                 lambda: unattached.connection,
                 accepted,
                 ssl=tls,
                 ssl_handshake_timeout=None if tls is None else TLS_HANDSHAKE_SECONDS_MAX,
             )
+            if tls is not None:
+                # Lazy: most brokers have plain listeners only.
+                from ..security.tls.alerting_handshake import with_alert
+
+                connecting = with_alert(connecting)
+            await connecting
             unattached.is_attached = True
             self._quotas.attached(unattached.connection)
         except OSError as error:

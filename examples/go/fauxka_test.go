@@ -24,12 +24,13 @@ type fauxka struct {
 	Admin     string
 }
 
-// startFauxka starts a broker that stops with the test; `fauxka` must be on the PATH.
-func startFauxka(t *testing.T) *fauxka {
+// startFauxka starts a broker with options of `fauxka serve` that stops with the test; `fauxka` must be on the PATH.
+func startFauxka(t *testing.T, options ...string) *fauxka {
 	t.Helper()
 	readyFile := filepath.Join(t.TempDir(), "ready.json")
 	var log bytes.Buffer
-	command := exec.Command("fauxka", "serve", "--port", "0", "--admin-port", "0", "--ready-file", readyFile)
+	options = append([]string{"serve", "--port", "0", "--admin-port", "0", "--ready-file", readyFile}, options...)
+	command := exec.Command("fauxka", options...)
 	command.Stdout, command.Stderr = &log, &log
 	if err := command.Start(); err != nil {
 		t.Fatal(err)
@@ -75,6 +76,12 @@ func (broker *fauxka) ask(t *testing.T, path string, body string, answer any) {
 	if body != "" {
 		method = http.MethodPost
 	}
+	broker.call(t, method, path, body, answer)
+}
+
+// call calls the admin API. answer: what the body of the response is decoded into, or nil.
+func (broker *fauxka) call(t *testing.T, method string, path string, body string, answer any) {
+	t.Helper()
 	request, err := http.NewRequest(method, "http://"+broker.Admin+path, bytes.NewBufferString(body))
 	if err != nil {
 		t.Fatal(err)

@@ -54,6 +54,19 @@ def test_java_with_a_certificate_writes_and_reads(
     assert SecuredTools(program, mutual_tls_broker, configuration, tmp_path).write_and_read("certificate") == LINES
 
 
+def test_java_without_a_certificate_reports_a_failed_handshake(
+    program: JavaProgram, mutual_tls_broker: SecuredBroker, tmp_path: Path
+) -> None:
+    lines = mutual_tls_broker.filled(blocks_of("Java")[1]).splitlines()
+    configuration = "\n".join(line for line in lines if not line.startswith("ssl.keystore"))
+
+    listed = SecuredTools(program, mutual_tls_broker, configuration, tmp_path).list_topics()
+
+    assert listed.exit == 1
+    # Of the SslAuthenticationException: without the alert, the client tries again for a minute.
+    assert "Failed to process post-handshake messages" in listed.output
+
+
 @pytest.mark.parametrize("mechanism", MECHANISMS)
 def test_java_reports_a_wrong_password(
     program: JavaProgram, secured_broker: SecuredBroker, tmp_path: Path, mechanism: str

@@ -2,12 +2,12 @@
 
 import re
 import shutil
-import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from ..projects import run_in_project
 from ..serving_process import environment
 from .secured_broker import SecuredBroker, blocks_of
 
@@ -38,22 +38,6 @@ def project(tmp_path: Path) -> Iterator[Path]:
     shutil.rmtree(folder)
 
 
-def run(folder: Path, variables: dict[str, str], *command: str) -> str:
-    """Run a command in a folder, and return its output; it has to succeed."""
-    ended = subprocess.run(
-        command,
-        cwd=folder,
-        env=variables,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        timeout=SECONDS_MAX,
-        check=False,
-    )
-    assert ended.returncode == 0, f"{' '.join(command)}:\n{ended.stdout[-6000:]}"
-    return ended.stdout
-
-
 def words_of(text: str) -> str:
     """Return the text with one blank between its words."""
     return re.sub(r"\s+", " ", text)
@@ -62,16 +46,19 @@ def words_of(text: str) -> str:
 @pytest.mark.go
 @pytest.mark.parametrize("client", ["FranzGo", "Sarama"])
 def test_client_in_go_writes_reads_and_reports_a_wrong_password(variables: dict[str, str], client: str) -> None:
-    output = run(GO, variables, "go", "test", "-count=1", "-v", "-run", f"^Test{client}", ".")
+    command = ("go", "test", "-count=1", "-v", "-run", f"^Test{client}", ".")
+
+    output = run_in_project(GO, variables, *command, seconds_max=SECONDS_MAX)
 
     assert len(re.findall(rf"^--- PASS: Test{client}", output, re.MULTILINE)) == 3
 
 
 @pytest.mark.node
 def test_client_in_node_writes_reads_and_reports_a_wrong_password(variables: dict[str, str], project: Path) -> None:
-    run(project, variables, "npm", "ci", "--no-audit", "--no-fund", "--ignore-scripts")
+    installing = ("npm", "ci", "--no-audit", "--no-fund", "--ignore-scripts")
+    run_in_project(project, variables, *installing, seconds_max=SECONDS_MAX)
 
-    output = run(project, variables, "npm", "test")
+    output = run_in_project(project, variables, "npm", "test", seconds_max=SECONDS_MAX)
 
     assert "# pass 5\n" in output
     assert "# fail 0\n" in output

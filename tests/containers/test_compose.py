@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from fauxka.testing.remote_broker import RemoteBroker
+
 from ..broker.compose_environments import ENVIRONMENTS, ComposeEnvironment
 from ..image.built_image import ROOT, wait_until
 from ..serving_process import Ended
@@ -76,6 +78,39 @@ def test_spark_job_of_the_example_counts_what_the_producer_sent(
     assert f"100 orders, {duplicates} appended twice" in counted.output
     assert f"appended twice {duplicates}, " in verdict.output
     assert "sent 100 orders" in seen.output
+
+
+def test_secured_example_serves_a_user_with_an_acl_over_sasl_ssl(engine: Engine, tmp_path: Path) -> None:
+    kafka_port, admin_port = str(free_port()), str(free_port())
+    file = EXAMPLES / "compose-secured.yaml"
+    with composed(engine, file, KAFKA_PORT=kafka_port, ADMIN_PORT=admin_port) as services:
+        created = services.run("logs", "--no-color", "--follow", "topics")
+        authority = services.run("exec", "-T", "broker", "cat", "/tmp/certificates/ca.pem")
+        (tmp_path / "ca.pem").write_text(authority.output)
+        allow_alice(admin_port)
+        security = {
+            "security.protocol": "SASL_SSL",
+            "ssl.ca.location": str(tmp_path / "ca.pem"),
+            "sasl.mechanism": "SCRAM-SHA-512",
+            "sasl.username": "alice",
+            "sasl.password": "secret",
+        }
+
+        round_trip(f"localhost:{kafka_port}", security)
+
+    assert "Created topic orders." in created.output
+
+
+def allow_alice(admin_port: str) -> None:
+    """Allow the user of the example what a producer and a consumer of a group need."""
+    broker = RemoteBroker(f"http://127.0.0.1:{admin_port}")
+    for resource_type, name, operation in (
+        ("TOPIC", "orders", "WRITE"),
+        ("TOPIC", "orders", "READ"),
+        ("GROUP", "readers", "READ"),
+    ):
+        acl = {"principal": "User:alice", "operation": operation, "resource_type": resource_type, "name": name}
+        broker.call("POST", "/v1/acls", acl)
 
 
 def test_compose_file_for_kafka_with_a_health_check_and_a_container_that_creates_topics(engine: Engine) -> None:

@@ -5,6 +5,7 @@ import json
 import re
 import socket
 import uuid
+from collections.abc import Mapping
 
 import pytest
 from confluent_kafka import Consumer, Producer
@@ -24,12 +25,13 @@ def is_ready(engine: Engine, name: str) -> bool:
     return READY in engine.log(name)
 
 
-def round_trip(bootstrap: str) -> None:
-    """Send a record and read it back through a group."""
-    producer = Producer({"bootstrap.servers": bootstrap})
+def round_trip(bootstrap: str, security: Mapping[str, str] | None = None) -> None:
+    """Send a record and read it back through a group. security: further configuration of the clients."""
+    config = {"bootstrap.servers": bootstrap, **(security or {})}
+    producer = Producer(dict(config))
     producer.produce("orders", b"one coffee")
     assert producer.flush(30) == 0
-    consumer = Consumer({"bootstrap.servers": bootstrap, "group.id": "readers", "auto.offset.reset": "earliest"})
+    consumer = Consumer({**config, "group.id": "readers", "auto.offset.reset": "earliest"})
     consumer.subscribe(["orders"])
     message = consumer.poll(30)
     consumer.close()

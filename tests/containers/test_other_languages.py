@@ -1,13 +1,13 @@
 """The modules of testcontainers in Java, Go and Node, each with the tests of its own project, and the examples."""
 
 import shutil
-import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
 from ..image.built_image import ROOT
+from ..projects import run_in_project
 from .engine import IMAGE, UNEXPOSED, Engine, images_named
 
 pytestmark = [pytest.mark.containers, pytest.mark.timeout(1800)]
@@ -19,18 +19,7 @@ SECONDS_MAX = 1500
 
 def run(engine: Engine, folder: Path, *command: str, image: str = IMAGE) -> str:
     """Run a command in a folder with the engine, and return its output; it has to succeed."""
-    ended = subprocess.run(
-        command,
-        cwd=folder,
-        env={**engine.environment, "FAUXKA_IMAGE": image},
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        timeout=SECONDS_MAX,
-        check=False,
-    )
-    assert ended.returncode == 0, f"{' '.join(command)}:\n{ended.stdout[-6000:]}"
-    return ended.stdout
+    return run_in_project(folder, {**engine.environment, "FAUXKA_IMAGE": image}, *command, seconds_max=SECONDS_MAX)
 
 
 def copied(folder: Path, tmp_path: Path) -> Path:

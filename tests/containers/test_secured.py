@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
-from confluent_kafka import Consumer, KafkaError, Producer
+from confluent_kafka import KafkaError, Producer
 
 from fauxka.broker.config.config_types import ConfigError
 from fauxka.broker.security.tls.throw_away_ca import ensure_files
@@ -13,7 +13,7 @@ from fauxka.testcontainers import FauxkaContainer
 
 from ..image.built_image import wait_until
 from .engine import IMAGE, Engine
-from .test_docker_run import free_port, is_ready
+from .test_docker_run import free_port, is_ready, round_trip
 
 pytestmark = [pytest.mark.containers, pytest.mark.timeout(1200)]
 
@@ -31,22 +31,10 @@ KafkaServer {
 """
 
 
-def round_trip(config: Mapping[str, str]) -> None:
-    """Send a record and read it back through a group."""
-    producer = Producer(dict(config))
-    producer.produce("orders", b"one coffee")
-    assert producer.flush(30) == 0
-    consumer = Consumer({**config, "group.id": "readers", "auto.offset.reset": "earliest"})
-    consumer.subscribe(["orders"])
-    message = consumer.poll(30)
-    consumer.close()
-    assert message is not None
-    assert message.value() == b"one coffee"
-
-
-def errors_of(config: Mapping[str, str]) -> set[int]:
+def errors_of(bootstrap: str, security: Mapping[str, str]) -> set[int]:
     """Return the codes of the errors that a producer of one record reports until it gives the record up."""
     errors: list[KafkaError] = []
+    config = {"bootstrap.servers": bootstrap, **security}
     producer = Producer({**config, "error_cb": errors.append, "message.timeout.ms": 2000})
     producer.produce("never", b"never")
     producer.flush(30)
@@ -82,16 +70,13 @@ def test_short_variables_are_a_secured_broker_that_is_healthy(engine: Engine, tm
     with engine.running(*options) as broker:
         wait_until(lambda: is_ready(engine, broker))
         engine.step("cp", f"{broker}:/tmp/certificates/ca.pem", str(tmp_path / "ca.pem"))
-        trusted = {
-            "bootstrap.servers": f"localhost:{port}",
-            "security.protocol": "SASL_SSL",
-            "ssl.ca.location": str(tmp_path / "ca.pem"),
-        }
+        trusted = {"security.protocol": "SASL_SSL", "ssl.ca.location": str(tmp_path / "ca.pem")}
+        address = f"localhost:{port}"
 
-        round_trip({**trusted, **LOGIN})
+        round_trip(address, {**trusted, **LOGIN})
 
         assert is_healthy(engine, broker)
-        assert KafkaError._AUTHENTICATION in errors_of({**trusted, **LOGIN, "sasl.password": "wrong"})
+        assert KafkaError._AUTHENTICATION in errors_of(address, {**trusted, **LOGIN, "sasl.password": "wrong"})
         assert "secret" not in engine.log(broker)
 
 
@@ -119,8 +104,11 @@ def test_stores_and_credentials_of_the_secrets_folder_and_a_jaas_file(engine: En
         wait_until(lambda: is_ready(engine, broker))
 
         trusted = {"security.protocol": "SASL_SSL", "ssl.ca.location": str(secrets / "ca.pem")}
-        round_trip({"bootstrap.servers": f"localhost:{port}", **trusted, **login})
-        round_trip({"bootstrap.servers": f"localhost:{plain}", "security.protocol": "SASL_PLAINTEXT", **login})
+        round_trip(f"localhost:{port}", {**trusted, **login})
+        round_trip(f"localhost:{plain}", {"security.protocol": "SASL_PLAINTEXT", **login})
+        # As a health check of a compose file.
+        command = ("kafka-broker-api-versions", "--command-config", "/etc/kafka/secrets/client.properties")
+        engine.step("exec", broker, *command, "--bootstrap-server", f"localhost:{port}")
 
         assert is_healthy(engine, broker)
         assert "environment has no effect" not in engine.log(broker)
@@ -137,14 +125,14 @@ def test_users_of_a_listener_come_from_its_own_variable(engine: Engine) -> None:
         "--env=KAFKA_LISTENER_NAME_OUT__SIDE_PLAIN_SASL_JAAS_CONFIG="
         'org.apache.kafka.common.security.plain.PlainLoginModule required user_alice="secret";',
     )
-    address = {"bootstrap.servers": f"localhost:{port}", "security.protocol": "SASL_PLAINTEXT"}
+    security = {"security.protocol": "SASL_PLAINTEXT", **LOGIN}
     with engine.running(*options) as broker:
         wait_until(lambda: is_ready(engine, broker))
 
-        round_trip({**address, **LOGIN})
+        round_trip(f"localhost:{port}", security)
 
         assert is_healthy(engine, broker)
-        assert errors_of({**address, **LOGIN, "sasl.mechanism": "PLAIN"})
+        assert errors_of(f"localhost:{port}", {**security, "sasl.mechanism": "PLAIN"})
 
 
 def test_listener_that_demands_certificates_is_healthy(engine: Engine) -> None:
@@ -171,7 +159,7 @@ def test_missing_file_with_a_secret_is_one_line_and_exit_code_2(engine: Engine) 
 def test_container_has_what_a_client_needs(of_engine: Engine, protocol: str) -> None:
     users = USERS if protocol.startswith("SASL") else None
     with FauxkaContainer(IMAGE, security_protocol=protocol, users=users) as fauxka:
-        round_trip(fauxka.client_config(mechanism="SCRAM-SHA-512"))
+        round_trip(fauxka.get_bootstrap_server(), fauxka.client_config(mechanism="SCRAM-SHA-512"))
 
 
 def test_container_with_several_nodes_and_client_certificates(of_engine: Engine) -> None:
@@ -179,8 +167,9 @@ def test_container_with_several_nodes_and_client_certificates(of_engine: Engine)
     with container as fauxka:
         assert fauxka.tls_dir is not None
         certificate = str(fauxka.tls_dir / "client.pem")
+        own = {"ssl.certificate.location": certificate, "ssl.key.location": certificate}
 
-        round_trip({**fauxka.client_config(), "ssl.certificate.location": certificate, "ssl.key.location": certificate})
+        round_trip(fauxka.get_bootstrap_server(), {**fauxka.client_config(), **own})
     assert fauxka.tls_dir.exists()
 
 

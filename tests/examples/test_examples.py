@@ -59,7 +59,7 @@ def root(tmp_path: Path) -> Path:
 def test_python(place: str, root: Path) -> None:
     output = run_example("python", place, root)
 
-    assert re.search(r"^2 passed|=+ 2 passed", output, re.MULTILINE)
+    assert re.search(r"^4 passed|=+ 4 passed", output, re.MULTILINE)
 
 
 @pytest.mark.kcat

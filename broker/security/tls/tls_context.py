@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ...config.config_types import ConfigError
+from .alerting_handshake import AlertingSSLObject
 from .key_store import Store
 
 # Kafka's values of ssl.client.auth.
@@ -34,6 +35,7 @@ def new_context(settings: TlsSettings, key_pem: bytes | None = None) -> ssl.SSLC
     key_pem: the content of the key store as PEM; None to read it.
     """
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.sslobject_class = AlertingSSLObject
     versions = [_version_of(name) for name in settings.protocols]
     if not versions:
         raise ConfigError(f"ssl.enabled.protocols: it is empty; allowed: {', '.join(_VERSIONS)}")

@@ -1,6 +1,10 @@
 // The module of testcontainers-node as its documentation uses it. The image has the name of Confluent's image here, so that
 // nothing else differs from a test with Kafka.
 import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { test } from "node:test";
 import { KafkaContainer } from "@testcontainers/kafka";
 import { Kafka, logLevel } from "kafkajs";
@@ -24,9 +28,44 @@ for (const [image, isKraftByTag] of [
   });
 }
 
+test("KafkaContainer with SASL_SSL: confluentinc/cp-kafka:7.6.0", async () => {
+  const { store, certificate } = newKeyStore("keys");
+  const user = { name: "alice", password: "secret" };
+  const container = await new KafkaContainer("confluentinc/cp-kafka:7.6.0")
+    .withKraft()
+    .withSaslSslListener({
+      port: 9096,
+      sasl: { mechanism: "SCRAM-SHA-512", user },
+      keystore: { content: store, passphrase: "keys" },
+    })
+    .start();
+  try {
+    const sasl = { mechanism: "scram-sha-512", username: user.name, password: user.password };
+    const secured = { ssl: { ca: [certificate] }, sasl };
+    await roundTrip(`${container.getHost()}:${container.getMappedPort(9096)}`, secured);
+  } finally {
+    await container.stop();
+  }
+});
+
+/** Returns a PKCS12 store with a certificate for localhost, and the certificate. */
+function newKeyStore(passphrase) {
+  const folder = mkdtempSync(join(tmpdir(), "keys-"));
+  const [key, certificate, store] = ["key.pem", "certificate.pem", "store.p12"].map((name) => join(folder, name));
+  const subject = ["-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost,IP:127.0.0.1"];
+  try {
+    execFileSync("openssl", ["req", "-x509", "-newkey", "rsa:2048", "-nodes", "-keyout", key, "-out", certificate, ...subject]);
+    const chain = ["-inkey", key, "-in", certificate, "-out", store, "-passout", `pass:${passphrase}`];
+    execFileSync("openssl", ["pkcs12", "-export", ...chain]);
+    return { store: readFileSync(store), certificate: readFileSync(certificate) };
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}
+
 /** Sends one record and reads it back through a consumer group. */
-async function roundTrip(broker) {
-  const kafka = new Kafka({ brokers: [broker], logLevel: logLevel.ERROR });
+async function roundTrip(broker, options = {}) {
+  const kafka = new Kafka({ ...options, brokers: [broker], logLevel: logLevel.ERROR });
   const producer = kafka.producer();
   await producer.connect();
   await producer.send({ topic: "orders", messages: [{ value: "one coffee" }] });

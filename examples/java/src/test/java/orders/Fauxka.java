@@ -10,6 +10,8 @@ import java.net.http.HttpResponse;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.concurrent.TimeUnit;
 
 /** A broker in its own process, on free ports, and its admin API. `fauxka` must be on the PATH. */
@@ -23,11 +25,14 @@ final class Fauxka implements AutoCloseable {
     private final Process process;
     private final JsonNode ready;
 
-    Fauxka() throws IOException, InterruptedException {
+    /** Starts a broker with these options of `fauxka serve`. */
+    Fauxka(String... options) throws IOException, InterruptedException {
         folder = Files.createTempDirectory("fauxka");
         Path readyFile = folder.resolve("ready.json");
-        process = new ProcessBuilder(
-                "fauxka", "serve", "--port", "0", "--admin-port", "0", "--ready-file", readyFile.toString())
+        List<String> command = new ArrayList<>(List.of("fauxka", "serve", "--port", "0", "--admin-port", "0"));
+        command.addAll(List.of("--ready-file", readyFile.toString(), "--tls-dir", folder.toString()));
+        command.addAll(List.of(options));
+        process = new ProcessBuilder(command)
             .redirectErrorStream(true)
             .redirectOutput(folder.resolve("log").toFile())
             .start();
@@ -39,6 +44,11 @@ final class Fauxka implements AutoCloseable {
         return ready.get("bootstrap").asText();
     }
 
+    /** The trust store with the authority of a broker with TLS; its password is "changeit". */
+    String trustStore() {
+        return folder.resolve("truststore.p12").toString();
+    }
+
     JsonNode post(String path, String body) throws IOException, InterruptedException {
         return answer(request(path)
             .header("Content-Type", "application/json")
@@ -48,6 +58,10 @@ final class Fauxka implements AutoCloseable {
 
     JsonNode get(String path) throws IOException, InterruptedException {
         return answer(request(path).GET().build());
+    }
+
+    JsonNode delete(String path) throws IOException, InterruptedException {
+        return answer(request(path).DELETE().build());
     }
 
     @Override

@@ -3,6 +3,7 @@ package modules;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import java.util.Map;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -72,6 +73,26 @@ class KafkaModulesTest {
             kafka.start();
 
             RoundTrip.run(kafka.getBootstrapServers());
+        }
+    }
+
+    /** As the module's own tests configure SASL: the users of PLAIN in the variable of the listener's JAAS config. */
+    @Test
+    void kafkaContainerWithSasl() throws Exception {
+        String module = "org.apache.kafka.common.security.plain.PlainLoginModule required";
+        try (KafkaContainer kafka = new KafkaContainer("apache/kafka:4.3.0")
+            .withEnv(
+                "KAFKA_LISTENER_SECURITY_PROTOCOL_MAP",
+                "BROKER:PLAINTEXT,PLAINTEXT:SASL_PLAINTEXT,CONTROLLER:PLAINTEXT")
+            .withEnv("KAFKA_LISTENER_NAME_PLAINTEXT_SASL_ENABLED_MECHANISMS", "PLAIN")
+            .withEnv(
+                "KAFKA_LISTENER_NAME_PLAINTEXT_PLAIN_SASL_JAAS_CONFIG", module + " user_alice=\"secret\";")) {
+            kafka.start();
+
+            RoundTrip.run(kafka.getBootstrapServers(), Map.of(
+                "security.protocol", "SASL_PLAINTEXT",
+                "sasl.mechanism", "PLAIN",
+                "sasl.jaas.config", module + " username=\"alice\" password=\"secret\";"));
         }
     }
 

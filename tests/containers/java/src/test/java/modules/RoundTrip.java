@@ -3,6 +3,7 @@ package modules;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import java.time.Duration;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
@@ -21,13 +22,17 @@ final class RoundTrip {
     private RoundTrip() {}
 
     static void run(String bootstrapServers) throws Exception {
-        try (var producer = new KafkaProducer<>(
-            Map.<String, Object>of("bootstrap.servers", bootstrapServers), new StringSerializer(), new StringSerializer())) {
+        run(bootstrapServers, Map.of());
+    }
+
+    static void run(String bootstrapServers, Map<String, Object> security) throws Exception {
+        Map<String, Object> config = new HashMap<>(security);
+        config.put("bootstrap.servers", bootstrapServers);
+        try (var producer = new KafkaProducer<>(config, new StringSerializer(), new StringSerializer())) {
             producer.send(new ProducerRecord<>("orders", "order-1", "one coffee"))
                 .get(WAIT_MAX.toSeconds(), TimeUnit.SECONDS);
         }
-        Map<String, Object> config = Map.of(
-            "bootstrap.servers", bootstrapServers, "group.id", "readers", "auto.offset.reset", "earliest");
+        config.putAll(Map.of("group.id", "readers", "auto.offset.reset", "earliest"));
         try (var consumer = new KafkaConsumer<>(config, new StringDeserializer(), new StringDeserializer())) {
             consumer.subscribe(List.of("orders"));
             long end = System.nanoTime() + WAIT_MAX.toNanos();
