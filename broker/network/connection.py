@@ -47,6 +47,8 @@ RESPONSE_BYTES_WAITING_MAX = 1024 * 1024
 # report that the client does not read.
 RESPONSE_BUFFERS_GATHERED_MAX = 64
 
+# The first bytes of a TLS handshake, content type and major version, as the first half of a size.
+_TLS_HANDSHAKE = 0x1603
 _NO_BUFFER = memoryview(b"")
 _SIZE = Struct(">i")
 # struct linger: on, 0 seconds.
@@ -74,6 +76,11 @@ class FrameHandler(Protocol):
     ) -> Outcome | HandledLater | Deferred[HandledLater]:
         """Handle the request in frame[start:end]. Raises FrameError to end the connection."""
         ...
+
+
+def _wrong_size(size: int, size_max: int) -> str:
+    hint = "; the client may use TLS, and the listener does not" if size >> 16 == _TLS_HANDSHAKE else ""
+    return f"a frame of {size} bytes; {size_max} are allowed{hint}"
 
 
 class Connection(asyncio.BufferedProtocol):
@@ -347,7 +354,7 @@ class Connection(asyncio.BufferedProtocol):
                     break
                 (size,) = _SIZE.unpack_from(self._view, self._start)
                 if not 0 <= size <= self._frame_bytes_max:
-                    raise FrameError(f"a frame of {size} bytes; {self._frame_bytes_max} are allowed")
+                    raise FrameError(_wrong_size(size, self._frame_bytes_max))
                 frame_end = frame_start + size
                 if frame_end > self._end:
                     break
