@@ -13,6 +13,7 @@ from ..storage.producers.emulated_version import EmulatedVersion
 from .brokers.cluster_broker import start_in_process
 from .brokers.process_broker import ProcessBroker
 from .brokers.scenario_broker import ScenarioBroker, create_topic
+from .brokers.tls_broker import TlsBroker
 from .clients.client import ClientOptions, ClientUnavailable, ScenarioClient
 from .clients.clients import NamedClient
 from .clients.consumer import ConsumerOptions, ScenarioConsumer
@@ -63,6 +64,8 @@ def run(scenario: Scenario, client: NamedClient, as_version: str | None = None) 
 
 
 def _start_broker(scenario: Scenario, version: EmulatedVersion) -> ScenarioBroker:
+    if scenario.tls:
+        return TlsBroker(version.name)
     if scenario.on_disk:
         return ProcessBroker(version.name)
     return start_in_process(version.name, scenario.nodes)
@@ -101,8 +104,10 @@ def _run_on(broker: ScenarioBroker, scenario: Scenario, named: NamedClient, vers
 
 
 def _options(broker: ScenarioBroker, scenario: Scenario, name: str, notes: Notes) -> ClientOptions:
+    secured = broker if isinstance(broker, TlsBroker) else None
     return ClientOptions(
-        bootstrap_servers=broker.bootstrap_servers,
+        bootstrap_servers=broker.bootstrap_servers if secured is None else secured.secured_servers,
+        ca=None if secured is None else secured.ca,
         topic=TOPIC,
         is_idempotent=scenario.idempotent,
         request_ms=scenario.request_ms or (RAW_REQUEST_MS if name == RAW else REAL_REQUEST_MS),

@@ -11,6 +11,7 @@ from typing import Any, Literal
 from msgspec import Struct, field
 
 from ..broker.isolation import Surroundings
+from ..broker.security.tls.listener_tls import CertificateKind
 from ..storage.producers.emulated_version import EmulatedVersion
 
 RAW = "raw"
@@ -249,6 +250,21 @@ class StopConsumer(Step, frozen=True, tag="stop_consumer"):
     by: str
 
 
+class Present(Step, frozen=True, tag="present"):
+    """The broker presents another certificate in new handshakes. Connections stay open.
+
+    certificate: a kind of POST /v1/certificates.
+    """
+
+    certificate: CertificateKind
+
+
+class Wait(Step, frozen=True, tag="wait"):
+    """The test waits for ms milliseconds of real time, in which clients connect again."""
+
+    ms: int
+
+
 NodeStep = StopNode | StartNode | Isolate | Rejoin | PauseReplication | ResumeReplication | MoveCoordinator
 
 AnyStep = (
@@ -281,6 +297,8 @@ AnyStep = (
     | StartConsumer
     | Consume
     | StopConsumer
+    | Present
+    | Wait
 )
 
 
@@ -327,6 +345,7 @@ class Scenario(Struct, frozen=True, kw_only=True):
     request_ms, delivery_ms: the request and delivery timeouts of the client.
     on_disk: whether the broker is a process with a data folder. transactional_id: of the first producer.
     acks: of the first producer. nodes: of the cluster; with several, node 1 leads all partitions of the topic first.
+    tls: whether the clients connect by TLS, to a broker with one node that is not on_disk; the raw client has no TLS.
     """
 
     name: str
@@ -346,6 +365,7 @@ class Scenario(Struct, frozen=True, kw_only=True):
     transactional_id: str | None = None
     acks: Acks = "all"
     nodes: int = 1
+    tls: bool = False
     topic_config: dict[str, str] = field(default_factory=dict[str, str])
 
     def steps_for(self, client: str) -> list[AnyStep]:

@@ -9,6 +9,7 @@ from typing import Any, assert_never
 
 from ..protocol.sequences import increment_sequence
 from .brokers.scenario_broker import ScenarioBroker
+from .brokers.tls_broker import TlsBroker
 from .clients import foreign_producer
 from .clients.client import (
     FIRST_PROCESS,
@@ -46,6 +47,7 @@ from .scenario import (
     Lift,
     MoveCoordinator,
     PauseReplication,
+    Present,
     RaiseEpoch,
     Rejoin,
     Release,
@@ -60,6 +62,7 @@ from .scenario import (
     StopConsumer,
     StopNode,
     Stream,
+    Wait,
 )
 
 TOPIC = "events"
@@ -143,6 +146,8 @@ class StepRunner:
                 self._run_rule_step(step)
             case Advance() | Evict() | Forget() | Intrude() | Kill():
                 self._run_broker_step(step)
+            case Present() | Wait():
+                self._run_tls_step(step)
             case (
                 StopNode()
                 | StartNode()
@@ -153,6 +158,17 @@ class StepRunner:
                 | MoveCoordinator()
             ):
                 self._node_steps.run(step)
+            case _:
+                assert_never(step)
+
+    def _run_tls_step(self, step: Present | Wait) -> None:
+        match step:
+            case Present(certificate=kind):
+                assert isinstance(self._broker, TlsBroker), "the scenario has TLS"
+                self._broker.present(kind)
+                self._notes.add("broker", f"presents the certificate {kind} in new handshakes")
+            case Wait(ms=ms):
+                time.sleep(ms / 1000)
             case _:
                 assert_never(step)
 

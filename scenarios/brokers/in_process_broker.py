@@ -23,7 +23,10 @@ class InProcessBroker:
 
     def __init__(self, as_version: str, nodes: int = 1) -> None:
         """Start a broker with the producer rules of a Kafka version."""
-        self._broker = Broker(as_version=as_version, nodes=nodes).start()
+        self._start(Broker(as_version=as_version, nodes=nodes))
+
+    def _start(self, broker: Broker) -> None:
+        self._broker = broker.start()
         self._rules: dict[int, Rule] = {}
 
     @property

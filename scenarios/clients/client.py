@@ -35,7 +35,8 @@ class ClientOptions:
 
     request_ms, delivery_ms: the request and delivery timeouts. add_note: adds a note of a process to the timeline.
     acks: as in Kafka. transactional_id: None for a producer without transactions. process: the name of the producer's
-    process, which is its client id. starts: how often the process has started.
+    process, which is its client id. starts: how often the process has started. ca: the file of the authority that the
+    client trusts; None for a client without TLS.
     """
 
     bootstrap_servers: str
@@ -48,6 +49,7 @@ class ClientOptions:
     transactional_id: str | None = None
     process: str = FIRST_PROCESS
     starts: int = 1
+    ca: str | None = None
 
     def note(self, text: str) -> None:
         """Add a note of this process to the timeline."""
