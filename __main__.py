@@ -9,7 +9,6 @@ import gc
 import os
 import sys
 from collections.abc import Callable, Sequence
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -187,6 +186,12 @@ def commands() -> None:
     help="Bearer token that calls of the admin API must have.",
 )
 @click.option(
+    "--admin-tls",
+    envvar="FAUXKA_ADMIN_TLS",
+    metavar="auto|FILE",
+    help="HTTPS: auto for a throw-away certificate, or a PEM file with certificate and private key.",
+)
+@click.option(
     "admin_allowed_hosts",
     "--admin-allowed-host",
     envvar="FAUXKA_ADMIN_ALLOWED_HOST",
@@ -222,6 +227,7 @@ def serve(
     admin_port: str | None,
     admin_host: str,
     admin_token: str | None,
+    admin_tls: str | None,
     admin_allowed_hosts: tuple[str, ...],
     export_dir: str | None,
     rule_file: str | None,
@@ -233,13 +239,24 @@ def serve(
     """
     # Imports create no garbage; serve_command enables the collector again.
     gc.disable()
-    from .admin.admin_options import parse_admin_options
+    from .admin.admin_options import AUTO, OFF, parse_admin_options
     from .broker.lifecycle import serve_command
     from .broker.runtime import log_output
 
     log_output.set_up_logging(log_output.level_of(log_level))
-    parse_options = partial(parse_admin_options, admin_host, admin_port, admin_token, allowed_hosts=admin_allowed_hosts)
-    serve_options = serve_command.ServeOptions(environment=os.environ, variables=option_variables(), **options)
+
+    def parse_options(export_dir: str) -> AdminOptions | None:
+        options = parse_admin_options(
+            admin_host, admin_port, admin_token, allowed_hosts=admin_allowed_hosts, export_dir=export_dir
+        )
+        return None if options is None else options._replace(tls=admin_tls or None)
+
+    serve_options = serve_command.ServeOptions(
+        environment=os.environ,
+        variables=option_variables(),
+        needs_authority=admin_tls == AUTO and admin_port != OFF,
+        **options,
+    )
     run_broker(serve_options, parse_options, export_dir, read_rules(rule_file))
 
 
@@ -268,13 +285,14 @@ def option_variables() -> dict[str, str | None]:
 
 def run_broker(
     options: ServeOptions,
-    parse_options: Callable[..., AdminOptions | None],
+    parse_options: Callable[[str], AdminOptions | None],
     export_dir: str | None,
     initial_rules: Sequence[FaultRule],
 ) -> None:
     """Serve until SIGTERM or SIGINT. Raises ClickException.
 
-    parse_options: parse_admin_options without its export_dir. export_dir: None or "" for the default.
+    parse_options: returns the options of the admin API for a folder for exports. export_dir: that folder, None or ""
+    for the default.
     initial_rules: in force from the start on.
     """
     from .admin.admin_options import AdminOptionsError, default_export_dir
@@ -282,7 +300,7 @@ def run_broker(
     from .broker.lifecycle import serve_command
 
     try:
-        admin_options = parse_options(export_dir=export_dir or default_export_dir(options.data_dir))
+        admin_options = parse_options(export_dir or default_export_dir(options.data_dir))
         serve_command.serve(options, AdminServer(admin_options, load_scenarios, initial_rules))
     except (serve_command.StartupError, AdminOptionsError) as error:
         raise click.ClickException(str(error)) from error

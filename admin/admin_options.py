@@ -19,6 +19,8 @@ PORT_MAX = 65_535
 LISTEN_BACKLOG = 1024
 # Instead of a port: no admin API.
 OFF = "off"
+# Instead of a file with a certificate: one of the throw-away authority.
+AUTO = "auto"
 # Names of the loopback interface; its IPv4 addresses are found by their prefix.
 LOOPBACK_NAMES = frozenset({"localhost", "::1"})
 LOOPBACK_PREFIX = "127."
@@ -39,6 +41,8 @@ class AdminOptions(NamedTuple):
 
     port: 0 for any free port. is_port_asked: whether the user chose the port; if the default port is in use, another
     free one is taken. token: the bearer token that calls need; None for no token.
+    tls: "auto" for HTTPS with a throw-away certificate, or the file of a certificate with its private key as PEM; None
+    for HTTP.
     allowed_hosts: the hosts, other than loopback names, under which browsers may call; in lower case, without brackets.
     export_dir: the folder for exports over HTTP.
     """
@@ -47,6 +51,7 @@ class AdminOptions(NamedTuple):
     port: int = DEFAULT_PORT
     is_port_asked: bool = False
     token: str | None = None
+    tls: str | None = None
     allowed_hosts: frozenset[str] = frozenset()
     export_dir: str = EXPORTS_FOLDER
 

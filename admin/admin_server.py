@@ -12,6 +12,7 @@ from collections.abc import Callable, Collection, Sequence
 from importlib import import_module
 from typing import TYPE_CHECKING
 
+from ..broker.config.config_types import ConfigError
 from ..broker.lifecycle.cluster_server import ClusterServer
 from ..broker.lifecycle.serve_command import StartupError
 from ..faults.files.file_fault_injector import FileFaultInjector
@@ -19,6 +20,9 @@ from .admin_options import AdminOptions, BoundAddress, bind
 from .fault_injection import FaultInjection
 
 if TYPE_CHECKING:
+    from pathlib import Path
+    from ssl import SSLContext
+
     from ..broker.cluster import Cluster
     from ..broker.lifecycle.cluster_reset import SeedTopic
     from ..broker.network.listeners import ListenerConfig
@@ -52,6 +56,7 @@ class AdminServer:
         self._fault_injection: FaultInjection | None = None
         self._address: BoundAddress | None = None
         self._server: HttpServer | None = None
+        self._tls: SSLContext | None = None
         self._stopping = asyncio.Event()
 
     @property
@@ -64,11 +69,22 @@ class AdminServer:
         self._fault_injection = FaultInjection(cluster, self._initial_rules)
         return self._fault_injection.make_server(cluster, listeners)
 
-    def bind(self, kafka_ports: Collection[int]) -> None:
-        """Bind the port of the admin API before the nodes listen. kafka_ports: theirs. Raises StartupError."""
+    def bind(self, kafka_ports: Collection[int], tls_dir: Path | None) -> None:
+        """Bind the port of the admin API before the nodes listen. Raises StartupError.
+
+        kafka_ports: those of the nodes. tls_dir: the folder of the throw-away certificates.
+        """
         options = self._options
         if options is None:
             return
+        if options.tls is not None:
+            # Lazy: few admin APIs have HTTPS.
+            from .admin_tls import admin_context
+
+            try:
+                self._tls = admin_context(options.tls, options.host, tls_dir)
+            except ConfigError as error:
+                raise StartupError(str(error)) from error
         if options.is_port_asked and options.port and options.port in kafka_ports:
             raise StartupError(f"--admin-port: port {options.port} is the port of a Kafka listener")
         try:
@@ -85,7 +101,7 @@ class AdminServer:
             logger.warning(text, options.host, self._address.port)
 
     async def open(self, server: ClusterServer, seed_topics: Sequence[SeedTopic]) -> str | None:
-        """Start the HTTP server and return its address. The packages for HTTP are imported in a thread."""
+        """Start the HTTP server and return its URL. The packages for HTTP are imported in a thread."""
         if self._options is None or self._address is None:
             return None
         await asyncio.to_thread(import_http)
@@ -103,6 +119,7 @@ class AdminServer:
             make_scenarios=self._make_scenarios,
             export_folder=ExportFolder(self._options.export_dir),
         )
+        control.scheme = self._scheme
         application = make_application(
             control,
             OPERATIONS,
@@ -110,11 +127,15 @@ class AdminServer:
             stopping=self._stopping,
             allowed_hosts=self._options.allowed_hosts,
         )
-        self._server = HttpServer(application, self._address.bound)
+        self._server = HttpServer(application, self._address.bound, self._tls)
         await self._server.start()
         # As after the start-up: imported modules are never garbage.
         gc.freeze()
-        return self._address.address
+        return f"{self._scheme}://{self._address.address}"
+
+    @property
+    def _scheme(self) -> str:
+        return "http" if self._tls is None else "https"
 
     async def close(self) -> None:
         """Stop the HTTP server, or close its socket."""

@@ -4,7 +4,8 @@ Any web page can make a browser send requests to this machine, and a name of the
 rebinding). A browser's request is served only if all of these hold; otherwise the response is 403:
 
 - Host is a loopback name, the IP address that the connection reached, or a host of --admin-allowed-host.
-- Origin is "http://" and Host. Without Origin, Referer has this origin. Without both there is no condition.
+- Origin is "http://", or "https://" with --admin-tls, and Host. Without Origin, Referer has this origin. Without both
+  there is no condition.
 - Sec-Fetch-Site, if there is one, is "same-origin", or "none" for an address that the user typed.
 
 Any other request is served under every Host, because containers and tests call the API by names of their own.
@@ -49,13 +50,13 @@ OWN_SITES = frozenset({"same-origin", "none"})
 LOCALHOST = "localhost"
 LOOPBACK_NETWORK = IPv4Network("127.0.0.0/8")
 LOOPBACK_IPV6 = IPv6Address("::1")
-HTTP_PORT = 80
+PORTS = {"http": 80, "https": 443}
 
 AUTHORITY = r"(?:\[(?P<bracketed>[0-9a-f:.]+)\]|(?P<plain>[a-z0-9_.-]+))(?::(?P<port>[0-9]{1,5}))?"
 HOST_HEADER = re.compile(AUTHORITY)
-ORIGIN_HEADER = re.compile(rf"http://{AUTHORITY}")
+ORIGIN_HEADER = re.compile(rf"(?P<scheme>https?)://{AUTHORITY}")
 # Only its origin counts.
-REFERER_HEADER = re.compile(rf"http://{AUTHORITY}(?:[/?#].*)?", re.DOTALL)
+REFERER_HEADER = re.compile(rf"(?P<scheme>https?)://{AUTHORITY}(?:[/?#].*)?", re.DOTALL)
 
 NO_BROWSER = "requests without Origin, Referer, Sec-Fetch-* and Accept-Language, such as those of curl, are served"
 
@@ -90,15 +91,17 @@ class BrowserGuard:
         if not is_of_browser(headers):
             return
         reached = _reached_address(scope)
-        host = _find_authority(HOST_HEADER, headers.get(HOST, ""))
+        scheme = str(scope["scheme"])
+        host = _find_authority(HOST_HEADER, headers.get(HOST, ""), scheme)
         if host is None or not self._is_allowed(host.host, reached):
             raise _wrong_host(headers.get(HOST), reached)
         source = ORIGIN if ORIGIN in headers else REFERER
         pattern = ORIGIN_HEADER if source == ORIGIN else REFERER_HEADER
-        if any(_find_authority(pattern, text) != host for text in headers.getlist(source)):
-            raise _wrong_origin(source.title(), headers[source], headers[HOST])
+        own = f"{scheme}://{headers[HOST]}"
+        if any(_find_authority(pattern, text, scheme) != host for text in headers.getlist(source)):
+            raise _wrong_origin(source.title(), headers[source], own)
         if any(site not in OWN_SITES for site in headers.getlist(SEC_FETCH_SITE)):
-            raise _wrong_origin("Sec-Fetch-Site", headers[SEC_FETCH_SITE], headers[HOST])
+            raise _wrong_origin("Sec-Fetch-Site", headers[SEC_FETCH_SITE], own)
 
     def _is_allowed(self, host: str, reached: str | None) -> bool:
         if host == LOCALHOST or host.endswith(f".{LOCALHOST}") or host in self._allowed_hosts:
@@ -119,13 +122,13 @@ def is_of_browser(headers: Headers) -> bool:
     return not is_node and (bool(metadata) or ACCEPT_LANGUAGE in headers)
 
 
-def _find_authority(pattern: re.Pattern[str], text: str) -> Authority | None:
-    """Return host and port of a header's value; None if it is none of an HTTP URL."""
+def _find_authority(pattern: re.Pattern[str], text: str, scheme: str) -> Authority | None:
+    """Return host and port of a header's value; None if it is none of a URL with the scheme of the API."""
     match = pattern.fullmatch(text.lower())
-    if match is None:
+    if match is None or match.groupdict().get("scheme", scheme) != scheme:
         return None
     host = match["plain"] or _normalized(match["bracketed"])
-    return Authority(host, int(match["port"] or HTTP_PORT))
+    return Authority(host, int(match["port"] or PORTS[scheme]))
 
 
 def _normalized(host: str) -> str:
@@ -165,12 +168,12 @@ def _wrong_host(host: str | None, reached: str | None) -> CallError:
     )
 
 
-def _wrong_origin(field: str, value: str, host: str) -> CallError:
+def _wrong_origin(field: str, value: str, own: str) -> CallError:
     return CallError(
         403,
-        f"only pages of http://{host} may call this API, and {field} is {value!r}; no option allows pages of another "
+        f"only pages of {own} may call this API, and {field} is {value!r}; no option allows pages of another "
         f"origin (--admin-allowed-host allows hosts of this API); {NO_BROWSER}",
         field=field,
         value=value,
-        allowed="none, same-origin" if field == "Sec-Fetch-Site" else f"http://{host}",
+        allowed="none, same-origin" if field == "Sec-Fetch-Site" else own,
     )

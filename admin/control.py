@@ -43,6 +43,8 @@ class Control:
         self.journal = fault_injection.journal
         self.seed_topics = seed_topics
         self.export_folder = export_folder
+        # Of the URL of the admin API.
+        self.scheme = "http"
         self._make_scenarios = make_scenarios
         self.is_running_scenario = False
         self.kcl = KclFaults(self.plan, self.cluster)

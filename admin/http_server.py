@@ -15,6 +15,8 @@ from .admin_options import LISTEN_BACKLOG
 from .http_connection import ConnectionTable, HttpConnection
 
 if TYPE_CHECKING:
+    from ssl import SSLContext
+
     from starlette.applications import Starlette
 
 # Open connections, and so concurrent calls. http_connection describes what happens to more.
@@ -31,8 +33,8 @@ START_TIMEOUT_SECONDS = 10.0
 class HttpServer:
     """Serves one application on one socket. `await start()`, then `await stop()`, both on one event loop."""
 
-    def __init__(self, application: Starlette, bound: socket.socket) -> None:
-        """Create the server of a listening socket."""
+    def __init__(self, application: Starlette, bound: socket.socket, tls: SSLContext | None = None) -> None:
+        """Create the server of a listening socket. tls: None for HTTP."""
         config = uvicorn.Config(
             application,
             http=HttpConnection,
@@ -49,7 +51,7 @@ class HttpServer:
             timeout_graceful_shutdown=STOP_TIMEOUT_SECONDS,
         )
         self._bound = bound
-        self._server = _Server(config)
+        self._server = _Server(config, tls)
         self._serving: asyncio.Task[None] | None = None
 
     @property
@@ -90,8 +92,9 @@ def connections_max() -> int:
 class _Server(uvicorn.Server):
     """uvicorn's server without signal handlers, and without its timer that fires ten times a second."""
 
-    def __init__(self, config: uvicorn.Config) -> None:
+    def __init__(self, config: uvicorn.Config, tls: SSLContext | None) -> None:
         super().__init__(config)
+        self._tls = tls
         self.server_state = ConnectionTable(connections_max())
         self.is_up = asyncio.Event()
         self.must_stop = asyncio.Event()
@@ -101,6 +104,8 @@ class _Server(uvicorn.Server):
         yield
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        # uvicorn would load it from files, which are none of a throw-away certificate.
+        self.config.ssl = self._tls
         await super().startup(sockets)
         self.is_up.set()
 

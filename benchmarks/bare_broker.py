@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Collection, Sequence
+from pathlib import Path
 
 from fauxka.broker.cluster import Cluster
 from fauxka.broker.lifecycle import serve_command
@@ -22,7 +23,7 @@ class NoHooks:
         """Return a server without fault rules and journal."""
         return ClusterServer(cluster, listeners)
 
-    def bind(self, kafka_ports: Collection[int]) -> None:
+    def bind(self, kafka_ports: Collection[int], tls_dir: Path | None) -> None:
         """Bind nothing."""
 
     async def open(self, server: ClusterServer, seed_topics: Sequence[SeedTopic]) -> str | None:

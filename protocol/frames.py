@@ -5,6 +5,8 @@ FRAME_SIZE_BYTES = 4
 # Elements of all arrays of one request, and its tagged fields. An element takes more time and memory than its bytes:
 # about a microsecond to decode and up to 20 to handle. Kafka has no such limit.
 REQUEST_ELEMENTS_MAX = 100_000
+# The first bytes of a TLS handshake, content type and major version, as the first half of a size.
+_TLS_HANDSHAKE = 0x1603
 
 
 class FrameError(Exception):
@@ -21,7 +23,8 @@ class TooManyElements(FrameError):
 
 def wrong_size(size: int, bytes_max: int) -> FrameError:
     """Return the error of a frame whose size is negative or above bytes_max."""
-    return FrameError(f"a frame of {size} bytes; {bytes_max} are allowed")
+    hint = "; the client may use TLS, and the listener does not" if size >> 16 == _TLS_HANDSHAKE else ""
+    return FrameError(f"a frame of {size} bytes; {bytes_max} are allowed{hint}")
 
 
 def take_elements(left: int, count: int, elements_max: int) -> int:

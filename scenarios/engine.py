@@ -14,6 +14,7 @@ from ..storage.producers.emulated_version import EmulatedVersion
 from .brokers.cluster_broker import start_in_process
 from .brokers.process_broker import ProcessBroker
 from .brokers.scenario_broker import ScenarioBroker, create_topic
+from .brokers.tls_broker import TlsBroker
 from .clients.client import FIRST_PROCESS, ClientOptions, ClientUnavailable, ScenarioClient
 from .clients.clients import NamedClient
 from .clients.consumer import ConsumerOptions, ScenarioConsumer
@@ -68,6 +69,8 @@ def run(scenario: Scenario, client: NamedClient, as_version: str | None = None) 
 
 
 def _start_broker(scenario: Scenario, version: EmulatedVersion) -> ScenarioBroker:
+    if scenario.tls:
+        return TlsBroker(version.name)
     if scenario.on_disk:
         return ProcessBroker(version.name)
     if scenario.login is not None:
@@ -115,6 +118,7 @@ def _run_on(broker: ScenarioBroker, scenario: Scenario, named: NamedClient, vers
 def _options(broker: ScenarioBroker, scenario: Scenario, name: str, notes: Notes) -> ClientOptions:
     return ClientOptions(
         bootstrap_servers=broker.client_servers,
+        ca=broker.ca if isinstance(broker, TlsBroker) else None,
         topic=TOPIC,
         is_idempotent=scenario.idempotent,
         request_ms=scenario.request_ms or (RAW_REQUEST_MS if name == RAW else REAL_REQUEST_MS),

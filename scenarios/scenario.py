@@ -11,6 +11,7 @@ from typing import Any, Literal
 from msgspec import Struct, field
 
 from ..broker.isolation import Surroundings
+from ..broker.security.tls.listener_tls import CertificateKind
 from ..storage.producers.emulated_version import EmulatedVersion
 
 RAW = "raw"
@@ -285,6 +286,21 @@ class Revoke(Step, frozen=True, tag="revoke"):
     operation: str
 
 
+class Present(Step, frozen=True, tag="present"):
+    """The broker presents another certificate in new handshakes. Connections stay open.
+
+    certificate: a kind of POST /v1/certificates.
+    """
+
+    certificate: CertificateKind
+
+
+class Wait(Step, frozen=True, tag="wait"):
+    """The test waits for ms milliseconds of real time, in which clients connect again."""
+
+    ms: int
+
+
 NodeStep = StopNode | StartNode | Isolate | Rejoin | PauseReplication | ResumeReplication | MoveCoordinator
 
 AnyStep = (
@@ -323,6 +339,8 @@ AnyStep = (
     | ReadError
     | Grant
     | Revoke
+    | Present
+    | Wait
 )
 
 
@@ -378,6 +396,7 @@ class Scenario(Struct, frozen=True, kw_only=True):
     token_ms: the lifetime of tokens. broker_config: Kafka's keys of the broker.
     allowed: the operations on the topic that ACLs allow the user from the start.
     acks: of the first producer. nodes: of the cluster; with several, node 1 leads all partitions of the topic first.
+    tls: whether the clients connect by TLS, to a broker with one node that is not on_disk; the raw client has no TLS.
     """
 
     name: str
@@ -397,6 +416,7 @@ class Scenario(Struct, frozen=True, kw_only=True):
     transactional_id: str | None = None
     acks: Acks = "all"
     nodes: int = 1
+    tls: bool = False
     topic_config: dict[str, str] = field(default_factory=dict[str, str])
     login: Mechanism | None = None
     token_ms: int | None = None

@@ -48,6 +48,7 @@ class _File(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
     transactional_id: str | None = None
     acks: Acks = "all"
     nodes: NodeCount = 1
+    tls: bool = False
     topic_config: dict[str, str] = {}
     login: Mechanism | None = None
     token_ms: Annotated[int, msgspec.Meta(ge=1)] | None = None
@@ -78,6 +79,8 @@ def parse_scenario(name: str, text: str) -> Scenario:
         if file.on_disk and file.nodes > 1:
             raise ValueError(f"on_disk runs one node, not {file.nodes}")
         _check_login(file)
+        if file.tls and (file.on_disk or file.nodes > 1):
+            raise ValueError("tls runs one node, without on_disk")
     except (ValueError, msgspec.ValidationError) as error:
         raise ScenarioFileError(f"{name}{_SUFFIX}: {error}") from error
     values: dict[str, Any] = {field: getattr(file, field) for field in _File.__struct_fields__ if field != "batches"}

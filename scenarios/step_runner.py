@@ -9,6 +9,7 @@ from typing import Any, assert_never
 
 from ..protocol.sequences import increment_sequence
 from .brokers.scenario_broker import ScenarioBroker
+from .brokers.tls_broker import TlsBroker
 from .clients import foreign_producer
 from .clients.client import (
     FIRST_PROCESS,
@@ -49,6 +50,7 @@ from .scenario import (
     MoveCoordinator,
     Pause,
     PauseReplication,
+    Present,
     RaiseEpoch,
     ReadError,
     Rejoin,
@@ -66,6 +68,7 @@ from .scenario import (
     StopConsumer,
     StopNode,
     Stream,
+    Wait,
 )
 
 TOPIC = "events"
@@ -153,6 +156,8 @@ class StepRunner:
                 self._run_rule_step(step)
             case Advance() | Evict() | Forget() | Intrude() | Kill() | SetQuota() | DeleteQuotas():
                 self._run_broker_step(step)
+            case Present() | Wait():
+                self._run_tls_step(step)
             case (
                 StopNode()
                 | StartNode()
@@ -163,6 +168,17 @@ class StepRunner:
                 | MoveCoordinator()
             ):
                 self._node_steps.run(step)
+            case _:
+                assert_never(step)
+
+    def _run_tls_step(self, step: Present | Wait) -> None:
+        match step:
+            case Present(certificate=kind):
+                assert isinstance(self._broker, TlsBroker), "the scenario has TLS"
+                self._broker.present(kind)
+                self._notes.add("broker", f"presents the certificate {kind} in new handshakes")
+            case Wait(ms=ms):
+                time.sleep(ms / 1000)
             case _:
                 assert_never(step)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from functools import cached_property
 from types import TracebackType
@@ -34,9 +35,13 @@ class RemoteBroker(RemoteNodeMethods):
     that the broker refuses, RuleError for an invalid rule or argument, and Unreachable if nothing responds.
     """
 
-    def __init__(self, admin: str, token: str | None = None) -> None:
-        """admin: "http://host:port". token: of --admin-token."""
-        self._client = AdminClient(parse_address(admin), token)
+    def __init__(self, admin: str, token: str | None = None, *, ca: str | os.PathLike[str] | None = None) -> None:
+        """admin: "http://host:port", or "https://host:port". token: of --admin-token.
+
+        ca: a file with the certificate of the authority of an API with HTTPS; None for those that the system trusts.
+        Raises BadCall for a file that cannot be read.
+        """
+        self._client = AdminClient(parse_address(admin), token, None if ca is None else os.fspath(ca))
         self.faults = RemoteFaults(self)
         self.certificates = RemoteCertificates(self.call)
         self.sessions = RemoteSessions(self)

@@ -71,7 +71,8 @@ def serving(
     )
     try:
         ready = wait_until_ready(process, ready_file)
-        admin = None if ready["admin"] is None else f"http://{ready['admin']}"
+        admin = None if ready["admin"] is None else str(ready["admin"])
+        admin = admin if admin is None or "://" in admin else f"http://{admin}"
         yield Serving(process, str(ready["bootstrap"]), ready_file, admin)
     finally:
         if process.poll() is None:

@@ -9,12 +9,15 @@ from __future__ import annotations
 import http.client
 import json
 from collections.abc import Iterator, Mapping
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import urlencode, urlsplit
 
 from ...broker.lifecycle.ready_file import ReadyFileError, RunningBroker, read_ready_file, registered_brokers
 from ...storage.file_systems.path_problems import find_path_problem
 from ..admin_options import AdminOptionsError, check_token
+
+if TYPE_CHECKING:
+    from ssl import SSLContext
 
 # A verdict reads whole logs.
 RESPONSE_SECONDS_MAX = 120.0
@@ -51,12 +54,13 @@ class AdminAddress(NamedTuple):
 
     host: str
     port: int
+    scheme: str = "http"
 
     @property
     def url(self) -> str:
         """The address as a URL."""
         host = f"[{self.host}]" if ":" in self.host else self.host
-        return f"http://{host}:{self.port}"
+        return f"{self.scheme}://{host}:{self.port}"
 
 
 def find_admin_address(admin: str | None, ready_file: str | None) -> AdminAddress:
@@ -74,15 +78,15 @@ def find_admin_address(admin: str | None, ready_file: str | None) -> AdminAddres
 
 
 def parse_address(text: str) -> AdminAddress:
-    """Parse a URL or "host:port". Raises BadCall."""
+    """Parse a URL or "host:port", which is one of HTTP. Raises BadCall."""
     try:
         parts = urlsplit(text if "://" in text else f"http://{text}")
         host, port = parts.hostname, parts.port
     except ValueError:
         host, port, parts = None, None, urlsplit("")
-    if parts.scheme != "http" or not host or port is None or parts.path not in ("", "/") or parts.query:
-        raise BadCall(f"--admin: expected http://HOST:PORT, got {text!r}")
-    return AdminAddress(host, port)
+    if parts.scheme not in ("http", "https") or not host or port is None or parts.path not in ("", "/") or parts.query:
+        raise BadCall(f"--admin: expected http://HOST:PORT or https://HOST:PORT, got {text!r}")
+    return AdminAddress(host, port, parts.scheme)
 
 
 def _read(path: str) -> RunningBroker:
@@ -117,14 +121,19 @@ def _address_of(broker: RunningBroker, what: str) -> AdminAddress:
 class AdminClient:
     """Calls one admin API. Each call has its own connection."""
 
-    def __init__(self, address: AdminAddress, token: str | None = None) -> None:
-        """token: the bearer token, if the API needs one. Raises BadCall for one that cannot be sent."""
+    def __init__(self, address: AdminAddress, token: str | None = None, ca: str | None = None) -> None:
+        """Create the client. Raises BadCall for a token that cannot be sent, and a file that cannot be read.
+
+        token: the bearer token, if the API needs one. ca: a file with the certificate of the authority of an API with
+        HTTPS; None for those that the system trusts.
+        """
         if token is not None:
             try:
                 check_token(token)
             except AdminOptionsError as error:
                 raise BadCall(str(error)) from error
         self.address = address
+        self._tls = _client_context(ca) if address.scheme == "https" else None
         self._headers = {} if token is None else {"Authorization": f"Bearer {token}"}
 
     def call(self, method: str, path: str, body: bytes | None = None, **query: object) -> JsonObject:
@@ -147,7 +156,7 @@ class AdminClient:
                 return
 
     def _send(self, method: str, target: str, body: bytes | None) -> _Response:
-        connection = http.client.HTTPConnection(*self.address, timeout=RESPONSE_SECONDS_MAX)
+        connection = self._new_connection()
         try:
             connection.request(method, target, body, self._headers)
             response = connection.getresponse()
@@ -158,6 +167,12 @@ class AdminClient:
             raise Unreachable(f"no response from the admin API at {self.address.url}: {reason}") from error
         finally:
             connection.close()
+
+    def _new_connection(self) -> http.client.HTTPConnection:
+        host, port, _ = self.address
+        if self._tls is None:
+            return http.client.HTTPConnection(host, port, timeout=RESPONSE_SECONDS_MAX)
+        return http.client.HTTPSConnection(host, port, timeout=RESPONSE_SECONDS_MAX, context=self._tls)
 
     def _error_of(self, response: _Response, fields: JsonObject | None) -> Exception:
         detail = None if fields is None else fields.get("error")
@@ -170,6 +185,17 @@ class AdminClient:
         if response.status >= http.HTTPStatus.INTERNAL_SERVER_ERROR:
             return Unreachable(message)
         return BadCall(message, response.status, fields)
+
+
+def _client_context(ca: str | None) -> SSLContext:
+    import ssl
+
+    try:
+        return ssl.create_default_context(cafile=ca)
+    except ssl.SSLError as error:
+        raise BadCall(f"--admin-ca: {ca} has no certificate that can be read") from error
+    except OSError as error:
+        raise BadCall(f"--admin-ca: cannot read {ca}: {error.strerror}") from error
 
 
 class _Response(NamedTuple):

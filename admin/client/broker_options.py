@@ -22,12 +22,18 @@ JSON_OPTION = click.option("as_json", "--json", is_flag=True, help="Print the re
 
 
 def broker_options(command: AnyCommand) -> AnyCommand:
-    """Add the options that choose a broker: admin, ready_file and admin_token."""
+    """Add the options that choose a broker: admin, ready_file, admin_token and admin_ca."""
     options = (
-        click.option("--admin", metavar="URL", help="The broker with this admin API: http://HOST:PORT."),
+        click.option("--admin", metavar="URL", help="The broker with this admin API: http://HOST:PORT, or https."),
         click.option("--ready-file", type=click.Path(), help="The broker that wrote this ready file."),
         click.option(
             "--admin-token", envvar="FAUXKA_ADMIN_TOKEN", metavar="TOKEN", help="Bearer token of the admin API."
+        ),
+        click.option(
+            "--admin-ca",
+            envvar="FAUXKA_ADMIN_CA",
+            type=click.Path(),
+            help="File with the authority of an admin API with HTTPS, such as ca.pem.  [default: those of the system]",
         ),
     )
     for option in reversed(options):
@@ -37,14 +43,19 @@ def broker_options(command: AnyCommand) -> AnyCommand:
 
 @contextmanager
 def chosen_broker(
-    admin: str | None, ready_file: str | None, admin_token: str | None, *, exit_unreachable: int = EXIT_UNREACHABLE
+    admin: str | None,
+    ready_file: str | None,
+    admin_token: str | None,
+    admin_ca: str | None,
+    *,
+    exit_unreachable: int = EXIT_UNREACHABLE,
 ) -> Generator[AdminClient]:
     """Yield the client of the broker that the options choose. Raises ClickException for invalid input.
 
     exit_unreachable: the exit code if the broker cannot be reached.
     """
     try:
-        yield AdminClient(find_admin_address(admin, ready_file), admin_token)
+        yield AdminClient(find_admin_address(admin, ready_file), admin_token, admin_ca)
     except BadCall as error:
         raise click.ClickException(str(error)) from error
     except Unreachable as error:
@@ -60,8 +71,15 @@ def calls_broker(exit_unreachable: int = EXIT_UNREACHABLE) -> Callable[[Callable
 
     def decorate(command: Callable[..., None]) -> Callable[..., None]:
         @wraps(command)
-        def call(*, admin: str | None, ready_file: str | None, admin_token: str | None, **options: object) -> None:
-            with chosen_broker(admin, ready_file, admin_token, exit_unreachable=exit_unreachable) as client:
+        def call(
+            *,
+            admin: str | None,
+            ready_file: str | None,
+            admin_token: str | None,
+            admin_ca: str | None,
+            **options: object,
+        ) -> None:
+            with chosen_broker(admin, ready_file, admin_token, admin_ca, exit_unreachable=exit_unreachable) as client:
                 command(client=client, **options)
 
         return broker_options(call)

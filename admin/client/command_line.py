@@ -78,7 +78,7 @@ def add_fault(ctx: click.Context, /, rule: str | None, rule_file: str | None, **
         raise click.UsageError(
             f"give a recipe, --json or --file; recipes are {', '.join(add_fault.list_commands(ctx))}"
         )
-    with chosen_broker(broker["admin"], broker["ready_file"], broker["admin_token"]) as client:
+    with chosen_broker(broker["admin"], broker["ready_file"], broker["admin_token"], broker["admin_ca"]) as client:
         if rule is not None:
             print_json(client.call("POST", RULES, rule.encode()))
         elif rule_file is not None:

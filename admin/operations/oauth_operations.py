@@ -130,7 +130,7 @@ async def issue_token(control: Control, form: TokenForm, query: TokenQuery, head
         raise OauthError(OauthErrorBody(error=kind, error_description=f"grant_type: expected {GRANT_TYPE}"))
     await asyncio.to_thread(issuer.make_key)
     scope = (form.scope or "").strip() or None
-    claims = TokenClaims(_base_url(headers), user, form.audience or AUDIENCE_DEFAULT, scope)
+    claims = TokenClaims(_base_url(control, headers), user, form.audience or AUDIENCE_DEFAULT, scope)
     issued = issuer.issue(claims, control.clock.now_ms(), query.lifetime_ms or issuer.lifetime_ms)
     return Token(
         access_token=issued.token, expires_in=issued.expires_in_seconds, scope=UNSET if scope is None else scope
@@ -147,7 +147,7 @@ async def get_key_set(control: Control) -> KeySetBody:
 
 def get_provider_configuration(control: Control, headers: Mapping[str, str]) -> ProviderConfiguration:
     """Return the addresses of the token endpoint and of its key set (OpenID Connect Discovery)."""
-    base = _base_url(headers)
+    base = _base_url(control, headers)
     return ProviderConfiguration(
         issuer=base,
         token_endpoint=base + TOKEN_PATH,
@@ -197,8 +197,8 @@ def _invalid_client(description: str) -> OauthError:
     return OauthError(OauthErrorBody(error="invalid_client", error_description=description))
 
 
-def _base_url(headers: Mapping[str, str]) -> str:
-    return f"http://{headers.get(HOST) or HOST_DEFAULT}"
+def _base_url(control: Control, headers: Mapping[str, str]) -> str:
+    return f"{control.scheme}://{headers.get(HOST) or HOST_DEFAULT}"
 
 
 OPERATIONS = (

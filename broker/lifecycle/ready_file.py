@@ -1,10 +1,10 @@
 """Ready files: how other processes find a running broker and its admin API.
 
-A ready file is one JSON object, {"bootstrap": "host:port", "admin": "host:port" or null, "pid": ...}. With several
-nodes "bootstrap" has the addresses of all nodes, joined by commas, and "nodes" has each one. The file is complete
-whenever it exists, and it exists while clients can connect. A broker without --ready-file writes one to a folder of its
-user, where the commands of fauxka look for running brokers. The files of brokers that were killed stay in that folder
-until the next look.
+A ready file is one JSON object, {"bootstrap": "host:port", "admin": "host:port" or null, "pid": ...}. With HTTPS
+"admin" is "https://host:port". With several nodes "bootstrap" has the addresses of all nodes, joined by commas, and
+"nodes" has each one. The file is complete whenever it exists, and it exists while clients can connect. A broker without
+--ready-file writes one to a folder of its user, where the commands of fauxka look for running brokers. The files of
+brokers that were killed stay in that folder until the next look.
 """
 
 from __future__ import annotations
@@ -66,10 +66,12 @@ class ReadyFile:
     ) -> None:
         """Write the file atomically. Raises OSError.
 
-        bootstrap: "host:port" of the first listener, of each node. admin: "host:port" of the admin API, or None.
+        bootstrap: "host:port" of the first listener, of each node. admin: the URL of the admin API, or None.
         nodes: written only if there are several. tls_dir: the folder of throw-away certificates; None without it.
         """
-        fields: dict[str, object] = {"bootstrap": bootstrap, "admin": admin, "pid": pid}
+        # Without HTTPS the address alone, which readers have from the beginning.
+        address = None if admin is None else admin.removeprefix("http://")
+        fields: dict[str, object] = {"bootstrap": bootstrap, "admin": address, "pid": pid}
         if len(nodes) > 1:
             fields["nodes"] = [node._asdict() for node in nodes]
         if tls_dir is not None:

@@ -95,7 +95,7 @@ class ListenerSecurities:
         from ..security.users import Users
 
         accounts = Accounts(self._users or Users({}), self.token_issuer)
-        hosts = _hosts_of(listeners)
+        hosts = hosts_of(listeners)
 
         def make_tls(keys: ListenerKeys) -> ListenerTls:
             return self._tls_of(keys, hosts)
@@ -108,6 +108,10 @@ class ListenerSecurities:
             )
             for each in listeners
         ]
+
+    def ensure_authority(self, listeners: Sequence[ListenerConfig]) -> None:
+        """Make sure that the folder of the throw-away certificates exists. Raises ConfigError."""
+        self.tls_dir = self.tls_dir or self._throw_away_folder(hosts_of(listeners))
 
     def _tls_of(self, keys: ListenerKeys, hosts: Sequence[str]) -> ListenerTls:
         from ..security.listener_security import find_store
@@ -142,7 +146,7 @@ class ListenerSecurities:
         return folder
 
 
-def _hosts_of(listeners: Sequence[ListenerConfig]) -> list[str]:
+def hosts_of(listeners: Sequence[ListenerConfig]) -> list[str]:
     """Return the names and addresses under which clients may connect."""
     named = [host for each in listeners for host in (each.host, each.advertised_host) if host is not None]
     hosts = dict.fromkeys((*_LOCAL_HOSTS, socket.gethostname(), *named))

@@ -67,6 +67,7 @@ class ServeOptions(NamedTuple):
     users: NAME:PASSWORD each.
     token_lifetime_ms: of the tokens of the admin API; None for the default.
     tls_dir: the folder of throw-away certificates; None for a new one where they are needed.
+    needs_authority: whether the admin API has a throw-away certificate.
     advertised_file: wait for this file, and take advertised.listeners from it in place of the environment's.
     log_kafka_started: whether the log has Kafka's own line at the end of the start-up.
     variables: the environment variable of each option of the command line, None for an option without one.
@@ -83,6 +84,7 @@ class ServeOptions(NamedTuple):
     users: Sequence[str] = ()
     token_lifetime_ms: int | None = None
     tls_dir: str | None = None
+    needs_authority: bool = False
     advertised_file: str | None = None
     ready_file: str | None = None
     as_version: str | None = None
@@ -148,6 +150,8 @@ def prepare(options: ServeOptions, make_file_faults: MakeFileFaults | None) -> P
         securities = ListenerSecurities(gathered.config, gathered.of_listeners, users, options.tls_dir)
         securities.token_issuer = new_token_issuer(users, options.token_lifetime_ms)
         listeners = _listeners_of_nodes(gathered.config, options, nodes, advertised, securities)
+        if options.needs_authority:
+            securities.ensure_authority(listeners[0])
         seed_topics = parse_seed_topics(options.seed_topics, gathered.config.num_partitions)
         emulated_version = _parse_version(options.as_version)
         config = _with_fsync(gathered.config, options)
@@ -278,7 +282,7 @@ async def serve_until_stopped(prepared: PreparedBroker, ready_file: ReadyFile | 
     # Process 1 of a container has no default action for these signals.
     for number in STOP_SIGNALS:
         loop.add_signal_handler(number, _stop_on_signal, number, stopping)
-    hooks.bind({listener.port for of_node in prepared.listeners for listener in of_node})
+    hooks.bind({listener.port for of_node in prepared.listeners for listener in of_node}, prepared.tls_dir)
     server = hooks.make_server(prepared.cluster, prepared.listeners)
     create_seed_topics(prepared.cluster.controller, prepared.seed_topics)
     await _start_server(server, prepared.listeners)
@@ -289,7 +293,7 @@ async def serve_until_stopped(prepared: PreparedBroker, ready_file: ReadyFile | 
                 logger.info(KAFKA_STARTED, node_id)
         admin = await hooks.open(server, prepared.seed_topics)
         if admin is not None:
-            print(f"http://{admin}", flush=True)
+            print(admin, flush=True)
         if ready_file is not None:
             _write_ready_file(server, ready_file, admin, prepared.tls_dir)
         elif admin is not None:

@@ -6,6 +6,8 @@ from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from ..cluster import Cluster
     from ..network.listeners import ListenerConfig
     from ..replica.disk_fault_injector import MakeFileFaults
@@ -21,8 +23,11 @@ class ServeHooks(Protocol):
         """Creates the fault injector of the nodes' files; None for no injector."""
         ...
 
-    def bind(self, kafka_ports: Collection[int]) -> None:
-        """Bind the address of the admin API, before any Kafka listener is bound. kafka_ports: their ports."""
+    def bind(self, kafka_ports: Collection[int], tls_dir: Path | None) -> None:
+        """Bind the address of the admin API, before any Kafka listener is bound.
+
+        kafka_ports: their ports. tls_dir: the folder of the throw-away certificates, None without it.
+        """
         ...
 
     def make_server(self, cluster: Cluster, listeners: Sequence[Sequence[ListenerConfig]]) -> ClusterServer:
@@ -33,7 +38,7 @@ class ServeHooks(Protocol):
         ...
 
     async def open(self, server: ClusterServer, seed_topics: Sequence[SeedTopic]) -> str | None:
-        """Start the admin API. Return its address, or None if there is none.
+        """Start the admin API. Return its URL, or None if there is none.
 
         server: accepts connections already. seed_topics: the topics that a reset creates again.
         """

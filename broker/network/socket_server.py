@@ -192,11 +192,17 @@ class SocketServer:
             accepted.setblocking(False)
             # As Kafka's Acceptor does, so that no response waits for the acknowledgement of the previous one.
             accepted.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            handshake_seconds_max = None
+            if tls is not None:
+                # Lazy: most brokers have no TLS.
+                from .tls_greeting import wait_for_client_hello
+
+                handshake_seconds_max = await wait_for_client_hello(accepted, TLS_HANDSHAKE_SECONDS_MAX)
             connecting = asyncio.get_running_loop().connect_accepted_socket(
                 lambda: unattached.connection,
                 accepted,
                 ssl=tls,
-                ssl_handshake_timeout=None if tls is None else TLS_HANDSHAKE_SECONDS_MAX,
+                ssl_handshake_timeout=handshake_seconds_max,
             )
             if tls is not None:
                 # Lazy: most brokers have plain listeners only.
@@ -218,6 +224,8 @@ class SocketServer:
         unattached = self._attaching.pop(task)
         if not unattached.is_attached:
             unattached.accepted.close()
+            # Without a transport it gets no connection_lost, and would stay in memory until the garbage collector runs.
+            unattached.connection.drop()
             self._closed(unattached.connection)
 
     def _closed(self, connection: Connection) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import importlib
 import logging
+import ssl
 import threading
 import time
 from collections.abc import Coroutine
@@ -57,6 +58,7 @@ class AiokafkaClient:
         options = self._options
         producer = self._package.AIOKafkaProducer(
             bootstrap_servers=options.bootstrap_servers,
+            **({} if options.ca is None else {"security_protocol": "SSL", "ssl_context": _context_of(options.ca)}),
             client_id=options.client_id,
             enable_idempotence=options.is_idempotent,
             acks="all" if options.acks == "all" else int(options.acks),
@@ -169,3 +171,7 @@ async def cancel_others() -> None:
     for task in others:
         task.cancel()
     await asyncio.gather(*others, return_exceptions=True)
+
+
+def _context_of(ca: str) -> ssl.SSLContext:
+    return ssl.create_default_context(cafile=ca)

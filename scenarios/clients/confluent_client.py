@@ -50,6 +50,7 @@ class ConfluentClient:
         self.deliveries: list[Delivery] = []
         self._options = options
         self._gave_up = False
+        self._has_noted_tls = False
         self._producer = self._new_producer()
 
     def _new_producer(self) -> Any:
@@ -58,6 +59,7 @@ class ConfluentClient:
             {
                 **({} if options.transactional_id is None else {"transactional.id": options.transactional_id}),
                 **librdkafka_config(options.login),
+                **({} if options.ca is None else {"security.protocol": "SSL", "ssl.ca.location": options.ca}),
                 "bootstrap.servers": options.bootstrap_servers,
                 "client.id": options.client_id,
                 "enable.idempotence": options.is_idempotent,
@@ -95,6 +97,9 @@ class ConfluentClient:
         return ErrorCode.NONE.name
 
     def _take_error(self, error: Any) -> None:
+        if error.name() == "_SSL" and not self._has_noted_tls:
+            self._has_noted_tls = True
+            self._options.note("librdkafka reports _SSL and connects again: the broker's certificate is not valid")
         if error.fatal() and not self._gave_up:
             self._gave_up = True
             self._options.note(f"librdkafka stops with a fatal error: {error.str().split(' (')[0]}")

@@ -49,6 +49,7 @@ class KafkaPythonClient:
         options = self._options
         return self._package.KafkaProducer(
             bootstrap_servers=options.bootstrap_servers,
+            **({} if options.ca is None else {"security_protocol": "SSL", "ssl_cafile": options.ca}),
             client_id=options.client_id,
             enable_idempotence=options.is_idempotent,
             acks="all" if options.acks == "all" else int(options.acks),

@@ -32,6 +32,7 @@ class JavaProducer:
         self._call(
             "open",
             bootstrap=options.bootstrap_servers,
+            ca=options.ca,
             topic=options.topic,
             client_id=options.client_id,
             idempotent=str(options.is_idempotent).lower(),

@@ -34,8 +34,10 @@ def test_aiokafka_shows_the_expected_behaviour(name: str) -> None:
     assert report.passed, describe_failure(report)
 
 
-# It does not close the socket of a connection that is refused.
-@pytest.mark.filterwarnings("ignore:Exception ignored in. <socket.socket:pytest.PytestUnraisableExceptionWarning")
+# It does not close the socket of a connection that is refused, or whose certificate it refuses.
+@pytest.mark.filterwarnings(
+    "ignore:Exception ignored in. <(socket.socket|ssl.SSL):pytest.PytestUnraisableExceptionWarning"
+)
 @pytest.mark.parametrize("name", sorted(set(rows_of("kafka-python")) - ONCE))
 def test_kafka_python_shows_the_expected_behaviour(name: str) -> None:
     report = run_scenario(name, "kafka-python")

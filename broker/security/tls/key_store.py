@@ -30,8 +30,8 @@ STORE_BYTES_MAX = 4 * 1024 * 1024
 class Store:
     """A store as configured: a file, or PEM text in a key of its own.
 
-    name: of the keys in messages, "ssl.keystore". type: Kafka's, in upper case. password: of the store.
-    key_password: of the private key in it.
+    name: of the keys in messages, "ssl.keystore"; or the option of the command line that has the file.
+    type: Kafka's, in upper case. password: of the store. key_password: of the private key in it.
     """
 
     name: str
@@ -45,8 +45,12 @@ class Store:
     def source(self) -> str:
         """The key and the file of the store, for messages."""
         if self.pem is None:
-            return f"{self.name}.location: {self.location}"
+            return f"{self._location_key}: {self.location}"
         return " and ".join(PEM_KEYS[self.name])
+
+    @property
+    def _location_key(self) -> str:
+        return f"{self.name}.location" if self.name in PEM_KEYS else self.name
 
     def read_pem(self) -> bytes:
         """Return certificates, and of a key store the private key, as PEM. Raises ConfigError."""
@@ -75,9 +79,9 @@ class Store:
             with Path(location).open("rb") as file:
                 content = file.read(STORE_BYTES_MAX + 1)
         except OSError as error:
-            raise ConfigError(f"{self.name}.location: cannot read {location}: {error.strerror}") from error
+            raise ConfigError(f"{self._location_key}: cannot read {location}: {error.strerror}") from error
         if len(content) > STORE_BYTES_MAX:
-            raise ConfigError(f"{self.name}.location: {location} has more than {STORE_BYTES_MAX} bytes")
+            raise ConfigError(f"{self._location_key}: {location} has more than {STORE_BYTES_MAX} bytes")
         return content
 
 

@@ -122,6 +122,11 @@ public final class ScenarioClients {
         Producer(JsonNode call) {
             topic = text(call, "topic");
             config = commonConfig(call);
+            if (call.hasNonNull("ca")) {
+                config.put("security.protocol", "SSL");
+                config.put("ssl.truststore.type", "PEM");
+                config.put("ssl.truststore.location", text(call, "ca"));
+            }
             config.put("enable.idempotence", text(call, "idempotent"));
             config.put("acks", text(call, "acks"));
             config.put("linger.ms", LINGER_MS);
