@@ -20,6 +20,7 @@ from . import (
     report,
     scale,
     soak,
+    tls,
 )
 from .load_program import LoadError
 from .measurement import Figures, measure, medians
@@ -71,6 +72,7 @@ def make_parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--client", action="store_true", help="measure confluent-kafka with each broker")
     parser.add_argument("--nodes", action="store_true", help="measure three nodes with three replicas")
+    parser.add_argument("--tls", action="store_true", help="measure Produce by TLS beside Kafka")
     parser.add_argument("--fixture", action="store_true", help="measure start and reset of a broker for tests")
     parser.add_argument("--container-start", metavar="IMAGE", help="measure the start of a container with this image")
     parser.add_argument("--pipeline", action="store_true", help="measure decoder and data source; names are parts")
@@ -108,6 +110,7 @@ def run(arguments: argparse.Namespace) -> Mapping[str, Figures]:
         (arguments.client, client.main),
         (arguments.fixture, fixture.main),
         (arguments.nodes, nodes.main),
+        (arguments.tls, tls.main),
     ):
         if is_chosen:
             return benchmark(rounds)

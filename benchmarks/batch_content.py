@@ -48,6 +48,11 @@ def encoded_batches(content: BatchContent) -> bytes:
     return b"".join(build_batch(_records(content, draw), options) for _ in range(DISTINCT_BATCHES))
 
 
+def batch_without_producer(content: BatchContent) -> bytes:
+    """Return one batch that can be sent any number of times."""
+    return build_batch(_records(content, random.Random(SEED)))
+
+
 def _records(content: BatchContent, draw: random.Random) -> list[Record]:
     timestamp = int(time.time() * 1000)
     if content.is_uniform:

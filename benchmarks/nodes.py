@@ -97,13 +97,13 @@ def _measure(broker: RunningTarget, factor: int) -> Figures:
 def _produce(broker: RunningTarget, case: Case, factor: int, figures: Figures) -> float:
     """Produce a case to a topic of its own at its leader, and return the MB of its batches."""
     topic = measurement.topic_of(case)
-    produced = load_program.produce(_created(broker.port, topic, factor), topic, case)
+    produced = load_program.produce(create_topic(broker.port, topic, factor), topic, case)
     figures[measurement.figure_name(case, measurement.REQUESTS_PER_S)] = produced.requests_per_s
     figures[measurement.figure_name(case, measurement.P50_US)] = produced.p50_us
     return produced.mb
 
 
-def _created(port: int, name: str, factor: int) -> int:
+def create_topic(port: int, name: str, factor: int) -> int:
     """Create a topic of one partition, and return the port of its leader."""
     deadline = time.monotonic() + TOPIC_SECONDS_MAX
     while True:

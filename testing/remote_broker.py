@@ -38,7 +38,7 @@ class RemoteBroker(RemoteNodeMethods):
     def __init__(self, admin: str, token: str | None = None, *, ca: str | os.PathLike[str] | None = None) -> None:
         """admin: "http://host:port", or "https://host:port". token: of --admin-token.
 
-        ca: a file with the certificate of the authority of an API with HTTPS; None for those that the system trusts.
+        ca: a file with the certificate of the authority of an API with HTTPS; None for the authorities of the system.
         Raises BadCall for a file that cannot be read.
         """
         self._client = AdminClient(parse_address(admin), token, None if ca is None else os.fspath(ca))

@@ -125,7 +125,7 @@ class AdminClient:
         """Create the client. Raises BadCall for a token that cannot be sent, and a file that cannot be read.
 
         token: the bearer token, if the API needs one. ca: a file with the certificate of the authority of an API with
-        HTTPS; None for those that the system trusts.
+        HTTPS; None for the authorities of the system.
         """
         if token is not None:
             try:

@@ -1,7 +1,7 @@
 """Waits for the first bytes of a client on a listener with TLS, before anything of TLS is created for it.
 
 A handshake has buffers of about 50 KB. A client that sends nothing has a socket only, until its time is over. A client
-that speaks Kafka without TLS is told from others by its first byte, and its connection is closed at once.
+that speaks Kafka without TLS is recognised by its first byte, and its connection is closed at once.
 """
 
 from __future__ import annotations
