@@ -9,7 +9,7 @@ import tempfile
 from pathlib import Path
 
 from ..reference.kafka_process import running_kafka, running_kafka_nodes
-from . import capture_acls, capture_nodes, capture_oauth, capture_sasl, capture_scram
+from . import capture_acls, capture_nodes, capture_oauth, capture_sasl, capture_sasl_ends, capture_scram
 from .acl_brokers import CONFIG_OF as ACL_BROKERS
 from .acl_brokers import kafka_with_acls
 from .capture_recorder import Recorder
@@ -27,6 +27,8 @@ NODES_NAME = "nodes"
 NODE_COUNT = 3
 # The program that needs listeners with SASL.
 SASL_NAME = "sasl"
+# The program about the ends of connections on these listeners.
+SASL_ENDS_NAME = "sasl_ends"
 # The program that needs listeners with OAUTHBEARER.
 OAUTH_NAME = "oauth"
 # The program that needs brokers with an authorizer.
@@ -42,6 +44,9 @@ def regenerate(name: str, target: Path) -> None:
         return
     if name == SASL_NAME:
         regenerate_sasl(target)
+        return
+    if name == SASL_ENDS_NAME:
+        regenerate_sasl_ends(target)
         return
     if name == OAUTH_NAME:
         regenerate_oauth(target)
@@ -88,6 +93,16 @@ def regenerate_sasl(target: Path) -> None:
         capture_sasl.capture(addresses, output)
 
 
+def regenerate_sasl_ends(target: Path) -> None:
+    """Run the program for the ends of connections against a fresh broker and write its lines to target."""
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        kafka_with_sasl(Path(folder) / "kafka.log", capture_sasl_ends.CONFIG) as addresses,
+        target.open("w") as output,
+    ):
+        capture_sasl_ends.capture(addresses, output)
+
+
 def regenerate_oauth(target: Path) -> None:
     """Run the program for OAUTHBEARER against a fresh broker and write its lines to target."""
     with (
@@ -118,7 +133,17 @@ def regenerate_scram(target: Path) -> None:
 
 def main() -> None:
     """Regenerate the files named on the command line."""
-    known = [PROGRAMS_NAME, NODES_NAME, SASL_NAME, OAUTH_NAME, ACLS_NAME, SCRAM_NAME, *CAPTURES, *SCRIPTS]
+    known = [
+        PROGRAMS_NAME,
+        NODES_NAME,
+        SASL_NAME,
+        SASL_ENDS_NAME,
+        OAUTH_NAME,
+        ACLS_NAME,
+        SCRAM_NAME,
+        *CAPTURES,
+        *SCRIPTS,
+    ]
     names = sys.argv[1:] or known
     unknown = sorted(set(names) - set(known))
     if unknown:
