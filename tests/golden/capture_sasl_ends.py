@@ -12,6 +12,7 @@ import time
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
+from functools import partial
 from typing import TextIO
 
 from .sasl_brokers import CONFIG as SASL_CONFIG
@@ -103,7 +104,7 @@ def capture(addresses: Addresses, output: TextIO) -> None:
     """Write each case as a line."""
     host, port = addresses["SASL_PLAINTEXT"].rsplit(":", 1)
     with ThreadPoolExecutor(len(CASES)) as threads:
-        ends = threads.map(lambda frames: _end_of((host, int(port)), frames), CASES.values())
+        ends = threads.map(partial(_end_of, (host, int(port))), CASES.values())
         for case, end in zip(CASES, ends, strict=True):
             print(json.dumps({"case": case, **end}), file=output)
 

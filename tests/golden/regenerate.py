@@ -6,6 +6,7 @@ failover/.
 
 import sys
 import tempfile
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from ..reference.kafka_process import running_kafka, running_kafka_nodes
@@ -39,23 +40,9 @@ SCRAM_NAME = "scram"
 
 def regenerate(name: str, target: Path) -> None:
     """Run the program of that name against a fresh Kafka and write its lines to target."""
-    if name == NODES_NAME:
-        regenerate_nodes(target)
-        return
-    if name == SASL_NAME:
-        regenerate_sasl(target)
-        return
-    if name == SASL_ENDS_NAME:
-        regenerate_sasl_ends(target)
-        return
-    if name == OAUTH_NAME:
-        regenerate_oauth(target)
-        return
-    if name == ACLS_NAME:
-        regenerate_acls(target)
-        return
-    if name == SCRAM_NAME:
-        regenerate_scram(target)
+    special = _OF_OWN_BROKERS.get(name)
+    if special is not None:
+        special(target)
         return
     if name in SCRIPTS:
         capture_from_kafka(name, target)
@@ -129,6 +116,17 @@ def regenerate_scram(target: Path) -> None:
         target.open("w") as output,
     ):
         capture_scram.capture(addresses, output)
+
+
+# The programs that start their brokers themselves.
+_OF_OWN_BROKERS: Mapping[str, Callable[[Path], None]] = {
+    NODES_NAME: regenerate_nodes,
+    SASL_NAME: regenerate_sasl,
+    SASL_ENDS_NAME: regenerate_sasl_ends,
+    OAUTH_NAME: regenerate_oauth,
+    ACLS_NAME: regenerate_acls,
+    SCRAM_NAME: regenerate_scram,
+}
 
 
 def main() -> None:
