@@ -131,17 +131,7 @@ _OF_OWN_BROKERS: Mapping[str, Callable[[Path], None]] = {
 
 def main() -> None:
     """Regenerate the files named on the command line."""
-    known = [
-        PROGRAMS_NAME,
-        NODES_NAME,
-        SASL_NAME,
-        SASL_ENDS_NAME,
-        OAUTH_NAME,
-        ACLS_NAME,
-        SCRAM_NAME,
-        *CAPTURES,
-        *SCRIPTS,
-    ]
+    known = [PROGRAMS_NAME, *_OF_OWN_BROKERS, *CAPTURES, *SCRIPTS]
     names = sys.argv[1:] or known
     unknown = sorted(set(names) - set(known))
     if unknown:
