@@ -32,7 +32,7 @@ class EntityQuotas(Struct, kw_only=True, forbid_unknown_fields=True):
     """The quotas of an entity: a user, a client id, a user with a client id, or an IP address (or name of a host).
 
     user, client_id, ip: null is the default of the type, for all names without a quota of their own.
-    The others are Kafka's keys. To set quotas, null removes one, and those that are missing stay as they are.
+    The others are Kafka's keys. A call that sets quotas removes a quota with null, and keeps the quotas that it omits.
     """
 
     user: Name | UnsetType | None = UNSET
@@ -87,7 +87,7 @@ def list_quotas(control: Control, query: QuotaQuery) -> QuotaPage:
 
 
 async def set_quotas(control: Control, body: EntityQuotas) -> EntityQuotas:
-    """Set or remove quotas of an entity, and return those that it has then. They are in force for the next request."""
+    """Set or remove quotas of an entity, and return its quotas. They are in force for the next request."""
 
     def steps() -> Steps[EntityQuotas]:
         names, changes = _names_and_changes(body)

@@ -1,4 +1,4 @@
-"""Clients that never authenticate, on listeners with SASL: nothing is served, nothing leaks, nobody waits for them."""
+"""Clients that never authenticate, on listeners with SASL: they are served nothing, and delay no other client."""
 
 from __future__ import annotations
 

@@ -47,9 +47,9 @@ CONFIG = {
 
 
 @contextmanager
-def kafka_with_sasl(folder: Path) -> Generator[Addresses, None, None]:
+def kafka_with_sasl(folder: Path, config: Mapping[str, str] = CONFIG) -> Generator[Addresses, None, None]:
     """Run a real Kafka for the length of the block, and yield the addresses of its listeners."""
-    with kafka_with_listeners(folder / "kafka.log", LISTENERS, CONFIG) as addresses:
+    with kafka_with_listeners(folder / "kafka.log", LISTENERS, config) as addresses:
         _create_scram_users(addresses)
         yield addresses
 
@@ -77,9 +77,9 @@ def kafka_with_listeners(
 
 
 @contextmanager
-def fauxka_with_sasl(folder: Path) -> Generator[Addresses, None, None]:
+def fauxka_with_sasl(folder: Path, config: Mapping[str, str] = CONFIG) -> Generator[Addresses, None, None]:
     """Run `fauxka serve` for the length of the block, and yield the addresses of its listeners."""
-    with fauxka_with_listeners(folder, LISTENERS, CONFIG, SCRAM_USERS) as addresses:
+    with fauxka_with_listeners(folder, LISTENERS, config, SCRAM_USERS) as addresses:
         yield addresses
 
 

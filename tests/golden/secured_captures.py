@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import AbstractContextManager
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import NamedTuple, TextIO
 
-from . import capture_oauth, capture_sasl, capture_scram, capture_tokens
+from . import capture_oauth, capture_sasl, capture_sasl_ends, capture_scram, capture_tokens
 from .oauth_brokers import fauxka_with_oauth, kafka_with_oauth
 from .sasl_brokers import fauxka_with_sasl, kafka_with_sasl
 from .sasl_client import Addresses
@@ -51,6 +52,10 @@ SECURED_CAPTURES = {
         _from(kafka_with_oauth, capture_oauth.capture), _from(fauxka_with_oauth, capture_oauth.capture)
     ),
     "sasl": SecuredCapture(_from(kafka_with_sasl, capture_sasl.capture), _from(fauxka_with_sasl, capture_sasl.capture)),
+    "sasl_ends": SecuredCapture(
+        _from(partial(kafka_with_sasl, config=capture_sasl_ends.CONFIG), capture_sasl_ends.capture),
+        _from(partial(fauxka_with_sasl, config=capture_sasl_ends.CONFIG), capture_sasl_ends.capture),
+    ),
     "scram": SecuredCapture(
         _from(kafka_without_users, capture_scram.capture), _from(fauxka_without_users, capture_scram.capture)
     ),

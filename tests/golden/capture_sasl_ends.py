@@ -1,0 +1,125 @@
+"""How connections end whose clients do not authenticate: at once, after the delay of a failure, or when they are idle.
+
+Needs a broker with CONFIG. All cases run at the same time. "bytes" counts what arrived after the last frame.
+"""
+
+from __future__ import annotations
+
+import json
+import socket
+import struct
+import time
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from functools import partial
+from typing import TextIO
+
+from .sasl_brokers import CONFIG as SASL_CONFIG
+from .sasl_client import Addresses, plain
+
+# Far apart, so that a busy machine does not make one of the other.
+DELAY_MS, IDLE_MS = 1500, 4000
+AT_ONCE, DELAYED, IDLE = "AT_ONCE", "DELAYED", "IDLE"
+CONFIG = {
+    **SASL_CONFIG,
+    "connections.max.idle.ms": str(IDLE_MS),
+    "connection.failed.authentication.delay.ms": str(DELAY_MS),
+}
+SECONDS_MAX = 30.0
+# A timer may fire a tick early.
+SLACK_MS = 50
+# sasl.server.max.receive.size by default.
+RECEIVE_BYTES_MAX = 512 * 1024
+
+
+def request(api_key: int, version: int, body: bytes = b"") -> bytes:
+    """Return a request with a header of version 1 and a null client id."""
+    return token(struct.pack(">hhih", api_key, version, 1, -1) + body)
+
+
+def token(content: bytes) -> bytes:
+    """Return a frame."""
+    return size(len(content)) + content
+
+
+def size(count: int) -> bytes:
+    """Return the size of a frame, without its content."""
+    return struct.pack(">i", count)
+
+
+def handshake(mechanism: bytes, version: int = 1) -> bytes:
+    """Return a SaslHandshake."""
+    return request(17, version, struct.pack(">h", len(mechanism)) + mechanism)
+
+
+def authenticate(content: bytes) -> bytes:
+    """Return a SaslAuthenticate."""
+    return request(36, 1, struct.pack(">i", len(content)) + content)
+
+
+VERSIONS, METADATA = request(18, 0), request(3, 0, bytes(4))
+PLAIN, BARE_PLAIN, BARE_SCRAM = handshake(b"PLAIN"), handshake(b"PLAIN", 0), handshake(b"SCRAM-SHA-256", 0)
+# All frames but the last one have a response.
+CASES: Mapping[str, Sequence[bytes]] = {
+    "nothing": [b""],
+    "handshake, and nothing": [PLAIN, b""],
+    "authenticated, and nothing": [PLAIN, authenticate(plain()), b""],
+    "half a frame": [PLAIN[:6]],
+    "the largest size": [size(RECEIVE_BYTES_MAX)],
+    "a larger size after the authentication": [PLAIN, authenticate(plain()), size(RECEIVE_BYTES_MAX + 1)],
+    "Metadata": [METADATA],
+    "Metadata after ApiVersions": [VERSIONS, METADATA],
+    "ApiVersions twice": [VERSIONS, VERSIONS],
+    "unknown API": [request(999, 0)],
+    "unknown version of SaslHandshake": [request(17, 9, b"\0\5PLAIN")],
+    "SaslHandshake that does not decode": [request(17, 1, b"\0\xffPLAIN")],
+    "SaslHandshake of an unknown mechanism": [handshake(b"X")],
+    "SaslAuthenticate without SaslHandshake": [authenticate(plain())],
+    "Metadata after SaslHandshake": [PLAIN, METADATA],
+    "Produce without a response after SaslHandshake": [PLAIN, request(0, 3, b"\xff\xff" + bytes(10))],
+    "unknown version after SaslHandshake": [PLAIN, request(3, 99)],
+    "unknown API after SaslHandshake": [PLAIN, request(999, 0)],
+    "SaslAuthenticate that does not decode": [PLAIN, request(36, 1, b"\0\0\xff\xff")],
+    "wrong password": [PLAIN, authenticate(plain(password="wrong"))],
+    "unknown user": [PLAIN, authenticate(plain("nobody"))],
+    "wrong password without a header": [BARE_PLAIN, token(plain(password="wrong"))],
+    "token of PLAIN that does not parse, without a header": [BARE_PLAIN, token(b"x")],
+    "token of SCRAM that does not parse, without a header": [BARE_SCRAM, token(b"x")],
+    "unknown user of SCRAM, without a header": [BARE_SCRAM, token(b"n,,n=nobody,r=nonce")],
+    "foreign authorization id of SCRAM, without a header": [BARE_SCRAM, token(b"n,a=bob,n=alice,r=nonce")],
+    "empty token without a header": [BARE_PLAIN, size(0)],
+    "request in place of a token without a header": [BARE_PLAIN, METADATA],
+    "frame without a header": [token(b"abc")],
+    "empty frame": [size(0)],
+    "negative size": [size(-1)],
+    "size above the largest": [size(RECEIVE_BYTES_MAX + 1)],
+    "HTTP": [b"GET / HTTP/1.1\r\n\r\n"],
+    "size above the largest after SaslHandshake": [PLAIN, size(RECEIVE_BYTES_MAX + 1)],
+    "size above the largest in place of a token without a header": [BARE_PLAIN, size(RECEIVE_BYTES_MAX + 1)],
+}
+
+
+def capture(addresses: Addresses, output: TextIO) -> None:
+    """Write each case as a line."""
+    host, port = addresses["SASL_PLAINTEXT"].rsplit(":", 1)
+    with ThreadPoolExecutor(len(CASES)) as threads:
+        ends = threads.map(partial(_end_of, (host, int(port))), CASES.values())
+        for case, end in zip(CASES, ends, strict=True):
+            print(json.dumps({"case": case, **end}), file=output)
+
+
+def _end_of(address: tuple[str, int], frames: Sequence[bytes]) -> dict[str, object]:
+    with socket.create_connection(address, SECONDS_MAX) as connection, connection.makefile("rb") as stream:
+        for frame in frames[:-1]:
+            connection.sendall(frame)
+            (count,) = struct.unpack(">i", stream.read(4))
+            assert len(stream.read(count)) == count, "a frame before the last one has no response"
+        started = time.monotonic()
+        connection.sendall(frames[-1])
+        rest = b""
+        with suppress(ConnectionError):
+            rest = stream.read()
+        elapsed_ms = (time.monotonic() - started) * 1000
+    limits = ((IDLE_MS, IDLE), (DELAY_MS, DELAYED), (0, AT_ONCE))
+    return {"end": next(end for ms, end in limits if elapsed_ms >= ms - SLACK_MS), "bytes": len(rest)}
