@@ -98,6 +98,9 @@ class Upgrade:
         if classic.protocol_name is None:
             # Kafka fails too, during the first rebalance of the group.
             raise KafkaError(ErrorCode.UNKNOWN_SERVER_ERROR, f"group {classic.group_id} has no protocol yet")
+        if not all(member.supports(classic.protocol_name) for member in classic.members.values()):
+            # Kafka fails too, while a member that has changed its protocols waits for the rebalance.
+            raise KafkaError(ErrorCode.UNKNOWN_SERVER_ERROR, f"a member does not support {classic.protocol_name}")
 
     def _take_over(self, classic: ClassicGroup, group: ConsumerGroup) -> None:
         """Respond REBALANCE_IN_PROGRESS to the pending requests of the classic group, and start its sessions."""

@@ -56,6 +56,10 @@ class GroupMember:
         """Whether the member has a group.instance.id."""
         return self.group_instance_id is not None
 
+    def supports(self, protocol_name: str) -> bool:
+        """Return whether the member supports a protocol."""
+        return any(protocol.name == protocol_name for protocol in self.protocols)
+
     def metadata_of(self, protocol_name: str) -> bytes:
         """Return the member's metadata for a protocol that it supports."""
         for protocol in self.protocols:
