@@ -27,6 +27,7 @@ from testcontainers.core.container import DockerContainer
 from .broker.config.config_types import ConfigError
 from .broker.config.environment_variables import variable_of
 from .broker.lifecycle.health import HealthAddress, UnhealthyError, check_health
+from .broker.security.sasl.mechanisms import OAUTHBEARER
 from .broker.security.tls.throw_away_ca import CLIENT_FILE, FILES
 from .testing.client_security import ClientSecurity
 from .testing.errors import BrokerStateError
@@ -77,6 +78,8 @@ class FauxkaContainer(DockerContainer):
             self.with_env("FAUXKA_RACKS", ",".join(racks))
         if self._security.users:
             self.with_env("FAUXKA_USER", _user_variable(self._security.users))
+        for key, value in self._security.config_defaults.items():
+            self.with_config(key, value)
         self.with_env("KAFKA_LISTENERS", f"HOST://0.0.0.0:{host},NETWORK://0.0.0.0:{network}")
         protocol = self._security.protocol.value
         self.with_env("KAFKA_LISTENER_SECURITY_PROTOCOL_MAP", f"HOST:{protocol},NETWORK:{protocol}")
@@ -130,13 +133,16 @@ class FauxkaContainer(DockerContainer):
     def client_config(self, user: str | None = None, mechanism: str = "PLAIN") -> dict[str, str]:
         """Return the configuration with which a client connects, by the keys of librdkafka (confluent-kafka).
 
-        user: one of the users, by default the first. mechanism: PLAIN, SCRAM-SHA-256 or SCRAM-SHA-512.
+        user: one of the users, by default the first. mechanism: PLAIN, SCRAM-SHA-256, SCRAM-SHA-512 or OAUTHBEARER.
         Raises BrokerStateError before the start and without throw-away certificates, ConfigError for an unknown user or
         mechanism.
         """
         if self._container is None:
             raise BrokerStateError("the container has not started")
-        return self._security.client_config(self.get_bootstrap_server(), self._tls_dir, user, mechanism)
+        config = self._security.client_config(self.get_bootstrap_server(), self._tls_dir, user, mechanism)
+        if mechanism == OAUTHBEARER and self._security.protocol.has_sasl:
+            config["sasl.oauthbearer.token.endpoint.url"] = f"http://{self.get_admin_address()}/oauth/token"
+        return config
 
     def _published(self, port: int) -> str:
         return f"{self.get_container_host_ip()}:{self.get_exposed_port(port)}"

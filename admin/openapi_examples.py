@@ -27,6 +27,7 @@ from .errors import (
 from .operation import NoParameters, Operation
 from .operations.acl_operations import NO_AUTHORIZER
 from .operations.certificate_operations import NO_TLS
+from .operations.user_operations import NO_USERS
 
 Json = dict[str, object]
 
@@ -59,6 +60,8 @@ BODIES: dict[str, Json] = {
     "POST /v1/acls": {"resource_type": "TOPIC", "name": "orders", "principal": "User:alice", "operation": "WRITE"},
     "POST /v1/certificates": {"kind": "expired", "listener": "SSL", "node": 1},
     "POST /v1/quotas": {"client_id": "my-app", "producer_byte_rate": 20_000},
+    "POST /v1/sessions/expire": {"principal": "User:alice", "mechanism": "OAUTHBEARER"},
+    "PUT /v1/users/{name}": {"password": "another-secret"},
     "POST /v1/clock": {"mode": "manual", "advance_ms": 60_000},
     "POST /v1/reset": {"scope": "all"},
     "POST /v1/restore": {"id": 1},
@@ -104,6 +107,10 @@ ERRORS: dict[str, tuple[CallError, ...]] = {
     "/v1/acls": (conflict(NO_AUTHORIZER),),
     "/v1/certificates": (unknown("node", 7, field="node"), conflict(NO_TLS, field="kind", value="expired")),
     "/v1/quotas": (conflict("cannot write cluster-metadata.json: No space left on device"),),
+    **dict.fromkeys(
+        ("/v1/users/{name}", "/v1/users/{name}/revoke_tokens", "/v1/users/{name}/expire_tokens"),
+        (unknown("user", "alcie", field="name"), conflict(NO_USERS)),
+    ),
     "/v1/reset": (conflict("cannot create the topic orders: the disk is full", field="scope"),),
     "/v1/snapshot": (conflict(NODE_DOWN),),
     "/v1/snapshot/{id}": (unknown("snapshot", 7),),

@@ -41,7 +41,7 @@ class Operation:
     ignored: fields that responses add to the body; they are skipped, so that a response can be posted again.
     media_type: of the response; if it is not JSON, perform returns bytes.
     error_type: the model of the bodies of 400 and 401, beside the one of all operations; None for that one only.
-    headers: of the response.
+    headers: of the response. has_secret: errors about the call have no values.
     """
 
     method: str
@@ -55,6 +55,7 @@ class Operation:
     media_type: str = JSON
     error_type: type[Struct] | None = None
     headers: Mapping[str, str] = field(default_factory=dict[str, str])
+    has_secret: bool = False
 
     @cached_property
     def _hints(self) -> dict[str, object]:

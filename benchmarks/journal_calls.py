@@ -37,6 +37,8 @@ class Peer:
     listener_name: str = "PLAINTEXT"
     client_host: str = "127.0.0.1"
     client_software: str = "librdkafka 2.14"
+    mechanism: str | None = None
+    principal: str = "User:ANONYMOUS"
 
 
 @dataclass(slots=True)

@@ -24,6 +24,7 @@ from .runtime.clock import AdjustableClock
 if TYPE_CHECKING:
     from .membership import Membership
     from .security.oauth.token_issuer import TokenIssuer
+    from .security.users import Users
 
 
 class Cluster:
@@ -55,6 +56,8 @@ class Cluster:
         self._add_node(config.broker_rack, file_system or MemoryFileSystem())
         # Closed after the logs: the data folder, and imported folders.
         self.folders: ExitStack | None = None
+        # The users with passwords, which the admin API changes; None without any at the start.
+        self.users: Users | None = None
         # Issues the tokens of the admin API; None without users.
         self.token_issuer: TokenIssuer | None = None
         # Loads the imported topics again after a reset; None without imported logs.

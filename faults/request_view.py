@@ -38,6 +38,16 @@ class ConnectionView(Protocol):
         """Name and version of the client software, "" until the client sends them."""
         ...
 
+    @property
+    def mechanism(self) -> str | None:
+        """The SASL mechanism; None without SASL, and before the client has chosen one."""
+        ...
+
+    @property
+    def principal(self) -> object:
+        """Who the client is. Its text is as in ACLs, such as "User:alice"."""
+        ...
+
 
 class _RequestHeader(Protocol):
     """The fields that both matching and the journal read."""
@@ -64,6 +74,16 @@ class MatchedRequest(_RequestHeader, Protocol):
     @property
     def api_name(self) -> str:
         """Kafka's name of the API."""
+        ...
+
+    @property
+    def mechanism(self) -> str | None:
+        """The SASL mechanism of the connection, or the one that a SaslHandshake asks for."""
+        ...
+
+    @property
+    def principal(self) -> str:
+        """Who the client is, such as "User:alice"; of a SaslAuthenticate the user whom its token names."""
         ...
 
     @property

@@ -19,6 +19,11 @@ class TooManyElements(FrameError):
         super().__init__(f"a request with more than {elements_max} array elements and tagged fields")
 
 
+def wrong_size(size: int, bytes_max: int) -> FrameError:
+    """Return the error of a frame whose size is negative or above bytes_max."""
+    return FrameError(f"a frame of {size} bytes; {bytes_max} are allowed")
+
+
 def take_elements(left: int, count: int, elements_max: int) -> int:
     """Return how many elements may still be read after count more. Raises TooManyElements."""
     if count > left:

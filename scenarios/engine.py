@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from contextlib import closing
 from dataclasses import replace
@@ -13,13 +14,14 @@ from ..storage.producers.emulated_version import EmulatedVersion
 from .brokers.cluster_broker import start_in_process
 from .brokers.process_broker import ProcessBroker
 from .brokers.scenario_broker import ScenarioBroker, create_topic
-from .clients.client import ClientOptions, ClientUnavailable, ScenarioClient
+from .clients.client import FIRST_PROCESS, ClientOptions, ClientUnavailable, ScenarioClient
 from .clients.clients import NamedClient
 from .clients.consumer import ConsumerOptions, ScenarioConsumer
 from .expectations import Check, RunResult, check
+from .report.journal_requests import JournalRequest
 from .report.notes import Notes
 from .report.stored_log import READ_COMMITTED, read_log
-from .report.timeline import Moment, build_timeline
+from .report.timeline import Moment, build_timeline, process_of
 from .scenario import RAW, Scenario, is_within
 from .step_runner import TOPIC, Processes, RunContext, StepRunner
 
@@ -29,6 +31,7 @@ REAL_REQUEST_MS = 700
 # The delivery timeout; a scenario in which it must expire sets a shorter one.
 DELIVERY_MS = 20_000
 # The APIs in a timeline; requests for metadata and versions differ by client.
+HANDSHAKE = "SaslHandshake"
 SHOWN_APIS = ("Produce", "InitProducerId", "AddPartitionsToTxn", "EndTxn")
 
 
@@ -57,6 +60,8 @@ def run(scenario: Scenario, client: NamedClient, as_version: str | None = None) 
     broker = _start_broker(scenario, version)
     try:
         create_topic(broker.bootstrap_servers, TOPIC, scenario.partitions, scenario.topic_config)
+        for operation in scenario.allowed:
+            broker.grant(operation, TOPIC)
         return _run_on(broker, scenario, client, version)
     finally:
         broker.close()
@@ -65,6 +70,11 @@ def run(scenario: Scenario, client: NamedClient, as_version: str | None = None) 
 def _start_broker(scenario: Scenario, version: EmulatedVersion) -> ScenarioBroker:
     if scenario.on_disk:
         return ProcessBroker(version.name)
+    if scenario.login is not None:
+        # Lazy: most scenarios have no listener with SASL.
+        from .brokers.secured_broker import SecuredBroker
+
+        return SecuredBroker(version.name, scenario.login, scenario.broker_config, scenario.token_ms)
     return start_in_process(version.name, scenario.nodes)
 
 
@@ -90,7 +100,9 @@ def _run_on(broker: ScenarioBroker, scenario: Scenario, named: NamedClient, vers
         def add_note(text: str) -> None:
             notes.add("client", text, process)
 
-        return named.make_consumer(ConsumerOptions(broker.bootstrap_servers, TOPIC, process, group, add_note))
+        return named.make_consumer(
+            ConsumerOptions(broker.client_servers, TOPIC, process, group, add_note, broker.login)
+        )
 
     context = RunContext(
         scenario, named.name, named.make(options), broker, notes, Processes(start_producer, start_consumer)
@@ -102,7 +114,7 @@ def _run_on(broker: ScenarioBroker, scenario: Scenario, named: NamedClient, vers
 
 def _options(broker: ScenarioBroker, scenario: Scenario, name: str, notes: Notes) -> ClientOptions:
     return ClientOptions(
-        bootstrap_servers=broker.bootstrap_servers,
+        bootstrap_servers=broker.client_servers,
         topic=TOPIC,
         is_idempotent=scenario.idempotent,
         request_ms=scenario.request_ms or (RAW_REQUEST_MS if name == RAW else REAL_REQUEST_MS),
@@ -110,13 +122,15 @@ def _options(broker: ScenarioBroker, scenario: Scenario, name: str, notes: Notes
         add_note=lambda process, text: notes.add("client", text, process),
         acks=scenario.acks,
         transactional_id=scenario.transactional_id,
+        login=broker.login,
     )
 
 
 def _report(context: RunContext, runner: StepRunner, version: EmulatedVersion) -> Report:
     scenario, broker = context.scenario, context.broker
     stored = read_log(broker.bootstrap_servers, TOPIC, scenario.partitions)
-    requests = [request for request in broker.journal() if request.api in SHOWN_APIS]
+    journal = broker.journal()
+    requests = [request for request in journal if request.api in SHOWN_APIS]
     runner.names.add_stored(stored, requests)
     timeline = build_timeline(requests, context.notes.items, runner.names, runner.rules, version.batches_retained)
     seen = RunResult(
@@ -130,6 +144,9 @@ def _report(context: RunContext, runner: StepRunner, version: EmulatedVersion) -
         committed=read_log(broker.bootstrap_servers, TOPIC, scenario.partitions, isolation_level=READ_COMMITTED),
         ends=runner.ends,
         consumers=runner.consumers,
+        errors=runner.errors,
+        authenticates_again=_authenticates_again(journal),
+        received_ms=_received_ms(timeline),
     )
     expected = scenario.expected_of(context.client_name, version.name)
     checks = [each for expectation in expected for each in check(expectation, seen)]
@@ -146,6 +163,14 @@ def _report(context: RunContext, runner: StepRunner, version: EmulatedVersion) -
     )
 
 
+def _authenticates_again(journal: Sequence[JournalRequest]) -> bool:
+    """Return whether a connection of the first producer has authenticated more than once."""
+    handshakes = Counter(
+        request.connection for request in journal if request.api == HANDSHAKE and process_of(request) == FIRST_PROCESS
+    )
+    return any(count > 1 for count in handshakes.values())
+
+
 def _decisions(timeline: Sequence[Moment]) -> dict[str, list[Moment]]:
     """Return the decisions about each batch, one per attempt, by batch name."""
     decisions: dict[str, list[Moment]] = {}
@@ -153,6 +178,15 @@ def _decisions(timeline: Sequence[Moment]) -> dict[str, list[Moment]]:
         if moment.batch is not None and (moment.kind == "decision" or moment.lost):
             decisions.setdefault(moment.batch.name, []).append(moment)
     return decisions
+
+
+def _received_ms(timeline: Sequence[Moment]) -> dict[str, int]:
+    """Return when the first request of each batch arrived, by batch name."""
+    received: dict[str, int] = {}
+    for moment in timeline:
+        if moment.kind == "request" and moment.batch is not None and moment.at_ms is not None:
+            received.setdefault(moment.batch.name, moment.at_ms)
+    return received
 
 
 def _cached(timeline: Sequence[Moment], broker: ScenarioBroker) -> list[str]:

@@ -34,7 +34,9 @@ class RunResult:
 
     decisions: by batch name, one per attempt, in order. streamed: the events of a stream, in the order of sending.
     committed: what a read_committed consumer reads. ends: the results of ended transactions.
-    consumers: by their names in the scenario.
+    consumers: by their names in the scenario. errors: of the steps read_error, by consumer.
+    authenticates_again: whether a connection of the first producer has authenticated more than once.
+    received_ms: when the first request of a batch arrived.
     """
 
     client: str
@@ -47,6 +49,9 @@ class RunResult:
     committed: Sequence[StoredBatch]
     ends: Sequence[str]
     consumers: Mapping[str, ScenarioConsumer]
+    errors: Mapping[str, Sequence[str]]
+    authenticates_again: bool
+    received_ms: Mapping[str, int]
 
 
 def check(expected: Expectation, seen: RunResult) -> list[Check]:
@@ -78,6 +83,12 @@ def _checks(expected: Expectation, seen: RunResult) -> Iterator[Check]:
     for name, batches in expected.consumed.items():
         events = seen.consumers[name].events
         yield compared(f"batches that {name} has read", batches, [name_of(each) for each in events if is_first(each)])
+    for name, errors in expected.errors.items():
+        yield compared(f"errors of {name}", errors, list(seen.errors.get(name, ())))
+    if expected.authenticates_again is not None:
+        yield compared("another authentication", expected.authenticates_again, seen.authenticates_again)
+    for pair, wait_ms in expected.waits.items():
+        yield _wait(pair, wait_ms, seen)
     for name, resets in expected.resets.items():
         yield compared(f"resets of {name}", resets, seen.consumers[name].resets)
 
@@ -140,6 +151,13 @@ def is_subsequence(expected: Sequence[str], seen: Sequence[str]) -> bool:
     """Whether seen contains all of expected in this order, perhaps with others between them."""
     remaining = iter(seen)
     return all(word in remaining for word in expected)
+
+
+def _wait(names: str, wait_ms: int, seen: RunResult) -> Check:
+    first, second = (seen.received_ms.get(name) for name in names.split(", "))
+    waited = f"{second - first} ms" if first is not None and second is not None else "not sent"
+    passed = first is not None and second is not None and second - first >= wait_ms
+    return Check(f"time between {names}", f"at least {wait_ms} ms", waited, passed)
 
 
 def _reason(name: str, words: str, seen: RunResult) -> Check:

@@ -17,6 +17,7 @@ RAW = "raw"
 REAL = "real"
 
 Acks = Literal["all", "1"]
+Mechanism = Literal["PLAIN", "OAUTHBEARER"]
 
 # The default of `versions`.
 ALL_VERSIONS = "0.11..4.5"
@@ -67,6 +68,12 @@ class Stream(Step, frozen=True, tag="stream"):
     events_per_second: int
     for_ms: int
     batch_ms: int = 10
+
+
+class Pause(Step, frozen=True, tag="pause"):
+    """The application sends nothing for some time, in which clients update their metadata."""
+
+    for_ms: int
 
 
 class Settle(Step, frozen=True, tag="settle"):
@@ -179,6 +186,17 @@ class Kill(Step, frozen=True, tag="kill"):
     torn_bytes: int
 
 
+class SetQuota(Step, frozen=True, tag="set_quota"):
+    """A quota of the first producer is set, by its client id. key: Kafka's name, such as producer_byte_rate."""
+
+    key: str
+    value: float
+
+
+class DeleteQuotas(Step, frozen=True, tag="delete_quotas"):
+    """All client quotas are deleted."""
+
+
 class StopNode(Step, frozen=True, tag="stop_node"):
     """A node stops: as by SIGTERM if controlled, else as by SIGKILL, and the controller learns of it at once."""
 
@@ -249,11 +267,30 @@ class StopConsumer(Step, frozen=True, tag="stop_consumer"):
     by: str
 
 
+class ReadError(Step, frozen=True, tag="read_error"):
+    """A consumer reads until it gets an error, which is compared with the expected `errors`."""
+
+    by: str
+
+
+class Grant(Step, frozen=True, tag="grant"):
+    """An ACL allows the user of the scenario an operation on the topic."""
+
+    operation: str
+
+
+class Revoke(Step, frozen=True, tag="revoke"):
+    """The ACL of an operation on the topic is deleted."""
+
+    operation: str
+
+
 NodeStep = StopNode | StartNode | Isolate | Rejoin | PauseReplication | ResumeReplication | MoveCoordinator
 
 AnyStep = (
     Send
     | Stream
+    | Pause
     | Settle
     | StartProducer
     | BeginTransaction
@@ -271,6 +308,8 @@ AnyStep = (
     | Adopt
     | Intrude
     | Kill
+    | SetQuota
+    | DeleteQuotas
     | StopNode
     | StartNode
     | Isolate
@@ -281,6 +320,9 @@ AnyStep = (
     | StartConsumer
     | Consume
     | StopConsumer
+    | ReadError
+    | Grant
+    | Revoke
 )
 
 
@@ -298,6 +340,9 @@ class Expectation(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
     verdict: counts of the verdict. producers, epochs: the number of producer ids and the epochs in the logs.
     streamed_once: whether each event of a stream is in the log once, in order.
     consumed: the batches that each consumer has read, in order, and again if it read them again.
+    errors: the errors that the steps read_error have read, by consumer.
+    authenticates_again: whether a connection of the first producer has authenticated more than once (KIP-368).
+    waits: the time in ms that passes at least between the first requests of two batches, such as "A, B".
     resets: why each consumer had to continue at another offset: DIVERGING_EPOCH or OFFSET_OUT_OF_RANGE.
     """
 
@@ -317,6 +362,9 @@ class Expectation(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
     streamed_once: bool = False
     consumed: dict[str, list[str]] = {}
     resets: dict[str, list[str]] = {}
+    errors: dict[str, list[str]] = {}
+    authenticates_again: bool | None = None
+    waits: dict[str, int] = {}
 
 
 class Scenario(Struct, frozen=True, kw_only=True):
@@ -326,6 +374,9 @@ class Scenario(Struct, frozen=True, kw_only=True):
     in_flight: whether several batches must be in flight; they are then as small as the client requires.
     request_ms, delivery_ms: the request and delivery timeouts of the client.
     on_disk: whether the broker is a process with a data folder. transactional_id: of the first producer.
+    login: the mechanism by which the clients authenticate as the user alice; None for a listener without SASL.
+    token_ms: the lifetime of tokens. broker_config: Kafka's keys of the broker.
+    allowed: the operations on the topic that ACLs allow the user from the start.
     acks: of the first producer. nodes: of the cluster; with several, node 1 leads all partitions of the topic first.
     """
 
@@ -347,6 +398,10 @@ class Scenario(Struct, frozen=True, kw_only=True):
     acks: Acks = "all"
     nodes: int = 1
     topic_config: dict[str, str] = field(default_factory=dict[str, str])
+    login: Mechanism | None = None
+    token_ms: int | None = None
+    broker_config: dict[str, str] = field(default_factory=dict[str, str])
+    allowed: list[str] = []
 
     def steps_for(self, client: str) -> list[AnyStep]:
         """Return the steps for a client."""

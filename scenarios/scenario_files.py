@@ -11,7 +11,7 @@ import msgspec
 
 from ..broker.lifecycle.node_options import NODES_MAX
 from ..protocol.sequences import MAX_SEQUENCE
-from .scenario import Acks, AnyStep, Batch, Consume, Expectation, Scenario, Send
+from .scenario import Acks, AnyStep, Batch, Consume, Expectation, Mechanism, Scenario, Send
 
 _PACKAGE = __name__.rpartition(".")[0]
 _FOLDER = "data"
@@ -49,6 +49,10 @@ class _File(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
     acks: Acks = "all"
     nodes: NodeCount = 1
     topic_config: dict[str, str] = {}
+    login: Mechanism | None = None
+    token_ms: Annotated[int, msgspec.Meta(ge=1)] | None = None
+    broker_config: dict[str, str] = {}
+    allowed: list[str] = []
 
 
 def scenario_names() -> list[str]:
@@ -73,12 +77,21 @@ def parse_scenario(name: str, text: str) -> Scenario:
         batches = {batch: batch_of(batch, sequences) for batch, sequences in file.batches.items()}
         if file.on_disk and file.nodes > 1:
             raise ValueError(f"on_disk runs one node, not {file.nodes}")
+        _check_login(file)
     except (ValueError, msgspec.ValidationError) as error:
         raise ScenarioFileError(f"{name}{_SUFFIX}: {error}") from error
     values: dict[str, Any] = {field: getattr(file, field) for field in _File.__struct_fields__ if field != "batches"}
     scenario = Scenario(name=name, batches=batches, **values)
     _check_names(scenario)
     return scenario
+
+
+def _check_login(file: _File) -> None:
+    """Raise ValueError for fields that do not fit together."""
+    if file.login is not None and (file.on_disk or file.nodes > 1):
+        raise ValueError("login runs one node in memory")
+    if file.login is None and (file.allowed or file.broker_config or file.token_ms):
+        raise ValueError("allowed, broker_config and token_ms need a login")
 
 
 def batch_of(name: str, sequences: str) -> Batch:

@@ -36,23 +36,29 @@ from .scenario import (
     Batch,
     BeginTransaction,
     Consume,
+    DeleteQuotas,
     EndTransaction,
     Evict,
     Forget,
     GiveUp,
+    Grant,
     Intrude,
     Isolate,
     Kill,
     Lift,
     MoveCoordinator,
+    Pause,
     PauseReplication,
     RaiseEpoch,
+    ReadError,
     Rejoin,
     Release,
     RestartProducer,
     ResumeReplication,
+    Revoke,
     Scenario,
     Send,
+    SetQuota,
     Settle,
     StartConsumer,
     StartNode,
@@ -97,6 +103,7 @@ class StepRunner:
 
     names: of the batches. rules: the armed rules, by id. streamed: the events of a stream, in order.
     ends: the results of ended transactions. consumers: by their names in the scenario.
+    errors: of the steps read_error, by the name of the consumer.
     """
 
     def __init__(self, context: RunContext) -> None:
@@ -106,6 +113,7 @@ class StepRunner:
         self.streamed: list[str] = []
         self.ends: list[str] = []
         self.consumers: dict[str, ScenarioConsumer] = {}
+        self.errors: dict[str, list[str]] = {}
         # By their names in the scenario; "" is the first producer.
         self._producers: dict[str, ScenarioClient] = {"": context.client}
         # The batches of each producer since its last settle step, and the last request in the journal at that step.
@@ -133,15 +141,17 @@ class StepRunner:
 
     def _run_step(self, step: AnyStep) -> None:
         match step:
-            case Send() | Stream() | Settle() | GiveUp() | RestartProducer() | RaiseEpoch() | Adopt():
+            case Send() | Stream() | Pause() | Settle() | GiveUp() | RestartProducer() | RaiseEpoch() | Adopt():
                 self._run_client_step(step)
             case StartProducer() | BeginTransaction() | EndTransaction():
                 self._run_transaction_step(step)
-            case StartConsumer() | Consume() | StopConsumer():
+            case StartConsumer() | Consume() | StopConsumer() | ReadError():
                 self._run_consumer_step(step)
+            case Grant() | Revoke():
+                self._run_acl_step(step)
             case Arm() | AwaitHits() | Lift() | Release():
                 self._run_rule_step(step)
-            case Advance() | Evict() | Forget() | Intrude() | Kill():
+            case Advance() | Evict() | Forget() | Intrude() | Kill() | SetQuota() | DeleteQuotas():
                 self._run_broker_step(step)
             case (
                 StopNode()
@@ -158,12 +168,14 @@ class StepRunner:
 
     # -- the client
 
-    def _run_client_step(self, step: Send | Stream | Settle | GiveUp | RestartProducer | RaiseEpoch | Adopt) -> None:
+    def _run_client_step(
+        self, step: Send | Stream | Pause | Settle | GiveUp | RestartProducer | RaiseEpoch | Adopt
+    ) -> None:
         match step:
             case Send():
                 self._send(step)
-            case Stream():
-                self._stream(step)
+            case Stream() | Pause():
+                self._take_time(step)
             case Settle(retries=retries, by=by):
                 self._producers[by].settle(retries=retries)
                 self._name_sent_alone(by)
@@ -194,7 +206,7 @@ class StepRunner:
             case _:
                 assert_never(step)
 
-    def _run_consumer_step(self, step: StartConsumer | Consume | StopConsumer) -> None:
+    def _run_consumer_step(self, step: StartConsumer | Consume | StopConsumer | ReadError) -> None:
         match step:
             case StartConsumer(by=by, group=group):
                 self._notes.add("client", f"starts{'' if group is None else f' in group {group}'}", by)
@@ -206,6 +218,10 @@ class StepRunner:
             case StopConsumer(by=by):
                 self.consumers[by].close()
                 self._notes.add("client", "ends", by)
+            case ReadError(by=by):
+                error = self.consumers[by].read_error()
+                self.errors.setdefault(by, []).append(error)
+                self._notes.add("client", f"gets {error}", by)
             case _:
                 assert_never(step)
 
@@ -271,6 +287,12 @@ class StepRunner:
         last_sequence = increment_sequence(batch.first_sequence, batch.count - 1)
         self.names.planned.setdefault((partition, batch.first_sequence, last_sequence), batch.name)
 
+    def _take_time(self, step: Stream | Pause) -> None:
+        if isinstance(step, Stream):
+            self._stream(step)
+        else:
+            time.sleep(step.for_ms / 1000)
+
     def _stream(self, step: Stream) -> None:
         """Send batches at a steady rate; the raw client waits when it has too many requests in flight."""
         count = step.events_per_second * step.batch_ms // 1000
@@ -321,7 +343,12 @@ class StepRunner:
 
     # -- the broker
 
-    def _run_broker_step(self, step: Advance | Evict | Forget | Intrude | Kill) -> None:
+    def _run_acl_step(self, step: Grant | Revoke) -> None:
+        may, change = ("may", self._broker.grant) if isinstance(step, Grant) else ("may not", self._broker.revoke)
+        change(step.operation, TOPIC)
+        self._notes.add("broker", f"the user {may} {step.operation} {TOPIC}")
+
+    def _run_broker_step(self, step: Advance | Evict | Forget | Intrude | Kill | SetQuota | DeleteQuotas) -> None:
         match step:
             case Advance(ms=ms):
                 self._broker.advance(ms)
@@ -342,6 +369,12 @@ class StepRunner:
                 text = f"is killed, with {torn_bytes} bytes of a torn batch in its log; restarts on the same folder"
                 self._notes.add_change(text)
                 self._arrivals.arm_rules()
+            case SetQuota(key=key, value=value):
+                self._broker.set_quota(self._client_id, key, value)
+                self._notes.add("test", f"sets a quota of {self._client_id}: {key} {value:g}")
+            case DeleteQuotas():
+                self._broker.delete_quotas()
+                self._notes.add("test", "deletes the quotas")
             case _:
                 assert_never(step)
 

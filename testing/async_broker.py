@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from .quotas import AsyncQuotas
     from .records import RecordFilter
     from .topics import AsyncTopics
+    from .users import AsyncUsers
 
 Result = TypeVar("Result")
 
@@ -57,7 +58,7 @@ class AsyncBroker(Node):
         """Stop the broker and close its files."""
         self._phase = Phase.STOPPED
         try:
-            await self._server.stop()
+            await self._stop_server()
         finally:
             self.cluster.close()
 
@@ -158,3 +159,10 @@ class AsyncBroker(Node):
         from .coordinators import AsyncTransactions
 
         return AsyncTransactions(self.ask, self._perform)
+
+    @cached_property
+    def users(self) -> AsyncUsers:
+        """The users with a password: list, change and remove them, revoke and expire their tokens."""
+        from .users import AsyncUsers
+
+        return AsyncUsers(self.ask, self._perform)

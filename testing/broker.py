@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from .quotas import Quotas
     from .records import RecordFilter
     from .topics import Topics
+    from .users import Users
 
 # Far more than a start-up takes, which binds a socket and imports little.
 START_TIMEOUT_SECONDS = 10.0
@@ -143,7 +144,7 @@ class Broker(Node):
             started.set()
         if self._failure is None:
             await self._stopping.wait()
-            await self._server.stop()
+            await self._stop_server()
 
     def reset(self, scope: Scope = "all") -> None:
         """Reset the broker to its state after the start, at the same address.
@@ -233,3 +234,10 @@ class Broker(Node):
         from .coordinators import Transactions
 
         return Transactions(self.ask, self._perform)
+
+    @cached_property
+    def users(self) -> Users:
+        """The users with a password: list, change and remove them, revoke and expire their tokens."""
+        from .users import Users
+
+        return Users(self.ask, self._perform)

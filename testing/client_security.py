@@ -7,14 +7,15 @@ from pathlib import Path
 from typing import cast
 
 from ..broker.config.config_types import ConfigError
-from ..broker.security.sasl.mechanisms import SUPPORTED
+from ..broker.security.listener_security import MECHANISMS
+from ..broker.security.sasl.mechanisms import OAUTHBEARER, SUPPORTED
 from ..broker.security.security_protocol import SecurityProtocol
 from ..broker.security.tls.throw_away_ca import CA_FILE
 from .errors import BrokerStateError
 
 
 class ClientSecurity:
-    """What a client needs. users: passwords by name."""
+    """What a client needs. users: passwords by name, at the start."""
 
     def __init__(self, protocol: str, users: Mapping[str, str] | None) -> None:
         """Check the arguments. They are those of Broker. Raises ConfigError."""
@@ -26,12 +27,23 @@ class ClientSecurity:
         if self.protocol.has_sasl and not self.users:
             raise ConfigError(f"security_protocol {protocol} needs users, such as users={{'alice': 'secret'}}")
 
-    def client_config(
-        self, bootstrap_servers: str, tls_dir: Path | None, user: str | None, mechanism: str
-    ) -> dict[str, str]:
-        """Return the configuration of a client; see Broker.client_config.
+    @property
+    def config_defaults(self) -> dict[str, str]:
+        """The keys of Kafka with another default: all mechanisms, of which Kafka leaves out OAUTHBEARER."""
+        return {MECHANISMS: ",".join(SUPPORTED)} if self.protocol.has_sasl else {}
 
-        tls_dir: the folder of the throw-away certificates, None for a broker without them.
+    def client_config(
+        self,
+        bootstrap_servers: str,
+        tls_dir: Path | None,
+        user: str | None,
+        mechanism: str,
+        passwords: Mapping[str, str] | None = None,
+    ) -> dict[str, str]:
+        """Return the configuration of a client without the token endpoint; see Broker.client_config.
+
+        tls_dir: the folder of the throw-away certificates, None for a broker without them. passwords: those of now,
+        None for those of the start.
         Raises ConfigError, BrokerStateError.
         """
         config = {"bootstrap.servers": bootstrap_servers, "security.protocol": self.protocol.value}
@@ -45,11 +57,19 @@ class ClientSecurity:
             return config
         if mechanism not in SUPPORTED:
             raise ConfigError(f"mechanism: got {mechanism!r}; allowed: {', '.join(SUPPORTED)}")
-        name = next(iter(self.users)) if user is None else user
-        if name not in self.users:
-            raise ConfigError(f"user: got {user!r}; allowed: {', '.join(self.users)}")
-        login = {"sasl.mechanism": mechanism, "sasl.username": name, "sasl.password": self.users[name]}
-        return {**config, **login}
+        known = self.users if passwords is None else passwords
+        name = next(iter(known), "") if user is None else user
+        if name not in known:
+            raise ConfigError(f"user: got {user!r}; allowed: {', '.join(known)}")
+        config["sasl.mechanism"] = mechanism
+        if mechanism != OAUTHBEARER:
+            return {**config, "sasl.username": name, "sasl.password": known[name]}
+        return {
+            **config,
+            "sasl.oauthbearer.method": "oidc",
+            "sasl.oauthbearer.client.id": name,
+            "sasl.oauthbearer.client.secret": known[name],
+        }
 
 
 def _checked_users(users: Mapping[str, str] | None) -> dict[str, str]:

@@ -43,12 +43,15 @@ if TYPE_CHECKING:
     from .coordinators import Groups
     from .journal import BrokerJournal
     from .secured_listener import SecuredListener
+    from .sessions import Sessions
     from .snapshots import BrokerSnapshots
     from .state import Clock, Held, Producers
+    from .token_endpoint import TokenEndpoint
 
 Result = TypeVar("Result")
 
 PLAINTEXT = "PLAINTEXT"
+OAUTHBEARER = "OAUTHBEARER"
 # Kafka's keys with another default in tests.
 CONFIG_DEFAULTS = {
     # Busy polling would take processor time from the clients in the same process.
@@ -69,6 +72,9 @@ class Phase(Enum):
 class Node(NodeMethods):
     """A broker, or a cluster of several, without an event loop; the constructor binds no port and starts no thread."""
 
+    # Served from the first use on.
+    _token_endpoint: TokenEndpoint | None = None
+
     def __init__(
         self,
         config: Mapping[str, ConfigEntry] | None = None,
@@ -87,8 +93,7 @@ class Node(NodeMethods):
     ) -> None:
         """Prepare a broker; `start` or `with` starts it.
 
-        config: Kafka's configuration keys, such as {"num.partitions": 3}. group.initial.rebalance.delay.ms is 0
-        without it.
+        config: Kafka's keys, such as {"num.partitions": 3}. group.initial.rebalance.delay.ms is 0 without it.
         as_version: the Kafka version of the producer rules, such as "2.4"; 4.3 by default.
         clock: for timeouts and expiries; the system clock by default.
         file_system: the storage of the logs of the first node; in memory by default.
@@ -103,18 +108,19 @@ class Node(NodeMethods):
         Raises ConfigError for an unknown key or an invalid value, DataDirectoryError if a folder cannot be used.
         """
         version, node_options = _version_of(as_version), check_nodes(nodes, racks)
-        entries = {**CONFIG_DEFAULTS, **config_entries(config)}
+        self._secured = _secured_listener(security_protocol, users, tls_dir)
+        entries = _with_defaults(config, self._secured)
         of_listeners, imported = take_listener_entries(entries), _paths_of(import_logs)
         settings = config_of_nodes(node_options, BrokerConfig.from_entries(entries), import_logs=imported)
-        self._secured = _secured_listener(security_protocol, users, tls_dir)
         listeners = listeners if self._secured is None else self._secured.make(settings, of_listeners)
         check_ports(listeners, nodes)
-        racks_of_nodes = node_options.racks_of(settings)
-        storage = StorageOptions(data_dir=_data_dir_of(data_dir), import_logs=imported, racks=racks_of_nodes)
+        storage = _storage_of(data_dir, imported, node_options.racks_of(settings))
         if storage.is_in_memory:
             self.cluster = _memory_cluster(settings, node_options, file_system, clock=clock, version=version)
         else:
             self.cluster = _loaded_cluster(settings, storage, clock=clock, version=version)
+        if self._secured is not None:
+            self._secured.serve_users(self.cluster, storage.metadata_dir)
         self._phase = Phase.NEW
         self._fault_injection = FaultInjection(self.cluster)
         of_nodes = [listeners_of_node(listeners, index) for index in range(nodes)]
@@ -180,12 +186,38 @@ class Node(NodeMethods):
     def client_config(self, user: str | None = None, mechanism: str = "PLAIN") -> dict[str, str]:
         """Return the configuration with which a client connects, by the keys of librdkafka (confluent-kafka).
 
-        user: one of the users, by default the first. mechanism: PLAIN, SCRAM-SHA-256 or SCRAM-SHA-512.
+        user: one of the users, by default the first. mechanism: PLAIN, SCRAM-SHA-256, SCRAM-SHA-512 or OAUTHBEARER; the
+        last one with the address of token_endpoint.
         Raises BrokerStateError unless it is started, ConfigError for an unknown user or mechanism.
         """
         if self._secured is None:
             return {"bootstrap.servers": self.bootstrap_servers}
-        return self._secured.client_config(self.bootstrap_servers, user, mechanism)
+        config = self._secured.client_config(self.bootstrap_servers, user, mechanism)
+        if config.get("sasl.mechanism") == OAUTHBEARER:
+            config["sasl.oauthbearer.token.endpoint.url"] = self.token_endpoint
+        return config
+
+    @property
+    def token_endpoint(self) -> str:
+        """The URL where a user gets a token for OAUTHBEARER, by name and password. It is served from the first use on.
+
+        Raises BrokerStateError unless the broker is started.
+        """
+        return self.call(self._serve_tokens)
+
+    def _serve_tokens(self) -> str:
+        if self._token_endpoint is None:
+            # Lazy: few tests have OAUTHBEARER.
+            from .token_endpoint import TokenEndpoint
+
+            self._token_endpoint = TokenEndpoint(self.control)
+        return self._token_endpoint.url
+
+    async def _stop_server(self) -> None:
+        """Stop the nodes, and the token endpoint if it is served."""
+        if self._token_endpoint is not None:
+            await self._token_endpoint.stop()
+        await self._server.stop()
 
     @cached_property
     def certificates(self) -> Certificates:
@@ -295,6 +327,13 @@ class Node(NodeMethods):
         return Groups(self.ask)
 
     @cached_property
+    def sessions(self) -> Sessions:
+        """The SASL sessions of the clients."""
+        from .sessions import Sessions
+
+        return Sessions(self.ask)
+
+    @cached_property
     def snapshots(self) -> BrokerSnapshots:
         """The snapshots that the broker keeps."""
         from .snapshots import BrokerSnapshots
@@ -307,6 +346,12 @@ class Node(NodeMethods):
         from .state import Held
 
         return Held(self.ask)
+
+
+def _with_defaults(config: Mapping[str, ConfigEntry] | None, secured: SecuredListener | None) -> dict[str, str]:
+    """Return the config with the defaults of tests. Raises ConfigError."""
+    of_listener = {} if secured is None else secured.security.config_defaults
+    return {**CONFIG_DEFAULTS, **of_listener, **config_entries(config)}
 
 
 def _memory_cluster(
@@ -376,8 +421,10 @@ def _paths_of(paths: object) -> list[str]:
     return [_path_of("import_logs", paths)]
 
 
-def _data_dir_of(path: object) -> str | None:
-    return None if path is None else _path_of("data_dir", path)
+def _storage_of(data_dir: object, import_logs: Sequence[str], racks: Sequence[str | None]) -> StorageOptions:
+    """Return where the logs are. Raises ConfigError for a data_dir of another type than a path."""
+    folder = None if data_dir is None else _path_of("data_dir", data_dir)
+    return StorageOptions(data_dir=folder, import_logs=import_logs, racks=racks)
 
 
 def _path_of(name: str, path: object) -> str:

@@ -54,6 +54,7 @@ class RecipeMethods(ABC, Generic[Handle]):
     dripping_answers = ArmedRecipe(recipes.dripping_answers)
     closed_connection = ArmedRecipe(recipes.closed_connection)
     reset_connection = ArmedRecipe(recipes.reset_connection)
+    rejected_login = ArmedRecipe(recipes.rejected_login)
     refused_connections = ArmedRecipe(recipes.refused_connections)
     hanging_connections = ArmedRecipe(recipes.hanging_connections)
     crash_after_append = ArmedRecipe(recipes.crash_after_append)

@@ -19,6 +19,7 @@ from .certificates import RemoteCertificates
 from .errors import CallError, WaitTimeoutError
 from .recipe_methods import RecipeMethods
 from .remote_nodes import RemoteNodeMethods
+from .remote_security import RemoteSessions, RemoteUsers
 
 if TYPE_CHECKING:
     from .quotas import RemoteQuotas
@@ -27,10 +28,10 @@ TIMED_OUT = 408
 
 
 class RemoteBroker(RemoteNodeMethods):
-    """Faults, certificates, quotas, verdict, nodes and reset of a broker by its admin API, with the objects of Broker.
+    """Faults, certificates, quotas, sessions, users, verdict, nodes and reset of a broker by its admin API.
 
-    Everything else that the admin API offers is a `call`. Raises CallError for a call that the broker refuses,
-    RuleError for an invalid rule or argument, and Unreachable if nothing responds.
+    They are the objects of Broker. Everything else that the admin API offers is a `call`. Raises CallError for a call
+    that the broker refuses, RuleError for an invalid rule or argument, and Unreachable if nothing responds.
     """
 
     def __init__(self, admin: str, token: str | None = None) -> None:
@@ -38,6 +39,8 @@ class RemoteBroker(RemoteNodeMethods):
         self._client = AdminClient(parse_address(admin), token)
         self.faults = RemoteFaults(self)
         self.certificates = RemoteCertificates(self.call)
+        self.sessions = RemoteSessions(self)
+        self.users = RemoteUsers(self)
 
     @cached_property
     def quotas(self) -> RemoteQuotas:

@@ -9,8 +9,10 @@ import weakref
 from collections.abc import Mapping
 from pathlib import Path
 
+from ..broker.cluster import Cluster
 from ..broker.config.broker_config import BrokerConfig
-from ..broker.lifecycle.security_options import ListenerSecurities
+from ..broker.config.config_types import ConfigError
+from ..broker.lifecycle.security_options import ListenerSecurities, keep_tokens, new_token_issuer, new_users
 from ..broker.network.listeners import ListenerConfig
 from .client_security import ClientSecurity
 
@@ -22,6 +24,8 @@ class SecuredListener:
         """Check the arguments. They are those of Broker. Raises ConfigError."""
         self.security = ClientSecurity(protocol, users)
         self.protocol = self.security.protocol
+        self._users = new_users(self.security.users)
+        self._token_issuer = new_token_issuer(self._users)
         self._folder: str | None = None
         if tls_dir is not None:
             self._folder = os.fspath(tls_dir)
@@ -32,12 +36,33 @@ class SecuredListener:
 
     def make(self, config: BrokerConfig, of_listeners: Mapping[str, str]) -> list[ListenerConfig]:
         """Return the listener. of_listeners: the keys that begin with listener.name. Raises ConfigError."""
-        securities = ListenerSecurities(config, of_listeners, self.security.users, self._folder)
+        securities = ListenerSecurities(config, of_listeners, self._users, self._folder)
+        securities.token_issuer = self._token_issuer
         plain = [ListenerConfig(self.protocol.value, port=0)]
         secured = securities.with_security(plain, {self.protocol.value: self.protocol})
         self.tls_dir = securities.tls_dir
         return secured
 
+    def serve_users(self, cluster: Cluster, folder: str | None) -> None:
+        """Have the admin API change the users, and issue tokens to them. Raises ConfigError.
+
+        folder: where the key of the tokens is kept; None for a key that ends with the broker.
+        """
+        cluster.users, cluster.token_issuer = self._users, self._token_issuer
+        try:
+            keep_tokens(self._token_issuer, folder)
+        except ConfigError:
+            cluster.close()
+            raise
+
     def client_config(self, bootstrap_servers: str, user: str | None, mechanism: str) -> dict[str, str]:
         """Return the configuration of a client; see Broker.client_config. Raises ConfigError, BrokerStateError."""
-        return self.security.client_config(bootstrap_servers, self.tls_dir, user, mechanism)
+        return self.security.client_config(bootstrap_servers, self.tls_dir, user, mechanism, self._passwords())
+
+    def _passwords(self) -> dict[str, str]:
+        """Return the passwords as they are now, those of the start first."""
+        users = self._users
+        if users is None:
+            return {}
+        found = {name: users.find_password(name) for name in (*self.security.users, *users.names)}
+        return {name: password for name, password in found.items() if password is not None}

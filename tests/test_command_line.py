@@ -21,14 +21,25 @@ METADATA_VERSION = 9
 # Packages that only some requests need. The first such request loads them.
 LOADED_ON_USE = (
     "cramjam",
+    "cryptography",
     "fauxka.admin.operations",
     "fauxka.broker.coordinators",
+    "fauxka.broker.dispatch.throttl",
+    "fauxka.broker.metadata.client_quota",
+    "fauxka.broker.network.sasl_gate",
+    "fauxka.broker.requests.authorization",
+    "fauxka.broker.requests.client_quotas",
+    "joserfc",
     "lz4",
     "prometheus_client",
     "re2",
+    "scramp",
     "starlette",
+    "trustme",
     "uvicorn",
 )
+# Every connection has a principal, and every listener a protocol.
+LOADED_OF_SECURITY = {"fauxka.broker.security.principal", "fauxka.broker.security.security_protocol"}
 
 
 def metadata(port: int) -> MetadataResponse:
@@ -121,6 +132,7 @@ def test_packages_that_only_some_requests_need_are_not_loaded_before_clients_can
     loaded = {line.rpartition("|")[2].strip() for line in lines if line.startswith("import time:")}
     assert {"asyncio", "fauxka.broker.lifecycle.server"} <= loaded
     assert [name for name in loaded if name.startswith(LOADED_ON_USE)] == []
+    assert {name for name in loaded if name.startswith("fauxka.broker.security.")} == LOADED_OF_SECURITY
 
 
 def test_level_leaves_out_lower_levels(tmp_path: Path) -> None:

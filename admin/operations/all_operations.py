@@ -29,10 +29,12 @@ from . import (
     rule_operations,
     scenario_operations,
     seed_operations,
+    session_operations,
     snapshot_operations,
     topic_changes,
     topic_operations,
     transaction_operations,
+    user_operations,
     verdict_operations,
 )
 
@@ -60,6 +62,8 @@ OPERATIONS: tuple[Operation, ...] = (
     *acl_operations.OPERATIONS,
     *certificate_operations.OPERATIONS,
     *quota_operations.OPERATIONS,
+    *session_operations.OPERATIONS,
+    *user_operations.OPERATIONS,
     *topic_operations.OPERATIONS,
     *topic_changes.OPERATIONS,
     *record_operations.OPERATIONS,

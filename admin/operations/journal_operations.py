@@ -11,7 +11,7 @@ from ...faults.journal.journal_entries import JournalEntry, count_entries, read_
 from ...faults.rule_error import RuleError
 from ...faults.rules.api_checks import check_apis
 from ...faults.rules.match import Match, Natural, NaturalOrNone
-from ...faults.rules.value_tests import check_match_value
+from ...faults.rules.value_tests import check_match
 from ...faults.strict_json import convert, parse
 from ..control import Control
 from ..operation import Operation
@@ -38,6 +38,7 @@ class JournalFilter(Struct, kw_only=True, forbid_unknown_fields=True):
     listener: Text | None = None
     connection: Natural | None = None
     client_id: Text | None = None
+    principal: Text | None = None
     topic: Text | None = None
     group_id: Text | None = None
     transactional_id: Text | None = None
@@ -110,8 +111,7 @@ def _match_of(query: JournalFilter) -> Match | None:
 
 def check_journal_match(match: Match) -> None:
     """Raise RuleError for invalid conditions, and for those that no request in the journal can fulfil."""
-    for name in Match.__struct_fields__:
-        check_match_value(name, getattr(match, name))
+    check_match(match)
     for name in NOT_KEPT:
         if getattr(match, name) is not None:
             raise RuleError(name, None, "no value", f"{name}: the journal does not keep records")

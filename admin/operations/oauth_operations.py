@@ -211,6 +211,7 @@ OPERATIONS = (
         is_public=True,
         error_type=OauthErrorBody,
         headers=NO_STORE,
+        has_secret=True,
     ),
     Operation(method="GET", path=JWKS_PATH, perform=get_key_set, tag=TAG, is_public=True),
     Operation(method="GET", path=CONFIGURATION_PATH, perform=get_provider_configuration, tag=TAG, is_public=True),

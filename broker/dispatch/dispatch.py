@@ -14,7 +14,7 @@ from struct import Struct
 from typing import TYPE_CHECKING, cast
 
 from ...protocol.api_keys import APIS, Api, ApiKey, api_name_of
-from ...protocol.frames import FrameError
+from ...protocol.frames import FrameError, wrong_size
 from ...protocol.primitives import Reader
 from .. import handlers
 from ..replica.disk_fault_injector import NoFileFaults, delay_response
@@ -119,6 +119,11 @@ class Dispatcher:
             self._all_closed.set_result(None)
 
     @property
+    def connections(self) -> list[ResponseWriter]:
+        """The open connections, in no order."""
+        return list(self._connections)
+
+    @property
     def connection_count(self) -> int:
         """The number of open connections."""
         return len(self._connections)
@@ -221,6 +226,10 @@ class Dispatcher:
                 self.observer.unanswered(self.observer.handled(context, end - start, PENDING))
             raise
         return self._observe(context, end - start, response)
+
+    def refuse_size(self, context: RequestContext, size: int, bytes_max: int) -> Deferred[Buffers]:
+        """Raise FrameError for the size of a frame."""
+        raise wrong_size(size, bytes_max)
 
     def _observe(
         self, context: RequestContext, size: int, response: Buffers | Deferred[Buffers] | None

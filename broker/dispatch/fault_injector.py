@@ -195,6 +195,8 @@ class FaultInjector:
         if not error_responses.expects_response(api, version, body):
             # With acks=0 a closed connection is the only sign of an error.
             return ResponsePlan(ending=Ending.CLOSE, is_whole=False)
+        if request.is_of_sasl:
+            return self._refuse_authentication(request, fault.error_code)
         if fault.scope == "request":
             return [error_responses.error_response(api, version, request.correlation_id, body, fault.error_code)]
 
@@ -210,6 +212,17 @@ class FaultInjector:
         outcome = self._go_on(request_of_rest, change=with_errors)
         request.request_id = request_of_rest.request_id
         return outcome
+
+    def _refuse_authentication(self, request: OwnedRequest, code: int) -> Outcome:
+        # Lazy: most brokers have no SASL.
+        from . import sasl_faults
+
+        if sasl_faults.make_fail(request, code):
+            return self._go_on(request)
+        response = error_responses.error_response(
+            request.api, request.api_version, request.correlation_id, request.body, code
+        )
+        return sasl_faults.end_after(request, code, [response])
 
     def _deliver_once_more(self, request: OwnedRequest, fault: Fault) -> None:
         """Handle the request one additional time and drop that response."""
@@ -243,10 +256,19 @@ class FaultInjector:
         response = self._handle(request)
         if throttled_by is not None:
             self._report_acted(request, throttled_by, RECEIVED)
+        return self._when_complete(request, response, applied)
+
+    def _when_complete(
+        self,
+        request: OwnedRequest,
+        response: Buffers | Deferred[Buffers] | None,
+        go_on: Callable[[Buffers | None], Outcome],
+    ) -> Outcome:
+        """Return the outcome of go_on with the response, now or when it arrives."""
         if not isinstance(response, Deferred):
-            return applied(response)
+            return go_on(response)
         late: Late = Deferred(response.abandon, is_applied=response.is_applied)
-        response.deliver_to(lambda buffers: self._complete(request, late, lambda: applied(buffers)), late.fail)
+        response.deliver_to(lambda buffers: self._complete(request, late, lambda: go_on(buffers)), late.fail)
         return late
 
     def _applied(self, request: OwnedRequest, buffers: Buffers | None) -> Outcome:
@@ -267,7 +289,7 @@ class FaultInjector:
         """Apply a fault for `applied` to the response."""
         match fault.action:
             case Error():
-                return self._answering(request, self._set_errors(request, buffers, fault))
+                return self._respond_with_error(request, self._set_errors(request, buffers, fault), fault.error_code)
             case Throttle():
                 return self._answering(request, self._throttled(request, buffers, fault))
             case Delay() | Hold() | Hang() as action:
@@ -276,6 +298,15 @@ class FaultInjector:
                 raise _misplaced(fault, APPLIED)
             case _:
                 assert_never(fault.action)
+
+    def _respond_with_error(self, request: OwnedRequest, buffers: Buffers, code: int) -> Outcome:
+        if not request.is_of_sasl:
+            return self._answering(request, buffers)
+        # Lazy: most brokers have no SASL.
+        from . import sasl_faults
+
+        response = sasl_faults.end_after(request, code, buffers)
+        return self._when_complete(request, response, lambda arrived: self._answering(request, arrived))
 
     def _set_errors(self, request: OwnedRequest, buffers: Buffers, fault: Fault) -> Buffers:
         chosen = None if fault.scope == "request" else fault.chooses
@@ -354,7 +385,8 @@ class FaultInjector:
         go_on: Callable[[], Outcome],
     ) -> Late:
         """Hold the request. Returns the response of go_on, pending until the request is resumed."""
-        late: Late = Deferred(is_applied=True, is_in_order=not action.release_order)
+        # No request may pass an authentication.
+        late: Late = Deferred(is_applied=not request.is_of_sasl, is_in_order=not action.release_order)
         resume = (
             lambda: self._complete(request, late, go_on),
             lambda: late.complete(ResponsePlan(ending=Ending.CLOSE, is_whole=False)),

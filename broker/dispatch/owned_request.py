@@ -5,6 +5,9 @@ from __future__ import annotations
 from ...protocol import fetch_codec, produce_codec
 from ...protocol.api_keys import APIS, Api, ApiKey
 from ...protocol.frames import TooManyElements
+from ...protocol.messages.sasl_authenticate import SaslAuthenticateRequest
+from ...protocol.messages.sasl_handshake import SaslHandshakeRequest
+from ...protocol.primitives import Reader
 from ...protocol.request_facts import RequestFacts, read_request_facts
 from ..requests.request_context import (
     LARGE_BODY_BYTES,
@@ -13,6 +16,9 @@ from ..requests.request_context import (
     RequestHandler,
 )
 from ..runtime.deferred import Buffers, Deferred
+from ..security.principal import Principal
+
+_OF_SASL = frozenset({ApiKey.SASL_HANDSHAKE, ApiKey.SASL_AUTHENTICATE})
 
 
 class OwnedRequest(RequestContext):
@@ -40,12 +46,40 @@ class OwnedRequest(RequestContext):
         self.body = self._frame[self._body_start :]
         self.size = len(self._frame)
         self._facts: RequestFacts | None = None
+        # Read before the request is handled, because the token has another meaning then.
+        self._principal: str | None = None
         self.matched_ahead: dict[object, object] = {}
 
     @property
     def api_name(self) -> str:
         """Kafka's name of the API."""
         return self.api.name
+
+    @property
+    def is_of_sasl(self) -> bool:
+        """Whether it is part of an authentication: SaslHandshake or SaslAuthenticate on a listener with SASL."""
+        return self.api.key in _OF_SASL and self.connection.sasl is not None
+
+    @property
+    def mechanism(self) -> str | None:
+        """The SASL mechanism of the connection, or the one that a SaslHandshake asks for. Raises FrameError."""
+        if self.api.key is ApiKey.SASL_HANDSHAKE:
+            return SaslHandshakeRequest.read(Reader.of_request(self.body), self.api_version).mechanism
+        return self.connection.mechanism
+
+    @property
+    def principal(self) -> str:
+        """Who the client is; of a SaslAuthenticate the user whom its token names. Raises FrameError."""
+        if self._principal is None:
+            self._principal = str(self._read_principal())
+        return self._principal
+
+    def _read_principal(self) -> Principal:
+        sasl = self.connection.sasl
+        if sasl is None or self.api.key is not ApiKey.SASL_AUTHENTICATE:
+            return self.connection.principal
+        request = SaslAuthenticateRequest.read(Reader.of_request(self.body), self.api_version)
+        return sasl.claimed_principal(request.auth_bytes)
 
     @property
     def is_long(self) -> bool:

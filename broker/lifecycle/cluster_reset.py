@@ -67,7 +67,8 @@ def create_seed_topics(controller: Controller, seed_topics: Sequence[SeedTopic])
 def reset_cluster(cluster: Cluster, seed_topics: Sequence[SeedTopic] = ()) -> None:
     """Delete topics, groups, sessions, dynamic configs, feature levels and quotas of clients.
 
-    Delete ACLs, SCRAM credentials and delegation tokens. Create the seed topics, and reset the clock.
+    Delete ACLs, SCRAM credentials and delegation tokens. Create the seed topics, restore the users of the start, and
+    reset the clock.
 
     The caller closes the connections and ends the isolations before (ClusterServer.prepare_replacement), so that no
     request received so far is applied.
@@ -78,6 +79,8 @@ def reset_cluster(cluster: Cluster, seed_topics: Sequence[SeedTopic] = ()) -> No
     cluster.image.features.updated = {}
     cluster.image.replace_security(None)
     cluster.image.replace_client_quotas(None)
+    if cluster.users is not None:
+        cluster.users.reset()
     cluster.controller.mutation_buckets.clear()
     for node in cluster.nodes:
         node.drop_client_quotas()

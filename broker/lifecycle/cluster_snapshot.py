@@ -101,6 +101,8 @@ def restore_snapshot(cluster: Cluster, snapshot: ClusterSnapshot) -> None:
         node.replace_files(of_node.files.copy())
     # Later changes must not change the snapshot.
     metadata = deepcopy(snapshot.metadata)
+    # The nodes drop with their memory what clients have used of the other quotas.
+    cluster.controller.mutation_buckets.clear()
     restore_settings(cluster, metadata)
     cluster.controller.metadata_changed()
     _load_topics(cluster, [TopicLoader(node, cluster.clock) for node in cluster.nodes], metadata.topics, before)

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from ..security.listener_security import ListenerKeys
     from ..security.oauth.token_issuer import TokenIssuer
     from ..security.tls.listener_tls import ListenerTls
+    from ..security.users import Users
 
 # The names under which a client on this machine connects.
 _LOCAL_HOSTS = ("localhost", "127.0.0.1", "::1")
@@ -35,14 +36,33 @@ def parse_users(texts: Sequence[str]) -> dict[str, str]:
     return users
 
 
-def new_token_issuer(passwords: Mapping[str, str], lifetime_ms: int | None) -> TokenIssuer | None:
-    """Return what issues tokens to the users; None without users. lifetime_ms: None for the default."""
+def new_users(passwords: Mapping[str, str]) -> Users | None:
+    """Return the users with these passwords; None without any."""
     if not passwords:
+        return None
+    # Lazy: most brokers have no users.
+    from ..security.users import Users
+
+    return Users(passwords)
+
+
+def new_token_issuer(users: Users | None, lifetime_ms: int | None = None) -> TokenIssuer | None:
+    """Return what issues tokens to the users; None without users. lifetime_ms: None for the default."""
+    if users is None:
         return None
     # Lazy: most brokers have no users.
     from ..security.oauth.token_issuer import LIFETIME_MS_DEFAULT, TokenIssuer
 
-    return TokenIssuer(passwords, LIFETIME_MS_DEFAULT if lifetime_ms is None else lifetime_ms)
+    return TokenIssuer(users, LIFETIME_MS_DEFAULT if lifetime_ms is None else lifetime_ms)
+
+
+def keep_tokens(issuer: TokenIssuer | None, folder: str | None) -> None:
+    """Keep the key and the revocations of the tokens in a data folder, if there is one. Raises ConfigError."""
+    if issuer is None or folder is None:
+        return
+    from ..security.oauth.token_file import TokenFile
+
+    issuer.keep_in(TokenFile(folder))
 
 
 class ListenerSecurities:
@@ -55,12 +75,12 @@ class ListenerSecurities:
     token_issuer: TokenIssuer | None = None
 
     def __init__(
-        self, config: BrokerConfig, prefixed: Mapping[str, str], passwords: Mapping[str, str], tls_dir: str | None
+        self, config: BrokerConfig, prefixed: Mapping[str, str], users: Users | None, tls_dir: str | None
     ) -> None:
-        """prefixed: the entries that begin with listener.name. passwords: by user. tls_dir: --tls-dir."""
+        """prefixed: the entries that begin with listener.name. users: of all listeners. tls_dir: --tls-dir."""
         self._config = config
         self._prefixed = prefixed
-        self._passwords = passwords
+        self._users = users
         self._given_dir = tls_dir
         self.tls_dir: Path | None = None
 
@@ -74,7 +94,7 @@ class ListenerSecurities:
         from ..security.listener_security import Accounts, ListenerKeys, security_of
         from ..security.users import Users
 
-        accounts = Accounts(Users(self._passwords), self.token_issuer)
+        accounts = Accounts(self._users or Users({}), self.token_issuer)
         hosts = _hosts_of(listeners)
 
         def make_tls(keys: ListenerKeys) -> ListenerTls:

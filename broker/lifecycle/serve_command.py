@@ -26,7 +26,7 @@ from .cluster_server import ClusterServer
 from .listener_options import advertise, check_listeners, protocols_of, select_listeners
 from .node_options import NodeOptions, add_nodes, check_ports, config_of_nodes, listeners_of_node, parse_nodes
 from .ready_file import NodeAddress, ReadyFile, find_ready_file_problem, register_broker
-from .security_options import ListenerSecurities, new_token_issuer, parse_users
+from .security_options import ListenerSecurities, keep_tokens, new_token_issuer, new_users, parse_users
 from .storage_options import StorageOptions
 
 if TYPE_CHECKING:
@@ -144,9 +144,9 @@ def prepare(options: ServeOptions, make_file_faults: MakeFileFaults | None) -> P
         advertised = _read_advertised(options, nodes.node_count)
         environment = _with_secret_files(_environment(options, advertised))
         gathered = gather_config(file_entries, environment, options.assignments)
-        passwords = parse_users(options.users)
-        securities = ListenerSecurities(gathered.config, gathered.of_listeners, passwords, options.tls_dir)
-        securities.token_issuer = new_token_issuer(passwords, options.token_lifetime_ms)
+        users = new_users(parse_users(options.users))
+        securities = ListenerSecurities(gathered.config, gathered.of_listeners, users, options.tls_dir)
+        securities.token_issuer = new_token_issuer(users, options.token_lifetime_ms)
         listeners = _listeners_of_nodes(gathered.config, options, nodes, advertised, securities)
         seed_topics = parse_seed_topics(options.seed_topics, gathered.config.num_partitions)
         emulated_version = _parse_version(options.as_version)
@@ -167,7 +167,12 @@ def prepare(options: ServeOptions, make_file_faults: MakeFileFaults | None) -> P
         add_nodes(cluster, nodes)
     else:
         cluster = _load_cluster(config, storage, emulated_version, make_file_faults)
-    cluster.token_issuer = securities.token_issuer
+    cluster.users, cluster.token_issuer = users, securities.token_issuer
+    try:
+        keep_tokens(cluster.token_issuer, storage.metadata_dir)
+    except ConfigError as error:
+        cluster.close()
+        raise StartupError(str(error)) from error
     warnings = [*gathered.warnings, *own_variable_warnings(options.environment, options.variables)]
     return PreparedBroker(
         cluster, listeners, seed_topics, notes, warnings, options.log_kafka_started, securities.tls_dir

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from ..dispatch.held_requests import HeldRequests
     from ..node import Node
     from ..requests.fault_ports import FaultPlan, RequestObserver
+    from ..requests.response_writer import ResponseWriter
     from ..security.tls.listener_tls import ListenerTls, PresentedCertificate
     from .crash_restart import CrashedNode, LogEndOffsets, SnapshotFault
 
@@ -113,6 +114,11 @@ class Server:
     def is_crashed(self) -> bool:
         """Whether the node has crashed and is not running again."""
         return self._crashed is not None and self._crashed.was_killed
+
+    @property
+    def connections(self) -> list[ResponseWriter]:
+        """The open connections, in no order."""
+        return self._dispatcher.connections
 
     @property
     def connection_count(self) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -20,6 +21,16 @@ class StorageOptions:
     import_logs: Sequence[str] = ()
     cluster_id: str | None = None
     racks: Sequence[str | None] = (None,)
+
+    @property
+    def metadata_dir(self) -> str | None:
+        """The folder of the cluster's metadata, that of the controller of several nodes; None without a data folder."""
+        if self.data_dir is None or len(self.racks) == 1:
+            return self.data_dir
+        # Lazy: most brokers have one node.
+        from .node_directories import CONTROLLER_FOLDER
+
+        return os.path.join(self.data_dir, CONTROLLER_FOLDER)
 
     @property
     def is_in_memory(self) -> bool:

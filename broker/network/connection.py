@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol, cast
 
 from ...protocol.frames import FRAME_SIZE_BYTES, FrameError
 from ..requests.fault_ports import Ending, HandledLater, Outcome, ResponsePlan, joined
-from ..requests.request_context import RequestContext
+from ..requests.request_context import ConnectionInfo, RequestContext
 from ..runtime.deferred import Buffers, Deferred
 from ..security.principal import Principal
 from .receive_buffers import RECEIVE_BUFFER_BYTES
@@ -75,6 +75,10 @@ class FrameHandler(Protocol):
         """Handle the request in frame[start:end]. Raises FrameError to end the connection."""
         ...
 
+    def refuse_size(self, context: RequestContext, size: int, bytes_max: int) -> Deferred[Buffers]:
+        """End the connection because of the size of a frame: raise FrameError, or return when to end it."""
+        ...
+
 
 class Connection(asyncio.BufferedProtocol):
     """The protocol of one accepted socket.
@@ -115,6 +119,11 @@ class Connection(asyncio.BufferedProtocol):
     def is_established(self) -> bool:
         """Whether the connection has a transport."""
         return self._transport is not None
+
+    @property
+    def info(self) -> ConnectionInfo:
+        """The client, its listener and its authentication."""
+        return self._context.connection
 
     # -- asyncio.BufferedProtocol
 
@@ -347,7 +356,8 @@ class Connection(asyncio.BufferedProtocol):
                     break
                 (size,) = _SIZE.unpack_from(self._view, self._start)
                 if not 0 <= size <= self._frame_bytes_max:
-                    raise FrameError(f"a frame of {size} bytes; {self._frame_bytes_max} are allowed")
+                    pending.add(frame_handler.refuse_size(self._context, size, self._frame_bytes_max), 0)
+                    break
                 frame_end = frame_start + size
                 if frame_end > self._end:
                     break
@@ -367,7 +377,8 @@ class Connection(asyncio.BufferedProtocol):
                         self._discard_unread()
                         return
         except FrameError as error:
-            logger.warning("%s closed: %s", self._context.connection, error)
+            # The error may name a value of the client, which may be as long as its frame.
+            logger.warning("%s closed: %.500s", self._context.connection, error)
             self._discard_unread()
             self.write(responses)
             pending.when_empty(self.close)

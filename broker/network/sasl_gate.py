@@ -16,10 +16,11 @@ from struct import Struct
 from typing import TYPE_CHECKING, NamedTuple
 
 from ...protocol.api_keys import ApiKey, api_name_of
-from ...protocol.frames import FrameError
+from ...protocol.frames import FrameError, wrong_size
 from ..requests.request_context import RequestContext
 from ..runtime.deferred import Buffers, Deferred
 from ..security.sasl.exchange import SaslFailed
+from ..security.sasl.failed_login import answer_and_close
 from ..security.sasl.sasl_session import SaslSession, Stage
 
 if TYPE_CHECKING:
@@ -53,7 +54,7 @@ class SaslGate:
         self._session = session
         self._limits = limits
         self._allow_frames = allow_frames
-        self._is_open = False
+        session.on_authenticated = self._open
         allow_frames(limits.before)
 
     def handle(
@@ -72,17 +73,13 @@ class SaslGate:
                 return self._refuse(context, frame, start, end)
             raise FrameError(f"unexpected {api_name_of(api_key)} during SASL authentication")
         outcome = self._dispatcher.handle(context, frame, start, end)
-        if api_key == ApiKey.API_VERSIONS:
-            if not context.error_code:
-                session.take_versions()
-        else:
-            self._note_end()
+        if api_key == ApiKey.API_VERSIONS and not context.error_code:
+            session.take_versions()
         return outcome
 
     def _check_session(self, api_key: int) -> None:
         """Begin another authentication if the request does. Raises FrameError if the session is over."""
         if api_key == ApiKey.SASL_HANDSHAKE and self._session.begin_again():
-            self._is_open = False
             self._allow_frames(self._limits.before)
         elif self._session.is_expired:
             raise FrameError("the lifetime of its session is over")
@@ -95,19 +92,30 @@ class SaslGate:
 
         return self._dispatcher.handle(context, frame, start, end, IllegalStateHandler(self._session))
 
-    def _take_bare_token(self, context: RequestContext, token: bytes) -> Buffers:
+    def refuse_size(self, context: RequestContext, size: int, bytes_max: int) -> Deferred[Buffers]:
+        """End the connection because of the size of a frame, as FrameHandler.refuse_size does."""
+        error = wrong_size(size, bytes_max)
+        if self._session.stage in (Stage.AUTHENTICATED, Stage.FAILED):
+            raise error
+        return self._close_later(context, self._session.refuse(str(error)))
+
+    def _take_bare_token(self, context: RequestContext, token: bytes) -> Buffers | Deferred[Buffers]:
         try:
             answer = self._session.take_token(token)
         except SaslFailed as error:
-            # No response has a place for the reason.
+            if error.is_delayed:
+                return self._close_later(context, error)
             raise FrameError(f"failed authentication: {error.reason}") from error
-        self._note_end()
         return [_SIZE.pack(len(answer)), answer]
 
-    def _note_end(self) -> None:
-        if self._session.stage is Stage.AUTHENTICATED and not self._is_open:
-            self._is_open = True
-            self._allow_frames(self._limits.after)
+    def _close_later(self, context: RequestContext, error: SaslFailed) -> Deferred[Buffers]:
+        """End the connection after the delay of a failed authentication. No response has a place for the reason."""
+        # The journal has no entry of what is no request.
+        context.request_id = 0
+        return answer_and_close(self._session, context.node, str(context.connection), error, [])
+
+    def _open(self) -> None:
+        self._allow_frames(self._limits.after)
 
 
 def _api_key_of(frame: memoryview, start: int, end: int) -> int:

@@ -208,7 +208,7 @@ class SocketServer:
             self._quotas.attached(unattached.connection)
         except OSError as error:
             # Failed TLS handshakes, too: their errors are of this class.
-            logger.warning("an accepted connection is closed: %s", error)
+            logger.warning("an accepted connection is closed: %s", str(error) or type(error).__name__)
 
     def _attached(self, task: asyncio.Task[None]) -> None:
         """Close the connection if it got no transport.

@@ -206,6 +206,11 @@ class ConnectionInfo:
         """Who the client is: the SASL user, or the subject of its certificate."""
         return self._principal if self.sasl is None else self.sasl.principal
 
+    @property
+    def mechanism(self) -> str | None:
+        """The SASL mechanism that the client has chosen; None without SASL, and before."""
+        return None if self.sasl is None else self.sasl.mechanism
+
     def mute(self, throttle_ms: int) -> None:
         """Handle no request of the connection for throttle_ms of the cluster's clock."""
         if self.on_muted is not None:

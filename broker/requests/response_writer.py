@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    from .request_context import ConnectionInfo
 
 
 class ResponseWriter(Protocol):
     """A client connection that can be closed, stopped and slowed down."""
+
+    @property
+    def info(self) -> ConnectionInfo:
+        """The client, its listener and its authentication."""
+        ...
 
     def close(self) -> None:
         """Close after the responses so far are written."""

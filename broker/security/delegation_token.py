@@ -16,9 +16,9 @@ from .principal import Principal
 class DelegationToken:
     """A token.
 
-    owner: the principal of a client with the token. requester: the principal that created it. renewers: may renew and
-    expire it like the owner. issue_ms, max_ms, expiry_ms: ms since the epoch; a renewal moves expiry_ms, at most to
-    max_ms.
+    owner: the principal of a client with the token. requester: the principal that has created it. renewers: they may
+    renew and expire it, and so may the owner. issue_ms, max_ms, expiry_ms: ms since the epoch. A renewal moves
+    expiry_ms, at most to max_ms.
     """
 
     token_id: str

@@ -71,6 +71,7 @@ class JournalEntry(Struct, frozen=True, kw_only=True):
 
     answered: whether the whole response was written. answer: the state of the response: "written", "waiting",
     "not_owed" (none expected) or "not_written".
+    principal: who the client of the connection is, such as "User:alice"; also of requests before its authentication.
     error: the name of the top-level error of the response, else of the first batch with an error.
     rule: the rule of the last applied fault, None without one. faults: all applied faults, in order.
     topics, group_ids, transactional_id: from the body; empty for a request above 4 KiB that is not a Produce.
@@ -84,6 +85,7 @@ class JournalEntry(Struct, frozen=True, kw_only=True):
     client_id: str | None
     client_host: str
     software: str
+    principal: str
     api: str
     api_version: int
     correlation_id: int
@@ -145,6 +147,16 @@ class JournalRecordView:
     def api_version(self) -> int:
         """The API version."""
         return self.request.api_version
+
+    @property
+    def mechanism(self) -> str | None:
+        """The SASL mechanism of the connection."""
+        return self.request.connection.mechanism
+
+    @property
+    def principal(self) -> str:
+        """Who the client of the connection is."""
+        return str(self.request.connection.principal)
 
     @property
     def facts(self) -> RequestFacts:
@@ -237,6 +249,7 @@ def _entry_of(journal: Journal, request_id: int, request: JournalRecord) -> Jour
         client_id=request.client_id,
         client_host=connection.client_host,
         software=connection.client_software,
+        principal=str(connection.principal),
         api=api_name_of(request.api_key),
         api_version=request.api_version,
         correlation_id=request.correlation_id,

@@ -66,6 +66,8 @@ class Match(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_
     """The conditions on a request. None, the default of each field, matches everything.
 
     api: Kafka's name, such as "Produce". node, listener, connection: where the request was received.
+    mechanism: the SASL mechanism of the connection, or the one that a SaslHandshake asks for.
+    principal: who the client is, such as "User:alice"; of a SaslAuthenticate the user whom its token names.
     producer_id, producer_epoch: of a batch, or of a request with a producer id of its own; -1 is a batch without one.
     base_sequence, record_count: from the header of a batch.
     key: of any record of the batch: a text, or bytes as json_bytes describes. A null key never matches.
@@ -79,6 +81,8 @@ class Match(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_
     listener: AnyText | None = None
     connection: AnyNatural | None = None
     client_id: AnyText | None = None
+    mechanism: AnyName | None = None
+    principal: AnyText | None = None
     transactional_id: AnyText | None = None
     group_id: AnyText | None = None
     topic: AnyText | None = None
@@ -100,7 +104,7 @@ class Match(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_
 
 # In matching order: the cheapest fields first, those of a batch last.
 CONNECTION_FIELDS = ("node", "listener", "connection")
-REQUEST_FIELDS = ("api", "api_version", *CONNECTION_FIELDS, "client_id")
+REQUEST_FIELDS = ("api", "api_version", *CONNECTION_FIELDS, "client_id", "mechanism", "principal")
 NAMED_FIELDS = ("transactional_id", "group_id")
 BATCH_FIELDS = (
     "topic",

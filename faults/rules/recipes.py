@@ -55,6 +55,8 @@ class MatchFields(TypedDict, total=False):
     listener: AnyText
     connection: AnyNatural
     client_id: AnyText
+    mechanism: AnyName
+    principal: AnyText
     transactional_id: AnyText
     group_id: AnyText
     topic: AnyText
@@ -226,6 +228,13 @@ def closed_connection(**chosen: Unpack[RequestSelection]) -> FaultRule:
 def reset_connection(**chosen: Unpack[RequestSelection]) -> FaultRule:
     """Reset the connection (RST) instead of handling the request."""
     return _rule("reset connection", "received", Reset(), chosen)
+
+
+@recipe
+def rejected_login(**chosen: Unpack[RequestSelection]) -> FaultRule:
+    """Reject the token of a client that authenticates, as that of an unknown user, and close the connection."""
+    rejected = Error(error="SASL_AUTHENTICATION_FAILED")
+    return _rule("rejected login", "received", rejected, chosen, api="SaslAuthenticate")
 
 
 @recipe

@@ -27,6 +27,8 @@ _OF_REQUEST = {
     "api": "api_name",
     "api_version": "api_version",
     "client_id": "client_id",
+    "mechanism": "mechanism",
+    "principal": "principal",
     **{field: f"connection.{attribute}" for field, attribute in _OF_CONNECTION.items()},
 }
 _DEPTHS = {name: depth for depth, name in enumerate((*REQUEST_FIELDS, *NAMED_FIELDS, *BATCH_FIELDS))}

@@ -17,7 +17,7 @@ from ..rule_error import RuleError
 from .api_checks import apis_of, check_apis
 from .fault_rules import FaultRule, When
 from .match import CONNECTION_FIELDS
-from .value_tests import check_match_value
+from .value_tests import check_match
 
 _SCOPES: tuple[Scope, ...] = get_args(Scope)
 # The actions of each point.
@@ -50,8 +50,7 @@ ANSWER_FIELDS = frozenset({"id", "hits", "matched", "remaining", "last_hit_ms", 
 def check_rule(rule: FaultRule) -> None:
     """Raise RuleError for an invalid rule."""
     strict_json.check(rule)
-    for name in rule.match.__struct_fields__:
-        check_match_value(f"match.{name}", getattr(rule.match, name))
+    check_match(rule.match, "match.")
     check_window(rule.when)
     _check_point(rule)
     check_apis(rule.match)

@@ -10,7 +10,7 @@ from msgspec import to_builtins
 from ...protocol.linear_regex import RegexError, compile_regex
 from ..json_bytes import check_bytes
 from ..rule_error import RuleError
-from .match import HeaderMatch, IntegerRange, Pattern
+from .match import HeaderMatch, IntegerRange, Match, Pattern
 
 Value = int | str | None
 Test = Callable[[Value], bool]
@@ -36,6 +36,17 @@ def compile_test(match: object, field: str) -> Test:
         return any(pattern.fullmatch(text) is not None for pattern in patterns)
 
     return test
+
+
+def check_match(match: Match, prefix: str = "") -> None:
+    """Raise RuleError for a value that no request can have. prefix: of the field in the error."""
+    for name in match.__struct_fields__:
+        check_match_value(f"{prefix}{name}", getattr(match, name))
+    for principal in _entries_of(match.principal):
+        if isinstance(principal, str) and ":" not in principal:
+            field = f"{prefix}principal"
+            allowed = "a principal such as User:alice, or a regex"
+            raise RuleError(field, principal, allowed, f"{field} cannot be {principal!r}; allowed: {allowed}")
 
 
 def check_match_value(field: str, wanted: object) -> None:

@@ -9,7 +9,9 @@ from typing import Any
 import msgspec
 
 from ...testing import Broker
+from ...testing.quotas import QuotaValues
 from ...testing.rule import Rule
+from ..clients.login import Login
 from ..report.cached_batches import CachedSequences
 from ..report.journal_requests import JournalRequest, cached_sequences_of, journal_requests
 from .scenario_broker import AWAIT_MS_MAX, EVENT_ID, BrokerFailed
@@ -21,15 +23,36 @@ _LOGGER = logging.getLogger(__name__.partition(".")[0])
 class InProcessBroker:
     """A ScenarioBroker in a thread."""
 
-    def __init__(self, as_version: str, nodes: int = 1) -> None:
-        """Start a broker with the producer rules of a Kafka version."""
-        self._broker = Broker(as_version=as_version, nodes=nodes).start()
+    def __init__(self, as_version: str, nodes: int = 1, config: Mapping[str, str] | None = None) -> None:
+        """Start a broker with the producer rules of a Kafka version. config: Kafka's keys."""
+        self._broker = self._make(config or {}, as_version, nodes).start()
         self._rules: dict[int, Rule] = {}
 
     @property
     def bootstrap_servers(self) -> str:
         """The address, "host:port"; of several nodes all, joined by commas."""
         return self._broker.bootstrap_servers
+
+    def _make(self, config: Mapping[str, str], as_version: str, nodes: int) -> Broker:
+        return Broker(config, as_version=as_version, nodes=nodes)
+
+    @property
+    def client_servers(self) -> str:
+        """The address for the clients of the scenario."""
+        return self.bootstrap_servers
+
+    @property
+    def login(self) -> Login | None:
+        """How the clients of the scenario authenticate; None for no authentication."""
+        return None
+
+    def grant(self, operation: str, topic: str) -> None:
+        """Raise BrokerFailed: the broker has no users."""
+        raise BrokerFailed("only a scenario with login has a user")
+
+    def revoke(self, operation: str, topic: str) -> None:
+        """Raise BrokerFailed: the broker has no users."""
+        self.grant(operation, topic)
 
     def arm(self, rule: Mapping[str, Any]) -> int:
         """Arm a rule in the JSON format of the admin API, and return its id."""
@@ -76,6 +99,14 @@ class InProcessBroker:
     def forget_producer(self, topic: str, partition: int, producer_id: int) -> None:
         """Remove the state of a producer."""
         self._broker.producers.forget(producer_id, topic, partition)
+
+    def set_quota(self, client_id: str, key: str, value: float) -> None:
+        """Set a quota of a client id."""
+        self._broker.quotas.set(**msgspec.convert({"client_id": client_id, key: value}, QuotaValues))
+
+    def delete_quotas(self) -> None:
+        """Delete all client quotas."""
+        self._broker.quotas.delete()
 
     def kill(self, topic: str, torn_bytes: int) -> None:
         """Raise BrokerFailed: a thread cannot be killed."""

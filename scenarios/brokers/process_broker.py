@@ -58,6 +58,24 @@ class ProcessBroker:
         """The address, "host:port"."""
         return f"127.0.0.1:{self._port.number}"
 
+    @property
+    def client_servers(self) -> str:
+        """The address."""
+        return self.bootstrap_servers
+
+    @property
+    def login(self) -> None:
+        """The broker has no listener with SASL."""
+        return None
+
+    def grant(self, operation: str, topic: str) -> None:
+        """Raise BrokerFailed: the broker has no users."""
+        raise BrokerFailed("only a scenario with login has a user")
+
+    def revoke(self, operation: str, topic: str) -> None:
+        """Raise BrokerFailed: the broker has no users."""
+        self.grant(operation, topic)
+
     def arm(self, rule: Mapping[str, Any]) -> int:
         """Arm a rule in the JSON format of the admin API, and return its id."""
         armed: int = self._call("POST", "/v1/rules", body=rule)["id"]
@@ -111,6 +129,14 @@ class ProcessBroker:
         """Remove the state of a producer."""
         body = {"topic": topic, "partition": partition, "producer_id": producer_id}
         self._call("POST", "/v1/producers/forget", body=body)
+
+    def set_quota(self, client_id: str, key: str, value: float) -> None:
+        """Set a quota of a client id."""
+        self._call("POST", "/v1/quotas", body={"client_id": client_id, key: value})
+
+    def delete_quotas(self) -> None:
+        """Delete all client quotas."""
+        self._call("DELETE", "/v1/quotas")
 
     def kill(self, topic: str, torn_bytes: int) -> None:
         """Kill the broker, append torn_bytes of a batch to the log of partition 0, and restart."""

@@ -16,6 +16,7 @@ from ...protocol.messages.create_topics import (
 )
 from ...protocol.messages.delete_topics import DeleteTopicsRequest, DeleteTopicsResponse
 from ..clients.client import EVENT_HEADER
+from ..clients.login import Login
 from ..clients.raw_connection import RawConnection
 from ..report.cached_batches import CachedSequences
 from ..report.journal_requests import JournalRequest
@@ -39,6 +40,16 @@ class ScenarioBroker(Protocol):
     @property
     def bootstrap_servers(self) -> str:
         """The address, "host:port"; of several nodes all, joined by commas."""
+        ...
+
+    @property
+    def client_servers(self) -> str:
+        """The address for the clients of the scenario: that of the listener with SASL if there is one."""
+        ...
+
+    @property
+    def login(self) -> Login | None:
+        """How the clients of the scenario authenticate; None for no authentication."""
         ...
 
     def arm(self, rule: Mapping[str, Any]) -> int:
@@ -81,8 +92,24 @@ class ScenarioBroker(Protocol):
         """Remove the state of a producer."""
         ...
 
+    def set_quota(self, client_id: str, key: str, value: float) -> None:
+        """Set a quota of a client id."""
+        ...
+
+    def delete_quotas(self) -> None:
+        """Delete all client quotas."""
+        ...
+
     def kill(self, topic: str, torn_bytes: int) -> None:
         """Kill the broker, append torn_bytes of a batch to the log of partition 0, and restart."""
+        ...
+
+    def grant(self, operation: str, topic: str) -> None:
+        """Allow the user of the scenario an operation on a topic, by an ACL."""
+        ...
+
+    def revoke(self, operation: str, topic: str) -> None:
+        """Delete the ACL."""
         ...
 
     def close(self) -> None:

@@ -24,6 +24,7 @@ from .client import (
     headers_of,
     value_of,
 )
+from .login import OAUTHBEARER, SECURITY_PROTOCOL, Login
 
 BACKOFF_MS = 20
 STOP_SECONDS_MAX = 0.5
@@ -61,6 +62,7 @@ class AiokafkaClient:
             acks="all" if options.acks == "all" else int(options.acks),
             request_timeout_ms=options.request_ms,
             retry_backoff_ms=BACKOFF_MS,
+            **({} if options.login is None else login_options(options.login)),
         )
         await producer.start()
         return producer
@@ -136,6 +138,19 @@ class AiokafkaClient:
 
     def _run(self, coroutine: Coroutine[Any, Any, Result]) -> Result:
         return asyncio.run_coroutine_threadsafe(coroutine, self._loop).result(2 * SETTLE_SECONDS_MAX)
+
+
+def login_options(login: Login) -> dict[str, object]:
+    """Return the options of aiokafka for a login."""
+    options: dict[str, object] = {"security_protocol": SECURITY_PROTOCOL, "sasl_mechanism": login.mechanism}
+    if login.mechanism != OAUTHBEARER:
+        return {**options, "sasl_plain_username": login.user, "sasl_plain_password": login.password}
+    provider: Any = importlib.import_module("aiokafka.abc").AbstractTokenProvider
+
+    async def token(self: object) -> str:
+        return await asyncio.to_thread(login.fetch_token)
+
+    return {**options, "sasl_oauth_token_provider": type("TokenProvider", (provider,), {"token": token})()}
 
 
 def apply_result(delivery: Delivery, future: asyncio.Future[Any]) -> None:

@@ -8,6 +8,7 @@ from typing import Protocol, runtime_checkable
 
 from ...protocol.batches.records import Headers
 from ..scenario import Acks, Batch
+from .login import Login
 
 # The record headers of every event: the name of its batch, and its own name, which a resend keeps.
 BATCH_HEADER = "batch"
@@ -35,7 +36,7 @@ class ClientOptions:
 
     request_ms, delivery_ms: the request and delivery timeouts. add_note: adds a note of a process to the timeline.
     acks: as in Kafka. transactional_id: None for a producer without transactions. process: the name of the producer's
-    process, which is its client id. starts: how often the process has started.
+    process, which is its client id. starts: how often the process has started. login: None for no authentication.
     """
 
     bootstrap_servers: str
@@ -48,6 +49,7 @@ class ClientOptions:
     transactional_id: str | None = None
     process: str = FIRST_PROCESS
     starts: int = 1
+    login: Login | None = None
 
     def note(self, text: str) -> None:
         """Add a note of this process to the timeline."""

@@ -24,6 +24,7 @@ from .client import (
     headers_of,
     value_of,
 )
+from .login import librdkafka_config
 
 # Long enough for all events of a batch to join it.
 LINGER_MS = 25
@@ -56,6 +57,7 @@ class ConfluentClient:
         producer = self._package.Producer(
             {
                 **({} if options.transactional_id is None else {"transactional.id": options.transactional_id}),
+                **librdkafka_config(options.login),
                 "bootstrap.servers": options.bootstrap_servers,
                 "client.id": options.client_id,
                 "enable.idempotence": options.is_idempotent,
@@ -69,6 +71,7 @@ class ConfluentClient:
                 "reconnect.backoff.ms": BACKOFF_MS,
                 "reconnect.backoff.max.ms": 4 * BACKOFF_MS,
                 "error_cb": self._take_error,
+                "throttle_cb": self._take_throttle,
             },
             logger=_silent,
         )
@@ -95,6 +98,11 @@ class ConfluentClient:
         if error.fatal() and not self._gave_up:
             self._gave_up = True
             self._options.note(f"librdkafka stops with a fatal error: {error.str().split(' (')[0]}")
+
+    def _take_throttle(self, event: Any) -> None:
+        # Reported once more when it is over.
+        if event.throttle_time > 0:
+            self._options.note("librdkafka reports a throttle time")
 
     def send(self, batch: Batch, partition: int) -> None:
         """Send the events of a batch."""

@@ -10,6 +10,7 @@ from typing import Any
 
 from .client import EVENT_HEADER, SETTLE_SECONDS_MAX, ClientStuck
 from .consumer import ConsumerOptions
+from .login import librdkafka_config
 
 BACKOFF_MS = 20
 POLL_SECONDS = 0.1
@@ -36,6 +37,7 @@ class ConfluentConsumer:
         self._options = options
         self._consumer = package.Consumer(
             {
+                **librdkafka_config(options.login),
                 "bootstrap.servers": options.bootstrap_servers,
                 "client.id": options.process,
                 "group.id": options.group or _NO_GROUP,
@@ -69,6 +71,17 @@ class ConfluentConsumer:
         # It refuses to commit without new offsets.
         if self._options.group is not None and len(self.events) > known:
             self._consumer.commit(asynchronous=False)
+
+    def read_error(self) -> str:
+        """Read until an error of the topic, and return its name."""
+        deadline = time.monotonic() + SETTLE_SECONDS_MAX
+        while time.monotonic() < deadline:
+            message = self._consumer.poll(POLL_SECONDS)
+            if message is not None and message.error() is not None:
+                return str(message.error().name())
+            if message is not None:
+                self.events.append(_event_of(message))
+        raise ClientStuck(f"{self._options.process} gets no error")
 
     def close(self) -> None:
         """Leave the group, and close the connections."""

@@ -6,6 +6,8 @@ from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from typing import Protocol
 
+from .login import Login
+
 DIVERGING_EPOCH = "DIVERGING_EPOCH"
 OFFSET_OUT_OF_RANGE = "OFFSET_OUT_OF_RANGE"
 
@@ -15,7 +17,7 @@ class ConsumerOptions:
     """The options of a consumer.
 
     process: its name, which is its client id. group: None for a consumer without a group. note: adds a note of the
-    process to the timeline.
+    process to the timeline. login: None for no authentication.
     """
 
     bootstrap_servers: str
@@ -23,6 +25,7 @@ class ConsumerOptions:
     process: str
     group: str | None
     note: Callable[[str], None]
+    login: Login | None = None
 
 
 class ScenarioConsumer(Protocol):
@@ -36,6 +39,10 @@ class ScenarioConsumer(Protocol):
 
     def read_until(self, events: Collection[str]) -> None:
         """Read until all these events were seen, and commit the offset in a group. Raises ClientStuck."""
+        ...
+
+    def read_error(self) -> str:
+        """Read until an error, and return its name. Raises ClientStuck."""
         ...
 
     def close(self) -> None:

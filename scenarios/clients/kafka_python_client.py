@@ -18,6 +18,7 @@ from .client import (
     headers_of,
     value_of,
 )
+from .login import OAUTHBEARER, SECURITY_PROTOCOL, Login
 
 # Long enough for all events of a batch to join it.
 LINGER_MS = 25
@@ -57,6 +58,7 @@ class KafkaPythonClient:
             retry_backoff_ms=BACKOFF_MS,
             reconnect_backoff_ms=BACKOFF_MS,
             reconnect_backoff_max_ms=4 * BACKOFF_MS,
+            **({} if options.login is None else login_options(options.login)),
         )
 
     def send(self, batch: Batch, partition: int) -> None:
@@ -116,6 +118,19 @@ class KafkaPythonClient:
             if future.is_done:
                 apply_result(delivery, future)
         self._waiting = [(delivery, future) for delivery, future in self._waiting if not future.is_done]
+
+
+def login_options(login: Login) -> dict[str, object]:
+    """Return the options of kafka-python for a login."""
+    options: dict[str, object] = {"security_protocol": SECURITY_PROTOCOL, "sasl_mechanism": login.mechanism}
+    if login.mechanism != OAUTHBEARER:
+        return {**options, "sasl_plain_username": login.user, "sasl_plain_password": login.password}
+    provider: Any = importlib.import_module("kafka.net.sasl.oauth").AbstractTokenProvider
+
+    def token(self: object) -> str:
+        return login.fetch_token()
+
+    return {**options, "sasl_oauth_token_provider": type("TokenProvider", (provider,), {"token": token})()}
 
 
 def apply_result(delivery: Delivery, future: Any) -> None:

@@ -77,7 +77,9 @@ class RawClient:
         self._open: list[Attempt] = []
         self._transaction: RawTransaction | None = None
         self._coordinator: RawCoordinator | None = None
-        self._connection = connect_to_leader(options.bootstrap_servers, options.topic, client_id=options.client_id)
+        self._connection = connect_to_leader(
+            options.bootstrap_servers, options.topic, client_id=options.client_id, login=options.login
+        )
         self._is_lost = False
         self._is_renumbered = False
         self._next_sequence = 0
@@ -226,7 +228,10 @@ class RawClient:
         try:
             while waiting:
                 correlation_id, frame = self._connection.receive(deadline - time.monotonic())
-                apply_response(waiting.pop(correlation_id), frame)
+                attempt = waiting.pop(correlation_id)
+                throttle_time_ms = apply_response(attempt, frame)
+                if throttle_time_ms:
+                    self._options.note(f"the response to {attempt.batch.name} has a throttle time")
         except NoResponse:
             pass
         except ConnectionLost:
@@ -265,11 +270,14 @@ class RawClient:
     def _reconnect(self) -> None:
         self._connection.close()
         self._is_lost = False
-        self._connection = await_leader(self._options.bootstrap_servers, self._options.topic, self._options.client_id)
+        options = self._options
+        self._connection = await_leader(
+            options.bootstrap_servers, options.topic, options.client_id, login=options.login
+        )
 
 
-def apply_response(attempt: Attempt, frame: bytes) -> None:
-    """Set the result of an attempt from its Produce response."""
+def apply_response(attempt: Attempt, frame: bytes) -> int:
+    """Set the result of an attempt from its Produce response, and return the throttle time in ms."""
     api = APIS[ApiKey.PRODUCE]
     response = read_response(api, PRODUCE_VERSION, attempt.correlation_id, frame, ProduceResponse.read)
     partition = response.responses[0].partition_responses[0]
@@ -280,6 +288,7 @@ def apply_response(attempt: Attempt, frame: bytes) -> None:
     attempt.delivery.error = attempt.error.name
     # DUPLICATE_SEQUENCE_NUMBER has no offset: the broker has the batch but no longer its offset.
     attempt.is_done = attempt.error in (ErrorCode.NONE, ErrorCode.DUPLICATE_SEQUENCE_NUMBER)
+    return response.throttle_time_ms
 
 
 def names_of(attempts: list[Attempt]) -> str:

@@ -10,7 +10,10 @@ from typing import TypeVar
 from ...protocol.api_keys import APIS, ApiKey
 from ...protocol.client_requests import CLIENT_ID, RequestMessage, read_response, request_frame
 from ...protocol.frames import FRAME_SIZE_BYTES
+from ...protocol.messages.sasl_authenticate import SaslAuthenticateRequest, SaslAuthenticateResponse
+from ...protocol.messages.sasl_handshake import SaslHandshakeRequest, SaslHandshakeResponse
 from ...protocol.primitives import Reader
+from .login import Login
 
 Answer = TypeVar("Answer")
 
@@ -18,6 +21,8 @@ Answer = TypeVar("Answer")
 RESPONSE_BYTES_MAX = 16 * 1024 * 1024
 # The response timeout; scenarios that lose responses use a shorter one.
 RESPONSE_SECONDS_MAX = 10.0
+HANDSHAKE_VERSION = 1
+AUTHENTICATE_VERSION = 1
 _CORRELATION_ID_BYTES = 4
 _READ_BYTES = 1 << 16
 
@@ -33,8 +38,8 @@ class NoResponse(Exception):
 class RawConnection:
     """One connection."""
 
-    def __init__(self, address: str, client_id: str = CLIENT_ID) -> None:
-        """Connect. client_id: of its requests. Raises ConnectionLost."""
+    def __init__(self, address: str, client_id: str = CLIENT_ID, login: Login | None = None) -> None:
+        """Connect, and authenticate with a login. client_id: of its requests. Raises ConnectionLost."""
         host, _, port = address.rpartition(":")
         try:
             self._socket = socket.create_connection((host, int(port)), timeout=RESPONSE_SECONDS_MAX)
@@ -44,6 +49,8 @@ class RawConnection:
         self._client_id = client_id
         self._correlation_id = 0
         self._received = bytearray()
+        if login is not None:
+            self._authenticate(login)
 
     def send(self, api_key: ApiKey, version: int, request: RequestMessage) -> int:
         """Send a request, and return its correlation id. Raises ConnectionLost."""
@@ -75,6 +82,16 @@ class RawConnection:
         correlation_id = self.send(api_key, version, request)
         _, frame = self.receive(RESPONSE_SECONDS_MAX)
         return read_response(APIS[api_key], version, correlation_id, frame, read)
+
+    def _authenticate(self, login: Login) -> None:
+        handshake = SaslHandshakeRequest(mechanism=login.mechanism)
+        chosen = self.send_and_receive(ApiKey.SASL_HANDSHAKE, HANDSHAKE_VERSION, handshake, SaslHandshakeResponse.read)
+        message = SaslAuthenticateRequest(auth_bytes=login.first_message())
+        answer = self.send_and_receive(
+            ApiKey.SASL_AUTHENTICATE, AUTHENTICATE_VERSION, message, SaslAuthenticateResponse.read
+        )
+        if chosen.error_code or answer.error_code or answer.auth_bytes:
+            raise ConnectionLost(f"authentication failed: {answer.error_message or answer.auth_bytes.decode()}")
 
     def _take(self, count: int, deadline: float, *, peek: bool = False) -> bytes:
         while len(self._received) < count:

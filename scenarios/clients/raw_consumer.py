@@ -33,7 +33,7 @@ class RawConsumer:
         self.resets: list[str] = []
         self._options = options
         self._batches = FetchedBatches(0, READ_COMMITTED)
-        self._connection = await_leader(options.bootstrap_servers, options.topic, options.process)
+        self._connection = await_leader(options.bootstrap_servers, options.topic, options.process, options.login)
         self._member = None if options.group is None else RawGroupMember(options, options.group)
         if self._member is not None:
             self._batches.offset = self._member.fetch_offset()
@@ -51,6 +51,16 @@ class RawConsumer:
         if self._member is not None:
             self._member.commit(self._batches.offset)
 
+    def read_error(self) -> str:
+        """Read until an error, and return its name."""
+        deadline = time.monotonic() + SETTLE_SECONDS_MAX
+        while time.monotonic() < deadline:
+            fetched = self._fetch()
+            if fetched.error_code:
+                return ErrorCode(fetched.error_code).name
+            self._take(fetched)
+        raise ClientStuck(f"{self._options.process} gets no error")
+
     def close(self) -> None:
         """Close the connections."""
         self._connection.close()
@@ -60,7 +70,7 @@ class RawConsumer:
     def _reconnect(self) -> None:
         self._connection.close()
         options = self._options
-        self._connection = await_leader(options.bootstrap_servers, options.topic, options.process)
+        self._connection = await_leader(options.bootstrap_servers, options.topic, options.process, options.login)
 
     def _fetch(self) -> PartitionData:
         partition = FetchPartition(

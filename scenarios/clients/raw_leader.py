@@ -9,6 +9,7 @@ from ...protocol.api_keys import ApiKey
 from ...protocol.client_requests import CLIENT_ID
 from ...protocol.messages.metadata import MetadataRequest, MetadataRequestTopic, MetadataResponse
 from .client import SETTLE_SECONDS_MAX
+from .login import Login
 from .raw_connection import ConnectionLost, NoResponse, RawConnection
 
 # The last version with topic names only.
@@ -17,32 +18,36 @@ RECONNECT_SECONDS = 0.02
 
 
 def connect_to_leader(
-    bootstrap_servers: str, topic: str, partition: int = 0, client_id: str = CLIENT_ID
+    bootstrap_servers: str,
+    topic: str,
+    partition: int = 0,
+    client_id: str = CLIENT_ID,
+    login: Login | None = None,
 ) -> RawConnection:
     """Return a connection to the leader, as the first node that responds names it. Raises ConnectionLost.
 
-    bootstrap_servers: a single address is the leader's, and needs no lookup.
+    bootstrap_servers: a single address is the leader's, and needs no lookup. login: None for no authentication.
     """
     addresses = bootstrap_servers.split(",")
     if len(addresses) == 1:
-        return RawConnection(bootstrap_servers, client_id)
+        return RawConnection(bootstrap_servers, client_id, login)
     for address in addresses:
         try:
-            with closing(RawConnection(address, client_id)) as connection:
+            with closing(RawConnection(address, client_id, login)) as connection:
                 leader = _find_leader(connection, topic, partition)
             if leader is not None:
-                return RawConnection(leader, client_id)
+                return RawConnection(leader, client_id, login)
         except (ConnectionLost, NoResponse):
             continue
     raise ConnectionLost(f"no node names a leader of {topic}-{partition} that responds")
 
 
-def await_leader(bootstrap_servers: str, topic: str, client_id: str) -> RawConnection:
+def await_leader(bootstrap_servers: str, topic: str, client_id: str, login: Login | None = None) -> RawConnection:
     """Return a connection to the leader of partition 0, as soon as there is one. Raises ConnectionLost."""
     deadline = time.monotonic() + SETTLE_SECONDS_MAX
     while True:
         try:
-            return connect_to_leader(bootstrap_servers, topic, client_id=client_id)
+            return connect_to_leader(bootstrap_servers, topic, client_id=client_id, login=login)
         except ConnectionLost:
             if time.monotonic() > deadline:
                 raise

@@ -58,7 +58,8 @@ def running_server(
     lines = [] if descriptors_max is None else [_LIMITED.format(limit=descriptors_max)]
     lines += [] if uvloop else [_WITHOUT_UVLOOP]
     lines.append(_SERVE)
-    arguments = ["--port", "0", "--admin-port", "off", "--ready-file", str(ready_file), *words, *options]
+    port = [] if "--listener" in options else ["--port", "0"]
+    arguments = [*port, "--admin-port", "off", "--ready-file", str(ready_file), *words, *options]
     command = [*(program or (sys.executable, "-c", "\n".join(lines))), "serve", *arguments]
     with log_file.open("wb") as log:
         process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=log, stderr=log)

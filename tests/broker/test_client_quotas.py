@@ -288,6 +288,30 @@ def test_restored_snapshot_has_its_quotas(node: Node) -> None:
         assert produce(client, 110_000) == 1000
 
 
+def create_topic_code(client: Connection, name: str, partitions: int) -> int:
+    response = client.call(creating(name, partitions), 7)
+    assert isinstance(response, CreateTopicsResponse)
+    return response.topics[0].error_code
+
+
+@pytest.mark.parametrize("is_restored", [False, True])
+def test_reset_and_restored_snapshot_fill_the_buckets_of_mutations(node: Node, is_restored: bool) -> None:
+    set_quota(node.address, MUTATION, 1)
+    snapshot = node.take_snapshot()
+    with closing(Connection(node.address, APP)) as client:
+        # The bucket has eleven tokens.
+        assert [create_topic_code(client, name, 20) for name in ("first", "second")] == [0, 89]
+
+    if is_restored:
+        node.restore(snapshot)
+    else:
+        node.reset()
+        set_quota(node.address, MUTATION, 1)
+
+    with closing(Connection(node.address, APP)) as client:
+        assert create_topic_code(client, "second", 1) == 0
+
+
 @pytest.mark.parametrize("value", [1234.5, 1e300, float("inf")])
 def test_quotas_are_kept_in_the_data_folder_and_apply_after_a_restart(tmp_path: Path, value: float) -> None:
     with Node(tmp_path) as node:

@@ -21,7 +21,7 @@ from fauxka.broker.network.receive_buffers import RECEIVE_BUFFER_BYTES, ReceiveB
 from fauxka.broker.network.response_queue import PENDING_BYTES_MAX, PENDING_MAX
 from fauxka.broker.requests.request_context import ConnectionInfo, RequestContext
 from fauxka.broker.runtime.deferred import Buffers, Deferred
-from fauxka.protocol.frames import FrameError
+from fauxka.protocol.frames import FrameError, wrong_size
 
 FRAME_BYTES_MAX = 1_000_000
 CLUSTER = Cluster(BrokerConfig.from_entries({}))
@@ -76,6 +76,9 @@ class EchoDispatcher:
 
     def accepted(self, connection: Connection, info: ConnectionInfo) -> None:
         pass
+
+    def refuse_size(self, context: RequestContext, size: int, bytes_max: int) -> Deferred[Buffers]:
+        raise wrong_size(size, bytes_max)
 
     def handle(
         self, context: RequestContext, frame: memoryview, start: int, end: int

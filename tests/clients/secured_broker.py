@@ -22,10 +22,11 @@ _CLIENTS = _SECTION.partition("\n## ")[0]
 
 @dataclass(frozen=True)
 class SecuredBroker:
-    """A broker, and the folder with its certificates."""
+    """A broker, and the folder with its certificates. admin: the URL of the admin API, empty without one."""
 
     bootstrap: str
     folder: Path
+    admin: str = ""
 
     def filled(self, block: str, mechanism: str = MECHANISM, password: str = PASSWORD) -> str:
         """Return a configuration of the page for this broker, a mechanism and a password."""
@@ -50,9 +51,11 @@ def properties_of(text: str) -> dict[str, str]:
 def secured_broker(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SecuredBroker]:
     """A broker with SASL_SSL and a user."""
     folder = tmp_path_factory.mktemp("secured")
-    options = ["--listener", "SASL_SSL", "--port", "0", "--user", f"{USER}:{PASSWORD}", "--tls-dir", str(folder)]
+    ports = ["--port", "0", "--admin-port", "0"]
+    options = ["--listener", "SASL_SSL", *ports, "--user", f"{USER}:{PASSWORD}", "--tls-dir", str(folder)]
     with serving(folder, *options, "-c", "group.initial.rebalance.delay.ms=0") as running:
-        yield SecuredBroker(running.bootstrap, folder)
+        assert running.admin is not None, "--admin-port was given"
+        yield SecuredBroker(running.bootstrap, folder, running.admin)
 
 
 @pytest.fixture(scope="module")

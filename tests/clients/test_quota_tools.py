@@ -1,4 +1,4 @@
-"""kafka-configs.sh sets, describes and deletes client quotas as docs/quotas.md shows it, and they are applied."""
+"""kafka-configs.sh sets, describes and deletes client quotas as docs/quotas.md shows it; the broker applies them."""
 
 import re
 import shlex

@@ -10,10 +10,12 @@ from typing import Any
 import pytest
 from confluent_kafka import Consumer, KafkaError, Producer
 
+from fauxka.testing.remote_broker import RemoteBroker
+
 from .aiokafka_client import aiokafka
 from .client import STEP_SECONDS_MAX
 from .kafka_python_client import kafka
-from .secured_broker import MECHANISMS, VALUES, SecuredBroker, blocks_of, properties_of
+from .secured_broker import MECHANISMS, USER, VALUES, SecuredBroker, blocks_of, properties_of
 
 pytestmark = pytest.mark.clients
 
@@ -164,3 +166,33 @@ def test_kafka_python_reports_a_wrong_password(secured_broker: SecuredBroker) ->
 
     assert "SaslAuthenticationFailedError: Authentication failed" in written
     assert "kafka.errors.KafkaTimeoutError: " in written
+
+
+@pytest.mark.parametrize("mechanism", MECHANISMS)
+def test_confluent_kafka_authenticates_after_a_rejected_login(secured_broker: SecuredBroker, mechanism: str) -> None:
+    options = properties_of(secured_broker.filled(blocks_of("librdkafka")[0], mechanism))
+    errors: list[KafkaError] = []
+    faults = RemoteBroker(secured_broker.admin).faults
+    with faults.rejected_login(principal=f"User:{USER}", mechanism=mechanism) as rule:
+        producer = Producer({**options, "error_cb": errors.append})
+        producer.produce(f"rejected-{mechanism}", b"v")
+        left = producer.flush(STEP_SECONDS_MAX)
+
+        assert (left, rule.hits) == (0, 1)
+    assert KafkaError._AUTHENTICATION in {error.code() for error in errors}
+
+
+def test_aiokafka_reports_a_rejected_login(secured_broker: SecuredBroker) -> None:
+    options = options_of(secured_broker.filled(blocks_of("aiokafka")[0], "PLAIN"))
+
+    async def start() -> None:
+        producer = aiokafka.AIOKafkaProducer(**options)
+        try:
+            await producer.start()
+        finally:
+            await producer.stop()
+
+    with RemoteBroker(secured_broker.admin).faults.rejected_login(principal=f"User:{USER}", times=None) as rule:
+        with pytest.raises(aiokafka.errors.KafkaConnectionError):
+            asyncio.run(start())
+        assert rule.hits > 0

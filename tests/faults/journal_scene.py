@@ -37,6 +37,8 @@ class FakeConnection:
     listener_name: str = "PLAINTEXT"
     client_host: str = "127.0.0.1"
     client_software: str = "librdkafka 2.14"
+    mechanism: str | None = None
+    principal: str = "User:ANONYMOUS"
 
 
 @dataclass
@@ -55,6 +57,8 @@ class FakeRequest:
     size: int = 200
     named: RequestFacts | None = field(default_factory=RequestFacts)
     api_name: str = "Produce"
+    mechanism: str | None = None
+    principal: str = "User:ANONYMOUS"
     is_long: bool = False
     matched_ahead: dict[object, object] = field(default_factory=dict[object, object])
 

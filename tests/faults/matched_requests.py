@@ -16,6 +16,8 @@ class Connection:
     connection_id: int = 1
     client_host: str = "127.0.0.1"
     client_software: str = ""
+    mechanism: str | None = None
+    principal: str = "User:ANONYMOUS"
 
 
 @dataclass
@@ -26,6 +28,8 @@ class Request:
     client_id: str | None = "client"
     api_name: str = "Produce"
     api_version: int = 9
+    mechanism: str | None = None
+    principal: str = "User:ANONYMOUS"
     facts_in_body: RequestFacts = field(default_factory=RequestFacts)
     times_read: int = 0
     is_long: bool = False

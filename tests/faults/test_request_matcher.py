@@ -120,7 +120,7 @@ def test_partition_without_records_is_a_part() -> None:
 def test_request_with_a_producer_id_matches_it() -> None:
     end = naming("EndTxn", RequestFacts(transactional_id="t", producer_id=7, producer_epoch=2))
     assert matched(Match(producer_id=7, producer_epoch=2), end) == Matched()
-    assert mismatch(Match(producer_id=8), end) == Mismatch("producer_id", 7, 10)
+    assert mismatch(Match(producer_id=8), end) == Mismatch("producer_id", 7, 12)
     assert mismatch(Match(producer_id=-1), GROUP).got is None
 
 

@@ -49,6 +49,8 @@ MATCH = {
     "listener": "PLAINTEXT",
     "connection": 4,
     "client_id": {"regex": "app-.*"},
+    "mechanism": ["PLAIN", "SCRAM-SHA-256"],
+    "principal": ["User:alice", {"regex": "User:app-.*"}],
     "transactional_id": "t",
     "topic": ["orders", {"regex": "bills-.*"}],
     "partition": [0, {"from": 4}],

@@ -1,6 +1,7 @@
 """Sends drawn and changed requests to a broker.
 
     python -m tests.fuzz --frames 50000 [--seed S] [--seconds T] [--data-dir]
+    python -m tests.fuzz --unauthenticated [--frames N] [--seed S] [--seconds T]
     python -m tests.fuzz --replay SEED:INDEX
     python -m tests.fuzz --replay FILE
 
@@ -19,6 +20,7 @@ from pathlib import Path
 from .frames import LONG_LIST_ELEMENTS, draw_frame
 from .fuzz_run import PAUSE_MS_MAX, FuzzFailure, FuzzOptions, create_world, fuzzed_broker, run_fuzzer
 from .resent_frames import Resender
+from .unauthenticated_run import run_unauthenticated
 
 
 def main() -> int:
@@ -30,11 +32,13 @@ def main() -> int:
     parser.add_argument("--list-elements", type=int, default=LONG_LIST_ELEMENTS, help="of the longest lists")
     parser.add_argument("--pause-ms", type=float, default=PAUSE_MS_MAX, help="the longest pause of the event loop")
     parser.add_argument("--replay", metavar="SEED:INDEX|FILE", help="send one frame, or the frames of a file")
+    parser.add_argument("--unauthenticated", action="store_true", help="by clients on listeners with SASL")
     arguments = parser.parse_args()
     if arguments.replay is not None:
         return replay(arguments.replay, is_on_disk=arguments.data_dir, long_list_elements=arguments.list_elements)
+    seed = time.time_ns() // 1_000_000 if arguments.seed is None else arguments.seed
     options = FuzzOptions(
-        seed=time.time_ns() // 1_000_000 if arguments.seed is None else arguments.seed,
+        seed=seed,
         frames=arguments.frames,
         seconds=arguments.seconds,
         is_on_disk=arguments.data_dir,
@@ -42,7 +46,10 @@ def main() -> int:
         pause_ms_max=arguments.pause_ms,
     )
     try:
-        print(*run_fuzzer(options).lines(), sep="\n")
+        if arguments.unauthenticated:
+            print(*run_unauthenticated(seed, arguments.frames, arguments.seconds).lines(), sep="\n")
+        else:
+            print(*run_fuzzer(options).lines(), sep="\n")
     except FuzzFailure as failure:
         print(failure, file=sys.stderr)
         return 1

@@ -47,9 +47,12 @@ class Resender:
             return None
         return next(line.decode(errors="replace") for line in written.splitlines() if is_error(line))
 
-    def resend(self, data: bytes) -> Resent:
-        """Send the bytes on a connection of their own. Raises OSError if the broker serves no more."""
-        host, _, port = self._server.address.rpartition(":")
+    def resend(self, data: bytes, address: str | None = None) -> Resent:
+        """Send the bytes on a connection of their own. Raises OSError if the broker serves no more.
+
+        address: of a listener; None for the first one.
+        """
+        host, _, port = (address or self._server.address).rpartition(":")
         with socket.create_connection((host, int(port)), timeout=RESPONSE_SECONDS_MAX) as connection:
             for _ in range(PROBES):
                 self._meter.measure()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 
 from fauxka.broker.security.acl.acl_types import AclOperation, AclPermission, PatternType, ResourceType
 from fauxka.broker.security.acl.acls import AclBinding
@@ -23,9 +23,13 @@ def covers(acl: AclBinding, resource_type: ResourceType, name: str) -> bool:
     return name.startswith(acl.name) if acl.pattern_type is PatternType.PREFIXED else acl.name in ("*", name)
 
 
-def is_allowed(acls: Iterable[AclBinding], question: Question, *, without_acl: bool) -> bool:
+def is_allowed(
+    acls: Iterable[AclBinding], question: Question, *, without_acl: bool, super_users: Collection[str] = ()
+) -> bool:
     """Answer a question of principal, host, operation, resource type and name."""
     principal, host, operation, resource_type, name = question
+    if principal in super_users:
+        return True
     about = [acl for acl in acls if covers(acl, resource_type, name)]
     if not about:
         return without_acl

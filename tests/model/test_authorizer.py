@@ -19,7 +19,10 @@ PATTERN_TYPES = st.sampled_from([PatternType.LITERAL, PatternType.PREFIXED])
 USERS = st.sampled_from(["alice", "bob"])
 HOSTS = st.sampled_from(["10.0.0.1", "10.0.0.2"])
 OPERATIONS = st.sampled_from(
-    [AclOperation.READ, AclOperation.WRITE, AclOperation.DESCRIBE, AclOperation.DESCRIBE_CONFIGS]
+    [
+        *(AclOperation.READ, AclOperation.WRITE, AclOperation.DELETE, AclOperation.ALTER, AclOperation.CREATE),
+        *(AclOperation.DESCRIBE, AclOperation.DESCRIBE, AclOperation.DESCRIBE_CONFIGS, AclOperation.ALTER_CONFIGS),
+    ]
 )
 ACLS = st.builds(
     AclBinding,
@@ -28,7 +31,7 @@ ACLS = st.builds(
     PATTERN_TYPES,
     st.just("User:*") | USERS.map("User:{}".format),
     st.just("*") | HOSTS,
-    OPERATIONS | st.sampled_from([AclOperation.ALL, AclOperation.ALTER_CONFIGS]),
+    OPERATIONS | st.just(AclOperation.ALL),
     st.sampled_from([AclPermission.ALLOW, AclPermission.DENY]),
 )
 QUESTIONS = st.tuples(USERS.map("User:{}".format), HOSTS, OPERATIONS, TYPES, NAMES)
@@ -58,19 +61,30 @@ def client_of(principal: str, host: str) -> Client:
     return Client(Principal(principal.removeprefix("User:")), host)
 
 
-@given(st.lists(ACLS, max_size=8), st.lists(QUESTIONS, min_size=1, max_size=8), st.booleans(), st.data())
+@given(
+    st.lists(ACLS, max_size=8),
+    st.lists(QUESTIONS, min_size=1, max_size=8),
+    st.booleans(),
+    # Its type is a part of a super user, and its name is not without it.
+    st.sets(st.sampled_from(["User:alice", "Group:alice", "alice", "User:*"])),
+    st.data(),
+)
 def test_authorizer_answers_as_the_model(
-    created: list[AclBinding], questions: list[Question], without_acl: bool, data: st.DataObject
+    created: list[AclBinding],
+    questions: list[Question],
+    without_acl: bool,
+    super_users: set[str],
+    data: st.DataObject,
 ) -> None:
     deleted = data.draw(st.lists(st.sampled_from(created), max_size=4)) if created else []
     acls, left = acls_of(created, deleted), [acl for acl in created if acl not in deleted]
-    authorizer = StandardAuthorizer([], allows_without_acl=without_acl)
+    authorizer = StandardAuthorizer(super_users, allows_without_acl=without_acl)
 
     for principal, host, operation, resource_type, name in questions:
         question = (principal, host, operation, resource_type, name)
         client = client_of(principal, host)
         allowed = authorizer.allows(acls, client, operation, resource_type, name)
-        assert allowed == is_allowed(left, question, without_acl=without_acl), question
+        assert allowed == is_allowed(left, question, without_acl=without_acl, super_users=super_users), question
 
 
 @given(st.lists(ACLS, max_size=8), QUESTIONS)
@@ -113,3 +127,20 @@ def test_filter_means_the_acls_that_have_all_its_fields(created: list[AclBinding
                 name_matches = acl_filter.name.startswith(acl.name)
         type_matches = acl_filter.pattern_type in (PatternType.ANY, PatternType.MATCH, acl.pattern_type)
         assert acl_filter.matches(acl) == (fields_match and name_matches and type_matches)
+
+
+def test_model_decides_each_rule() -> None:
+    """The cases that the property test must tell apart, written out."""
+    read = AclBinding(
+        ResourceType.TOPIC, "a", PatternType.PREFIXED, "User:*", "*", AclOperation.READ, AclPermission.ALLOW
+    )
+    question = ("User:bob", "10.0.0.1", AclOperation.READ, ResourceType.TOPIC, "ab")
+    describe = ("User:bob", "10.0.0.1", AclOperation.DESCRIBE, ResourceType.TOPIC, "ab")
+    denied = read._replace(permission=AclPermission.DENY, principal="User:bob", host="10.0.0.1")
+
+    assert is_allowed([read], question, without_acl=False)
+    assert is_allowed([read], describe, without_acl=False)
+    assert not is_allowed([read, denied], question, without_acl=True)
+    assert is_allowed([read, denied], describe, without_acl=False)
+    assert is_allowed([read, denied._replace(host="10.0.0.2")], question, without_acl=False)
+    assert is_allowed([read, denied], question, without_acl=False, super_users={"User:bob"})

@@ -6,7 +6,7 @@ from fauxka.scenarios.clients.client import EVENT_HEADER, SETTLE_SECONDS_MAX, Cl
 from fauxka.scenarios.clients.consumer import ConsumerOptions
 
 from ..clients.java_program import JavaProgram
-from .java_producer import call_process
+from .java_producer import call_process, login_properties
 
 
 class JavaConsumer:
@@ -27,6 +27,7 @@ class JavaConsumer:
             client_id=options.process,
             group=options.group,
             header=EVENT_HEADER,
+            properties=login_properties(options.login),
         )
 
     def read_until(self, events: Collection[str]) -> None:
@@ -36,6 +37,11 @@ class JavaConsumer:
         )
         if not set(events) <= set(self.events):
             raise ClientStuck(f"{self._options.process} reads nothing more")
+
+    def read_error(self) -> str:
+        timeout_ms = int(SETTLE_SECONDS_MAX * 1000)
+        error: str = call_process(self._program, self._options.process, "read_error", timeout_ms=timeout_ms)
+        return error
 
     def close(self) -> None:
         call_process(self._program, self._options.process, "close")

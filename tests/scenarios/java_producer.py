@@ -11,6 +11,7 @@ from fauxka.scenarios.clients.client import (
     headers_of,
     value_of,
 )
+from fauxka.scenarios.clients.login import OAUTHBEARER, SECURITY_PROTOCOL, Login
 from fauxka.scenarios.scenario import Batch
 
 from ..clients.java_program import JavaProgram
@@ -38,6 +39,7 @@ class JavaProducer:
             request_ms=str(options.request_ms),
             delivery_ms=str(options.delivery_ms),
             transactional_id=options.transactional_id,
+            properties=login_properties(options.login),
         )
 
     def begin_transaction(self) -> None:
@@ -86,6 +88,25 @@ class JavaProducer:
 
     def _call(self, name: str, **arguments: object) -> Any:
         return call_process(self._program, self._options.process, name, **arguments)
+
+
+def login_properties(login: Login | None) -> dict[str, str]:
+    """Return the properties of the Java client for a login."""
+    if login is None:
+        return {}
+    common = {"security.protocol": SECURITY_PROTOCOL, "sasl.mechanism": login.mechanism}
+    if login.mechanism != OAUTHBEARER:
+        module = "org.apache.kafka.common.security.plain.PlainLoginModule"
+        return {**common, "sasl.jaas.config": f'{module} required username="{login.user}" password="{login.password}";'}
+    package = "org.apache.kafka.common.security.oauthbearer"
+    return {
+        **common,
+        "sasl.jaas.config": f"{package}.OAuthBearerLoginModule required;",
+        "sasl.login.callback.handler.class": f"{package}.OAuthBearerLoginCallbackHandler",
+        "sasl.oauthbearer.token.endpoint.url": login.token_endpoint,
+        "sasl.oauthbearer.client.credentials.client.id": login.user,
+        "sasl.oauthbearer.client.credentials.client.secret": login.password,
+    }
 
 
 def call_process(program: JavaProgram, process: str, name: str, **arguments: object) -> Any:

@@ -1,4 +1,4 @@
-"""The reaction of each client to one refused batch; docs/scenarios.md has the table."""
+"""The reaction of each client to one refused batch, and to throttle times; docs/scenarios.md has the tables."""
 
 import pytest
 
@@ -90,3 +90,91 @@ def test_aiokafka_reports_the_error_and_continues_as_if_the_batch_were_appended(
 @pytest.mark.parametrize("error", [OUT_OF_ORDER, UNKNOWN, FENCED])
 def test_kafka_python_reports_the_error_and_continues_with_a_new_producer_id(error: str) -> None:
     assert reaction(client_of("kafka-python"), error) == [f"0/0:5 {error}", "1/0:0 appended"]
+
+
+# The response to A has a throttle time, for which the broker does not wait.
+THROTTLE_TIME_MS = 10_000
+TOLD = f"""
+title = "a throttle time"
+story = "The response to A has a throttle time, then B is sent."
+request_ms = 5000
+[batches]
+A = "0..4"
+B = "5..9"
+[[steps]]
+do = "arm"
+name = "the response to A has a throttle time"
+batches = ["A"]
+point = "applied"
+action = {{ kind = "throttle", ms = {THROTTLE_TIME_MS} }}
+[[steps]]
+do = "send"
+batches = ["A"]
+[[steps]]
+do = "settle"
+[[steps]]
+do = "send"
+batches = ["B"]
+[[steps]]
+do = "settle"
+[[expect]]
+log = {{ 0 = ["A", "B"] }}
+"""
+# A exceeds the quota by so much that the broker mutes the connection for longer than a client waits for a response.
+MUTED = """
+title = "a throttle time above the request timeout"
+story = "A exceeds the quota, then B is sent."
+request_ms = 700
+[batches]
+A = "0..199"
+B = "200..204"
+[[steps]]
+do = "set_quota"
+key = "producer_byte_rate"
+value = 500
+[[steps]]
+do = "send"
+batches = ["A"]
+[[steps]]
+do = "settle"
+[[steps]]
+do = "send"
+batches = ["B"]
+[[steps]]
+do = "settle"
+[[expect]]
+log = { 0 = ["A", "B"] }
+"""
+
+
+def waited_ms(client: NamedClient) -> int:
+    """Return the time between the requests of A and B."""
+    report = run(parse_scenario("told", TOLD), client)
+    assert report.passed
+    first, second = (moment.at_ms for moment in report.timeline if moment.kind == "request" and moment.batch)
+    assert first is not None and second is not None
+    return second - first
+
+
+def reconnects(client: NamedClient) -> bool:
+    """Return whether B comes over another connection, which is not muted. It is appended once."""
+    report = run(parse_scenario("muted", MUTED), client)
+    assert report.passed
+    return any(moment.text == "reconnects" for moment in report.timeline)
+
+
+@pytest.mark.clients
+@pytest.mark.parametrize("name", ["raw", "confluent", "aiokafka"])
+def test_client_that_does_not_wait_for_a_throttle_time_leaves_the_muted_connection(name: str) -> None:
+    assert waited_ms(client_of(name)) < THROTTLE_TIME_MS
+    assert reconnects(client_of(name))
+
+
+@pytest.mark.clients
+def test_kafka_python_waits_for_a_throttle_time_above_its_request_timeout() -> None:
+    assert not reconnects(client_of("kafka-python"))
+
+
+@pytest.mark.java
+def test_java_waits_for_a_throttle_time_above_its_request_timeout(java: NamedClient) -> None:
+    assert not reconnects(java)

@@ -22,6 +22,9 @@ class FinishedConsumer:
     def read_until(self, events: Collection[str]) -> None:
         raise AssertionError("the run has ended")
 
+    def read_error(self) -> str:
+        raise AssertionError("the run has ended")
+
     def close(self) -> None:
         raise AssertionError("the run has ended")
 
@@ -42,6 +45,9 @@ SEEN = RunResult(
     committed=[stored("A", 0)],
     ends=["NONE", "PRODUCER_FENCED"],
     consumers={"reader": FinishedConsumer(["A-1", "A-2", "B-1", "B-2"], ["DIVERGING_EPOCH"])},
+    errors={"reader": ["TOPIC_AUTHORIZATION_FAILED"]},
+    authenticates_again=True,
+    received_ms={"A": 1000, "B": 2500},
 )
 
 
@@ -56,6 +62,16 @@ def test_the_log_is_compared_in_order() -> None:
     assert only(Expectation(log={"1": []})).passed
 
 
+def test_errors_of_a_consumer_are_compared_in_order() -> None:
+    assert only(Expectation(errors={"reader": ["TOPIC_AUTHORIZATION_FAILED"]})).passed
+    assert not only(Expectation(errors={"other": ["TOPIC_AUTHORIZATION_FAILED"]})).passed
+
+
+def test_another_authentication_is_compared_if_it_is_expected() -> None:
+    assert only(Expectation(authenticates_again=True)).passed
+    assert not only(Expectation(authenticates_again=False)).passed
+
+
 def test_what_a_consumer_has_read_is_compared_in_order() -> None:
     assert only(Expectation(consumed={"reader": ["A", "B"]})).passed
     assert not only(Expectation(consumed={"reader": ["B", "A"]})).passed
@@ -64,6 +80,12 @@ def test_what_a_consumer_has_read_is_compared_in_order() -> None:
 def test_the_resets_of_a_consumer_are_compared() -> None:
     assert only(Expectation(resets={"reader": ["DIVERGING_EPOCH"]})).passed
     assert not only(Expectation(resets={"reader": []})).passed
+
+
+def test_the_time_between_two_batches_is_compared() -> None:
+    assert only(Expectation(waits={"A, B": 1500})).passed
+    assert not only(Expectation(waits={"A, B": 1501})).passed
+    assert not only(Expectation(waits={"A, C": 0})).passed
 
 
 def test_a_split_batch_counts_once() -> None:

@@ -40,6 +40,7 @@ def request(request_id: int, api: str = "Fetch", *batches: JournalBatch, **chang
         "node": 1,
         "connection": 1,
         "listener": "PLAINTEXT",
+        "principal": "User:ANONYMOUS",
         "client_id": "client",
         "client_host": "127.0.0.1",
         "software": "",

@@ -11,7 +11,7 @@ ROWS = {
     "success", "lost-ack", "hang", "lost-request", "overtaken", "cache-missed", "producer-restart", "other-partition",
     "gap", "whole-batch", "epoch-bump", "idle-expiry", "unknown-producer", "crash", "not-idempotent", "sequence-wrap",
     "zombie", "aborted-transaction", "failover", "coordinator-failover", "unclean-failover", "isolated-leader",
-    "min-isr", "rolling-restart",
+    "min-isr", "rolling-restart", "revoked-acl", "token-expiry",
 }  # fmt: skip
 OLDER_AND_NEWER = ["0.11", "1.0", "1.1", "2.4", "2.5", "4.4", "4.5"]
 # The scenarios whose result depends on the Kafka version.

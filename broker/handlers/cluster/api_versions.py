@@ -56,6 +56,9 @@ class ApiVersionsHandler:
         request = ApiVersionsRequest.read(Reader.of_request(frame, position, end), context.api_version)
         response = handle(context, request)
         context.error_code = response.error_code
+        sasl = context.connection.sasl
+        if sasl is not None and not response.error_code:
+            sasl.take_versions()
         return encode_response(context, response)
 
 

@@ -1,15 +1,14 @@
 """ExpireDelegationToken (40), versions 1-2.
 
 v2 flexible.
-Source: KafkaApis.handleExpireTokenRequest, Kafka 4.3.0; tests/golden/tokens-4.3.0.jsonl.
+Source: DelegationTokenControlManager.expireDelegationToken, Kafka 4.3.0; tests/golden/tokens-4.3.0.jsonl.
 """
 
 from __future__ import annotations
 
-from ....protocol.error_codes import ErrorCode, KafkaError
 from ....protocol.messages.expire_delegation_token import ExpireDelegationTokenRequest, ExpireDelegationTokenResponse
-from ...requests.permissions import allows_token_requests
 from ...requests.request_context import RequestContext, SteppedApiHandler
+from ...requests.token_expiry import change_expiry
 from ...runtime.deferred import Deferred
 from ...runtime.long_work import Steps
 
@@ -18,22 +17,12 @@ _Response = ExpireDelegationTokenResponse
 
 def handle(context: RequestContext, request: ExpireDelegationTokenRequest) -> Steps[_Response | Deferred[_Response]]:
     """Set the expiry of a token, or remove it."""
-    if not allows_token_requests(context):
-        return _Response(error_code=ErrorCode.DELEGATION_TOKEN_REQUEST_NOT_ALLOWED, expiry_timestamp_ms=-1)
-    controller, now_ms = context.node.controller, context.node.clock.now_ms()
-    try:
-        expiry_ms = yield from controller.delegation_tokens.expire(
-            request.hmac, context.connection.principal, request.expiry_time_period_ms, now_ms
-        )
-    except KafkaError as error:
-        return _Response(error_code=error.code)
 
-    def respond(storage_error: KafkaError | None) -> _Response:
-        if storage_error is not None:
-            return _Response(error_code=storage_error.code)
-        return _Response(expiry_timestamp_ms=expiry_ms)
+    def change(now_ms: int) -> Steps[int]:
+        tokens, principal = context.node.controller.delegation_tokens, context.connection.principal
+        return tokens.expire(request.hmac, principal, request.expiry_time_period_ms, now_ms)
 
-    return controller.when_saved(respond)
+    return change_expiry(context, _Response, change)
 
 
 HANDLER = SteppedApiHandler(ExpireDelegationTokenRequest.read, handle)

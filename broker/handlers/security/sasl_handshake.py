@@ -24,7 +24,7 @@ def handle(
     session = context.connection.sasl
     if session is None or session.stage is Stage.AUTHENTICATED:
         return SaslHandshakeResponse(error_code=ErrorCode.ILLEGAL_SASL_STATE)
-    names = list(session.mechanisms.names)
+    names = session.offered
     try:
         session.take_handshake(request.mechanism, has_bare_tokens=context.api_version < AUTHENTICATE_API_SINCE)
     except SaslFailed as error:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from base64 import urlsafe_b64decode
-from typing import NamedTuple, Protocol
+from typing import NamedTuple, Protocol, cast
 
 from ....protocol.frames import FrameError
 
@@ -35,12 +35,40 @@ class InvalidToken(Exception):
 class TokenValidator(Protocol):
     """Accepts or refuses tokens."""
 
+    def find_principal(self, token: str) -> str | None:
+        """Return the principal that a token names, None for none. Nothing is verified."""
+        ...
+
     def validate(self, token: str, now_ms: int) -> BearerToken:
         """Return the principal of a token.
 
         Raises InvalidToken. Raises FrameError for a token to which Kafka does not respond.
         """
         ...
+
+
+class RejectingValidator:
+    """A TokenValidator that accepts no token."""
+
+    def __init__(self, other: TokenValidator) -> None:
+        """other: knows which claim is the principal."""
+        self.find_principal = other.find_principal
+
+    def validate(self, token: str, now_ms: int) -> BearerToken:
+        """Raise InvalidToken."""
+        raise InvalidToken("a fault rule rejects it")
+
+
+def find_text_claim(token: str, name: str) -> str | None:
+    """Return a claim of a token of which nothing is verified, None if it has no such text."""
+    _, _, rest = token.partition(".")
+    payload, _, _ = rest.partition(".")
+    try:
+        claims = json.loads(decode_base64url(payload), parse_int=read_number, parse_float=read_number)
+    except (InvalidToken, *JSON_ERRORS):
+        return None
+    value = cast("dict[str, object]", claims).get(name) if isinstance(claims, dict) else None
+    return value.strip() or None if isinstance(value, str) else None
 
 
 def decode_base64url(text: str) -> bytes:

@@ -1,7 +1,8 @@
 """Where the key set of a listener comes from: a file, read once, or a URL, fetched again and again.
 
-A thread fetches, so that neither the event loop nor a client waits. The thread ends when the fetch has succeeded. A set
-is fetched again with the first token after refresh_ms, and after a token of an unknown key; that token is refused.
+A thread fetches, so that neither the event loop nor a client waits. It ends when the fetch has succeeded, or when the
+broker is gone: between two tries it has only a weak reference to the source. A set is fetched again with the first
+token after refresh_ms, and after a token of an unknown key; that token is refused.
 Source: JwksFileVerificationKeyResolver, RefreshingHttpsJwks, Kafka 4.3.0. Kafka fetches again when the time has come.
 """
 
@@ -10,12 +11,22 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from http.client import HTTPException, HTTPMessage
+import weakref
+from http.client import HTTPException
 from pathlib import Path
-from typing import IO, NamedTuple, Protocol
-from urllib.error import HTTPError
+from typing import NamedTuple, Protocol
 from urllib.parse import urlsplit
-from urllib.request import HTTPRedirectHandler, Request, build_opener, url2pathname
+from urllib.request import (
+    HTTPDefaultErrorHandler,
+    HTTPErrorProcessor,
+    HTTPHandler,
+    HTTPRedirectHandler,
+    HTTPSHandler,
+    OpenerDirector,
+    ProxyHandler,
+    UnknownHandler,
+    url2pathname,
+)
 
 from ...config.config_types import ConfigError
 from .bearer_token import InvalidToken
@@ -32,6 +43,7 @@ FETCH_SECONDS_MAX = 10.0
 BACKOFF_MS_MIN = 10
 BACKOFF_MS_MAX = 24 * 3600 * 1000
 _PIECE_BYTES = 64 * 1024
+THREAD_NAME = "jwks"
 _SCHEMES = ("http", "https", "file")
 
 
@@ -87,7 +99,7 @@ class UrlKeySource:
         self._is_fetching = False
         self._keys: KeySet | None = None
         self._fetched_at = 0.0
-        if not self._fetch():
+        if not self.fetch():
             self._start_fetch()
 
     def key_set(self) -> KeySet:
@@ -113,27 +125,45 @@ class UrlKeySource:
             if self._is_fetching:
                 return
             self._is_fetching = True
-        threading.Thread(target=self._fetch_until_it_succeeds, name="jwks", daemon=True).start()
+        arguments = (weakref.ref(self), self._times)
+        threading.Thread(target=_fetch_until_it_succeeds, args=arguments, name=THREAD_NAME, daemon=True).start()
 
-    def _fetch_until_it_succeeds(self) -> None:
-        backoff_ms = self._times.backoff_ms
-        try:
-            while not self._fetch():
-                time.sleep(_bounded_backoff(backoff_ms) / 1000)
-                backoff_ms = min(2 * backoff_ms, self._times.backoff_max_ms)
-        finally:
-            with self._lock:
-                self._is_fetching = False
+    def fetch_ended(self) -> None:
+        """Let another thread fetch."""
+        with self._lock:
+            self._is_fetching = False
 
-    def _fetch(self) -> bool:
+    def fetch(self) -> bool:
         """Fetch the set once. Return whether that succeeded."""
         try:
             self._keys = parse_key_set(_read(self._url))
         except (OSError, ValueError, HTTPException, KeySetError) as error:
-            logger.warning("the key set of %s cannot be fetched: %s", _shown(self._url), error)
+            # The error itself would keep the source, if a handler keeps the record.
+            logger.warning("the key set of %s cannot be fetched: %s", _shown(self._url), str(error))
             return False
         self._fetched_at = time.monotonic()
         return True
+
+
+def _fetch_until_it_succeeds(reference: weakref.ref[UrlKeySource], times: RefreshTimes) -> None:
+    backoff_ms = times.backoff_ms
+    while _needs_another_fetch(reference):
+        time.sleep(_bounded_backoff(backoff_ms) / 1000)
+        backoff_ms = min(2 * backoff_ms, times.backoff_max_ms)
+
+
+def _needs_another_fetch(reference: weakref.ref[UrlKeySource]) -> bool:
+    """Fetch the set once. Return whether that failed; False if the source is gone."""
+    source = reference()
+    if source is None:
+        return False
+    has_failed = False
+    try:
+        has_failed = not source.fetch()
+    finally:
+        if not has_failed:
+            source.fetch_ended()
+    return has_failed
 
 
 def open_key_source(url: str, times: RefreshTimes, key: str) -> KeySource:
@@ -147,15 +177,16 @@ def open_key_source(url: str, times: RefreshTimes, key: str) -> KeySource:
     return FileKeySource(url, key) if scheme == "file" else UrlKeySource(url, times)
 
 
-class _RedirectsWithinScheme(HTTPRedirectHandler):
-    """Follows no redirect to another scheme, as Java: a set of an https: URL does not come over http:."""
+def _opener_of(scheme: str) -> OpenerDirector:
+    """Return what opens URLs of this scheme alone, http or https.
 
-    def redirect_request(
-        self, req: Request, fp: IO[bytes], code: int, msg: str, headers: HTTPMessage, newurl: str
-    ) -> Request | None:
-        if urlsplit(newurl).scheme != urlsplit(req.full_url).scheme:
-            raise HTTPError(req.full_url, code, "a redirect to another scheme", headers, fp)
-        return super().redirect_request(req, fp, code, msg, headers, newurl)
+    It follows no redirect to another scheme, as Java: a set of an https: URL does not come over http:.
+    """
+    opener = OpenerDirector()
+    handlers = (ProxyHandler, UnknownHandler, HTTPDefaultErrorHandler, HTTPRedirectHandler, HTTPErrorProcessor)
+    for handler in (*handlers, HTTPSHandler if scheme == "https" else HTTPHandler):
+        opener.add_handler(handler())
+    return opener
 
 
 def _read(url: str) -> bytes:
@@ -163,7 +194,7 @@ def _read(url: str) -> bytes:
     deadline = time.monotonic() + FETCH_SECONDS_MAX
     pieces: list[bytes] = []
     size = 0
-    with build_opener(_RedirectsWithinScheme).open(url, timeout=READ_SECONDS_MAX) as response:
+    with _opener_of(urlsplit(url).scheme).open(url, timeout=READ_SECONDS_MAX) as response:
         while piece := response.read1(_PIECE_BYTES):
             pieces.append(piece)
             size += len(piece)

@@ -1,10 +1,13 @@
 """Our own tokens: signed with an RSA key that is made when it is first needed, and accepted by our listeners.
 
-The key is not stored: tokens from before a restart of the process are refused, as after a change of keys.
+Rules:
+- With a data folder the key is kept there (token_file), else tokens are refused after a restart of the process.
+- The tokens of a user are of generations. Revoking them begins the next one, and tokens of earlier ones are refused.
 """
 
 from __future__ import annotations
 
+import logging
 import threading
 from collections.abc import Mapping
 from hmac import compare_digest
@@ -12,13 +15,17 @@ from importlib.util import find_spec
 from secrets import token_hex
 from typing import TYPE_CHECKING, NamedTuple
 
-from .bearer_token import BearerToken, InvalidToken, TokenValidator
+from .bearer_token import BearerToken, InvalidToken, TokenValidator, find_text_claim
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.rsa import RSAPrivateKey
 
+    from ..users import Users
     from .key_set import KeySet
     from .signed_validator import ClaimRules
+    from .token_file import StoredTokens, TokenFile
+
+logger = logging.getLogger(__name__)
 
 ALGORITHM = "RS256"
 AUDIENCE_DEFAULT = "kafka"
@@ -28,6 +35,8 @@ LIFETIME_MS_MAX = 365 * 24 * 3600 * 1000
 _RSA_BITS = 2048
 _RSA_EXPONENT = 65_537
 _ID_BYTES = 8
+# In the claim jti, before the generation.
+_GENERATION_SEPARATOR = "."
 
 
 class TokenClaims(NamedTuple):
@@ -54,14 +63,30 @@ class _Key(NamedTuple):
 
 
 class TokenIssuer:
-    """Issues tokens to the users of the command line, and is the KeySource of its own tokens."""
+    """Issues tokens to users with a password, and is the KeySource of its own tokens."""
 
-    def __init__(self, passwords: Mapping[str, str], lifetime_ms: int = LIFETIME_MS_DEFAULT) -> None:
-        """passwords: by user. lifetime_ms: of a token, unless the client asks for another one."""
+    def __init__(self, users: Users, lifetime_ms: int = LIFETIME_MS_DEFAULT) -> None:
+        """lifetime_ms: of a token, unless the client asks for another one."""
         self.lifetime_ms = lifetime_ms
-        self._passwords = dict(passwords)
+        self._users = users
         self._lock = threading.Lock()
         self._key: _Key | None = None
+        self._file: TokenFile | None = None
+        # The generation of the tokens that are valid, by user; 0 without an entry.
+        self._generations: dict[str, int] = {}
+
+    def keep_in(self, file: TokenFile) -> None:
+        """Take key and revocations from the file if it is there, and keep them there. Raises ConfigError."""
+        self._file = file
+        stored = file.read()
+        if stored is None:
+            return
+        try:
+            self._key = _stored_key(stored)
+        except ValueError as error:
+            # Without its message, which may have parts of the key.
+            raise file.damaged() from error
+        self._generations = dict(stored.generations)
 
     @property
     def has_key(self) -> bool:
@@ -70,15 +95,46 @@ class TokenIssuer:
 
     def is_secret_of(self, user: str, secret: str) -> bool:
         """Return whether a secret is that of a user, in a time that does not depend on both."""
-        expected = self._passwords.get(user)
+        expected = self._users.find_password(user)
         is_same = compare_digest(secret.encode(errors="replace"), (expected or "").encode())
         return expected is not None and is_same
 
     def make_key(self) -> Mapping[str, object]:
         """Return the public key as a JWK. The first call makes the key, which takes a tenth of a second."""
         with self._lock:
-            self._key = self._key or _new_key()
+            if self._key is None:
+                self._key = _new_key()
+                self._save(self._key)
             return self._key.jwk
+
+    def revoke(self, user: str) -> None:
+        """Refuse the tokens that were issued to a user so far. It may wait for the disk."""
+        with self._lock:
+            self._generations[user.strip()] = self._generation_of(user) + 1
+            if self._key is not None:
+                self._save(self._key)
+
+    def is_revoked(self, token: str) -> bool:
+        """Return whether a token of this issuer was revoked."""
+        user, identifier = find_text_claim(token, "sub"), find_text_claim(token, "jti") or ""
+        _, _, generation = identifier.rpartition(_GENERATION_SEPARATOR)
+        is_number = generation.isascii() and generation.isdecimal()
+        return (int(generation) if is_number else 0) < self._generation_of(user or "")
+
+    def _generation_of(self, user: str) -> int:
+        # A principal has no space around it, and so a claim has none when it is read.
+        return self._generations.get(user.strip(), 0)
+
+    def _save(self, key: _Key) -> None:
+        if self._file is None:
+            return
+        from .token_file import StoredTokens
+
+        stored = StoredTokens(key_id=key.key_id, private_key=_pem_of(key.private), generations=self._generations)
+        try:
+            self._file.write(stored)
+        except OSError as error:
+            logger.warning("the key of the tokens ends with this process: %s: %s", self._file.path, error.strerror)
 
     def issue(self, claims: TokenClaims, now_ms: int, lifetime_ms: int) -> IssuedToken:
         """Return a token. make_key was called before. lifetime_ms: rounded up to whole seconds."""
@@ -93,7 +149,7 @@ class TokenIssuer:
             "aud": claims.audience,
             "iat": issued,
             "exp": expires,
-            "jti": token_hex(_ID_BYTES),
+            "jti": f"{token_hex(_ID_BYTES)}{_GENERATION_SEPARATOR}{self._generation_of(claims.subject)}",
         }
         if claims.scope is not None:
             payload["scope"] = claims.scope
@@ -121,10 +177,20 @@ class OwnTokenValidator:
         self._own = SignedValidator(issuer, rules)
         self._other = other
 
+    def find_principal(self, token: str) -> str | None:
+        """Return the principal that a token names, None for none. Nothing is verified."""
+        return self._validator_of(token).find_principal(token)
+
     def validate(self, token: str, now_ms: int) -> BearerToken:
         """Return the principal of a token. Raises InvalidToken and FrameError, see TokenValidator."""
-        is_own = self._issuer.has_key and not token.endswith(".")
-        return (self._own if is_own else self._other).validate(token, now_ms)
+        validator = self._validator_of(token)
+        accepted = validator.validate(token, now_ms)
+        if validator is self._own and self._issuer.is_revoked(token):
+            raise InvalidToken("it was revoked")
+        return accepted
+
+    def _validator_of(self, token: str) -> TokenValidator:
+        return self._own if self._issuer.has_key and not token.endswith(".") else self._other
 
 
 def can_issue() -> bool:
@@ -134,12 +200,32 @@ def can_issue() -> bool:
 
 def _new_key() -> _Key:
     from cryptography.hazmat.primitives.asymmetric.rsa import generate_private_key
+
+    return _key_of(token_hex(_ID_BYTES), generate_private_key(_RSA_EXPONENT, _RSA_BITS))
+
+
+def _stored_key(stored: StoredTokens) -> _Key:
+    """Return the key of the file. Raises ValueError."""
+    from cryptography.hazmat.primitives.asymmetric.rsa import RSAPrivateKey
+    from cryptography.hazmat.primitives.serialization import load_pem_private_key
+
+    private = load_pem_private_key(stored.private_key.encode(), None)
+    if not isinstance(private, RSAPrivateKey):
+        raise ValueError("the key is not one of RSA")
+    return _key_of(stored.key_id, private)
+
+
+def _pem_of(private: RSAPrivateKey) -> str:
+    from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
+
+    return private.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()).decode()
+
+
+def _key_of(key_id: str, private: RSAPrivateKey) -> _Key:
     from jwt.algorithms import RSAAlgorithm
 
     from .key_set import KeySet
 
-    private = generate_private_key(_RSA_EXPONENT, _RSA_BITS)
-    key_id = token_hex(_ID_BYTES)
     public = RSAAlgorithm.to_jwk(private.public_key(), as_dict=True)
     jwk = {
         **{name: public[name] for name in ("kty", "n", "e")},

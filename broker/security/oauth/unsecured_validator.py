@@ -19,6 +19,7 @@ from .bearer_token import (
     InvalidToken,
     decode_base64url,
     end_without_response,
+    find_text_claim,
     read_number,
     refuse_constant,
 )
@@ -64,6 +65,10 @@ class UnsecuredValidator:
     def __init__(self, options: UnsecuredOptions) -> None:
         """options: of the listener."""
         self._options = options
+
+    def find_principal(self, token: str) -> str | None:
+        """Return the principal that a token names, None for none. Nothing is verified."""
+        return find_text_claim(token, self._options.principal_claim)
 
     def validate(self, token: str, now_ms: int) -> BearerToken:
         """Return the principal of a token. Raises InvalidToken and FrameError, see TokenValidator."""

@@ -41,7 +41,8 @@ def answer_and_close(
 
     connection: its name in the log.
     """
-    logger.info("%s failed authentication: %s", connection, error.reason)
+    # Anyone may send a name of a mechanism that fills a frame.
+    logger.info("%s failed authentication: %.500s", connection, error.reason)
 
     def answer() -> None:
         pending.complete(response)

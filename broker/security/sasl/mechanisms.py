@@ -64,3 +64,23 @@ class Mechanisms:
             return OauthBearerExchange(self._token_validator, now_ms)
         assert name == PLAIN, f"{name} is enabled, and has no exchange"
         return PlainExchange(self._users.find_password)
+
+    def start_rejecting(self, name: str) -> Exchange:
+        """Return a new exchange of a mechanism that rejects every client."""
+        validator: TokenValidator | None = None
+        if self._token_validator is not None:
+            # Lazy: few listeners have OAUTHBEARER.
+            from ..oauth.bearer_token import RejectingValidator
+
+            validator = RejectingValidator(self._token_validator)
+        return Mechanisms([name], Users({}), {}, validator).start(name, _NoCredentials(), lambda: 0)
+
+
+class _NoCredentials:
+    """ClusterCredentials without any."""
+
+    def find_credential(self, hash_: ScramHash, user: str) -> ScramCredential | None:
+        return None
+
+    def find_token(self, hash_: ScramHash, token_id: str) -> TokenCredential | None:
+        return None

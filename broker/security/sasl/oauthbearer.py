@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
+from ....protocol.frames import FrameError
 from ..oauth.bearer_token import InvalidToken, TokenValidator, end_without_response
 from ..principal import Principal
 from .exchange import Authenticated, SaslFailed
@@ -31,8 +32,19 @@ class OauthBearerExchange:
         self.result: Authenticated | None = None
         self._validator = validator
         self._now_ms = now_ms
-        # Why the last token was refused, for the client and for the log.
+        # Whom the last token names, if it was refused; and why it was, for the client and for the log.
+        self._refused_user: str | None = None
         self._refusal: tuple[str, str] | None = None
+
+    def find_user(self, token: bytes) -> str | None:
+        """Return the principal in the bearer token, or in the one whose refusal the client acknowledges."""
+        if token == _ACKNOWLEDGEMENT:
+            return self._refused_user
+        try:
+            _, bearer = _parse(token)
+        except (SaslFailed, FrameError):
+            return None
+        return self._validator.find_principal(bearer)
 
     def evaluate(self, token: bytes) -> bytes:
         """Check the token in the client's message. Return no bytes, or the JSON that refuses it.
@@ -48,6 +60,7 @@ class OauthBearerExchange:
             accepted = self._validator.validate(bearer, self._now_ms())
         except InvalidToken as error:
             message = _refusal_of(error)
+            self._refused_user = self._validator.find_principal(bearer)
             self._refusal = message, f"invalid token: {error.reason}"
             return message.encode()
         if authorization_id and authorization_id != accepted.principal:

@@ -23,10 +23,14 @@ class PlainExchange:
         self.result: Authenticated | None = None
         self._find_password = find_password
 
+    def find_user(self, token: bytes) -> str | None:
+        """Return the user in the token."""
+        parts = _parts_of(token)
+        return parts[1] if len(parts) == _TOKEN_PARTS else None
+
     def evaluate(self, token: bytes) -> bytes:
         """Check user and password, and return an empty token. Raises SaslFailed."""
-        # Java replaces what is not UTF-8, too.
-        parts = token.decode(errors="replace").split(_SEPARATOR, _TOKEN_PARTS)
+        parts = _parts_of(token)
         if len(parts) != _TOKEN_PARTS:
             reason = f"Invalid SASL/PLAIN response: expected {_TOKEN_PARTS} tokens, got {len(parts)}"
             raise SaslFailed(reason, reason)
@@ -44,6 +48,11 @@ class PlainExchange:
             raise _failed("Client requested an authorization id that is different from username")
         self.result = Authenticated(Principal(username))
         return b""
+
+
+def _parts_of(token: bytes) -> list[str]:
+    # Java replaces what is not UTF-8, too.
+    return token.decode(errors="replace").split(_SEPARATOR, _TOKEN_PARTS)
 
 
 def _failed(reason: str) -> SaslFailed:

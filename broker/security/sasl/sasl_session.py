@@ -4,7 +4,8 @@ Rules:
 - ApiVersions once, then SaslHandshake with a mechanism, then tokens. After SaslHandshake v0 a token is a frame of its
   own, without a header; after v1 it is in a SaslAuthenticate.
 - Any other request, and any order but this one, ends the connection.
-- A client that fails gets its response after connection.failed.authentication.delay.ms, and its connection ends.
+- A client that fails gets its response after connection.failed.authentication.delay.ms, and its connection ends. After
+  as long ends that of a client whose token has no header, or whose frame has a size that is not allowed.
 - A client may authenticate again, as the same principal and by the same mechanism, at most once a second (KIP-368). A
   session that has a lifetime ends with the first request after it that does not authenticate again.
 Source: SaslServerAuthenticator and KafkaChannel.maybeBeginServerReauthentication, Kafka 4.3.0;
@@ -45,6 +46,8 @@ class SaslSession:
 
     stage: what the client has to send next. principal: ANONYMOUS until it has authenticated. is_token_authenticated:
     whether it has authenticated with a delegation token.
+    authenticated_ms, expires_ms: the last authentication, and when the session is over, in ms of the clock; None before
+    the first one, and for no end. on_authenticated: called after each authentication.
     """
 
     def __init__(
@@ -59,12 +62,16 @@ class SaslSession:
         self.principal: Principal = ANONYMOUS
         self.is_token_authenticated = False
         self.mechanisms = mechanisms
+        self.authenticated_ms: int | None = None
+        self.expires_ms: int | None = None
+        self.on_authenticated: Callable[[], None] | None = None
         self.end_connection = end_connection
         self._credentials = credentials
         self._clock = clock
         self._mechanism = ""
         self._exchange: Exchange | None = None
-        self._expires_ms: int | None = None
+        # A mechanism that the next SaslHandshake cannot choose.
+        self._withheld: str | None = None
         self._lifetime_ms = 0
         self._reauthenticated_ms: int | None = None
 
@@ -74,6 +81,16 @@ class SaslSession:
         return self.stage is Stage.AUTHENTICATED
 
     @property
+    def mechanism(self) -> str | None:
+        """The mechanism that the client has chosen; None before."""
+        return self._mechanism or None
+
+    @property
+    def offered(self) -> list[str]:
+        """The mechanisms that the next SaslHandshake can choose."""
+        return [name for name in self.mechanisms.names if name != self._withheld]
+
+    @property
     def is_reauthenticating(self) -> bool:
         """Whether the client has authenticated before, and does so again."""
         return self._reauthenticated_ms is not None and self.stage is not Stage.AUTHENTICATED
@@ -81,22 +98,40 @@ class SaslSession:
     @property
     def is_expired(self) -> bool:
         """Whether the lifetime of the session is over."""
-        return self._expires_ms is not None and self._clock.now_ms() > self._expires_ms
+        return self.expires_ms is not None and self._clock.now_ms() > self.expires_ms
 
     def refuse(self, reason: str) -> SaslFailed:
         """Fail because of a request that cannot be sent now. Return the error."""
         return self._failed(SaslFailed(reason))
 
+    def withhold(self, mechanism: str) -> None:
+        """Have the next SaslHandshake fail if it asks for this mechanism, as if the listener did not offer it."""
+        self._withheld = mechanism
+
+    def reject(self) -> None:
+        """Have the next token rejected, as that of an unknown user or of an invalid bearer token."""
+        self._exchange = self.mechanisms.start_rejecting(self._mechanism)
+
+    def expire(self) -> None:
+        """End the lifetime of an authenticated session. Its next request ends the connection (see begin_again)."""
+        self.expires_ms = self._clock.now_ms() - 1
+
+    def claimed_principal(self, token: bytes) -> Principal:
+        """Return the user that a token names, without verification; the principal if it names none."""
+        user = None if self._exchange is None else self._exchange.find_user(token)
+        return self.principal if user is None else Principal(user)
+
     def take_versions(self) -> None:
         """Take an ApiVersions that was answered without an error."""
-        self.stage = Stage.HANDSHAKE
+        if self.stage is Stage.HANDSHAKE_OR_VERSIONS:
+            self.stage = Stage.HANDSHAKE
 
     def begin_again(self) -> bool:
         """Begin the next authentication.
 
         Return False for a session without a lifetime, and if the last authentication began less than a second ago.
         """
-        if self._expires_ms is None:
+        if self.expires_ms is None:
             return False
         now = self._clock.now_ms()
         last = self._reauthenticated_ms
@@ -111,7 +146,8 @@ class SaslSession:
 
         Raises FrameError for an unknown mechanism in a further authentication, to which Kafka does not respond.
         """
-        if mechanism not in self.mechanisms.names:
+        offered, self._withheld = self.offered, None
+        if mechanism not in offered:
             if self.is_reauthenticating:
                 raise FrameError(f"re-authentication by the unsupported SASL mechanism {mechanism}")
             raise self._failed(SaslFailed(f"Unsupported SASL mechanism {mechanism}"))
@@ -139,7 +175,7 @@ class SaslSession:
             message = error.message or (
                 f"Authentication failed during {again} due to invalid credentials with SASL mechanism {self._mechanism}"
             )
-            raise self._failed(SaslFailed(error.reason, message)) from error
+            raise self._failed(SaslFailed(error.reason, message, is_delayed=error.is_delayed)) from error
         return answer
 
     @property
@@ -165,10 +201,13 @@ class SaslSession:
         self._lifetime_ms = lifetime_ms
         # A credential that has expired within the clock skew is of no use: the next request comes later, if only by
         # nanoseconds.
-        self._expires_ms = now + (lifetime_ms or -1) if lifetimes else None
+        self.expires_ms = now + (lifetime_ms or -1) if lifetimes else None
         self.principal, self.is_token_authenticated = result.principal, result.is_by_token
+        self.authenticated_ms = now
         self._exchange = None
         self.stage = Stage.AUTHENTICATED
+        if self.on_authenticated is not None:
+            self.on_authenticated()
 
     def _failed(self, error: SaslFailed) -> SaslFailed:
         self.stage = Stage.FAILED
@@ -184,6 +223,9 @@ class _WrongMechanism:
             f"SASL mechanism '{mechanism}' requested by client is not supported for re-authentication of mechanism "
             f"'{first}'"
         )
+
+    def find_user(self, token: bytes) -> str | None:
+        return None
 
     def evaluate(self, token: bytes) -> bytes:
         raise FrameError(self._message)

@@ -13,7 +13,7 @@ import hashlib
 import hmac
 import re
 from base64 import b64decode, b64encode
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from enum import IntEnum
 from secrets import token_bytes, token_hex
@@ -133,6 +133,19 @@ class ScramExchange:
         self._signed = ""
         self._credential: ScramCredential | None = None
 
+    def find_user(self, token: bytes) -> str | None:
+        """Return the user that a message of the client claims to be, of a delegation token its owner."""
+        if self._credential is not None:
+            return self._claimed.principal.name
+        match = _CLIENT_FIRST.fullmatch(token.decode(errors="replace"))
+        if match is None:
+            return None
+        user = _user_in(match)
+        if not _has_token(_extensions_in(match)):
+            return user
+        found = self._find_token(user)
+        return None if found is None else found.owner
+
     def evaluate(self, token: bytes) -> bytes:
         """Take the client's first or final message, and return the server's.
 
@@ -147,10 +160,9 @@ class ScramExchange:
         match = _CLIENT_FIRST.fullmatch(text)
         if match is None:
             raise SaslFailed("Invalid SCRAM client first message")
-        user = match["user"].replace("=2C", ",").replace("=3D", "=")
-        # A map in Kafka: an extension that is there twice is signed once.
-        extensions = dict(part.split("=", 1) for part in match["extensions"].split(",")[1:])
-        if extensions.get(_TOKEN_EXTENSION, "").lower() == "true":
+        user = _user_in(match)
+        extensions = _extensions_in(match)
+        if _has_token(extensions):
             credential = self._claim_token(user)
         else:
             credential, self._claimed = self._find_credential(user), Authenticated(Principal(user))
@@ -190,3 +202,16 @@ class ScramExchange:
             raise SaslFailed("Invalid client credentials")
         self.result = self._claimed
         return f"v={b64encode(hmac.digest(credential.server_key, signed, self._hash_name)).decode()}"
+
+
+def _user_in(match: re.Match[str]) -> str:
+    return match["user"].replace("=2C", ",").replace("=3D", "=")
+
+
+def _extensions_in(match: re.Match[str]) -> dict[str, str]:
+    # A map in Kafka: an extension that is there twice is signed once.
+    return dict(part.split("=", 1) for part in match["extensions"].split(",")[1:])
+
+
+def _has_token(extensions: Mapping[str, str]) -> bool:
+    return extensions.get(_TOKEN_EXTENSION, "").lower() == "true"

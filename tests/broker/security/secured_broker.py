@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from fauxka.broker.config.broker_config import BrokerConfig
-from fauxka.broker.lifecycle.security_options import ListenerSecurities
+from fauxka.broker.lifecycle.security_options import ListenerSecurities, new_users
 from fauxka.broker.network.listeners import ListenerConfig
 from fauxka.broker.runtime.clock import AdjustableClock
 from fauxka.broker.security.security_protocol import SecurityProtocol
@@ -22,7 +22,7 @@ def secured_broker(
 ) -> Broker:
     """Return a broker that is not started. folder: for the throw-away certificates. entries: further keys."""
     config = dict(entries or {})
-    securities = ListenerSecurities(BrokerConfig.from_entries(config), {}, USERS, str(folder))
+    securities = ListenerSecurities(BrokerConfig.from_entries(config), {}, new_users(USERS), str(folder))
     listeners = [ListenerConfig(protocol.value, port=0)]
     secured = securities.with_security(listeners, {protocol.value: protocol})
     return Broker(config, clock=clock, listeners=secured, nodes=nodes)

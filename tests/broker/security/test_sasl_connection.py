@@ -1,6 +1,5 @@
 """What a connection may send before it has authenticated, and what comes back, byte for byte."""
 
-import socket
 import ssl
 import struct
 import time
@@ -10,20 +9,18 @@ from pathlib import Path
 import pytest
 
 from fauxka.broker.security.security_protocol import SecurityProtocol
-from fauxka.protocol.api_keys import APIS, ApiKey
-from fauxka.protocol.client_requests import RequestMessage
+from fauxka.protocol.api_keys import ApiKey
 from fauxka.protocol.error_codes import ErrorCode
 from fauxka.protocol.messages.api_versions import ApiVersionsRequest
-from fauxka.protocol.messages.metadata import MetadataRequest, MetadataResponse
-from fauxka.protocol.messages.sasl_authenticate import SaslAuthenticateRequest, SaslAuthenticateResponse
-from fauxka.protocol.messages.sasl_handshake import SaslHandshakeRequest, SaslHandshakeResponse
-from fauxka.protocol.primitives import Reader, Writer
+from fauxka.protocol.messages.metadata import MetadataRequest, MetadataRequestTopic
 from fauxka.testing import Broker
 
+from .raw_connection import Raw
 from .secured_broker import secured_broker
 
-SECONDS_MAX = 10.0
-METADATA_VERSION = 8
+# connection.failed.authentication.delay.ms by default. A timer may fire a tick early.
+FAILED_DELAY_MS = 100
+TIMER_SLACK_MS = 10
 TOKEN = b"\0alice\0secret"
 WRONG_TOKEN = b"\0alice\0wrong"
 MIB = 1024 * 1024
@@ -33,70 +30,6 @@ MIB = 1024 * 1024
 def broker(tmp_path: Path) -> Iterator[Broker]:
     with secured_broker(SecurityProtocol.SASL_PLAINTEXT, tmp_path) as running:
         yield running
-
-
-class Raw:
-    """A connection that sends frames."""
-
-    def __init__(self, broker: Broker) -> None:
-        host, _, port = broker.bootstrap_servers.rpartition(":")
-        self.socket = socket.create_connection((host, int(port)), SECONDS_MAX)
-
-    def __enter__(self) -> "Raw":
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.socket.close()
-
-    def encrypt(self, context: ssl.SSLContext) -> None:
-        self.socket = context.wrap_socket(self.socket, server_hostname="localhost")
-
-    def frame(self, content: bytes) -> bytes | None:
-        """Send a frame, and return the one that answers it; None if the connection is closed instead."""
-        self.socket.sendall(struct.pack(">i", len(content)) + content)
-        return self.read()
-
-    def read(self) -> bytes | None:
-        head = self._exactly(4)
-        return None if head is None else self._exactly(int(struct.unpack(">i", head)[0]))
-
-    def _exactly(self, count: int) -> bytes | None:
-        content = b""
-        while len(content) < count:
-            try:
-                more = self.socket.recv(count - len(content))
-            except (ConnectionResetError, ssl.SSLError):
-                return None
-            if not more:
-                return None
-            content += more
-        return content
-
-    def request(self, key: ApiKey, version: int, message: RequestMessage) -> bytes | None:
-        """Send a request, and return the response without its correlation id."""
-        writer = Writer()
-        writer.int16(key)
-        writer.int16(version)
-        writer.int32(7)
-        writer.nullable_string("test")
-        if version >= APIS[key].flexible_since:
-            writer.unsigned_varint(0)
-        message.write(writer, version)
-        answer = self.frame(bytes(writer.buffer))
-        return None if answer is None else answer[4:]
-
-    def handshake(self, mechanism: str = "PLAIN", version: int = 1) -> SaslHandshakeResponse | None:
-        answer = self.request(ApiKey.SASL_HANDSHAKE, version, SaslHandshakeRequest(mechanism=mechanism))
-        return None if answer is None else SaslHandshakeResponse.read(Reader.of_request(answer), version)
-
-    def authenticate(self, token: bytes, version: int = 1) -> SaslAuthenticateResponse | None:
-        answer = self.request(ApiKey.SASL_AUTHENTICATE, version, SaslAuthenticateRequest(auth_bytes=token))
-        return None if answer is None else SaslAuthenticateResponse.read(Reader.of_request(answer), version)
-
-    def is_served(self) -> bool:
-        """Whether a Metadata is answered."""
-        answer = self.request(ApiKey.METADATA, METADATA_VERSION, MetadataRequest(topics=[]))
-        return answer is not None and bool(MetadataResponse.read(Reader.of_request(answer), METADATA_VERSION).brokers)
 
 
 @pytest.fixture
@@ -177,6 +110,66 @@ def test_long_frame_is_refused_before_its_content_arrives(connection: Raw) -> No
     assert connection.read() is None
 
 
+@pytest.mark.parametrize("size", [-1, 512 * 1024 + 1])
+@pytest.mark.parametrize("stage", ["at first", "after the handshake", "with bare tokens"])
+def test_frame_of_a_wrong_size_ends_the_connection_after_the_delay_of_a_failure(
+    connection: Raw, size: int, stage: str
+) -> None:
+    if stage != "at first":
+        connection.handshake(version=0 if stage == "with bare tokens" else 1)
+    started = time.monotonic()
+    connection.socket.sendall(struct.pack(">i", size))
+
+    assert connection.read() is None
+    assert (time.monotonic() - started) * 1000 >= FAILED_DELAY_MS - TIMER_SLACK_MS
+
+
+@pytest.mark.parametrize(
+    ("mechanism", "token", "is_delayed"),
+    [("PLAIN", WRONG_TOKEN, True), ("PLAIN", b"x", True), ("PLAIN", b"", True), ("SCRAM-SHA-256", b"x", False)],
+)
+def test_wrong_token_without_a_header_ends_the_connection_after_the_delay_as_in_kafka(
+    tmp_path: Path, mechanism: str, token: bytes, is_delayed: bool
+) -> None:
+    # Only a delay would take as long as the second.
+    delay_ms = 500 if is_delayed else 9_000
+    entries = {"connection.failed.authentication.delay.ms": str(delay_ms)}
+    with secured_broker(SecurityProtocol.SASL_PLAINTEXT, tmp_path, entries) as broker, Raw(broker) as connection:
+        connection.handshake(mechanism, version=0)
+        started = time.monotonic()
+
+        assert connection.frame(token) is None
+        assert ((time.monotonic() - started) * 1000 >= delay_ms - TIMER_SLACK_MS) == is_delayed
+
+
+@pytest.mark.parametrize("stage", ["at first", "after the handshake", "within a frame"])
+def test_client_that_does_not_go_on_is_disconnected_after_the_idle_time(tmp_path: Path, stage: str) -> None:
+    entries = {"connections.max.idle.ms": "300"}
+    with secured_broker(SecurityProtocol.SASL_PLAINTEXT, tmp_path, entries) as broker, Raw(broker) as connection:
+        if stage == "after the handshake":
+            connection.handshake()
+        elif stage == "within a frame":
+            connection.socket.sendall(b"\0\0\1\0half")
+
+        assert connection.read() is None
+
+
+def test_unknown_user_is_refused_after_the_same_delay_as_a_wrong_password(tmp_path: Path) -> None:
+    seconds: dict[bytes, float] = {}
+    delay_ms = 300
+    entries = {"connection.failed.authentication.delay.ms": str(delay_ms)}
+    with secured_broker(SecurityProtocol.SASL_PLAINTEXT, tmp_path, entries) as broker:
+        for token in (WRONG_TOKEN, b"\0nobody\0wrong"):
+            with Raw(broker) as connection:
+                connection.handshake()
+                started = time.monotonic()
+                answer = connection.authenticate(token)
+                seconds[token] = time.monotonic() - started
+                assert answer is not None and answer.error_code == ErrorCode.SASL_AUTHENTICATION_FAILED
+
+    assert min(seconds.values()) * 1000 >= delay_ms - TIMER_SLACK_MS
+
+
 def test_long_frames_are_taken_after_the_authentication(connection: Raw) -> None:
     connection.handshake()
     connection.authenticate(TOKEN)
@@ -188,8 +181,6 @@ def test_long_frames_are_taken_after_the_authentication(connection: Raw) -> None
 
 
 def _metadata_of(topics: list[str]) -> MetadataRequest:
-    from fauxka.protocol.messages.metadata import MetadataRequestTopic
-
     return MetadataRequest(topics=[MetadataRequestTopic(name=name) for name in topics])
 
 
@@ -230,6 +221,34 @@ def test_session_without_another_authentication_ends_with_the_next_request(tmp_p
 
         assert not ending.is_served()
         assert lasting.is_served()
+
+
+@pytest.mark.parametrize("is_restored", [False, True])
+def test_reset_and_restored_snapshot_end_sessions_and_the_next_ones_have_their_whole_lifetime(
+    tmp_path: Path, is_restored: bool
+) -> None:
+    entries = {"connections.max.reauth.ms": "60000"}
+    with secured_broker(SecurityProtocol.SASL_PLAINTEXT, tmp_path, entries) as broker:
+        with Raw(broker) as before:
+            before.handshake()
+            before.authenticate(TOKEN)
+            snapshot = broker.snapshot()
+            broker.clock.advance(59_000)
+            if is_restored:
+                broker.restore(snapshot)
+            else:
+                broker.reset()
+
+            assert not before.is_served()
+        with Raw(broker) as after:
+            after.handshake()
+            answer = after.authenticate(TOKEN)
+            assert answer is not None and answer.session_lifetime_ms == 60_000
+            broker.clock.advance(59_000)
+            assert after.is_served()
+            broker.clock.advance(2_000)
+
+            assert not after.is_served()
 
 
 def test_tls_handshakes_that_fail_or_hang_leave_the_others_served(tmp_path: Path) -> None:

@@ -41,6 +41,7 @@ public final class ScenarioClients {
     // Longer than the backoff of metadata updates, which wait while a connection is being established: otherwise each attempt to reach
     // a dead leader would prevent the update that names the next one, until the batch expires (seen with 4.3.0).
     private static final String RECONNECT_BACKOFF_MAX_MS = "400";
+    private static final String TOKEN_ENDPOINT = "sasl.oauthbearer.token.endpoint.url";
     // The longest wait for metadata, a coordinator, or the end of a transaction.
     private static final String BLOCK_MS_MAX = "30000";
 
@@ -86,13 +87,19 @@ public final class ScenarioClients {
     }
 
     private static Map<String, Object> commonConfig(JsonNode call) {
-        return new HashMap<>(Map.of(
+        Map<String, Object> config = new HashMap<>(Map.of(
             "bootstrap.servers", text(call, "bootstrap"),
             "client.id", text(call, "client_id"),
             "retry.backoff.ms", BACKOFF_MS,
             "retry.backoff.max.ms", BACKOFF_MS,
             "reconnect.backoff.ms", BACKOFF_MS,
             "reconnect.backoff.max.ms", RECONNECT_BACKOFF_MAX_MS));
+        call.path("properties").properties().forEach(each -> config.put(each.getKey(), each.getValue().asText()));
+        if (config.containsKey(TOKEN_ENDPOINT)) {
+            // The client refuses all other endpoints.
+            System.setProperty("org.apache.kafka.sasl.oauthbearer.allowed.urls", (String) config.get(TOKEN_ENDPOINT));
+        }
+        return config;
     }
 
     private static String text(JsonNode call, String name) {
@@ -251,6 +258,9 @@ public final class ScenarioClients {
         /** Polls until all these events were seen, or until the timeout; returns the events that were read, in order. */
         @Override
         public JsonNode call(JsonNode call) {
+            if (text(call, "call").equals("read_error")) {
+                return JSON.getNodeFactory().textNode(readError(call.get("timeout_ms").asLong()));
+            }
             long deadline = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(call.get("timeout_ms").asLong());
             Set<String> awaited = new HashSet<>();
             call.get("events").forEach(each -> awaited.add(each.asText()));
@@ -266,6 +276,19 @@ public final class ScenarioClients {
                 consumer.commitSync();
             }
             return events;
+        }
+
+        /** Polls until an error, and returns its name; NONE after the timeout. */
+        private String readError(long timeoutMs) {
+            long deadline = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(timeoutMs);
+            while (System.nanoTime() < deadline) {
+                try {
+                    consumer.poll(POLL);
+                } catch (KafkaException failure) {
+                    return Errors.forException(failure).name();
+                }
+            }
+            return Errors.NONE.name();
         }
 
         @Override

@@ -1,0 +1,56 @@
+"""The SASL sessions of a broker's clients: list, end and expire them."""
+
+from __future__ import annotations
+
+from typing import TypedDict, Unpack
+
+from ..admin.operations import session_operations
+from ..admin.operations.session_operations import Session, SessionMatch, SessionQuery
+from ..admin.paging import LIMIT_MAX
+from ..faults.strict_json import convert
+from .calls import ControlCall, all_items
+
+SessionItems = list[Session]
+
+
+class SessionValues(TypedDict, total=False):
+    """The values that the fields of a session may have. A field that is missing here may have any."""
+
+    principal: str
+    mechanism: str
+    listener: str
+    node: int
+    connection: int
+
+
+class Sessions:
+    """The sessions of Broker and AsyncBroker. Raises RuleError for a wrong value."""
+
+    def __init__(self, call: ControlCall) -> None:
+        """call: runs a function on the broker's thread."""
+        self._call = call
+
+    def list(self, **values: Unpack[SessionValues]) -> SessionItems:
+        """Return the sessions that have all of these values, in the order of their connections."""
+        match = convert(dict(values), SessionMatch)
+        fields = {name: getattr(match, name) for name in match.__struct_fields__}
+        return self._call(
+            lambda control: all_items(
+                lambda since: session_operations.list_sessions(
+                    control, SessionQuery(**fields, since=int(since or 0), limit=LIMIT_MAX)
+                )
+            )
+        )
+
+    def end(self, **values: Unpack[SessionValues]) -> SessionItems:
+        """Close the connections of these sessions, without values those of all, and return them."""
+        match = convert(dict(values), SessionMatch)
+        return self._call(lambda control: session_operations.end_sessions(control, match)).items
+
+    def expire(self, **values: Unpack[SessionValues]) -> SessionItems:
+        """End the lifetime of these sessions, without values of all, and return them.
+
+        The next request of each client ends its connection, unless it authenticates again by it (KIP-368).
+        """
+        match = convert(dict(values), SessionMatch)
+        return self._call(lambda control: session_operations.expire_sessions(control, match)).items
