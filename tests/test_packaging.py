@@ -229,7 +229,7 @@ def test_python_example_runs_where_it_lies_and_from_the_root(installed: Path, tm
     root = tmp_path / "checkout"
     shutil.copytree(ROOT, root, symlinks=True, ignore=shutil.ignore_patterns(*NOT_COPIED))
     programs = installed.parent
-    step(str(programs / "pip"), "install", "--quiet", "pytest", "confluent-kafka")
+    step(str(programs / "pip"), "install", "--quiet", "pytest", "confluent-kafka", "fauxka[security]")
     pytest_command = (str(programs / "pytest"), "-q", "-p", "no:cacheprovider")
 
     in_folder = subprocess.run([*pytest_command], cwd=root / "examples" / "python", env=environment(), check=False)

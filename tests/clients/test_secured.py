@@ -19,8 +19,9 @@ from .secured_broker import MECHANISMS, USER, VALUES, SecuredBroker, blocks_of, 
 
 pytestmark = pytest.mark.clients
 
-# kafka-python tries again until then; in some of its attempts it sees the end of the connection and not the response.
-BOOTSTRAP_MS = 2000
+# kafka-python tries again until then. It needs several attempts: in a third of them it reads the end of the connection
+# before the response.
+BOOTSTRAP_MS, BACKOFF_MS_MAX = 3000, 100
 START_AIOKAFKA = """
 import asyncio, ssl
 import aiokafka
@@ -34,7 +35,9 @@ import logging
 import kafka
 logging.basicConfig()
 {{block}}
-kafka.KafkaProducer(**options, bootstrap_timeout_ms={BOOTSTRAP_MS})
+kafka.KafkaProducer(
+    **options, bootstrap_timeout_ms={BOOTSTRAP_MS}, reconnect_backoff_max_ms={BACKOFF_MS_MAX}
+)
 """
 
 
