@@ -150,14 +150,12 @@ class StepRunner:
                 self._run_transaction_step(step)
             case StartConsumer() | Consume() | StopConsumer() | ReadError():
                 self._run_consumer_step(step)
-            case Grant() | Revoke():
-                self._run_acl_step(step)
             case Arm() | AwaitHits() | Lift() | Release():
                 self._run_rule_step(step)
             case Advance() | Evict() | Forget() | Intrude() | Kill() | SetQuota() | DeleteQuotas():
                 self._run_broker_step(step)
-            case Present() | Wait():
-                self._run_tls_step(step)
+            case Grant() | Revoke() | Present() | Wait():
+                self._run_security_step(step)
             case (
                 StopNode()
                 | StartNode()
@@ -168,17 +166,6 @@ class StepRunner:
                 | MoveCoordinator()
             ):
                 self._node_steps.run(step)
-            case _:
-                assert_never(step)
-
-    def _run_tls_step(self, step: Present | Wait) -> None:
-        match step:
-            case Present(certificate=kind):
-                assert isinstance(self._broker, TlsBroker), "the scenario has TLS"
-                self._broker.present(kind)
-                self._notes.add("broker", f"presents the certificate {kind} in new handshakes")
-            case Wait(ms=ms):
-                time.sleep(ms / 1000)
             case _:
                 assert_never(step)
 
@@ -359,10 +346,22 @@ class StepRunner:
 
     # -- the broker
 
-    def _run_acl_step(self, step: Grant | Revoke) -> None:
-        may, change = ("may", self._broker.grant) if isinstance(step, Grant) else ("may not", self._broker.revoke)
-        change(step.operation, TOPIC)
-        self._notes.add("broker", f"the user {may} {step.operation} {TOPIC}")
+    def _run_security_step(self, step: Grant | Revoke | Present | Wait) -> None:
+        match step:
+            case Grant(operation=operation):
+                self._broker.grant(operation, TOPIC)
+                self._notes.add("broker", f"the user may {operation} {TOPIC}")
+            case Revoke(operation=operation):
+                self._broker.revoke(operation, TOPIC)
+                self._notes.add("broker", f"the user may not {operation} {TOPIC}")
+            case Present(certificate=kind):
+                assert isinstance(self._broker, TlsBroker), "the scenario has TLS"
+                self._broker.present(kind)
+                self._notes.add("broker", f"presents the certificate {kind} in new handshakes")
+            case Wait(ms=ms):
+                time.sleep(ms / 1000)
+            case _:
+                assert_never(step)
 
     def _run_broker_step(self, step: Advance | Evict | Forget | Intrude | Kill | SetQuota | DeleteQuotas) -> None:
         match step:
