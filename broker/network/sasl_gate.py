@@ -72,10 +72,7 @@ class SaslGate:
             if session.stage is Stage.SASL_AUTHENTICATE:
                 return self._refuse(context, frame, start, end)
             raise FrameError(f"unexpected {api_name_of(api_key)} during SASL authentication")
-        outcome = self._dispatcher.handle(context, frame, start, end)
-        if api_key == ApiKey.API_VERSIONS and not context.error_code:
-            session.take_versions()
-        return outcome
+        return self._dispatcher.handle(context, frame, start, end)
 
     def _check_session(self, api_key: int) -> None:
         """Begin another authentication if the request does. Raises FrameError if the session is over."""

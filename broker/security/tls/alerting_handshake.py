@@ -55,4 +55,9 @@ async def with_alert(connecting: Coroutine[object, object, Result]) -> Result:
     except asyncio.CancelledError:
         if not failures:
             raise
-        raise failures[0] from None
+        error = failures.pop()
+        try:
+            raise error from None
+        finally:
+            # Its traceback has this frame, and would keep everything of the handshake in a cycle.
+            del error
