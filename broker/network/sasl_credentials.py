@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from base64 import b64encode
-from collections import OrderedDict
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from ..security.delegation_token import hmac_of
@@ -22,8 +22,7 @@ class SaslCredentials:
     def __init__(self, node: NodeServices) -> None:
         """node: the node that the clients are connected to."""
         self._node = node
-        # The credentials of the tokens that were used last.
-        self._made: OrderedDict[tuple[ScramHash, str], ScramCredential] = OrderedDict()
+        self._credential_of_token = lru_cache(MADE_MAX)(_credential_of_token)
 
     def find_credential(self, hash_: ScramHash, user: str) -> ScramCredential | None:
         """Return the credential that a client has set for a user, or None."""
@@ -35,14 +34,10 @@ class SaslCredentials:
         secret_key = self._node.config.delegation_token_secret_key
         if token is None or secret_key is None:
             return None
-        return TokenCredential(self._credential_of(hash_, token_id, secret_key), token.owner.name, token.expiry_ms)
+        return TokenCredential(
+            self._credential_of_token(hash_, token_id, secret_key), token.owner.name, token.expiry_ms
+        )
 
-    def _credential_of(self, hash_: ScramHash, token_id: str, secret_key: str) -> ScramCredential:
-        key = (hash_, token_id)
-        if key not in self._made:
-            password = b64encode(hmac_of(secret_key, token_id)).decode()
-            self._made[key] = credential_of_password(hash_, password)
-            if len(self._made) > MADE_MAX:
-                self._made.popitem(last=False)
-        self._made.move_to_end(key)
-        return self._made[key]
+
+def _credential_of_token(hash_: ScramHash, token_id: str, secret_key: str) -> ScramCredential:
+    return credential_of_password(hash_, b64encode(hmac_of(secret_key, token_id)).decode())

@@ -192,24 +192,13 @@ class SocketServer:
             accepted.setblocking(False)
             # As Kafka's Acceptor does, so that no response waits for the acknowledgement of the previous one.
             accepted.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-            handshake_seconds_max = None
-            if tls is not None:
+            if tls is None:
+                await asyncio.get_running_loop().connect_accepted_socket(lambda: unattached.connection, accepted)
+            else:
                 # Lazy: most brokers have no TLS.
-                from .tls_greeting import wait_for_client_hello
+                from .tls_handshake import connect_with_tls
 
-                handshake_seconds_max = await wait_for_client_hello(accepted, TLS_HANDSHAKE_SECONDS_MAX)
-            connecting = asyncio.get_running_loop().connect_accepted_socket(
-                lambda: unattached.connection,
-                accepted,
-                ssl=tls,
-                ssl_handshake_timeout=handshake_seconds_max,
-            )
-            if tls is not None:
-                # Lazy: most brokers have plain listeners only.
-                from ..security.tls.alerting_handshake import with_alert
-
-                connecting = with_alert(connecting)
-            await connecting
+                await connect_with_tls(lambda: unattached.connection, accepted, tls, TLS_HANDSHAKE_SECONDS_MAX)
             unattached.is_attached = True
             self._quotas.attached(unattached.connection)
         except OSError as error:

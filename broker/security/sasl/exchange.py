@@ -6,6 +6,9 @@ from typing import NamedTuple, Protocol
 
 from ..principal import Principal
 
+# A name in the messages of SCRAM and OAUTHBEARER (RFC 5802, saslname).
+SASL_NAME = r"(?:[\x01-+\--<>-\x7f]|=2C|=3D)+"
+
 
 class SaslFailed(Exception):
     """The client has not authenticated.

@@ -13,13 +13,14 @@ from collections.abc import Callable
 from ....protocol.frames import FrameError
 from ..oauth.bearer_token import InvalidToken, TokenValidator, end_without_response
 from ..principal import Principal
-from .exchange import Authenticated, SaslFailed
+from .exchange import SASL_NAME, Authenticated, SaslFailed
 
 _SEPARATOR = "\x01"
 _ACKNOWLEDGEMENT = b"\x01"
-_NAME = r"(?:[\x01-+\--<>-\x7f]|=2C|=3D)+"
 _PAIR = rf"[A-Za-z]+=[!-~ \t\r\n]+{_SEPARATOR}"
-_FIRST_MESSAGE = re.compile(rf"n,(?:a=(?P<authorization_id>{_NAME}))?,{_SEPARATOR}(?P<pairs>(?:{_PAIR})*){_SEPARATOR}")
+_FIRST_MESSAGE = re.compile(
+    rf"n,(?:a=(?P<authorization_id>{SASL_NAME}))?,{_SEPARATOR}(?P<pairs>(?:{_PAIR})*){_SEPARATOR}"
+)
 _AUTH = re.compile(r"(?P<scheme>[A-Za-z0-9_]+) +(?P<token>[-_~+/.a-zA-Z0-9]+=*)")
 _INVALID_MESSAGE = "Invalid OAUTHBEARER client first message"
 

@@ -21,7 +21,7 @@ from typing import NamedTuple, Protocol
 
 from ....protocol.frames import FrameError
 from ..principal import ANONYMOUS, Principal
-from .exchange import Authenticated, SaslFailed
+from .exchange import SASL_NAME, Authenticated, SaslFailed
 
 # The iterations of a password without a count of its own (ScramCredentialUtils, kafka-configs.sh).
 ITERATIONS_DEFAULT = 4096
@@ -30,14 +30,13 @@ _TOKEN_EXTENSION = "tokenauth"
 _NONCE_BYTES = 16
 _SALT_BYTES = 16
 # ScramMessages.AbstractScramMessage.
-_NAME = r"(?:[\x01-+\--<>-\x7f]|=2C|=3D)+"
 _VALUE = r"[\x01-+\--\x7f]+"
 _NONCE = r"[!-+\--~]+"
 _EXTENSIONS = rf"(?:,[A-Za-z]+={_VALUE})*"
 _BASE64 = r"(?:[A-Za-z0-9/+]{4})*(?:[A-Za-z0-9/+]{3}=|[A-Za-z0-9/+]{2}==)?"
 _CLIENT_FIRST = re.compile(
-    rf"n,(?:a=(?P<authorization_id>{_NAME}))?,(?:m={_VALUE},)?"
-    rf"(?P<named>n=(?P<user>{_NAME}),r=(?P<nonce>{_NONCE}))(?P<extensions>{_EXTENSIONS})"
+    rf"n,(?:a=(?P<authorization_id>{SASL_NAME}))?,(?:m={_VALUE},)?"
+    rf"(?P<named>n=(?P<user>{SASL_NAME}),r=(?P<nonce>{_NONCE}))(?P<extensions>{_EXTENSIONS})"
 )
 _CLIENT_FINAL = re.compile(rf"(?P<without_proof>c={_BASE64},r=(?P<nonce>{_NONCE})){_EXTENSIONS},p=(?P<proof>{_BASE64})")
 

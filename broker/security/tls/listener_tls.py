@@ -12,19 +12,17 @@ import ssl
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, Literal
+from typing import Final, Literal
 
 from ..principal import Principal
 from .distinguished_name import name_of_certificate
 from .key_store import PEM, Store
 from .principal_mapping import PrincipalMapping
+from .throw_away_ca import IssuedKind
 from .tls_context import TlsSettings, new_context
 
-if TYPE_CHECKING:
-    from .throw_away_ca import IssuedKind
-
 CONFIGURED: Final = "configured"
-CertificateKind = Literal["configured", "new", "expired", "not_yet_valid", "wrong_host", "unknown_authority"]
+CertificateKind = Literal["configured", IssuedKind]
 
 
 @dataclass(frozen=True, slots=True)
