@@ -3,22 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Protocol
 
-from ..admin.client.admin_client import JsonObject
 from ..admin.operations import certificate_operations
-from ..admin.operations.certificate_operations import Certificate, CertificateChoice
+from ..admin.operations.certificate_operations import Certificate, CertificateChoice, CertificateList
 from ..broker.security.tls.listener_tls import CertificateKind
 from ..faults.strict_json import convert
-from .calls import ControlCall
-
-
-class AdminCall(Protocol):
-    """Sends a call of the admin API."""
-
-    def __call__(self, method: str, path: str, body: CertificateChoice | None = None, /) -> JsonObject:
-        """Return the body of the response, or raise CallError or Unreachable."""
-        ...
+from .calls import ControlCall, RemoteCall
 
 
 class Certificates:
@@ -49,20 +39,20 @@ class Certificates:
 class RemoteCertificates:
     """The certificates of RemoteBroker."""
 
-    def __init__(self, call: AdminCall) -> None:
+    def __init__(self, call: RemoteCall) -> None:
         """call: sends a call to the broker."""
         self._call = call
 
     def list(self) -> list[Certificate]:
         """Return the certificate that each listener with TLS presents; as Certificates.list."""
-        return convert(self._call("GET", certificate_operations.PATH)["items"], list[Certificate])
+        return convert(self._call("GET", certificate_operations.PATH), CertificateList).items
 
     def present(
         self, kind: CertificateKind, *, listener: str | None = None, node: int | None = None
     ) -> Sequence[Certificate]:
         """Present another certificate in new handshakes; as Certificates.present."""
-        body = self._call("POST", certificate_operations.PATH, _choice(kind, listener, node))
-        return convert(body["items"], list[Certificate])
+        body = _choice(kind, listener, node)
+        return convert(self._call("POST", certificate_operations.PATH, body), CertificateList).items
 
 
 def _choice(kind: CertificateKind, listener: str | None, node: int | None) -> CertificateChoice:

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from functools import cached_property
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 from msgspec import Struct
 
@@ -18,12 +17,11 @@ from ..faults.verdict.topic_verdict import TopicVerdict
 from .calls import AWAIT_TIMEOUT_MS
 from .certificates import RemoteCertificates
 from .errors import CallError, WaitTimeoutError
+from .quotas import RemoteQuotas
 from .recipe_methods import RecipeMethods
 from .remote_nodes import RemoteNodeMethods
-from .remote_security import RemoteSessions, RemoteUsers
-
-if TYPE_CHECKING:
-    from .quotas import RemoteQuotas
+from .sessions import RemoteSessions
+from .users import RemoteUsers
 
 TIMED_OUT = 408
 
@@ -44,15 +42,9 @@ class RemoteBroker(RemoteNodeMethods):
         self._client = AdminClient(parse_address(admin), token, None if ca is None else os.fspath(ca))
         self.faults = RemoteFaults(self)
         self.certificates = RemoteCertificates(self.call)
-        self.sessions = RemoteSessions(self)
-        self.users = RemoteUsers(self)
-
-    @cached_property
-    def quotas(self) -> RemoteQuotas:
-        """The quotas of clients: set, list and delete them."""
-        from .quotas import RemoteQuotas
-
-        return RemoteQuotas(self.call)
+        self.quotas = RemoteQuotas(self.call)
+        self.sessions = RemoteSessions(self.call)
+        self.users = RemoteUsers(self.call)
 
     def call(
         self, method: str, path: str, body: Struct | Mapping[str, object] | None = None, **query: object

@@ -5,11 +5,13 @@ from __future__ import annotations
 from typing import TypedDict, Unpack
 
 from ..admin.operations import session_operations
-from ..admin.operations.session_operations import Session, SessionMatch, SessionQuery
+from ..admin.operations.session_operations import Session, SessionList, SessionMatch, SessionPage, SessionQuery
 from ..admin.paging import LIMIT_MAX
 from ..faults.strict_json import convert
-from .calls import ControlCall, all_items
+from .calls import ControlCall, RemoteCall, all_items
 
+PATH = "/v1/sessions"
+# Within the classes, `list` is the method.
 SessionItems = list[Session]
 
 
@@ -54,3 +56,27 @@ class Sessions:
         """
         match = convert(dict(values), SessionMatch)
         return self._call(lambda control: session_operations.expire_sessions(control, match)).items
+
+
+class RemoteSessions:
+    """The sessions of RemoteBroker. Its methods raise CallError and Unreachable."""
+
+    def __init__(self, call: RemoteCall) -> None:
+        """call: sends a call of the admin API."""
+        self._call = call
+
+    def list(self, **values: Unpack[SessionValues]) -> SessionItems:
+        """Return the sessions that have all of these values; as Sessions.list."""
+        return all_items(
+            lambda since: convert(
+                self._call("GET", PATH, None, **values, since=since or 0, limit=LIMIT_MAX), SessionPage
+            )
+        )
+
+    def end(self, **values: Unpack[SessionValues]) -> SessionItems:
+        """Close the connections of these sessions, and return them; as Sessions.end."""
+        return convert(self._call("DELETE", PATH, None, **values), SessionList).items
+
+    def expire(self, **values: Unpack[SessionValues]) -> SessionItems:
+        """End the lifetime of these sessions, and return them; as Sessions.expire."""
+        return convert(self._call("POST", f"{PATH}/expire", dict(values)), SessionList).items

@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+from urllib.parse import quote
+
 from ..admin.operations import user_operations
-from ..admin.operations.session_operations import Session
-from ..admin.operations.user_operations import UserPassword, UserPath
+from ..admin.operations.session_operations import Session, SessionList
+from ..admin.operations.user_operations import UserPage, UserPassword, UserPath
+from ..admin.paging import LIMIT_MAX
 from ..faults.strict_json import convert
-from .calls import AsyncPerform, ControlCall, Perform, all_named
+from .calls import AsyncPerform, ControlCall, Perform, RemoteCall, all_items, all_named
+from .sessions import SessionItems
+
+PATH = "/v1/users"
 
 
 class _Users:
@@ -71,6 +77,41 @@ class AsyncUsers(_Users):
         """Refuse the tokens of a user, and end the sessions by them; as Users.expire_tokens."""
         path = _path_of(user)
         return (await self._perform(lambda control: user_operations.expire_tokens(control, path))).items
+
+
+class RemoteUsers:
+    """The users of RemoteBroker. Its methods raise CallError and Unreachable."""
+
+    def __init__(self, call: RemoteCall) -> None:
+        """call: sends a call of the admin API."""
+        self._call = call
+
+    def list(self) -> list[str]:
+        """Return the names, sorted."""
+        users = all_items(
+            lambda since: convert(self._call("GET", PATH, None, since=since or None, limit=LIMIT_MAX), UserPage)
+        )
+        return [user.name for user in users]
+
+    def set_password(self, user: str, password: str) -> None:
+        """Set the password of a user, who may be new."""
+        self._call("PUT", _url_path_of(user), {"password": password})
+
+    def remove(self, user: str) -> None:
+        """Remove a user and revoke its tokens; as Users.remove."""
+        self._call("DELETE", _url_path_of(user))
+
+    def revoke_tokens(self, user: str) -> None:
+        """Refuse the tokens of a user; as Users.revoke_tokens."""
+        self._call("POST", f"{_url_path_of(user)}/revoke_tokens")
+
+    def expire_tokens(self, user: str) -> SessionItems:
+        """Refuse the tokens of a user, and end the sessions by them; as Users.expire_tokens."""
+        return convert(self._call("POST", f"{_url_path_of(user)}/expire_tokens"), SessionList).items
+
+
+def _url_path_of(user: str) -> str:
+    return f"{PATH}/{quote(user, safe='')}"
 
 
 def _path_of(user: str) -> UserPath:
