@@ -14,7 +14,7 @@ from ..storage.producers.emulated_version import EmulatedVersion
 from .brokers.cluster_broker import start_in_process
 from .brokers.process_broker import ProcessBroker
 from .brokers.scenario_broker import ScenarioBroker, create_topic
-from .brokers.tls_broker import TlsBroker
+from .brokers.secured_broker import SecuredBroker
 from .clients.client import FIRST_PROCESS, ClientOptions, ClientUnavailable, ScenarioClient
 from .clients.clients import NamedClient
 from .clients.consumer import ConsumerOptions, ScenarioConsumer
@@ -31,8 +31,8 @@ RAW_REQUEST_MS = 400
 REAL_REQUEST_MS = 700
 # The delivery timeout; a scenario in which it must expire sets a shorter one.
 DELIVERY_MS = 20_000
-# The APIs in a timeline; requests for metadata and versions differ by client.
 HANDSHAKE = "SaslHandshake"
+# The APIs in a timeline; requests for metadata and versions differ by client.
 SHOWN_APIS = ("Produce", "InitProducerId", "AddPartitionsToTxn", "EndTxn")
 
 
@@ -70,13 +70,10 @@ def run(scenario: Scenario, client: NamedClient, as_version: str | None = None) 
 
 def _start_broker(scenario: Scenario, version: EmulatedVersion) -> ScenarioBroker:
     if scenario.tls:
-        return TlsBroker(version.name)
+        return SecuredBroker(version.name)
     if scenario.on_disk:
         return ProcessBroker(version.name)
     if scenario.login is not None:
-        # Lazy: most scenarios have no listener with SASL.
-        from .brokers.secured_broker import SecuredBroker
-
         return SecuredBroker(version.name, scenario.login, scenario.broker_config, scenario.token_ms)
     return start_in_process(version.name, scenario.nodes)
 
@@ -118,7 +115,7 @@ def _run_on(broker: ScenarioBroker, scenario: Scenario, named: NamedClient, vers
 def _options(broker: ScenarioBroker, scenario: Scenario, name: str, notes: Notes) -> ClientOptions:
     return ClientOptions(
         bootstrap_servers=broker.client_servers,
-        ca=broker.ca if isinstance(broker, TlsBroker) else None,
+        ca=broker.ca,
         topic=TOPIC,
         is_idempotent=scenario.idempotent,
         request_ms=scenario.request_ms or (RAW_REQUEST_MS if name == RAW else REAL_REQUEST_MS),

@@ -71,12 +71,6 @@ class Stream(Step, frozen=True, tag="stream"):
     batch_ms: int = 10
 
 
-class Pause(Step, frozen=True, tag="pause"):
-    """The application sends nothing for some time, in which clients update their metadata."""
-
-    for_ms: int
-
-
 class Settle(Step, frozen=True, tag="settle"):
     """The client waits for all responses and retries. retries: whether the raw client retries too."""
 
@@ -296,7 +290,7 @@ class Present(Step, frozen=True, tag="present"):
 
 
 class Wait(Step, frozen=True, tag="wait"):
-    """The test waits for ms milliseconds of real time, in which clients connect again."""
+    """The test waits for ms milliseconds of real time, in which clients connect again or update their metadata."""
 
     ms: int
 
@@ -306,7 +300,6 @@ NodeStep = StopNode | StartNode | Isolate | Rejoin | PauseReplication | ResumeRe
 AnyStep = (
     Send
     | Stream
-    | Pause
     | Settle
     | StartProducer
     | BeginTransaction

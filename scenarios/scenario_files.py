@@ -78,9 +78,7 @@ def parse_scenario(name: str, text: str) -> Scenario:
         batches = {batch: batch_of(batch, sequences) for batch, sequences in file.batches.items()}
         if file.on_disk and file.nodes > 1:
             raise ValueError(f"on_disk runs one node, not {file.nodes}")
-        _check_login(file)
-        if file.tls and (file.on_disk or file.nodes > 1):
-            raise ValueError("tls runs one node, without on_disk")
+        _check_security(file)
     except (ValueError, msgspec.ValidationError) as error:
         raise ScenarioFileError(f"{name}{_SUFFIX}: {error}") from error
     values: dict[str, Any] = {field: getattr(file, field) for field in _File.__struct_fields__ if field != "batches"}
@@ -89,8 +87,12 @@ def parse_scenario(name: str, text: str) -> Scenario:
     return scenario
 
 
-def _check_login(file: _File) -> None:
+def _check_security(file: _File) -> None:
     """Raise ValueError for fields that do not fit together."""
+    if file.tls and (file.on_disk or file.nodes > 1):
+        raise ValueError("tls runs one node, without on_disk")
+    if file.tls and file.login is not None:
+        raise ValueError("tls runs without a login")
     if file.login is not None and (file.on_disk or file.nodes > 1):
         raise ValueError("login runs one node in memory")
     if file.login is None and (file.allowed or file.broker_config or file.token_ms):

@@ -9,7 +9,6 @@ from typing import Any, assert_never
 
 from ..protocol.sequences import increment_sequence
 from .brokers.scenario_broker import ScenarioBroker
-from .brokers.tls_broker import TlsBroker
 from .clients import foreign_producer
 from .clients.client import (
     FIRST_PROCESS,
@@ -48,7 +47,6 @@ from .scenario import (
     Kill,
     Lift,
     MoveCoordinator,
-    Pause,
     PauseReplication,
     Present,
     RaiseEpoch,
@@ -144,7 +142,7 @@ class StepRunner:
 
     def _run_step(self, step: AnyStep) -> None:
         match step:
-            case Send() | Stream() | Pause() | Settle() | GiveUp() | RestartProducer() | RaiseEpoch() | Adopt():
+            case Send() | Stream() | Settle() | GiveUp() | RestartProducer() | RaiseEpoch() | Adopt():
                 self._run_client_step(step)
             case StartProducer() | BeginTransaction() | EndTransaction():
                 self._run_transaction_step(step)
@@ -171,14 +169,12 @@ class StepRunner:
 
     # -- the client
 
-    def _run_client_step(
-        self, step: Send | Stream | Pause | Settle | GiveUp | RestartProducer | RaiseEpoch | Adopt
-    ) -> None:
+    def _run_client_step(self, step: Send | Stream | Settle | GiveUp | RestartProducer | RaiseEpoch | Adopt) -> None:
         match step:
             case Send():
                 self._send(step)
-            case Stream() | Pause():
-                self._take_time(step)
+            case Stream():
+                self._stream(step)
             case Settle(retries=retries, by=by):
                 self._producers[by].settle(retries=retries)
                 self._name_sent_alone(by)
@@ -290,12 +286,6 @@ class StepRunner:
         last_sequence = increment_sequence(batch.first_sequence, batch.count - 1)
         self.names.planned.setdefault((partition, batch.first_sequence, last_sequence), batch.name)
 
-    def _take_time(self, step: Stream | Pause) -> None:
-        if isinstance(step, Stream):
-            self._stream(step)
-        else:
-            time.sleep(step.for_ms / 1000)
-
     def _stream(self, step: Stream) -> None:
         """Send batches at a steady rate; the raw client waits when it has too many requests in flight."""
         count = step.events_per_second * step.batch_ms // 1000
@@ -355,7 +345,6 @@ class StepRunner:
                 self._broker.revoke(operation, TOPIC)
                 self._notes.add("broker", f"the user may not {operation} {TOPIC}")
             case Present(certificate=kind):
-                assert isinstance(self._broker, TlsBroker), "the scenario has TLS"
                 self._broker.present(kind)
                 self._notes.add("broker", f"presents the certificate {kind} in new handshakes")
             case Wait(ms=ms):

@@ -6,7 +6,7 @@ import os
 import shutil
 import tempfile
 import weakref
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from ..broker.cluster import Cluster
@@ -14,6 +14,7 @@ from ..broker.config.broker_config import BrokerConfig
 from ..broker.config.config_types import ConfigError
 from ..broker.lifecycle.security_options import ListenerSecurities, keep_tokens, new_token_issuer, new_users
 from ..broker.network.listeners import ListenerConfig
+from ..broker.security.security_protocol import SecurityProtocol
 from .client_security import ClientSecurity
 
 
@@ -34,12 +35,17 @@ class SecuredListener:
             weakref.finalize(self, shutil.rmtree, self._folder, ignore_errors=True)
         self.tls_dir: Path | None = None
 
-    def make(self, config: BrokerConfig, of_listeners: Mapping[str, str]) -> list[ListenerConfig]:
-        """Return the listener. of_listeners: the keys that begin with listener.name. Raises ConfigError."""
+    def make(
+        self, config: BrokerConfig, of_listeners: Mapping[str, str], others: Sequence[SecurityProtocol] = ()
+    ) -> list[ListenerConfig]:
+        """Return the listener behind others with these protocols. Each has a free port.
+
+        of_listeners: the keys that begin with listener.name. Raises ConfigError.
+        """
         securities = ListenerSecurities(config, of_listeners, self._users, self._folder)
         securities.token_issuer = self._token_issuer
-        plain = [ListenerConfig(self.protocol.value, port=0)]
-        secured = securities.with_security(plain, {self.protocol.value: self.protocol})
+        protocols = {each.value: each for each in (*others, self.protocol)}
+        secured = securities.with_security([ListenerConfig(name, port=0) for name in protocols], protocols)
         self.tls_dir = securities.tls_dir
         return secured
 

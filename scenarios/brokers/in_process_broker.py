@@ -8,6 +8,7 @@ from typing import Any
 
 import msgspec
 
+from ...broker.security.tls.listener_tls import CertificateKind
 from ...testing import Broker
 from ...testing.quotas import QuotaValues
 from ...testing.rule import Rule
@@ -46,6 +47,11 @@ class InProcessBroker:
         """How the clients of the scenario authenticate; None for no authentication."""
         return None
 
+    @property
+    def ca(self) -> str | None:
+        """The file of the authority that the clients trust; None without TLS."""
+        return None
+
     def grant(self, operation: str, topic: str) -> None:
         """Raise BrokerFailed: the broker has no users."""
         raise BrokerFailed("only a scenario with login has a user")
@@ -53,6 +59,10 @@ class InProcessBroker:
     def revoke(self, operation: str, topic: str) -> None:
         """Raise BrokerFailed: the broker has no users."""
         self.grant(operation, topic)
+
+    def present(self, kind: CertificateKind) -> None:
+        """Raise BrokerFailed: the broker has no TLS."""
+        raise BrokerFailed("only a scenario with tls has certificates")
 
     def arm(self, rule: Mapping[str, Any]) -> int:
         """Arm a rule in the JSON format of the admin API, and return its id."""

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
 
+from ...broker.security.tls.listener_tls import CertificateKind
 from ...protocol.batches.records import BatchOptions, Record, build_batch
 from ..report.cached_batches import CachedSequences
 from ..report.journal_requests import JournalRequest, cached_sequences_of, journal_requests
@@ -68,6 +69,11 @@ class ProcessBroker:
         """The broker has no listener with SASL."""
         return None
 
+    @property
+    def ca(self) -> None:
+        """The broker has no listener with TLS."""
+        return None
+
     def grant(self, operation: str, topic: str) -> None:
         """Raise BrokerFailed: the broker has no users."""
         raise BrokerFailed("only a scenario with login has a user")
@@ -75,6 +81,10 @@ class ProcessBroker:
     def revoke(self, operation: str, topic: str) -> None:
         """Raise BrokerFailed: the broker has no users."""
         self.grant(operation, topic)
+
+    def present(self, kind: CertificateKind) -> None:
+        """Raise BrokerFailed: the broker has no TLS."""
+        raise BrokerFailed("only a scenario with tls has certificates")
 
     def arm(self, rule: Mapping[str, Any]) -> int:
         """Arm a rule in the JSON format of the admin API, and return its id."""

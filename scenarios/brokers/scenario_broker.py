@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Protocol
 
+from ...broker.security.tls.listener_tls import CertificateKind
 from ...protocol.api_keys import ApiKey
 from ...protocol.error_codes import ErrorCode
 from ...protocol.messages.create_topics import (
@@ -44,12 +45,17 @@ class ScenarioBroker(Protocol):
 
     @property
     def client_servers(self) -> str:
-        """The address for the clients of the scenario: that of the listener with SASL if there is one."""
+        """The address for the clients of the scenario: that of the listener with TLS or SASL if there is one."""
         ...
 
     @property
     def login(self) -> Login | None:
         """How the clients of the scenario authenticate; None for no authentication."""
+        ...
+
+    @property
+    def ca(self) -> str | None:
+        """The file of the authority that the clients trust; None without TLS."""
         ...
 
     def arm(self, rule: Mapping[str, Any]) -> int:
@@ -110,6 +116,10 @@ class ScenarioBroker(Protocol):
 
     def revoke(self, operation: str, topic: str) -> None:
         """Delete the ACL."""
+        ...
+
+    def present(self, kind: CertificateKind) -> None:
+        """Present another certificate in new handshakes. Raises BrokerFailed without TLS."""
         ...
 
     def close(self) -> None:

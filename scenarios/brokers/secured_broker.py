@@ -1,4 +1,4 @@
-"""A broker in this process with a listener with SASL for the clients, and a plain one for the tools of the scenario."""
+"""A broker in this process with a listener with TLS or SASL for the clients, and a plain one for the scenario."""
 
 from __future__ import annotations
 
@@ -6,11 +6,12 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, cast
 
 from ...broker.config.broker_config import BrokerConfig
-from ...broker.lifecycle.security_options import ListenerSecurities, new_token_issuer, new_users
-from ...broker.network.listeners import ListenerConfig
 from ...broker.security.principal import Principal
 from ...broker.security.security_protocol import SecurityProtocol
+from ...broker.security.tls.listener_tls import CertificateKind
+from ...broker.security.tls.throw_away_ca import CA_FILE
 from ...testing import Broker
+from ...testing.secured_listener import SecuredListener
 from ..clients.login import OAUTHBEARER, Login
 from ..scenario import Mechanism
 from .in_process_broker import InProcessBroker
@@ -19,42 +20,56 @@ if TYPE_CHECKING:
     from ...testing.acls import AclValues
 
 USER, PASSWORD = "alice", "secret"
-TOOLS = SecurityProtocol.PLAINTEXT
-CLIENTS = SecurityProtocol.SASL_PLAINTEXT
 
 
 class SecuredBroker(InProcessBroker):
-    """A ScenarioBroker with a user."""
+    """A ScenarioBroker whose clients connect by TLS, or authenticate by SASL as its user."""
 
-    def __init__(self, as_version: str, mechanism: Mechanism, config: Mapping[str, str], token_ms: int | None) -> None:
-        """Start the broker. mechanism: of the clients. config: Kafka's keys. token_ms: the lifetime of tokens."""
-        self._mechanism = mechanism
-        super().__init__(as_version, config={**config, "sasl.enabled.mechanisms": mechanism})
-        endpoint = self._broker.token_endpoint if mechanism == OAUTHBEARER else ""
-        lifetime = "" if token_ms is None else f"?lifetime_ms={token_ms}"
-        self._login = Login(mechanism, USER, PASSWORD, f"{endpoint}{lifetime}")
+    def __init__(
+        self,
+        as_version: str,
+        mechanism: Mechanism | None = None,
+        config: Mapping[str, str] | None = None,
+        token_ms: int | None = None,
+    ) -> None:
+        """Start the broker. Raises ConfigError without the extra for TLS.
+
+        mechanism: of the clients; None for TLS without SASL. config: Kafka's keys. token_ms: the lifetime of tokens.
+        """
+        self._protocol = SecurityProtocol.SSL if mechanism is None else SecurityProtocol.SASL_PLAINTEXT
+        users = None if mechanism is None else {USER: PASSWORD}
+        # It deletes the certificates with this object.
+        self._secured = SecuredListener(self._protocol.value, users, None)
+        enabled = {} if mechanism is None else {"sasl.enabled.mechanisms": mechanism}
+        super().__init__(as_version, config={**(config or {}), **enabled})
+        self._login = None if mechanism is None else self._login_by(mechanism, token_ms)
 
     def _make(self, config: Mapping[str, str], as_version: str, nodes: int) -> Broker:
-        users = new_users({USER: PASSWORD})
-        issuer = new_token_issuer(users)
-        securities = ListenerSecurities(BrokerConfig.from_entries(config), {}, users, None)
-        securities.token_issuer = issuer
-        listeners = [ListenerConfig(each.value, port=0) for each in (TOOLS, CLIENTS)]
-        secured = securities.with_security(listeners, {each.value: each for each in (TOOLS, CLIENTS)})
-        broker = Broker(config, as_version=as_version, listeners=secured)
-        broker.cluster.users, broker.cluster.token_issuer = users, issuer
+        listeners = self._secured.make(BrokerConfig.from_entries(config), {}, [SecurityProtocol.PLAINTEXT])
+        broker = Broker(config, as_version=as_version, nodes=nodes, listeners=listeners)
+        self._secured.serve_users(broker.cluster, None)
         return broker
+
+    def _login_by(self, mechanism: Mechanism, token_ms: int | None) -> Login:
+        endpoint = self._broker.token_endpoint if mechanism == OAUTHBEARER else ""
+        lifetime = "" if token_ms is None else f"?lifetime_ms={token_ms}"
+        return Login(mechanism, USER, PASSWORD, f"{endpoint}{lifetime}")
 
     @property
     def client_servers(self) -> str:
-        """The address of the listener with SASL."""
-        (server,) = self._broker.control.server.servers
-        return next(each.address for each in server.listeners if each.name == CLIENTS.value)
+        """The address of the listener with TLS or SASL."""
+        listeners = self._broker.ask(lambda control: control.server.servers[0].listeners)
+        return next(each.address for each in listeners if each.name == self._protocol.value)
 
     @property
-    def login(self) -> Login:
-        """How the clients of the scenario authenticate."""
+    def login(self) -> Login | None:
+        """How the clients of the scenario authenticate; None for no authentication."""
         return self._login
+
+    @property
+    def ca(self) -> str | None:
+        """The file of the authority that the clients trust; None without TLS."""
+        return None if self._secured.tls_dir is None else str(self._secured.tls_dir / CA_FILE)
 
     def grant(self, operation: str, topic: str) -> None:
         """Allow the user an operation on a topic, by an ACL."""
@@ -63,6 +78,11 @@ class SecuredBroker(InProcessBroker):
     def revoke(self, operation: str, topic: str) -> None:
         """Delete the ACL."""
         self._broker.acls.delete(**_acl_of(operation, topic))
+
+    def present(self, kind: CertificateKind) -> None:
+        """Present another certificate in new handshakes. Clients that refuse it are no warnings in the report."""
+        self._hide_crashes()
+        self._broker.certificates.present(kind)
 
 
 def _acl_of(operation: str, topic: str) -> AclValues:

@@ -56,6 +56,7 @@ def test_a_file_is_read() -> None:
         ('title = "t"', 'title = "t"\nnodes = 17', "Expected `int` <= 16 - at `$.nodes`"),
         ('title = "t"', 'title = "t"\nnodes = 3\non_disk = true', "on_disk runs one node, not 3"),
         ('title = "t"', 'title = "t"\nnodes = 3\nlogin = "PLAIN"', "login runs one node in memory"),
+        ('title = "t"', 'title = "t"\ntls = true\nlogin = "PLAIN"', "tls runs without a login"),
         ('title = "t"', 'title = "t"\nlogin = "GSSAPI"', "Invalid enum value 'GSSAPI'"),
         ('title = "t"', 'title = "t"\nallowed = ["READ"]', "need a login"),
     ],
