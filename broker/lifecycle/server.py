@@ -176,6 +176,7 @@ class Server:
             self.cluster.membership.all_started()
             self.cluster.membership.begin_balancing()
         self.node.load_coordinators()
+        await self._prepare_authentication()
         try:
             await self._listen(self._configs)
         except OSError:
@@ -185,6 +186,12 @@ class Server:
         load_handler(APIS[ApiKey.API_VERSIONS], self.node)
         self._schedule_periodic_work()
         self.is_running = True
+
+    async def _prepare_authentication(self) -> None:
+        """Have the listeners get what their first clients need, off the event loop: it may belong to a test."""
+        for security in [config.security for config in self._configs]:
+            if security is not None and security.mechanisms is not None:
+                await asyncio.to_thread(security.mechanisms.prepare)
 
     async def _listen(self, configs: Sequence[ListenerConfig]) -> None:
         """Listen, and register the addresses for the clients of other nodes. Raises OSError."""

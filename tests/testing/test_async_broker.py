@@ -80,3 +80,21 @@ async def test_two_brokers_share_a_loop(broker: AsyncBroker) -> None:
         await send(broker.bootstrap_servers)
 
         assert (broker.journal.count(api="Produce"), other.journal.count(api="Produce")) == (1, 0)
+
+
+async def test_key_set_of_a_server_on_the_same_loop_is_there_after_the_start(caplog: pytest.LogCaptureFixture) -> None:
+    requests: list[bytes] = []
+
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        requests.append(await reader.readuntil(b"\r\n\r\n"))
+        writer.write(b'HTTP/1.1 200 OK\r\nContent-Length: 11\r\n\r\n{"keys":[]}')
+        writer.close()
+
+    async with await asyncio.start_server(serve, "127.0.0.1", 0) as server:
+        port = server.sockets[0].getsockname()[1]
+        keys = {"sasl.oauthbearer.jwks.endpoint.url": f"http://127.0.0.1:{port}/keys"}
+        async with AsyncBroker(keys, security_protocol="SASL_PLAINTEXT", users={"alice": "secret"}):
+            fetched = len(requests)
+
+    assert fetched == 1
+    assert "cannot be fetched" not in caplog.text

@@ -35,6 +35,10 @@ class InvalidToken(Exception):
 class TokenValidator(Protocol):
     """Accepts or refuses tokens."""
 
+    def prepare(self) -> None:
+        """Get what the first token needs. May wait for the network, so it is called in a thread."""
+        ...
+
     def find_principal(self, token: str) -> str | None:
         """Return the principal that a token names, None for none. Nothing is verified."""
         ...
@@ -53,6 +57,9 @@ class RejectingValidator:
     def __init__(self, other: TokenValidator) -> None:
         """other: knows which claim is the principal."""
         self.find_principal = other.find_principal
+
+    def prepare(self) -> None:
+        """Do nothing."""
 
     def validate(self, token: str, now_ms: int) -> BearerToken:
         """Raise InvalidToken."""

@@ -1,6 +1,6 @@
 """Where the key set of a listener comes from: a file, read once, or a URL, fetched again and again.
 
-A thread fetches, so that neither the event loop nor a client waits. It ends when the fetch has succeeded, or when the
+A thread fetches, so that neither the event loop nor a client waits; only the start-up does. It ends when the fetch has succeeded, or when the
 broker is gone: between two tries it has only a weak reference to the source. A set is fetched again with the first
 token after refresh_ms, and after a token of an unknown key; that token is refused.
 Source: JwksFileVerificationKeyResolver, RefreshingHttpsJwks, Kafka 4.3.0. Kafka fetches again when the time has come.
@@ -50,6 +50,10 @@ _SCHEMES = ("http", "https", "file")
 class KeySource(Protocol):
     """Has a key set."""
 
+    def prepare(self) -> None:
+        """Get the first key set. May wait for the network, so it is called in a thread."""
+        ...
+
     def key_set(self) -> KeySet:
         """Return the newest key set. Raises InvalidToken without one."""
         ...
@@ -71,6 +75,9 @@ class FileKeySource:
         except (OSError, ValueError, KeySetError) as error:
             raise ConfigError(f"{key}: {path}: {error}") from error
 
+    def prepare(self) -> None:
+        """Do nothing: the file has been read."""
+
     def key_set(self) -> KeySet:
         """Return the key set."""
         return self._keys
@@ -91,7 +98,7 @@ class UrlKeySource:
     """The key set of an http: or https: URL."""
 
     def __init__(self, url: str, times: RefreshTimes) -> None:
-        """Fetch the set. If that fails, the broker starts without it, and a thread tries again."""
+        """Fetch nothing yet."""
         # Java ignores user and password, and urllib takes them for a part of the host.
         self._url = _without_user(url)
         self._times = times
@@ -99,8 +106,13 @@ class UrlKeySource:
         self._is_fetching = False
         self._keys: KeySet | None = None
         self._fetched_at = 0.0
-        if not self.fetch():
+        self._has_tried = threading.Event()
+
+    def prepare(self) -> None:
+        """Fetch the first set, and wait for it READ_SECONDS_MAX at most. The thread tries again if that fails."""
+        if self._keys is None:
             self._start_fetch()
+            self._has_tried.wait(READ_SECONDS_MAX)
 
     def key_set(self) -> KeySet:
         """Return the newest set, and fetch it again if it is old. Raises InvalidToken without one."""
@@ -141,6 +153,8 @@ class UrlKeySource:
             # The error itself would keep the source, if a handler keeps the record.
             logger.warning("the key set of %s cannot be fetched: %s", _shown(self._url), str(error))
             return False
+        finally:
+            self._has_tried.set()
         self._fetched_at = time.monotonic()
         return True
 

@@ -52,6 +52,7 @@ class SignedValidator:
 
     def __init__(self, keys: KeySource, rules: ClaimRules) -> None:
         """keys: of the issuer. rules: of the listener."""
+        self.prepare = keys.prepare
         self._keys = keys
         self._rules = rules
 

@@ -156,6 +156,9 @@ class TokenIssuer:
         token = jwt.encode(payload, key.private, algorithm=ALGORITHM, headers={"kid": key.key_id})
         return IssuedToken(token, -(-lifetime_ms // 1000))
 
+    def prepare(self) -> None:
+        """Do nothing: the key is made with the first token."""
+
     def key_set(self) -> KeySet:
         """Return the set with the public key. Raises InvalidToken without one."""
         if self._key is None:
@@ -174,6 +177,7 @@ class OwnTokenValidator:
         from .signed_validator import SignedValidator
 
         self._issuer = issuer
+        self.prepare = other.prepare
         self._own = SignedValidator(issuer, rules)
         self._other = other
 

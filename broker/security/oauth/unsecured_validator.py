@@ -66,6 +66,9 @@ class UnsecuredValidator:
         """options: of the listener."""
         self._options = options
 
+    def prepare(self) -> None:
+        """Do nothing."""
+
     def find_principal(self, token: str) -> str | None:
         """Return the principal that a token names, None for none. Nothing is verified."""
         return find_text_claim(token, self._options.principal_claim)

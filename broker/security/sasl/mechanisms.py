@@ -42,6 +42,11 @@ class Mechanisms:
         self._users = users
         self._token_validator = token_validator
 
+    def prepare(self) -> None:
+        """Get what the first client needs, before the listener is open. May wait for the network."""
+        if self._token_validator is not None:
+            self._token_validator.prepare()
+
     def start(self, name: str, credentials: ClusterCredentials, now_ms: Callable[[], int]) -> Exchange:
         """Return a new exchange of an enabled mechanism.
 

@@ -65,6 +65,9 @@ class FixedKeys:
     def key_set(self) -> KeySet:
         return self._keys
 
+    def prepare(self) -> None:
+        pass
+
     def key_is_missing(self) -> None:
         self.missing += 1
 
@@ -222,6 +225,12 @@ def signed_by(key: str) -> str:
     return Jws(claims, {"alg": "RS256", "kid": key}, key).text()
 
 
+def prepared_source(url: str, times: RefreshTimes = TIMES) -> UrlKeySource:
+    source = UrlKeySource(url, times)
+    source.prepare()
+    return source
+
+
 def set_of(*names: str) -> bytes:
     return json.dumps({"keys": [rsa_jwk(name, kid=name) for name in names]}).encode()
 
@@ -246,7 +255,7 @@ def eventually_validates(validator: SignedValidator, token: str) -> bool:
 def test_key_set_is_fetched_again_after_a_token_of_an_unknown_key() -> None:
     state = KeyServer(set_of("first"))
     with key_server(state) as url:
-        validator = SignedValidator(UrlKeySource(url, TIMES), RULES)
+        validator = SignedValidator(prepared_source(url), RULES)
         # The server counts a request after its response.
         state.wait_for_request(1)
         before = validates(validator, signed_by("first")), state.requests
@@ -263,7 +272,7 @@ def test_key_set_is_fetched_again_after_a_token_of_an_unknown_key() -> None:
 
 def test_thread_of_a_broker_that_is_gone_ends() -> None:
     before = set(threading.enumerate())
-    source = UrlKeySource("http://127.0.0.1:1/keys", TIMES)
+    source = prepared_source("http://127.0.0.1:1/keys")
     started = [thread for thread in threading.enumerate() if thread not in before and thread.name == THREAD_NAME]
 
     del source
@@ -284,7 +293,7 @@ def test_wait_between_two_tries_is_bounded(backoff_ms: int, monkeypatch: pytest.
 
     monkeypatch.setattr("fauxka.broker.security.oauth.key_source.time.sleep", sleep)
     with key_server(state) as url:
-        source = UrlKeySource(url, RefreshTimes(60_000, backoff_ms, backoff_ms))
+        source = prepared_source(url, RefreshTimes(60_000, backoff_ms, backoff_ms))
         assert eventually_validates(SignedValidator(source, RULES), signed_by("first"))
 
     assert [BACKOFF_MS_MIN <= seconds * 1000 <= BACKOFF_MS_MAX for seconds in slept] == [True]
@@ -293,7 +302,7 @@ def test_wait_between_two_tries_is_bounded(backoff_ms: int, monkeypatch: pytest.
 def test_broker_starts_without_a_key_set_and_gets_it_later() -> None:
     state = KeyServer(b"", status=503)
     with key_server(state) as url:
-        validator = SignedValidator(UrlKeySource(url, TIMES), RULES)
+        validator = SignedValidator(prepared_source(url), RULES)
         before = validates(validator, signed_by("first"))
         state.body, state.status = set_of("first"), 200
 
@@ -305,7 +314,7 @@ def test_broker_starts_without_a_key_set_and_gets_it_later() -> None:
 def test_redirect_to_another_scheme_is_not_followed(scheme: str, caplog: pytest.LogCaptureFixture) -> None:
     state = KeyServer(b"", status=302, headers={"Location": f"{scheme}://127.0.0.1:1/keys"})
     with key_server(state) as url:
-        source = UrlKeySource(url, TIMES)
+        source = prepared_source(url)
         state.body, state.status = set_of("first"), 200
 
         assert eventually_validates(SignedValidator(source, RULES), signed_by("first"))
@@ -317,14 +326,14 @@ def test_redirect_within_the_scheme_is_followed() -> None:
     with key_server(state) as url:
         redirecting = KeyServer(b"", status=302, headers={"Location": url})
         with key_server(redirecting) as other:
-            assert validates(SignedValidator(UrlKeySource(other, TIMES), RULES), signed_by("first"))
+            assert validates(SignedValidator(prepared_source(other), RULES), signed_by("first"))
 
 
 def test_password_and_query_of_the_url_are_in_no_log(caplog: pytest.LogCaptureFixture) -> None:
     state = KeyServer(b"", status=503)
     with key_server(state) as url:
         secret_url = url.replace("http://", "http://alice:password@") + "?key=api-key"
-        source = UrlKeySource(secret_url, TIMES)
+        source = prepared_source(secret_url)
         state.body, state.status = set_of("first"), 200
         assert eventually_validates(SignedValidator(source, RULES), signed_by("first"))
 
@@ -343,7 +352,7 @@ def test_private_key_of_a_set_is_used_as_a_public_one() -> None:
 def test_body_that_is_no_key_set_is_not_used(body: bytes) -> None:
     state = KeyServer(body)
     with key_server(state) as url:
-        source = UrlKeySource(url, TIMES)
+        source = prepared_source(url)
 
         with pytest.raises(InvalidToken):
             source.key_set()
