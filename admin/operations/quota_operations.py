@@ -7,7 +7,7 @@ from typing import Annotated
 
 from msgspec import UNSET, Meta, Struct, UnsetType, to_builtins
 
-from ...broker.metadata.client_quota_control import Alteration, check_alteration, find_hosts
+from ...broker.metadata.client_quota_control import Alteration, Hosts, check_alteration, find_hosts
 from ...broker.metadata.client_quotas_image import CLIENT_ID, IP, USER, QuotaEntity
 from ...broker.runtime.long_work import Steps
 from ...faults.strict_json import convert
@@ -92,9 +92,10 @@ async def set_quotas(control: Control, body: EntityQuotas) -> EntityQuotas:
     def steps() -> Steps[EntityQuotas]:
         names, changes = _names_and_changes(body)
         hosts = yield from find_hosts([names.get(IP)])
-        entity = _checked_entity(body, names, changes, hosts)
-        control.cluster.controller.alter_client_quotas([Alteration(entity, changes)])
+        alteration = _checked_alteration(body, names, changes, hosts)
+        control.cluster.controller.alter_client_quotas([alteration])
         yield from wait_until_saved(control)
+        entity = alteration.entity
         return _quotas_of(entity, control.cluster.image.client_quotas.quotas_of(entity))
 
     return await run_steps(control, steps())
@@ -135,22 +136,22 @@ def _names_and_changes(quotas: EntityQuotas) -> tuple[dict[str, str | None], dic
     return names, fields
 
 
-def _checked_entity(
-    body: EntityQuotas, names: Mapping[str, str | None], changes: Mapping[str, float | None], hosts: set[str]
-) -> QuotaEntity:
-    """Return the entity. Raises CallError 400, with Kafka's message, for a name or a quota that Kafka refuses."""
+def _checked_alteration(
+    body: EntityQuotas, names: Mapping[str, str | None], changes: Mapping[str, float | None], hosts: Hosts
+) -> Alteration:
+    """Return the alteration. Raises CallError 400, with Kafka's message, for a name or a quota that Kafka refuses."""
     if not names:
         raise _refusal("Invalid empty client quota entity", "user", None)
     try:
-        entity, _ = check_alteration(names, {}, hosts.__contains__)
+        of_entity = check_alteration(names, {}, hosts)
     except KafkaError as error:
         raise _refusal(error.message, "ip", body.ip) from error
     for key, value in changes.items():
         try:
-            check_alteration(names, {key: value}, hosts.__contains__)
+            check_alteration(names, {key: value}, hosts)
         except KafkaError as error:
             raise _refusal(error.message, key, value) from error
-    return entity
+    return of_entity._replace(changes=changes)
 
 
 def _refusal(message: str, field: str, value: object) -> CallError:

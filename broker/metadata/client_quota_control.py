@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import math
 import socket
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from enum import IntEnum
+from functools import partial
 from ipaddress import ip_address
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -31,6 +32,9 @@ if TYPE_CHECKING:
     from ...protocol.messages.alter_client_quotas import RequestEntryData
     from ...protocol.messages.describe_client_quotas import DescribeClientQuotasRequest
     from .client_quotas_image import ClientQuotasImage
+
+# The IP addresses of each known host.
+Hosts = Mapping[str, frozenset[str]]
 
 # A value of the types LONG and INT may differ by this much from an integer.
 _FRACTION_MAX = 1e-6
@@ -62,10 +66,11 @@ class MatchType(IntEnum):
 
 
 class Alteration(NamedTuple):
-    """The changes of one entity's quotas, by key; None removes one."""
+    """The changes of one entity's quotas, by key; None removes one. addresses: of a host, None for another entity."""
 
     entity: QuotaEntity
     changes: Mapping[str, float | None]
+    addresses: frozenset[str] | None = None
 
 
 def names_of(requested: RequestEntryData) -> dict[str, str | None]:
@@ -79,19 +84,20 @@ def changes_of(requested: RequestEntryData) -> dict[str, float | None]:
 
 
 def check_alteration(
-    names: Mapping[str, str | None], changes: Mapping[str, float | None], is_host: Callable[[str], bool]
+    names: Mapping[str, str | None], changes: Mapping[str, float | None], hosts: Hosts | None
 ) -> Alteration:
     """Return the alteration of an entity.
 
     names: those of the entity by type. changes: of its quotas, by key; None removes one.
-    is_host: whether a name that is no address is that of a host.
+    hosts: see find_hosts; None to accept all names.
     Raises KafkaError INVALID_REQUEST, with Kafka's message.
     """
-    keys = _checked_keys(names, is_host)
+    keys = _checked_keys(names, hosts)
     for key, value in changes.items():
         if value is not None:
             _check_value(keys, key, value)
-    return Alteration(entity_of(names), changes)
+    addresses = None if hosts is None else hosts.get(names.get(IP) or "")
+    return Alteration(entity_of(names), changes, addresses)
 
 
 def duplicate_error(entity: QuotaEntity) -> KafkaError:
@@ -105,7 +111,7 @@ def has_duplicate_key(requested: RequestEntryData) -> bool:
     return len({each.key for each in requested.ops}) < len(requested.ops)
 
 
-def _checked_keys(names: Mapping[str, str | None], is_host: Callable[[str], bool]) -> Mapping[str, _KeyType]:
+def _checked_keys(names: Mapping[str, str | None], hosts: Hosts | None) -> Mapping[str, _KeyType]:
     """Return the keys that the entity may have."""
     if not names:
         raise _invalid("Invalid empty client quota entity")
@@ -120,7 +126,7 @@ def _checked_keys(names: Mapping[str, str | None], is_host: Callable[[str], bool
         # Without a blank, as in Kafka.
         raise _invalid("Invalid quota entity combination, IP entity shouldnot be combined with User or ClientId")
     address = names[IP]
-    if address is not None and not is_address(address) and not is_host(address):
+    if address is not None and not is_address(address) and hosts is not None and address not in hosts:
         raise _invalid(f"{address} is not a valid IP or resolvable host.")
     return _OF_ADDRESSES
 
@@ -149,21 +155,23 @@ def is_address(text: str) -> bool:
     return True
 
 
-def addresses_of(host: str) -> set[str]:
+def addresses_of(host: str) -> frozenset[str]:
     """Return the IP addresses of a host; none if it is unknown. May wait for the network."""
     try:
-        return {str(info[4][0]) for info in socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)}
+        return frozenset(str(info[4][0]) for info in socket.getaddrinfo(host, None, type=socket.SOCK_STREAM))
     # UnicodeError: the name is none of DNS, such as "a..b".
     except (OSError, UnicodeError):
-        return set()
+        return frozenset()
 
 
-def find_hosts(addresses: Iterable[str | None]) -> Steps[set[str]]:
-    """Return those of the addresses that are no IP addresses and the names of known hosts."""
-    names = {address for address in addresses if address and not is_address(address)}
-    if not names:
-        return set()
-    return (yield from in_thread(lambda: {name for name in names if addresses_of(name)}))
+def find_hosts(addresses: Iterable[str | None]) -> Steps[Hosts]:
+    """Return the known hosts among the addresses. Between two lookups, the thread serves other requests."""
+    found: dict[str, frozenset[str]] = {}
+    for name in {address for address in addresses if address and not is_address(address)}:
+        known = yield from in_thread(partial(addresses_of, name))
+        if known:
+            found[name] = known
+    return found
 
 
 class QuotaFilter:

@@ -24,13 +24,15 @@ def entity_of(names: Mapping[str, str | None]) -> QuotaEntity:
 
 
 class ClientQuotasImage:
-    """The quotas of each entity that has some, by key."""
+    """The quotas of each entity that has some, by key, and the addresses of the hosts among the entities."""
 
-    __slots__ = ("_quotas",)
+    __slots__ = ("_addresses", "_quotas")
 
     def __init__(self) -> None:
         """Create it without quotas."""
         self._quotas: dict[QuotaEntity, dict[str, float]] = {}
+        # By the entity of a host. They are stored in no file, so they may be missing.
+        self._addresses: dict[QuotaEntity, frozenset[str]] = {}
 
     def __iter__(self) -> Iterator[tuple[QuotaEntity, Mapping[str, float]]]:
         """Return the entities with their quotas by key."""
@@ -64,11 +66,21 @@ class ClientQuotasImage:
             quotas[key] = value
         if not quotas:
             del self._quotas[entity]
+            self._addresses.pop(entity, None)
+
+    def find_addresses(self, entity: QuotaEntity) -> frozenset[str] | None:
+        """Return the IP addresses of an entity of a host; None before they were looked up."""
+        return self._addresses.get(entity)
+
+    def set_addresses(self, entity: QuotaEntity, addresses: frozenset[str]) -> None:
+        """Set the IP addresses of an entity of a host. Any thread may call it."""
+        self._addresses[entity] = addresses
 
     def copy(self) -> ClientQuotasImage:
         """Return the quotas as they are now; later changes are not in it."""
         copied = ClientQuotasImage()
         copied._quotas = {entity: dict(quotas) for entity, quotas in self._quotas.items()}
+        copied._addresses = dict(self._addresses)
         return copied
 
     def find_for_client(self, key: str, user: str, client_id: str) -> tuple[QuotaEntity, float] | None:

@@ -21,8 +21,8 @@ def client_quotas_of(value: object, place: str) -> ClientQuotasImage:
         fields = Fields(each, at, ("entity", "quotas"))
         try:
             # The name of a host may be unknown today.
-            entity, changes = check_alteration(
-                fields.decode("entity", _names), fields.decode("quotas", _limits), lambda _: True
+            entity, changes, _ = check_alteration(
+                fields.decode("entity", _names), fields.decode("quotas", _limits), None
             )
         except KafkaError as error:
             raise wrong(at, each, f"quotas that can be: {error.message}") from error

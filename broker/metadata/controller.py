@@ -321,15 +321,15 @@ class Controller:
     def alter_client_quotas(self, alterations: Iterable[Alteration]) -> None:
         """Change the quotas of the entities. The caller has validated them."""
         quotas = self.image.client_quotas
-        changes = [
-            (entity, key, value)
-            for entity, changes in alterations
-            for key, value in changes.items()
-            if quotas.find(entity, key) != value
-        ]
-        for entity, key, value in changes:
-            quotas.set(entity, key, value)
-        if changes:
+        has_changed = False
+        for entity, changes, addresses in alterations:
+            different = {key: value for key, value in changes.items() if quotas.find(entity, key) != value}
+            for key, value in different.items():
+                quotas.set(entity, key, value)
+            if addresses is not None and quotas.quotas_of(entity):
+                quotas.set_addresses(entity, addresses)
+            has_changed = has_changed or bool(different)
+        if has_changed:
             self.apply_client_quotas()
             self.metadata_changed()
 

@@ -4,6 +4,8 @@ Rules:
 - The quotas are those of the image. What is measured stays when a quota changes, so that a new one applies at once.
 - Clients share a rate as they share the quota: those of a user, of a client id, or of a user and a client id.
 - Only clients with a quota are measured.
+- The addresses of a host are looked up when its quota is set. Those of a quota from the data folder are looked up in a
+  thread, and the quota applies from then on: no client waits for a name server.
 - Times are those of the cluster's clock.
 Source: ClientQuotaManager, ClientRequestQuotaManager, ControllerMutationQuotaManager, ConnectionQuotas, Kafka 4.3.0;
 tests/golden/quotas-4.3.0.jsonl.
@@ -11,7 +13,8 @@ tests/golden/quotas-4.3.0.jsonl.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import threading
+from collections.abc import Callable, Iterable
 from ipaddress import ip_address
 from typing import TYPE_CHECKING, TypeVar
 
@@ -67,22 +70,40 @@ class ClientQuotas:
         self._buckets = buckets
         self._limit_of_address: dict[str, float] = {}
         self._default_limit: float | None = None
+        self._is_looking_up = False
+        # Whether addresses have been found that _limit_of_address does not have.
+        self._has_found_addresses = False
         self.quotas_changed()
 
     def quotas_changed(self) -> None:
-        """Apply the quotas of addresses. May wait for the network, if one is of a host."""
+        """Apply the quotas of addresses."""
         self._limit_of_address = {}
         self._default_limit = None
-        for entity, quotas in self._image():
+        unknown: list[QuotaEntity] = []
+        image = self._image()
+        for entity, quotas in image:
             names = dict(entity)
             if IP not in names or CONNECTION_CREATION_RATE not in quotas:
                 continue
             host, limit = names[IP], quotas[CONNECTION_CREATION_RATE]
             if host is None:
                 self._default_limit = limit
+                continue
+            addresses = [host] if is_address(host) else image.find_addresses(entity)
+            if addresses is None:
+                unknown.append(entity)
             else:
-                addresses = {host} if is_address(host) else addresses_of(host)
                 self._limit_of_address.update({_normal(address): limit for address in addresses})
+        if unknown and not self._is_looking_up:
+            self._is_looking_up = True
+            threading.Thread(target=self._look_up, args=(image, unknown), name="quota-hosts", daemon=True).start()
+
+    def _look_up(self, image: ClientQuotasImage, entities: Iterable[QuotaEntity]) -> None:
+        """Look up the addresses of hosts, in a thread."""
+        for entity in entities:
+            image.set_addresses(entity, addresses_of(dict(entity)[IP] or ""))
+        self._is_looking_up = False
+        self._has_found_addresses = True
 
     # -- bytes
 
@@ -148,6 +169,9 @@ class ClientQuotas:
 
     def record_connection(self, address: str) -> int:
         """Record a new connection from an IP address, and return in how many ms it is closed; 0 if it is accepted."""
+        if self._has_found_addresses:
+            self._has_found_addresses = False
+            self.quotas_changed()
         address = _normal(address)
         limit = self._limit_of_address.get(address, self._default_limit)
         if limit is None:

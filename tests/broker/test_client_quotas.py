@@ -2,9 +2,11 @@
 
 import socket
 import struct
-from collections.abc import Iterator, Mapping
+import threading
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -233,6 +235,64 @@ def test_connection_above_the_quota_of_its_address_is_closed_after_its_throttle_
     assert opened[-1].recv(1) == b""
     for each in opened:
         each.close()
+
+
+HOST, ADDRESS_OF_HOST = "host.of.a.quota", "127.0.0.2"
+
+
+def name_server(monkeypatch: pytest.MonkeyPatch, answering: Callable[[], object]) -> list[int]:
+    """Have HOST looked up with this delay. Return the threads that look it up."""
+    threads: list[int] = []
+    system = socket.getaddrinfo
+
+    def look_up(host: str, *arguments: Any, **options: Any) -> Any:
+        if host == HOST:
+            threads.append(threading.get_ident())
+            answering()
+        return system(ADDRESS_OF_HOST if host == HOST else host, *arguments, **options)
+
+    monkeypatch.setattr(socket, "getaddrinfo", look_up)
+    return threads
+
+
+def is_throttled(node: Node) -> bool:
+    """Record more connections from the address of HOST than a rate of 1 allows."""
+    quotas = node.cluster.node.client_quotas
+    assert quotas is not None
+    return any(node.call(lambda: [quotas.record_connection(ADDRESS_OF_HOST) for _ in range(11)]))
+
+
+def test_host_of_a_quota_is_looked_up_once_and_not_on_the_event_loop(
+    node: Node, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    threads = name_server(monkeypatch, lambda: None)
+    set_quota(node.address, CONNECTION, 1, {"ip": HOST})
+    set_quota(node.address, PRODUCE, 1)
+
+    assert is_throttled(node)
+    assert len(threads) == 1
+    assert node.call(threading.get_ident) not in threads
+
+
+def test_host_of_a_stored_quota_is_looked_up_while_the_node_serves(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    answered = threading.Event()
+    answered.set()
+    threads = name_server(monkeypatch, lambda: answered.wait(10))
+    with Node(tmp_path) as node:
+        set_quota(node.address, CONNECTION, 1, {"ip": HOST})
+    answered.clear()
+
+    with Node(tmp_path) as node:
+        before = is_throttled(node)
+        set_quota(node.address, PRODUCE, 1)
+        answered.set()
+        while not is_throttled(node):
+            set_quota(node.address, PRODUCE, 1)
+
+    assert not before
+    assert len(threads) == 2
 
 
 def test_stopped_node_closes_throttled_connections(clock: ManualClock) -> None:

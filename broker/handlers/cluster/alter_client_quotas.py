@@ -17,6 +17,7 @@ from ....protocol.messages.alter_client_quotas import (
 )
 from ...metadata.client_quota_control import (
     Alteration,
+    Hosts,
     changes_of,
     check_alteration,
     duplicate_error,
@@ -54,10 +55,10 @@ def handle(
     return context.node.controller.when_saved(lambda error: _response(results, error))
 
 
-def _check(requested: RequestEntryData, hosts: set[str], alterations: list[Alteration]) -> KafkaError | None:
+def _check(requested: RequestEntryData, hosts: Hosts, alterations: list[Alteration]) -> KafkaError | None:
     """Add the alteration to alterations, or return its error."""
     try:
-        alterations.append(check_alteration(names_of(requested), changes_of(requested), hosts.__contains__))
+        alterations.append(check_alteration(names_of(requested), changes_of(requested), hosts))
     except KafkaError as error:
         return error
     return None

@@ -1,8 +1,8 @@
 """Where the key set of a listener comes from: a file, read once, or a URL, fetched again and again.
 
-A thread fetches, so that neither the event loop nor a client waits; only the start-up does. It ends when the fetch has succeeded, or when the
-broker is gone: between two tries it has only a weak reference to the source. A set is fetched again with the first
-token after refresh_ms, and after a token of an unknown key; that token is refused.
+A thread fetches, so that neither the event loop nor a client waits; only the start of the broker does. It ends when the
+fetch has succeeded, or when the broker is gone: between two tries it has only a weak reference to the source. A set is
+fetched again with the first token after refresh_ms, and after a token of an unknown key; that token is refused.
 Source: JwksFileVerificationKeyResolver, RefreshingHttpsJwks, Kafka 4.3.0. Kafka fetches again when the time has come.
 """
 
