@@ -1,6 +1,7 @@
 """The authorizer against a model, with any ACLs in any order of creation and deletion."""
 
 from collections.abc import Sequence
+from typing import SupportsIndex
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -144,3 +145,31 @@ def test_model_decides_each_rule() -> None:
     assert is_allowed([read, denied], describe, without_acl=False)
     assert is_allowed([read, denied._replace(host="10.0.0.2")], question, without_acl=False)
     assert is_allowed([read, denied], question, without_acl=False, super_users={"User:bob"})
+
+
+class SlicedName(str):
+    """A name that counts how often a part of it is taken."""
+
+    slices = 0
+
+    def __getitem__(self, key: SupportsIndex | slice) -> str:
+        self.slices += 1
+        return super().__getitem__(key)
+
+
+def test_long_allowed_name_is_compared_with_the_denied_prefixes_only() -> None:
+    name = SlicedName("a" * 1000)
+    allowed = AclBinding(
+        ResourceType.TOPIC, name, PatternType.LITERAL, "User:alice", "*", AclOperation.WRITE, AclPermission.ALLOW
+    )
+    denied = [
+        AclBinding(
+            ResourceType.TOPIC, prefix, PatternType.PREFIXED, "User:alice", "*", AclOperation.WRITE, AclPermission.DENY
+        )
+        for prefix in ("b", "ab")
+    ]
+    authorizer = StandardAuthorizer([], allows_without_acl=False)
+
+    client = client_of("User:alice", "10.0.0.1")
+    assert authorizer.allows_any(acls_of([allowed, *denied]), client, AclOperation.WRITE, ResourceType.TOPIC)
+    assert name.slices == len(denied)

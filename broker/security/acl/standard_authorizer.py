@@ -80,7 +80,9 @@ class StandardAuthorizer:
         every = (PatternType.LITERAL, WILDCARD)
         if every in denied:
             return False
-        return every in allowed or any(not _is_dominated(*each, denied) for each in allowed)
+        # By their lengths, because a name has up to 32,767 prefixes.
+        lengths = {len(name) for pattern_type, name in denied if pattern_type is PatternType.PREFIXED}
+        return every in allowed or any(not _is_dominated(*each, denied, lengths) for each in allowed)
 
 
 def _counts(acl: AclBinding, principal: str, host: str, operation: AclOperation) -> bool:
@@ -92,8 +94,10 @@ def _counts(acl: AclBinding, principal: str, host: str, operation: AclOperation)
     return acl.permission is AclPermission.ALLOW and acl.operation in _IMPLIED_BY.get(operation, ())
 
 
-def _is_dominated(pattern_type: PatternType, name: str, denied: Collection[tuple[PatternType, str]]) -> bool:
-    """Return whether everything that a pattern allows is denied."""
+def _is_dominated(
+    pattern_type: PatternType, name: str, denied: Collection[tuple[PatternType, str]], lengths: Collection[int]
+) -> bool:
+    """Return whether everything that a pattern allows is denied. lengths: of the denied prefixes."""
     if pattern_type is PatternType.LITERAL and (pattern_type, name) in denied:
         return True
-    return any((PatternType.PREFIXED, name[:length]) in denied for length in range(1, len(name) + 1))
+    return any(length <= len(name) and (PatternType.PREFIXED, name[:length]) in denied for length in lengths)
