@@ -5,7 +5,7 @@ JKS, Java's own format, has no library that is kept; keytool turns such a store 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from ...config.config_types import ConfigError
@@ -37,9 +37,9 @@ class Store:
     name: str
     type: str
     location: str | None = None
-    pem: str | None = None
-    password: str | None = None
-    key_password: str | None = None
+    pem: str | None = field(default=None, repr=False)
+    password: str | None = field(default=None, repr=False)
+    key_password: str | None = field(default=None, repr=False)
 
     @property
     def source(self) -> str:

@@ -107,6 +107,12 @@ def test_wrong_password_of_a_store_is_refused_without_the_password(tmp_path: Pat
     assert "hunter2" not in str(refused.value)
 
 
+def test_repr_of_a_store_has_no_secret() -> None:
+    store = Store("ssl.keystore", PEM, pem="private", password="secret", key_password="hidden")
+
+    assert repr(store) == "Store(name='ssl.keystore', type='PEM', location=None)"
+
+
 def test_client_certificates_need_a_trust_store(authority: trustme.CA) -> None:
     pem = authority.issue_cert("localhost").private_key_and_cert_chain_pem.bytes().decode()
 
