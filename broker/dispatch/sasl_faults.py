@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING
 from ...protocol.api_keys import ApiKey
 from ...protocol.error_codes import ErrorCode
 from ..runtime.deferred import Buffers, Deferred
-from ..security.sasl.exchange import SaslFailed
 from ..security.sasl.failed_login import answer_and_close
 from ..security.sasl.sasl_session import Stage
 
@@ -49,4 +48,4 @@ def end_after(request: OwnedRequest, code: int, response: Buffers) -> Buffers | 
     if code == ErrorCode.NONE:
         return response
     error = session.refuse(f"a fault rule responds with error {code} to {request.api_name}")
-    return answer_and_close(session, request.node, str(request.connection), SaslFailed(error.reason), response)
+    return answer_and_close(session, request.node, str(request.connection), error, response)

@@ -135,9 +135,7 @@ class Connection(asyncio.BufferedProtocol):
             self._transport.abort()
             return
         self._transport.set_write_buffer_limits(high=RESPONSE_BYTES_WAITING_MAX)
-        peer = transport.get_extra_info("peername")
         info = self._context.connection
-        info.client_host = str(peer[0]) if peer else ""
         info.on_muted = self.mute
         if self._principal_of is not None and not self._take_certificate(self._principal_of):
             self._transport.abort()

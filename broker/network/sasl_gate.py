@@ -12,6 +12,7 @@ Source: SaslServerAuthenticator.authenticate, SocketServer.processCompletedRecei
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from struct import Struct
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -54,7 +55,8 @@ class SaslGate:
         self._session = session
         self._limits = limits
         self._allow_frames = allow_frames
-        session.on_authenticated = self._open
+        # Not a method of the gate: the two would keep each other in memory.
+        session.on_authenticated = partial(allow_frames, limits.after)
         allow_frames(limits.before)
 
     def handle(
@@ -97,6 +99,8 @@ class SaslGate:
         return self._close_later(context, self._session.refuse(str(error)))
 
     def _take_bare_token(self, context: RequestContext, token: bytes) -> Buffers | Deferred[Buffers]:
+        # The journal has no entry of what is no request.
+        context.request_id = 0
         try:
             answer = self._session.take_token(token)
         except SaslFailed as error:
@@ -107,12 +111,7 @@ class SaslGate:
 
     def _close_later(self, context: RequestContext, error: SaslFailed) -> Deferred[Buffers]:
         """End the connection after the delay of a failed authentication. No response has a place for the reason."""
-        # The journal has no entry of what is no request.
-        context.request_id = 0
         return answer_and_close(self._session, context.node, str(context.connection), error, [])
-
-    def _open(self) -> None:
-        self._allow_frames(self._limits.after)
 
 
 def _api_key_of(frame: memoryview, start: int, end: int) -> int:

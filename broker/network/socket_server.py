@@ -6,9 +6,11 @@ import asyncio
 import itertools
 import logging
 import socket
+from collections.abc import Callable
 from dataclasses import dataclass
 from errno import EADDRNOTAVAIL
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ParamSpec
+from weakref import WeakMethod
 
 from ..dispatch.dispatch import Dispatcher
 from ..requests.request_context import ConnectionInfo, NodeServices, RequestContext
@@ -27,6 +29,8 @@ if TYPE_CHECKING:
     from ..security.sasl.mechanisms import Mechanisms
     from ..security.tls.listener_tls import PresentedCertificate
     from .sasl_credentials import SaslCredentials
+
+Parameters = ParamSpec("Parameters")
 
 logger = logging.getLogger(__name__)
 
@@ -144,7 +148,7 @@ class SocketServer:
             )
             accepted.close()
             return
-        info = ConnectionInfo(next(self.connection_ids), listener, node_id=self._node.node_id)
+        info = ConnectionInfo(next(self.connection_ids), listener, address, node_id=self._node.node_id)
         context = RequestContext(self._node, info)
         connection = Connection(self._shared, context, frame_bytes_max=self._node.config.socket_request_max_bytes)
         security = listener.security
@@ -180,10 +184,11 @@ class SocketServer:
             from .sasl_credentials import SaslCredentials
 
             self._credentials = SaslCredentials(self._node)
-        session = SaslSession(mechanisms, self._credentials, self._node.clock, connection.close_after_responses)
+        end_connection = _weakly(connection.close_after_responses)
+        session = SaslSession(mechanisms, self._credentials, self._node.clock, end_connection)
         context.connection.sasl = session
         limits = FrameLimits(config.sasl_server_max_receive_size, config.socket_request_max_bytes)
-        connection.guard(SaslGate(self._shared.dispatcher, session, limits, connection.allow_frames))
+        connection.guard(SaslGate(self._shared.dispatcher, session, limits, _weakly(connection.allow_frames)))
 
     async def _attach(self, unattached: _Unattached, tls: SSLContext | None) -> None:
         """Give a connection a transport on its accepted socket, after the handshake if it has TLS."""
@@ -203,7 +208,7 @@ class SocketServer:
             self._quotas.attached(unattached.connection)
         except OSError as error:
             # Failed TLS handshakes, too: their errors are of this class.
-            logger.warning("an accepted connection is closed: %s", str(error) or type(error).__name__)
+            logger.warning("%s closed: %s", unattached.connection.info, str(error) or type(error).__name__)
 
     def _attached(self, task: asyncio.Task[None]) -> None:
         """Close the connection if it got no transport.
@@ -220,6 +225,18 @@ class SocketServer:
     def _closed(self, connection: Connection) -> None:
         self._quotas.closed(connection)
         self._resume()
+
+
+def _weakly(method: Callable[Parameters, None]) -> Callable[Parameters, None]:
+    """Return a function that calls the method of a connection, and does not keep the connection in memory."""
+    reference = WeakMethod(method)
+
+    def call(*args: Parameters.args, **kwargs: Parameters.kwargs) -> None:
+        bound = reference()
+        if bound is not None:
+            bound(*args, **kwargs)
+
+    return call
 
 
 async def _bind(host: str, port: int) -> list[socket.socket]:

@@ -170,7 +170,7 @@ class NodeServices(Protocol):
 class ConnectionInfo:
     """The connection of a request.
 
-    client_host: "" until it is known. client_software: name and version, "" until ApiVersions contains them.
+    client_host: the IP address. client_software: name and version, "" until ApiVersions contains them.
     on_closed: called when the connection is closed. on_muted: mutes it for a number of ms.
     sasl: the authentication, on a listener with SASL. principal: who the client is.
     """

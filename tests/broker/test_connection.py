@@ -38,7 +38,7 @@ class KeptTransport(asyncio.Transport):
         self.is_closed = False
 
     def get_extra_info(self, name: str, default: object = None) -> object:
-        return ("127.0.0.1", 1) if name == "peername" else default
+        return default
 
     def set_write_buffer_limits(self, high: int | None = None, low: int | None = None) -> None:
         pass

@@ -1,10 +1,12 @@
 """What a connection may send before it has authenticated, and what comes back, byte for byte."""
 
+import gc
 import ssl
 import struct
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from weakref import ref
 
 import pytest
 
@@ -192,6 +194,22 @@ def test_secrets_are_not_in_the_journal(broker: Broker, connection: Raw) -> None
 
     assert "SaslAuthenticate" in told
     assert "secret" not in told
+
+
+def test_closed_connection_is_released_without_the_garbage_collector(broker: Broker) -> None:
+    gc.disable()
+    try:
+        with Raw(broker) as raw:
+            raw.handshake()
+            raw.authenticate(TOKEN)
+            (reference,) = broker.ask(lambda control: [ref(each) for each in control.server.servers[0].connections])
+        while broker.ask(lambda control: control.server.connection_count):
+            pass
+        broker.ask(lambda control: None)
+
+        assert reference() is None
+    finally:
+        gc.enable()
 
 
 def test_plain_listener_refuses_sasl_as_kafka_does() -> None:

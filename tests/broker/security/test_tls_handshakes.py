@@ -140,7 +140,7 @@ def test_log_says_that_a_client_has_no_tls(broker: Serving) -> None:
         client.sendall(REQUEST)
         assert client.recv(1) == b""
 
-    assert "the client does not use TLS, and the listener does" in stop(broker, 15).log
+    assert "of 127.0.0.1 closed: the client does not use TLS, and the listener does" in stop(broker, 15).log
 
 
 def test_log_says_that_a_client_may_have_tls_on_a_plain_listener(broker: Serving, context: ssl.SSLContext) -> None:
