@@ -42,8 +42,7 @@ class SecuredListener:
 
         of_listeners: the keys that begin with listener.name. Raises ConfigError.
         """
-        securities = ListenerSecurities(config, of_listeners, self._users, self._folder)
-        securities.token_issuer = self._token_issuer
+        securities = ListenerSecurities(config, of_listeners, self._users, self._token_issuer, self._folder)
         protocols = {each.value: each for each in (*others, self.protocol)}
         secured = securities.with_security([ListenerConfig(name, port=0) for name in protocols], protocols)
         self.tls_dir = securities.tls_dir

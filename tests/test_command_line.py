@@ -203,8 +203,8 @@ def test_misspelled_variable_is_one_warning_with_the_probable_meaning(tmp_path: 
         (["--listener", "127.0.0.1:0"], "expected NAME://host:port"),
         (["--listener", "SASL_SSL", "--user", "alice"], "--user: expected NAME:PASSWORD"),
         (["--listener", "SASL_SSL", "--user", "a:1", "--user", "a:2"], "--user: a is given twice"),
-        (["--listener", "SASL_SSL", "-c", "sasl.enabled.mechanisms=GSSAPI"], "GSSAPI: Kerberos is not there"),
-        (["--listener", "SASL_SSL", "-c", "sasl.enabled.mechanisms=PLAN"], "PLAN: it is not supported; allowed: PLAIN"),
+        (["--listener", "SASL_SSL", "-c", "sasl.enabled.mechanisms=GSSAPI"], "got GSSAPI; allowed: PLAIN"),
+        (["--listener", "SASL_SSL", "-c", "sasl.enabled.mechanisms=PLAN"], "got PLAN; allowed: PLAIN"),
         (["--listener", "SSL", "-c", "ssl.keystore.location=no-such-file"], "cannot read no-such-file: No such file"),
         (
             ["--listener", "SSL", "-c", "ssl.keystore.location=README.md"],

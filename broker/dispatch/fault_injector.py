@@ -401,19 +401,10 @@ class FaultInjector:
         try:
             outcome = go_on()
         except FrameError as error:
-            logger.warning(
-                "connection %d of %s closed: %s",
-                request.connection.connection_id,
-                request.connection.client_host,
-                error,
-            )
+            logger.warning("%s closed: %.500s", request.connection, error)
             outcome = ResponsePlan(ending=Ending.CLOSE, is_whole=False)
         except Exception:
-            logger.exception(
-                "connection %d of %s closed because of an internal error",
-                request.connection.connection_id,
-                request.connection.client_host,
-            )
+            logger.exception("%s closed because of an internal error", request.connection)
             outcome = ResponsePlan(ending=Ending.RESET, is_whole=False)
         self._deliver(request, late, outcome)
 

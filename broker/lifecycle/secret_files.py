@@ -20,7 +20,7 @@ from pathlib import Path
 
 from ..config.config_types import ConfigError
 from ..config.environment_variables import variable_of
-from ..security.jaas import OAUTHBEARER_MODULE, PLAIN_MODULE, parse_jaas_file
+from ..security.jaas import JAAS_CONFIG, OAUTHBEARER_MODULE, PLAIN_MODULE, parse_jaas_file
 
 SECRETS = Path("/etc/kafka/secrets")
 SECRET_BYTES_MAX = 64 * 1024
@@ -68,7 +68,7 @@ def _jaas_configs(file: Path, listener_names: list[str]) -> Iterator[tuple[str, 
         for module in entries.get(f"{listener}.KafkaServer", entries.get("KafkaServer", [])):
             mechanism = _MECHANISMS.get(module.split(maxsplit=1)[0])
             if mechanism is not None:
-                yield f"listener.name.{listener}.{mechanism}.sasl.jaas.config", module
+                yield f"listener.name.{listener}.{mechanism}.{JAAS_CONFIG}", module
 
 
 def _read(variable: str, path: Path) -> str:

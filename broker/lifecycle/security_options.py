@@ -69,18 +69,24 @@ class ListenerSecurities:
     """Makes the security of listeners. Without certificates in the keys all share those of a throw-away authority.
 
     tls_dir: the folder of the throw-away certificates, None before there are any.
-    token_issuer: None for a broker whose tokens all come from elsewhere.
     """
 
-    token_issuer: TokenIssuer | None = None
-
     def __init__(
-        self, config: BrokerConfig, prefixed: Mapping[str, str], users: Users | None, tls_dir: str | None
+        self,
+        config: BrokerConfig,
+        prefixed: Mapping[str, str],
+        users: Users | None,
+        token_issuer: TokenIssuer | None,
+        tls_dir: str | None,
     ) -> None:
-        """prefixed: the entries that begin with listener.name. users: of all listeners. tls_dir: --tls-dir."""
+        """prefixed: the entries that begin with listener.name. users: of all listeners. tls_dir: --tls-dir.
+
+        token_issuer: None for a broker whose tokens all come from elsewhere.
+        """
         self._config = config
         self._prefixed = prefixed
         self._users = users
+        self._token_issuer = token_issuer
         self._given_dir = tls_dir
         self.tls_dir: Path | None = None
 
@@ -94,7 +100,7 @@ class ListenerSecurities:
         from ..security.listener_security import Accounts, ListenerKeys, security_of
         from ..security.users import Users
 
-        accounts = Accounts(self._users or Users({}), self.token_issuer)
+        accounts = Accounts(self._users or Users({}), self._token_issuer)
         hosts = hosts_of(listeners)
 
         def make_tls(keys: ListenerKeys) -> ListenerTls:

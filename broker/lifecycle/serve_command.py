@@ -147,8 +147,8 @@ def prepare(options: ServeOptions, make_file_faults: MakeFileFaults | None) -> P
         environment = _with_secret_files(_environment(options, advertised))
         gathered = gather_config(file_entries, environment, options.assignments)
         users = new_users(parse_users(options.users))
-        securities = ListenerSecurities(gathered.config, gathered.of_listeners, users, options.tls_dir)
-        securities.token_issuer = new_token_issuer(users, options.token_lifetime_ms)
+        token_issuer = new_token_issuer(users, options.token_lifetime_ms)
+        securities = ListenerSecurities(gathered.config, gathered.of_listeners, users, token_issuer, options.tls_dir)
         listeners = _listeners_of_nodes(gathered.config, options, nodes, advertised, securities)
         if options.needs_authority:
             securities.ensure_authority(listeners[0])
@@ -171,7 +171,7 @@ def prepare(options: ServeOptions, make_file_faults: MakeFileFaults | None) -> P
         add_nodes(cluster, nodes)
     else:
         cluster = _load_cluster(config, storage, emulated_version, make_file_faults)
-    cluster.users, cluster.token_issuer = users, securities.token_issuer
+    cluster.users, cluster.token_issuer = users, token_issuer
     try:
         keep_tokens(cluster.token_issuer, storage.metadata_dir)
     except ConfigError as error:

@@ -149,7 +149,7 @@ class LongWork:
         except Exception as error:
             self._unfinished.remove(work)
             if isinstance(error, FrameError):
-                logger.warning("%s closed: %s", work.connection, error)
+                logger.warning("%s closed: %.500s", work.connection, error)
             else:
                 logger.exception("%s closed because of an internal error", work.connection)
             work.result.fail()

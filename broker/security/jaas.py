@@ -6,6 +6,7 @@ import re
 
 from ..config.config_types import ConfigError
 
+JAAS_CONFIG = "sasl.jaas.config"
 PLAIN_MODULE = "org.apache.kafka.common.security.plain.PlainLoginModule"
 OAUTHBEARER_MODULE = "org.apache.kafka.common.security.oauthbearer.OAuthBearerLoginModule"
 _CONFIG = re.compile(r"\s*(?P<module>[\w.]+)\s+(?i:required)\b(?P<options>.*);\s*", re.DOTALL)

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from ..config.broker_config import BrokerConfig
 from ..config.config_types import ConfigError
-from .jaas import parse_jaas_users
-from .sasl.mechanisms import ENABLED_BY_DEFAULT, GSSAPI, OAUTHBEARER, PLAIN, SUPPORTED, Mechanisms
+from .jaas import JAAS_CONFIG, parse_jaas_users
+from .sasl.mechanisms import ENABLED_BY_DEFAULT, OAUTHBEARER, PLAIN, SUPPORTED, Mechanisms
 from .security_protocol import SecurityProtocol
 from .users import Users
 
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from .tls.key_store import Store
     from .tls.listener_tls import ListenerTls
 
-JAAS_CONFIG = "sasl.jaas.config"
 REAUTH_MS = "connections.max.reauth.ms"
 MECHANISMS = "sasl.enabled.mechanisms"
 
@@ -89,8 +88,7 @@ def mechanisms_of(keys: ListenerKeys, accounts: Accounts) -> Mechanisms:
     names = keys.names(MECHANISMS) if keys.is_set(MECHANISMS) else list(ENABLED_BY_DEFAULT)
     for name in names:
         if name not in SUPPORTED:
-            known = "Kerberos is not there" if name == GSSAPI else "it is not supported"
-            raise ConfigError(f"{MECHANISMS}: {name}: {known}; allowed: {', '.join(SUPPORTED)}")
+            raise ConfigError(f"{MECHANISMS}: got {name}; allowed: {', '.join(SUPPORTED)}")
     jaas = keys.of_mechanism(PLAIN, JAAS_CONFIG)
     own = parse_jaas_users(jaas, f"listener.name.{keys.name.lower()}.plain.{JAAS_CONFIG}") if jaas else {}
     reauth_ms = {name: _reauth_ms(keys, name) for name in names}

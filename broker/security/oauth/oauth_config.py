@@ -6,15 +6,14 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Protocol
 
 from ...config.config_types import ConfigError
-from ..jaas import OAUTHBEARER_MODULE, parse_jaas_options
+from ..jaas import JAAS_CONFIG, OAUTHBEARER_MODULE, parse_jaas_options
+from ..sasl.mechanisms import OAUTHBEARER
 from .bearer_token import TokenValidator
 from .unsecured_validator import UnsecuredValidator, parse_unsecured_options
 
 if TYPE_CHECKING:
     from .signed_validator import ClaimRules
 
-MECHANISM = "OAUTHBEARER"
-JAAS_CONFIG = "sasl.jaas.config"
 HANDLER_CLASS = "sasl.server.callback.handler.class"
 JWKS_URL = "sasl.oauthbearer.jwks.endpoint.url"
 _UNSECURED_HANDLER = "OAuthBearerUnsecuredValidatorCallbackHandler"
@@ -27,10 +26,6 @@ class Keys(Protocol):
 
     def text(self, key: str) -> str | None:
         """Return the value as text, None if the key is not set and has no default."""
-        ...
-
-    def names(self, key: str) -> list[str]:
-        """Return the value of a list."""
         ...
 
     def of_mechanism(self, mechanism: str, key: str) -> str | None:
@@ -47,7 +42,7 @@ class OauthKeys:
 
     def text(self, key: str) -> str | None:
         """Return the value as text, None if the key is not set and has no default."""
-        own = self._keys.of_mechanism(MECHANISM, key)
+        own = self._keys.of_mechanism(OAUTHBEARER, key)
         return self._keys.text(key) if own is None else own
 
     def names(self, key: str) -> list[str]:
@@ -79,7 +74,7 @@ def token_validator_of(
         raise ConfigError(f"{HANDLER_CLASS}: {handler} needs {JWKS_URL}")
     if url and handler != _UNSECURED_HANDLER:
         return _signed_validator(oauth, url)
-    jaas = keys.of_mechanism(MECHANISM, JAAS_CONFIG)
+    jaas = keys.of_mechanism(OAUTHBEARER, JAAS_CONFIG)
     options = parse_jaas_options(jaas, OAUTHBEARER_MODULE, JAAS_CONFIG) if jaas else {}
     unsecured = UnsecuredValidator(parse_unsecured_options(options, JAAS_CONFIG))
     if handler or with_own_tokens is None:

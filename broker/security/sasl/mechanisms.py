@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     from ..oauth.bearer_token import TokenValidator
 
 PLAIN = "PLAIN"
-GSSAPI = "GSSAPI"
 OAUTHBEARER = "OAUTHBEARER"
 # In the order of ScramMechanism.
 ENABLED_BY_DEFAULT = (PLAIN, *SCRAM_HASHES)

@@ -22,7 +22,7 @@ def secured_broker(
 ) -> Broker:
     """Return a broker that is not started. folder: for the throw-away certificates. entries: further keys."""
     config = dict(entries or {})
-    securities = ListenerSecurities(BrokerConfig.from_entries(config), {}, new_users(USERS), str(folder))
+    securities = ListenerSecurities(BrokerConfig.from_entries(config), {}, new_users(USERS), None, str(folder))
     listeners = [ListenerConfig(protocol.value, port=0)]
     secured = securities.with_security(listeners, {protocol.value: protocol})
     return Broker(config, clock=clock, listeners=secured, nodes=nodes)
