@@ -106,8 +106,7 @@ class SocketServer:
             if not unattached.connection.is_established:
                 unattached.connection.drop()
                 task.cancel()
-        for accepted in list(self._throttled):
-            self._close_throttled(accepted)
+        self._drop_throttled()
         self._quotas.stop()
         return addresses
 
@@ -120,6 +119,7 @@ class SocketServer:
         """Close the accepted connections that have no transport yet, and the connections in the backlogs."""
         for unattached in self._attaching.values():
             unattached.connection.drop()
+        self._drop_throttled()
         for acceptor in self._acceptors:
             # The system keeps one more than the backlog.
             acceptor.drop_waiting(self._node.config.socket_listen_backlog_size + 1)
@@ -168,6 +168,10 @@ class SocketServer:
     def _close_later(self, accepted: socket.socket, throttle_ms: int) -> None:
         """Close a connection of an address that exceeds its quota, after the throttle time and without reading."""
         self._throttled[accepted] = self._node.clock.call_later(throttle_ms, lambda: self._close_throttled(accepted))
+
+    def _drop_throttled(self) -> None:
+        for accepted in list(self._throttled):
+            self._close_throttled(accepted)
 
     def _close_throttled(self, accepted: socket.socket) -> None:
         self._throttled.pop(accepted).cancel()

@@ -308,6 +308,21 @@ def test_stopped_node_closes_throttled_connections(clock: ManualClock) -> None:
         each.close()
 
 
+def test_replaced_state_ends_throttled_connections(node: Node) -> None:
+    host, port = node.address.rsplit(":", 1)
+    set_quota(node.address, CONNECTION, 1, {"ip": "127.0.0.2"})
+    opened = [socket.create_connection((host, int(port)), 10, source_address=("127.0.0.2", 0)) for _ in range(11)]
+    with node.client() as other:
+        # All are accepted in the order of their arrival.
+        other.metadata()
+
+    node.call(node.server.drop_connections)
+
+    assert opened[-1].recv(1) == b""
+    for each in opened:
+        each.close()
+
+
 def test_client_that_leaves_while_it_is_muted_leaves_nothing(node: Node, clock: ManualClock) -> None:
     set_quota(node.address, PRODUCE, 1)
     pending = node.call(lambda: clock.pending_count)
