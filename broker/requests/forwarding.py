@@ -96,7 +96,7 @@ class ForwardingHandler:
         try:
             response = self._handler.handle(context, memoryview(body), 0, len(body))
         except FrameError as error:
-            logger.warning("%s is closed: %s", context.connection, error)
+            logger.warning("%s closed: %.500s", context.connection, error)
             deferred.fail()
             return
         assert response is not None, "only a Produce has no response"

@@ -217,15 +217,21 @@ def test_request_time_throttles_for_a_window_at_most(node: Node) -> None:
     assert response.throttle_time_ms == 1000
 
 
-def test_connection_above_the_quota_of_its_address_is_closed_after_its_throttle_time(
-    node: Node, clock: ManualClock
-) -> None:
+def opened_above_quota(node: Node) -> list[socket.socket]:
+    """Open connections from one address, of which the last is above the quota of the address."""
     host, port = node.address.rsplit(":", 1)
     set_quota(node.address, CONNECTION, 1, {"ip": "127.0.0.2"})
     opened = [socket.create_connection((host, int(port)), 10, source_address=("127.0.0.2", 0)) for _ in range(11)]
     with node.client() as other:
         # All are accepted in the order of their arrival.
         other.metadata()
+    return opened
+
+
+def test_connection_above_the_quota_of_its_address_is_closed_after_its_throttle_time(
+    node: Node, clock: ManualClock
+) -> None:
+    opened = opened_above_quota(node)
     opened[-1].settimeout(0.2)
     with pytest.raises(TimeoutError):
         opened[-1].recv(1)
@@ -297,11 +303,7 @@ def test_host_of_a_stored_quota_is_looked_up_while_the_node_serves(
 
 def test_stopped_node_closes_throttled_connections(clock: ManualClock) -> None:
     with Node(clock=clock) as node:
-        host, port = node.address.rsplit(":", 1)
-        set_quota(node.address, CONNECTION, 1, {"ip": "127.0.0.2"})
-        opened = [socket.create_connection((host, int(port)), 10, source_address=("127.0.0.2", 0)) for _ in range(11)]
-        with node.client() as other:
-            other.metadata()
+        opened = opened_above_quota(node)
 
     assert opened[-1].recv(1) == b""
     for each in opened:
@@ -309,12 +311,7 @@ def test_stopped_node_closes_throttled_connections(clock: ManualClock) -> None:
 
 
 def test_replaced_state_ends_throttled_connections(node: Node) -> None:
-    host, port = node.address.rsplit(":", 1)
-    set_quota(node.address, CONNECTION, 1, {"ip": "127.0.0.2"})
-    opened = [socket.create_connection((host, int(port)), 10, source_address=("127.0.0.2", 0)) for _ in range(11)]
-    with node.client() as other:
-        # All are accepted in the order of their arrival.
-        other.metadata()
+    opened = opened_above_quota(node)
 
     node.call(node.server.drop_connections)
 
