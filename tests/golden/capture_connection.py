@@ -6,7 +6,9 @@ import struct
 from typing import Protocol
 
 from fauxka.protocol.api_keys import APIS, Api
-from fauxka.protocol.primitives import Reader, Writer
+from fauxka.protocol.client_requests import RequestMessage as Request
+from fauxka.protocol.client_requests import request_frame
+from fauxka.protocol.primitives import Reader
 
 # Longer than any max_wait that the programs send.
 ANSWER_SECONDS_MAX = 20.0
@@ -14,14 +16,6 @@ CLIENT_ID = "capture"
 # Behind the size, the API key and the version of a frame.
 CORRELATION_ID = struct.Struct(">i")
 CORRELATION_ID_POSITION = 8
-
-
-class Request(Protocol):
-    """A generated request message."""
-
-    def write(self, writer: Writer, version: int) -> None:
-        """Write the fields of that version."""
-        ...
 
 
 class ResponseClass(Protocol):
@@ -77,19 +71,8 @@ class Connection:
 
     def _frame_of(self, request: Request, version: int) -> bytes:
         """Return the frame of the request with the next correlation id."""
-        api = api_of(request)
-        is_flexible = version >= api.flexible_since
         self._correlation_id += 1
-        writer = Writer()
-        writer.int16(int(api.key))
-        writer.int16(version)
-        writer.int32(self._correlation_id)
-        writer.nullable_string(self._client_id)
-        if is_flexible:
-            writer.unsigned_varint(0)
-        request.write(writer, version)
-        body = writer.getvalue()
-        return struct.pack(">i", len(body)) + body
+        return request_frame(api_of(request), version, self._correlation_id, request, client_id=self._client_id)
 
     def finish(self, request: Request, version: int) -> object:
         """Wait for the answer to the request that was started; raises as call does."""
