@@ -20,8 +20,8 @@ from fauxka.protocol.messages.metadata import MetadataRequest, MetadataResponse
 from fauxka.protocol.messages.produce import ProduceResponse
 
 from ..golden.capture_connection import Connection, ConnectionClosedError
-from ..golden.capture_quotas import CONNECTION, FETCH, MUTATION, PRODUCE, REQUEST, altering, describing, entry
 from ..golden.quota_effects import TOPIC, creating, fetching, producing
+from ..golden.quota_requests import CONNECTION, FETCH, MUTATION, PRODUCE, REQUEST, altering, describing, entry
 from ..manual_clock import ManualClock
 from .running_cluster import RunningCluster
 from .running_node import Node

@@ -12,18 +12,13 @@ import time
 from collections.abc import Mapping
 
 from fauxka.protocol.messages import create_partitions, create_topics, delete_topics, fetch, metadata, produce
-from fauxka.protocol.messages.alter_client_quotas import (
-    AlterClientQuotasRequest,
-    EntityData,
-    OpData,
-    RequestEntryData,
-)
 from fauxka.protocol.messages.api_versions import ApiVersionsRequest
 from fauxka.protocol.primitives import Writer
 
 from . import capture_batches
 from .capture_connection import Connection, ConnectionClosedError, Request
 from .capture_recorder import Recorder
+from .quota_requests import altering, entry
 
 TOPIC = "quotas"
 ANONYMOUS = "ANONYMOUS"
@@ -85,10 +80,7 @@ class _Client:
 
 def set_quota(recorder: Recorder, entity: Mapping[str, str | None], key: str, value: float | None) -> None:
     """Set a quota, and return when the broker applies it."""
-    names = [EntityData(entity_type=kind, entity_name=name) for kind, name in entity.items()]
-    change = OpData(key=key, value=value or 0.0, remove=value is None)
-    request = AlterClientQuotasRequest(entries=[RequestEntryData(entity=names, ops=[change])])
-    recorder.call(request, 1)
+    recorder.call(altering(entry(entity, {key: value})), 1)
     recorder.settle()
 
 
