@@ -6,8 +6,7 @@ import struct
 from typing import Protocol
 
 from fauxka.protocol.api_keys import APIS, Api
-from fauxka.protocol.client_requests import RequestMessage as Request
-from fauxka.protocol.client_requests import request_frame
+from fauxka.protocol.client_requests import RequestMessage, request_frame
 from fauxka.protocol.primitives import Reader
 
 # Longer than any max_wait that the programs send.
@@ -45,7 +44,7 @@ class Connection:
         """Close the socket."""
         self.socket.close()
 
-    def call(self, request: Request, version: int) -> object:
+    def call(self, request: RequestMessage, version: int) -> object:
         """Return the response message.
 
         Raises ConnectionClosedError when the broker closed the connection, TimeoutError after ANSWER_SECONDS_MAX.
@@ -53,7 +52,7 @@ class Connection:
         self.start(request, version)
         return self.finish(request, version)
 
-    def repeat(self, request: Request, version: int, count: int) -> object:
+    def repeat(self, request: RequestMessage, version: int, count: int) -> object:
         """Send the request so many times before the first response is read; return the last response."""
         frame = bytearray(self._frame_of(request, version))
         for _ in range(count):
@@ -65,16 +64,16 @@ class Connection:
             self._frame()
         return self.finish(request, version)
 
-    def start(self, request: Request, version: int) -> None:
+    def start(self, request: RequestMessage, version: int) -> None:
         """Send the request; its answer is what the next finish returns."""
         self.socket.sendall(self._frame_of(request, version))
 
-    def _frame_of(self, request: Request, version: int) -> bytes:
+    def _frame_of(self, request: RequestMessage, version: int) -> bytes:
         """Return the frame of the request with the next correlation id."""
         self._correlation_id += 1
         return request_frame(api_of(request), version, self._correlation_id, request, client_id=self._client_id)
 
-    def finish(self, request: Request, version: int) -> object:
+    def finish(self, request: RequestMessage, version: int) -> object:
         """Wait for the answer to the request that was started; raises as call does."""
         api = api_of(request)
         answer = self._frame()
@@ -104,7 +103,7 @@ class Connection:
         return bytes(received)
 
 
-def api_of(request: Request) -> Api:
+def api_of(request: RequestMessage) -> Api:
     """Return the API that a request message belongs to."""
     name = type(request).__name__.removesuffix("Request")
     return next(api for api in APIS.values() if api.name == name)

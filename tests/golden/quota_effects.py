@@ -11,12 +11,13 @@ import socket
 import time
 from collections.abc import Mapping
 
+from fauxka.protocol.client_requests import RequestMessage
 from fauxka.protocol.messages import create_partitions, create_topics, delete_topics, fetch, metadata, produce
 from fauxka.protocol.messages.api_versions import ApiVersionsRequest
 from fauxka.protocol.primitives import Writer
 
 from . import capture_batches
-from .capture_connection import Connection, ConnectionClosedError, Request
+from .capture_connection import Connection, ConnectionClosedError
 from .capture_recorder import Recorder
 from .quota_requests import altering, entry
 
@@ -58,7 +59,7 @@ class _Client:
         """Set a quota of the client id, or of another entity; None removes it."""
         set_quota(self._recorder, {"client-id": self.client_id} if entity is None else entity, key, value)
 
-    def call(self, request: Request, version: int) -> object:
+    def call(self, request: RequestMessage, version: int) -> object:
         """Return the response."""
         return self.connection.call(request, version)
 
@@ -302,7 +303,7 @@ def _mutator(recorder: Recorder, name: str) -> _Client:
     return client
 
 
-def _mutation(recorder: Recorder, case: str, request: Request, version: int, expected_ms: int) -> None:
+def _mutation(recorder: Recorder, case: str, request: RequestMessage, version: int, expected_ms: int) -> None:
     client = _mutator(recorder, case)
     first = client.call(creating(f"first-of-{case.replace(' ', '-')}", MUTATIONS), 7)
     _mutation_outcome(recorder, f"{case}: first", first, 0)

@@ -18,10 +18,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TypeAlias
 
+from fauxka.protocol.client_requests import RequestMessage
 from fauxka.protocol.messages.create_acls import CreateAclsResponse
 
 from .acls import EVERY_ACL, Acl, creating_acls, deleting_acls
-from .capture_connection import Connection, Request
+from .capture_connection import Connection
 from .case_recorder import CLOCK_SLACK_MS, Json, now_ms
 from .error_names import error_name
 from .raw_apis_security import (
@@ -247,7 +248,7 @@ class TokenScene:
         answer = connection.call(ALTER_USER_SCRAM_CREDENTIALS, 0, {"deletions": [], "upsertions": [upsertion]})
         assert not any(result.integer("error_code") for result in answer.structs("results")), answer
 
-    def _call_admin(self, request: Request) -> object:
+    def _call_admin(self, request: RequestMessage) -> object:
         """Return the response to a request for ACLs, of version 3."""
         with closing(Connection(self._addresses["PLAINTEXT"])) as connection:
             return connection.call(request, 3)
