@@ -32,10 +32,10 @@ class ConnectionClosedError(Exception):
 class Connection:
     """A connection that has one request under way at a time."""
 
-    def __init__(self, bootstrap: str, client_id: str = CLIENT_ID) -> None:
-        """Connect to "host:port"."""
+    def __init__(self, bootstrap: str, client_id: str = CLIENT_ID, source: tuple[str, int] | None = None) -> None:
+        """Connect to "host:port". source: host and port to connect from, 0 for any port."""
         host, port = bootstrap.rsplit(":", 1)
-        self.socket = socket.create_connection((host, int(port)), timeout=ANSWER_SECONDS_MAX)
+        self.socket = socket.create_connection((host, int(port)), ANSWER_SECONDS_MAX, source)
         self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self._client_id = client_id
         self._correlation_id = 0

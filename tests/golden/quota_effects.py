@@ -10,6 +10,7 @@ from __future__ import annotations
 import socket
 import time
 from collections.abc import Mapping
+from contextlib import closing
 
 from fauxka.protocol.client_requests import RequestMessage
 from fauxka.protocol.messages import create_partitions, create_topics, delete_topics, fetch, metadata, produce
@@ -349,12 +350,11 @@ def _connections(recorder: Recorder) -> None:
     address = {"ip": "127.0.0.2"}
     set_quota(recorder, address, "connection_creation_rate", 1)
     host, port = recorder.bootstrap.rsplit(":", 1)
+    source = (address["ip"], 0)
     outcomes: list[str] = []
     for _ in range(12):
         started = time.monotonic()
-        with socket.create_connection((host, int(port)), 10, source_address=("127.0.0.2", 0)) as opened:
-            connection = Connection.__new__(Connection)
-            vars(connection).update(socket=opened, _client_id="connections", _correlation_id=0)
+        with closing(Connection(recorder.bootstrap, "connections", source=source)) as connection:
             try:
                 connection.call(ApiVersionsRequest(), 0)
                 outcomes.append("served")
@@ -364,6 +364,6 @@ def _connections(recorder: Recorder) -> None:
     for number, outcome in enumerate(outcomes, 1):
         recorder.outcome(f"connections: connection {number}", outcome)
     set_quota(recorder, address, "connection_creation_rate", None)
-    with socket.create_connection((host, int(port)), 10, source_address=("127.0.0.2", 0)) as opened:
+    with socket.create_connection((host, int(port)), 10, source_address=source) as opened:
         opened.sendall(b"\0\0\0\x0a\0\x12\0\0\0\0\0\1\xff\xff")
         recorder.outcome("connections: after the quota is removed", "served" if opened.recv(10) else "closed")
