@@ -10,10 +10,10 @@ import os
 import socket
 import ssl
 import subprocess
+import sys
 import tempfile
 import time
-from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from fauxka.broker.security.tls import throw_away_ca
@@ -26,7 +26,7 @@ from .batch_content import batch_without_producer
 from .measurement import MIDDLE_PIPELINED, Figures
 from .nodes import create_topic
 from .process_tree import cpu_seconds
-from .targets import KAFKA_NAME, RunningTarget, Target, fauxka, kafka, kafka_missing, running
+from .targets import FAUXKA, KAFKA_NAME, RunningTarget, Target, kafka, kafka_missing, running
 
 HOST = "127.0.0.1"
 VERSION = 9
@@ -77,38 +77,52 @@ def _targets(folder: Path) -> list[Target]:
         "listener.security.protocol.map=PLAINTEXT:PLAINTEXT,CONTROLLER:PLAINTEXT,SSL:SSL",
     )
     return [
-        Target("fauxka", _with_listeners(fauxka(*keys), "-c")),
-        Target(KAFKA_NAME, _with_listeners(kafka(*keys)), kafka_missing(), writes_ready_file=False),
+        Target(FAUXKA, _fauxka_command(keys)),
+        Target(KAFKA_NAME, _kafka_command(keys), kafka_missing(), writes_ready_file=False),
     ]
 
 
-def _with_listeners(command: Callable[[int, Path], list[str]], *option: str) -> Callable[[int, Path], list[str]]:
-    """Return a command with a plain listener and one with TLS. option: what is before a key."""
+def _fauxka_command(keys: Sequence[str]) -> Callable[[int, Path], list[str]]:
+    return lambda port, ready_file: [
+        sys.executable, "-m", "fauxka", "serve", "--admin-port", "0", "--ready-file", str(ready_file),
+        *(word for key in keys for word in ("-c", key)),
+        *(word for listener in _listeners(port) for word in ("--listener", listener)),
+    ]  # fmt: skip
 
-    def with_listeners(port: int, ready_file: Path) -> list[str]:
-        advertised = f"PLAINTEXT://{HOST}:{port},SSL://{HOST}:{port + TLS_PORT_OFFSET}"
-        if option:
-            words = [word for word in command(port, ready_file) if word not in ("--port", str(port))]
-            return [*words, *option, f"listeners={advertised}"]
-        controller = f"CONTROLLER://{HOST}:{port + 1}"
-        listeners = (f"listeners={advertised},{controller}", f"advertised.listeners={advertised}")
-        return [*command(port, ready_file), *listeners]
 
-    return with_listeners
+def _kafka_command(keys: Sequence[str]) -> Callable[[int, Path], list[str]]:
+    def command(port: int, ready_file: Path) -> list[str]:
+        advertised = ",".join(_listeners(port))
+        listeners = f"listeners={advertised},CONTROLLER://{HOST}:{port + 1}"
+        return kafka(*keys, listeners, f"advertised.listeners={advertised}")(port, ready_file)
+
+    return command
+
+
+def _listeners(port: int) -> tuple[str, str]:
+    """Return the addresses of a plain listener and one with TLS."""
+    return f"PLAINTEXT://{HOST}:{port}", f"SSL://{HOST}:{port + TLS_PORT_OFFSET}"
 
 
 def _measure(broker: RunningTarget, context: ssl.SSLContext) -> Figures:
     create_topic(broker.port, TOPIC, 1)
+    batch = batch_without_producer(CONTENT)
+    partition = PartitionProduceData(records=batch)
+    request = ProduceRequest(
+        acks=1, timeout_ms=TIMEOUT_MS, topic_data=[TopicProduceData(name=TOPIC, partition_data=[partition])]
+    )
+    frame = request_frame(APIS[ApiKey.PRODUCE], VERSION, 1, request)
     figures: Figures = {}
     for name, port, tls in (
         ("plaintext", broker.port, None),
         ("TLS", broker.port + TLS_PORT_OFFSET, context),
     ):
         with _connected(port, tls) as connection:
-            _produce(connection, WARM_UP_REQUESTS)
+            _produce(connection, frame, WARM_UP_REQUESTS)
             cpu_before, before = cpu_seconds(broker.process_id), time.perf_counter()
-            mb = _produce(connection, REQUESTS)
+            _produce(connection, frame, REQUESTS)
             seconds = time.perf_counter() - before
+        mb = len(batch) * REQUESTS / 1e6
         figures[f"{name}, 16 KB, pipelined ({IN_FLIGHT}): {measurement.MB_PER_S}"] = mb / seconds
         cpu = cpu_seconds(broker.process_id) - cpu_before
         figures[f"{name}, 16 KB, pipelined ({IN_FLIGHT}): {measurement.CPU_US}"] = cpu / REQUESTS * 1e6
@@ -126,24 +140,14 @@ def _connected(port: int, tls: ssl.SSLContext | None) -> socket.socket:
     return secured
 
 
-def _produce(connection: socket.socket, count: int) -> float:
-    """Send a prepared request count times, with IN_FLIGHT at a time, and return the MB of its batches."""
-    batch = batch_without_producer(CONTENT)
-    partition = PartitionProduceData(records=batch)
-    request = ProduceRequest(
-        acks=1, timeout_ms=TIMEOUT_MS, topic_data=[TopicProduceData(name=TOPIC, partition_data=[partition])]
-    )
-    frame = request_frame(APIS[ApiKey.PRODUCE], VERSION, 1, request)
-    pending: deque[None] = deque()
-    for _ in range(count):
-        if len(pending) == IN_FLIGHT:
+def _produce(connection: socket.socket, frame: bytes, count: int) -> None:
+    """Send the frame of a Produce count times, with IN_FLIGHT at a time."""
+    for number in range(count):
+        if number >= IN_FLIGHT:
             _check_response(connection)
-            pending.popleft()
         connection.sendall(frame)
-        pending.append(None)
-    for _ in pending:
+    for _ in range(min(count, IN_FLIGHT)):
         _check_response(connection)
-    return len(batch) * count / 1e6
 
 
 def _check_response(connection: socket.socket) -> None:

@@ -6,12 +6,13 @@ import json
 import urllib.request
 from base64 import b64encode
 from dataclasses import dataclass
+from typing import Final
 from urllib.parse import urlencode
 
 from ..scenario import Mechanism
 
 SECURITY_PROTOCOL = "SASL_PLAINTEXT"
-OAUTHBEARER = "OAUTHBEARER"
+OAUTHBEARER: Final = "OAUTHBEARER"
 # Far more than a token takes.
 _TOKEN_SECONDS_MAX = 10.0
 

@@ -13,6 +13,9 @@ import pytest
 
 from fauxka.broker.lifecycle.serve_command import GC_THRESHOLDS
 
+# Of processor time: the longest that one callback may hold the event loop.
+PAUSE_SECONDS_MAX = 0.25
+
 
 @dataclass
 class LoopPauses:

@@ -11,7 +11,8 @@ from typing import Any
 import pytest
 
 from fauxka.broker.isolation import Isolation
-from fauxka.protocol.api_keys import ApiKey
+from fauxka.protocol.api_keys import APIS, ApiKey
+from fauxka.protocol.client_requests import read_response, request_frame
 from fauxka.protocol.messages.alter_client_quotas import AlterClientQuotasResponse
 from fauxka.protocol.messages.api_versions import ApiVersionsRequest
 from fauxka.protocol.messages.create_topics import CreateTopicsResponse
@@ -19,11 +20,10 @@ from fauxka.protocol.messages.describe_client_quotas import DescribeClientQuotas
 from fauxka.protocol.messages.fetch import FetchResponse
 from fauxka.protocol.messages.metadata import MetadataRequest, MetadataResponse
 from fauxka.protocol.messages.produce import ProduceResponse
-from fauxka.protocol.primitives import Reader, Writer
 
 from ..golden.capture_connection import Connection, ConnectionClosedError
-from ..golden.capture_quotas import CONNECTION, FETCH, MUTATION, PRODUCE, REQUEST, altering, describing, entry
 from ..golden.quota_effects import TOPIC, creating, fetching, producing
+from ..golden.quota_requests import CONNECTION, FETCH, MUTATION, PRODUCE, REQUEST, altering, describing, entry
 from ..manual_clock import ManualClock
 from .running_cluster import RunningCluster
 from .running_node import Node
@@ -31,7 +31,7 @@ from .running_node import Node
 APP = "app"
 # The size of one batch of 90,000 bytes, with its request around it.
 BATCH_BYTES = 90_000
-PRODUCE_VERSION = 9
+API, PRODUCE_VERSION = APIS[ApiKey.PRODUCE], 9
 Entity = Mapping[str, str | None]
 
 
@@ -85,20 +85,14 @@ class BufferedClient:
 
     def send_all(self, sizes: list[int]) -> None:
         """Send a Produce of each size, of the client APP."""
-        frames: list[bytes] = []
-        for size in sizes:
-            writer = Writer()
-            producing(size, APP).write(writer, PRODUCE_VERSION)
-            header = struct.pack(f">hhih{len(APP)}sb", ApiKey.PRODUCE, PRODUCE_VERSION, 1, len(APP), APP.encode(), 0)
-            frames.append(struct.pack(">i", size) + header + writer.getvalue())
+        frames = [request_frame(API, PRODUCE_VERSION, 1, producing(size, APP), client_id=APP) for size in sizes]
         self._socket.sendall(b"".join(frames))
 
     def throttle_time_ms(self) -> int:
         """Return the throttle time of the next response."""
         (size,) = struct.unpack(">i", self._stream.read(4))
-        # Behind the correlation id and the tagged fields of the header.
-        reader = Reader(self._stream.read(size)[5:])
-        return ProduceResponse.read(reader, PRODUCE_VERSION).throttle_time_ms
+        frame = self._stream.read(size)
+        return read_response(API, PRODUCE_VERSION, 1, frame, ProduceResponse.read).throttle_time_ms
 
     def close(self) -> None:
         self._stream.close()

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator
 
 import pytest
 
@@ -15,21 +14,17 @@ from fauxka.protocol.batches.record_batch import Compression
 
 from .long_requests import (
     LONG_REQUESTS,
-    SETTINGS,
     TOPIC,
     LongRequest,
     ask,
-    create_batch_topics,
     empty_records,
     produce,
 )
-from .loop_pauses import LoopPauses, measured_loop
-from .running_node import Node
+from .loop_pauses import PAUSE_SECONDS_MAX
+from .measured_node import MeasuredNode, check_widest, measured_node
 from .wide_requests import WideRequest, wide_requests
 from .wire_connection import still_serves
 
-# Of processor time: the longest that one callback may hold the event loop.
-PAUSE_SECONDS_MAX = 0.25
 # To decode a record for a rule takes ten times as long as to validate it.
 MANY_RECORDS_WITH_RULES = LongRequest(
     "Produce, zstd of 1 M empty records", lambda: produce(1, Compression.ZSTD, empty_records(1_000_000), 1_000_000)
@@ -38,13 +33,13 @@ OTHER_LONG_REQUESTS = [request for request in LONG_REQUESTS if "10 M empty recor
 
 
 @pytest.fixture(scope="module")
-def measured() -> Iterator[tuple[Node, LoopPauses]]:
+def measured() -> Iterator[MeasuredNode]:
     with measured_node() as measured:
         yield measured
 
 
 @pytest.fixture(scope="module")
-def measured_with_rules() -> Iterator[tuple[Node, LoopPauses]]:
+def measured_with_rules() -> Iterator[MeasuredNode]:
     """The same with rules for which each body is decoded, and all records. None of them matches."""
     plan = FaultPlan(lambda: 0)
     for match in (Match(topic="none", partition=1), Match(group_id="none"), Match(key=b"none")):
@@ -53,43 +48,23 @@ def measured_with_rules() -> Iterator[tuple[Node, LoopPauses]]:
         yield measured
 
 
-@contextmanager
-def measured_node(plan: FaultPlan | None = None) -> Generator[tuple[Node, LoopPauses]]:
-    config = {key: value for key, _, value in (setting.partition("=") for setting in SETTINGS)}
-    with (
-        pytest.MonkeyPatch.context() as monkeypatch,
-        measured_loop(monkeypatch) as (loop, pauses),
-        Node(config=config, loop=loop, plan=plan) as node,
-    ):
-        create_batch_topics(node.address)
-        yield node, pauses
-
-
 @pytest.mark.parametrize("request_", list(wide_requests()), ids=str)
 def test_widest_request_is_answered_and_does_not_hold_the_event_loop(
-    request_: WideRequest, measured: tuple[Node, LoopPauses]
+    request_: WideRequest, measured: MeasuredNode
 ) -> None:
-    node, pauses = measured
-    frame = request_.frame(request_.widest, TOPIC.decode())
-    pauses.longest = 0.0
-
-    assert ask(node.address, frame) is not None
-
-    assert pauses.longest < PAUSE_SECONDS_MAX
+    check_widest(request_, measured)
 
 
 @pytest.mark.deep
 @pytest.mark.parametrize("request_", list(wide_requests()), ids=str)
 def test_widest_request_is_matched_with_rules_and_does_not_hold_the_event_loop(
-    request_: WideRequest, measured_with_rules: tuple[Node, LoopPauses]
+    request_: WideRequest, measured_with_rules: MeasuredNode
 ) -> None:
-    test_widest_request_is_answered_and_does_not_hold_the_event_loop(request_, measured_with_rules)
+    check_widest(request_, measured_with_rules)
 
 
 @pytest.mark.parametrize("request_", list(wide_requests()), ids=str)
-def test_request_with_one_element_more_closes_its_connection(
-    request_: WideRequest, measured: tuple[Node, LoopPauses]
-) -> None:
+def test_request_with_one_element_more_closes_its_connection(request_: WideRequest, measured: MeasuredNode) -> None:
     node, _ = measured
 
     assert ask(node.address, request_.frame(request_.widest + 1, TOPIC.decode())) is None
@@ -98,7 +73,7 @@ def test_request_with_one_element_more_closes_its_connection(
 
 @pytest.mark.parametrize("request_", LONG_REQUESTS, ids=str)
 def test_request_that_once_stopped_the_broker_does_not_hold_the_event_loop(
-    request_: LongRequest, measured: tuple[Node, LoopPauses]
+    request_: LongRequest, measured: MeasuredNode
 ) -> None:
     node, pauses = measured
     frame = request_.frame()
@@ -112,6 +87,6 @@ def test_request_that_once_stopped_the_broker_does_not_hold_the_event_loop(
 
 @pytest.mark.parametrize("request_", [MANY_RECORDS_WITH_RULES, *OTHER_LONG_REQUESTS], ids=str)
 def test_request_that_once_stopped_the_broker_does_not_hold_the_event_loop_with_rules(
-    request_: LongRequest, measured_with_rules: tuple[Node, LoopPauses]
+    request_: LongRequest, measured_with_rules: MeasuredNode
 ) -> None:
     test_request_that_once_stopped_the_broker_does_not_hold_the_event_loop(request_, measured_with_rules)

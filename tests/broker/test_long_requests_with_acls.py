@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator
 
 import pytest
 
@@ -13,12 +12,10 @@ from fauxka.broker.security.acl.acls import AclBinding
 from fauxka.broker.security.acl.authorizer_config import CLASS_NAME
 from fauxka.protocol.api_keys import ApiKey
 
-from .long_requests import SETTINGS, TOPIC, ask
-from .loop_pauses import LoopPauses, measured_loop
-from .running_node import Node
-from .test_long_requests import PAUSE_SECONDS_MAX
+from .measured_node import MeasuredNode, check_widest, measured_node
 from .wide_requests import WideRequest, wide_requests
 
+WITH_AUTHORIZER = {"authorizer.class.name": CLASS_NAME}
 # All that a request needs as a whole; what it needs of topics is denied.
 ALLOWED = {
     ResourceType.CLUSTER: CLUSTER_NAME,
@@ -27,26 +24,15 @@ ALLOWED = {
 }
 
 
-@contextmanager
-def measured_node() -> Generator[tuple[Node, LoopPauses]]:
-    config = {key: value for key, _, value in (setting.partition("=") for setting in SETTINGS)}
-    with (
-        pytest.MonkeyPatch.context() as monkeypatch,
-        measured_loop(monkeypatch) as (loop, pauses),
-        Node(config={**config, "authorizer.class.name": CLASS_NAME}, loop=loop) as node,
-    ):
-        yield node, pauses
-
-
 @pytest.fixture(scope="module")
-def without_acls() -> Iterator[tuple[Node, LoopPauses]]:
-    with measured_node() as measured:
+def without_acls() -> Iterator[MeasuredNode]:
+    with measured_node(config=WITH_AUTHORIZER) as measured:
         yield measured
 
 
 @pytest.fixture(scope="module")
-def without_topics() -> Iterator[tuple[Node, LoopPauses]]:
-    with measured_node() as (node, pauses):
+def without_topics() -> Iterator[MeasuredNode]:
+    with measured_node(config=WITH_AUTHORIZER) as (node, pauses):
         acls = node.cluster.image.security.acls
         for resource_type, name in ALLOWED.items():
             literal = (resource_type, name, PatternType.LITERAL)
@@ -63,24 +49,12 @@ REQUESTS = [each for each in wide_requests() if each.api.key in HANDLERS and eac
 
 @pytest.mark.deep
 @pytest.mark.parametrize("request_", REQUESTS, ids=str)
-def test_widest_denied_request_does_not_hold_the_event_loop(
-    request_: WideRequest, without_acls: tuple[Node, LoopPauses]
-) -> None:
-    check(request_, without_acls)
+def test_widest_denied_request_does_not_hold_the_event_loop(request_: WideRequest, without_acls: MeasuredNode) -> None:
+    check_widest(request_, without_acls)
 
 
 @pytest.mark.parametrize("request_", REQUESTS, ids=str)
 def test_widest_request_for_denied_topics_does_not_hold_the_event_loop(
-    request_: WideRequest, without_topics: tuple[Node, LoopPauses]
+    request_: WideRequest, without_topics: MeasuredNode
 ) -> None:
-    check(request_, without_topics)
-
-
-def check(request_: WideRequest, measured: tuple[Node, LoopPauses]) -> None:
-    node, pauses = measured
-    frame = request_.frame(request_.widest, TOPIC.decode())
-    pauses.longest = 0.0
-
-    assert ask(node.address, frame) is not None
-
-    assert pauses.longest < PAUSE_SECONDS_MAX
+    check_widest(request_, without_topics)

@@ -14,10 +14,7 @@ from fauxka.broker.metadata.client_quotas_image import (
     USER,
 )
 
-from .long_requests import TOPIC, ask
-from .loop_pauses import LoopPauses
-from .running_node import Node
-from .test_long_requests import PAUSE_SECONDS_MAX, measured_node
+from .measured_node import MeasuredNode, check_widest, measured_node
 from .wide_requests import WideRequest, wide_requests
 
 # Each request exceeds the first two, and each Fetch is measured for the third.
@@ -27,7 +24,7 @@ LISTS = ["CreateAcls-creations", "Fetch-topics.partitions", "Metadata-topics", "
 
 
 @pytest.fixture(scope="module")
-def measured() -> Iterator[tuple[Node, LoopPauses]]:
+def measured() -> Iterator[MeasuredNode]:
     with measured_node() as (node, pauses):
         node.call(lambda: node.cluster.controller.alter_client_quotas([Alteration(((USER, None),), QUOTAS)]))
         yield node, pauses
@@ -41,12 +38,6 @@ def chosen_requests() -> Iterator[object]:
 
 @pytest.mark.parametrize("request_", list(chosen_requests()))
 def test_widest_throttled_request_is_answered_and_does_not_hold_the_event_loop(
-    request_: WideRequest, measured: tuple[Node, LoopPauses]
+    request_: WideRequest, measured: MeasuredNode
 ) -> None:
-    node, pauses = measured
-    frame = request_.frame(request_.widest, TOPIC.decode())
-    pauses.longest = 0.0
-
-    assert ask(node.address, frame) is not None
-
-    assert pauses.longest < PAUSE_SECONDS_MAX
+    check_widest(request_, measured)

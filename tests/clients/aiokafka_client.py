@@ -8,6 +8,8 @@ from collections.abc import AsyncGenerator, Coroutine, Generator, Mapping, Seque
 from contextlib import asynccontextmanager, contextmanager
 from typing import Any, ClassVar, NamedTuple, Protocol, TypeVar
 
+from fauxka.scenarios.clients.aiokafka_client import cancel_others
+
 from .client import (
     HEARTBEAT_MS,
     PATIENCE_MS,
@@ -203,15 +205,8 @@ class EventLoopBridge:
         """Stop the loop, wait for its thread, and cancel the tasks that are left, as asyncio.run does."""
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join(STEP_SECONDS_MAX)
-        self._loop.run_until_complete(_cancel_others())
+        self._loop.run_until_complete(cancel_others())
         self._loop.close()
-
-
-async def _cancel_others() -> None:
-    others = asyncio.all_tasks() - {asyncio.current_task()}
-    for task in others:
-        task.cancel()
-    await asyncio.gather(*others, return_exceptions=True)
 
 
 class AiokafkaClient:

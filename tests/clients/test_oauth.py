@@ -7,9 +7,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import httpx
 import pytest
 from confluent_kafka import Consumer, KafkaError, Producer
+
+from fauxka.scenarios.clients.login import OAUTHBEARER, Login, librdkafka_config
 
 from ..serving_process import Serving, serving
 from .aiokafka_client import aiokafka
@@ -44,22 +45,16 @@ def broker(folder: Path) -> Iterator[Serving]:
 
 
 def token_of(broker: Serving) -> str:
-    form = {"grant_type": "client_credentials"}
-    response = httpx.post(f"{broker.admin}/oauth/token", data=form, auth=(USER, PASSWORD))
-    return str(response.raise_for_status().json()["access_token"])
+    return Login(OAUTHBEARER, USER, PASSWORD, f"{broker.admin}/oauth/token").fetch_token()
 
 
 def librdkafka_options(broker: Serving, folder: Path, secret: str = PASSWORD, query: str = "") -> dict[str, Any]:
     return {
+        **librdkafka_config(Login(OAUTHBEARER, USER, secret, f"{broker.admin}/oauth/token{query}")),
         "bootstrap.servers": broker.bootstrap,
         "security.protocol": "SASL_SSL",
         "ssl.ca.location": str(folder / "ca.pem"),
-        "sasl.mechanism": "OAUTHBEARER",
-        "sasl.oauthbearer.method": "oidc",
-        "sasl.oauthbearer.client.id": USER,
-        "sasl.oauthbearer.client.secret": secret,
         "sasl.oauthbearer.scope": "kafka",
-        "sasl.oauthbearer.token.endpoint.url": f"{broker.admin}/oauth/token{query}",
     }
 
 

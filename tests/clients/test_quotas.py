@@ -12,7 +12,7 @@ from confluent_kafka import Consumer, Producer, TopicPartition
 from fauxka.testing import Broker
 
 from ..golden.capture_connection import Connection
-from ..golden.capture_quotas import FETCH, MUTATION, PRODUCE, altering, entry
+from ..golden.quota_requests import FETCH, MUTATION, PRODUCE, altering, entry
 
 pytestmark = pytest.mark.clients
 

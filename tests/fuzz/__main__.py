@@ -14,6 +14,7 @@ import argparse
 import json
 import sys
 import time
+from collections.abc import Sequence
 from contextlib import closing
 from pathlib import Path
 
@@ -22,8 +23,12 @@ from .fuzz_run import PAUSE_MS_MAX, FuzzFailure, FuzzOptions, create_world, fuzz
 from .resent_frames import Resender
 from .unauthenticated_run import run_unauthenticated
 
+# Options that have no effect on clients that never authenticate.
+NOT_WITH_UNAUTHENTICATED = ("data_dir", "list_elements", "pause_ms", "replay")
 
-def main() -> int:
+
+def main(words: Sequence[str] | None = None) -> int:
+    """Run, and return the exit code. words: the arguments, by default those of the process. Raises SystemExit."""
     parser = argparse.ArgumentParser(prog="python -m tests.fuzz", description=__doc__)
     parser.add_argument("--frames", type=int, default=10_000)
     parser.add_argument("--seed", type=int, help="by default another one with every run")
@@ -33,7 +38,13 @@ def main() -> int:
     parser.add_argument("--pause-ms", type=float, default=PAUSE_MS_MAX, help="the longest pause of the event loop")
     parser.add_argument("--replay", metavar="SEED:INDEX|FILE", help="send one frame, or the frames of a file")
     parser.add_argument("--unauthenticated", action="store_true", help="by clients on listeners with SASL")
-    arguments = parser.parse_args()
+    arguments = parser.parse_args(words)
+    if arguments.unauthenticated:
+        for name in NOT_WITH_UNAUTHENTICATED:
+            if (value := getattr(arguments, name)) != parser.get_default(name):
+                option = f"--{name.replace('_', '-')}"
+                allowed = "--unauthenticated allows --frames, --seed and --seconds"
+                parser.exit(2, f"{parser.prog}: {option}: {value} has no effect: {allowed}\n")
     if arguments.replay is not None:
         return replay(arguments.replay, is_on_disk=arguments.data_dir, long_list_elements=arguments.list_elements)
     seed = time.time_ns() // 1_000_000 if arguments.seed is None else arguments.seed

@@ -94,6 +94,11 @@ class Conversation:
         """Whether the broker reads each frame as it was sent."""
         return all(frame.is_whole for frame in self.frames if isinstance(frame, Frame))
 
+    @property
+    def is_served(self) -> bool:
+        """Whether the broker reads frames; it reads none of a client without TLS on a listener with TLS."""
+        return self.is_encrypted or self.listener != "SASL_SSL"
+
     def data(self) -> bytes:
         """Return all frames; the final message of SCRAM has another nonce than the server's."""
         return b"".join(frame.data if isinstance(frame, Frame) else frame.data(b"") for frame in self.frames)

@@ -10,6 +10,7 @@ from fauxka.protocol.errors.response_frames import encode_response_frame
 from fauxka.protocol.messages.metadata import MetadataRequest, MetadataResponse
 from fauxka.protocol.messages.sasl_authenticate import SaslAuthenticateResponse
 
+from .__main__ import main
 from .drawn_conversations import TOPIC, Conversation, Ending, draw_conversation
 from .frames import Frame
 from .fuzzed_connection import WrongResponse
@@ -82,3 +83,22 @@ def test_a_seed_repeats_the_same_conversations() -> None:
     first, second = ([draw_conversation(7, index) for index in range(200)] for _ in range(2))
 
     assert first == second
+
+
+@pytest.mark.parametrize(
+    ("option", "words"),
+    [
+        ("--data-dir: True", ["--data-dir"]),
+        ("--list-elements: 7", ["--list-elements", "7"]),
+        ("--pause-ms: 10.0", ["--pause-ms", "10"]),
+        ("--replay: 1:2", ["--replay", "1:2"]),
+    ],
+)
+def test_option_without_effect_on_clients_that_do_not_authenticate_is_refused(
+    option: str, words: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main(["--unauthenticated", *words])
+
+    expected = f"{option} has no effect: --unauthenticated allows --frames, --seed and --seconds\n"
+    assert (ended.value.code, capsys.readouterr().err) == (2, f"python -m tests.fuzz: {expected}")

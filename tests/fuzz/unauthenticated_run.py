@@ -18,6 +18,7 @@ from collections.abc import Generator, Iterator
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from importlib import import_module
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -216,7 +217,7 @@ class UnauthenticatedRun:
             received += head + last
         if conversation.ending is not Ending.READ:
             return bytes(sent)
-        if not conversation.is_whole or not (conversation.is_encrypted or conversation.listener != "SASL_SSL"):
+        if not (conversation.is_whole and conversation.is_served):
             received += await _read(reader.read(1 << 20), SILENCE_SECONDS_MAX)
             return bytes(sent)
         writer.write(END)
@@ -226,12 +227,12 @@ class UnauthenticatedRun:
         return bytes(sent)
 
     def _authenticate(self) -> None:
-        """Log in on both listeners, and look up the topic."""
-        for listener in LISTENERS[1:]:
+        """Log in on both listeners by each mechanism, and look up the topic."""
+        for listener, mechanism in product(LISTENERS[1:], ("PLAIN", "SCRAM-SHA-512")):
             config: dict[str, Any] = {
                 "bootstrap.servers": self._addresses[listener],
                 "security.protocol": listener,
-                "sasl.mechanism": "SCRAM-SHA-512" if self.report.frames % 2 else "PLAIN",
+                "sasl.mechanism": mechanism,
                 "sasl.username": USER,
                 "sasl.password": PASSWORD,
                 "ssl.ca.location": str(self._folder / "tls" / "ca.pem"),
@@ -297,7 +298,7 @@ def check_responses(conversation: Conversation, received: bytes) -> None:
         raise WrongResponse(f"a response has a hidden name: {received!r}")
     pending = deque(conversation.frames)
     position = 0
-    while position + SIZE.size <= len(received) and (conversation.is_encrypted or conversation.listener != "SASL_SSL"):
+    while position + SIZE.size <= len(received) and conversation.is_served:
         (size,) = SIZE.unpack_from(received, position)
         response = received[position + SIZE.size : position + SIZE.size + size]
         position += SIZE.size + size
@@ -306,7 +307,8 @@ def check_responses(conversation: Conversation, received: bytes) -> None:
 
 
 def _check_response(conversation: Conversation, pending: deque[Frame | ScramFinal], response: bytes) -> None:
-    if conversation.is_bare and _is_bare_answer(response):
+    # The response to the bare token of a client that has authenticated by PLAIN would be empty.
+    if conversation.is_bare and _is_first_answer(response):
         return
     (correlation_id,) = SIZE.unpack_from(response) if len(response) >= SIZE.size else (None,)
     while pending:
@@ -360,11 +362,6 @@ def _check_authenticate(response: bytes, version: int) -> None:
 def _is_first_answer(token: bytes) -> bool:
     """Whether a token is the server's first message of SCRAM, or the reason of a failure of OAUTHBEARER."""
     return token.startswith((b"r=", b'{"status":'))
-
-
-def _is_bare_answer(response: bytes) -> bool:
-    # That to a client that authenticated by PLAIN would be empty.
-    return _is_first_answer(response)
 
 
 @contextmanager

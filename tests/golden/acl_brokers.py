@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from .captures import REFERENCE_CONFIG
-from .sasl_brokers import fauxka_with_listeners, kafka_with_listeners
+from .sasl_brokers import fauxka_with_listeners, jaas_config, kafka_with_listeners
 from .sasl_client import Addresses
 
 ADMIN, ALICE, BOB = "admin", "alice", "bob"
@@ -15,12 +15,10 @@ PASSWORDS = {ADMIN: "admins-secret", ALICE: "secret", BOB: "bobs-secret"}
 # PLAINTEXT: the broker's own requests and the set-up of the cases, as a super user. SASL_PLAINTEXT: what is captured.
 LISTENERS = ("PLAINTEXT", "SASL_PLAINTEXT")
 
-_PLAIN = "org.apache.kafka.common.security.plain.PlainLoginModule required"
-_JAAS_USERS = " ".join(f'user_{user}="{password}"' for user, password in PASSWORDS.items())
 CONFIG = {
     "listener.security.protocol.map": "PLAINTEXT:PLAINTEXT,CONTROLLER:PLAINTEXT,SASL_PLAINTEXT:SASL_PLAINTEXT",
     "sasl.enabled.mechanisms": "PLAIN",
-    "listener.name.sasl_plaintext.plain.sasl.jaas.config": f"{_PLAIN} {_JAAS_USERS};",
+    **jaas_config(PASSWORDS, ("PLAIN",), "sasl_plaintext"),
     "authorizer.class.name": "org.apache.kafka.metadata.authorizer.StandardAuthorizer",
     # The first assignment of a group at once.
     "group.share.assignment.interval.ms": "0",

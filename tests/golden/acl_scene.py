@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 
+from fauxka.protocol.client_requests import RequestMessage
 from fauxka.protocol.message import Message
 from fauxka.protocol.messages import (
     add_offsets_to_txn,
@@ -24,7 +25,7 @@ from fauxka.protocol.messages.api_versions import ApiVersionsRequest
 
 from ..messages import replaced
 from .acl_brokers import ALICE, PASSWORDS
-from .capture_connection import Connection, ConnectionClosedError, Request
+from .capture_connection import Connection, ConnectionClosedError
 from .capture_normal_form import Json
 from .consumer_group_recorder import ConsumerGroupNormalForm, ConsumerGroupRecorder
 from .failover.coordinator_requests import (
@@ -202,7 +203,7 @@ class Scene:
 
     # -- the requests of users
 
-    def send(self, version: int, request: Request, user: str = ALICE) -> object | None:
+    def send(self, version: int, request: RequestMessage, user: str = ALICE) -> object | None:
         """Send a request as a user, and write the answer. Returns None if there was none."""
         response: object | None = None
         try:
@@ -216,7 +217,7 @@ class Scene:
         self._add(version, request, user, answer)
         return response
 
-    def send_unanswered(self, version: int, request: Request, user: str = ALICE) -> None:
+    def send_unanswered(self, version: int, request: RequestMessage, user: str = ALICE) -> None:
         """Send a request that has no response, and write what became of the connection."""
         connection = self._connection(user)
         connection.start(request, version)
@@ -232,7 +233,7 @@ class Scene:
         for connection in self._connections.values():
             connection.close()
 
-    def _add(self, version: int, request: Request, user: str, answer: Json) -> None:
+    def _add(self, version: int, request: RequestMessage, user: str, answer: Json) -> None:
         api = type(request).__name__.removesuffix("Request")
         sent = self.admin.normal_form.of(request)
         step: dict[str, Json] = {} if user == ALICE else {"user": user}

@@ -6,7 +6,8 @@ import struct
 from typing import Protocol
 
 from fauxka.protocol.api_keys import APIS, Api
-from fauxka.protocol.primitives import Reader, Writer
+from fauxka.protocol.client_requests import RequestMessage, request_frame
+from fauxka.protocol.primitives import Reader
 
 # Longer than any max_wait that the programs send.
 ANSWER_SECONDS_MAX = 20.0
@@ -14,14 +15,6 @@ CLIENT_ID = "capture"
 # Behind the size, the API key and the version of a frame.
 CORRELATION_ID = struct.Struct(">i")
 CORRELATION_ID_POSITION = 8
-
-
-class Request(Protocol):
-    """A generated request message."""
-
-    def write(self, writer: Writer, version: int) -> None:
-        """Write the fields of that version."""
-        ...
 
 
 class ResponseClass(Protocol):
@@ -39,10 +32,10 @@ class ConnectionClosedError(Exception):
 class Connection:
     """A connection that has one request under way at a time."""
 
-    def __init__(self, bootstrap: str, client_id: str = CLIENT_ID) -> None:
-        """Connect to "host:port"."""
+    def __init__(self, bootstrap: str, client_id: str = CLIENT_ID, source: tuple[str, int] | None = None) -> None:
+        """Connect to "host:port". source: host and port to connect from, 0 for any port."""
         host, port = bootstrap.rsplit(":", 1)
-        self.socket = socket.create_connection((host, int(port)), timeout=ANSWER_SECONDS_MAX)
+        self.socket = socket.create_connection((host, int(port)), ANSWER_SECONDS_MAX, source)
         self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self._client_id = client_id
         self._correlation_id = 0
@@ -51,7 +44,7 @@ class Connection:
         """Close the socket."""
         self.socket.close()
 
-    def call(self, request: Request, version: int) -> object:
+    def call(self, request: RequestMessage, version: int) -> object:
         """Return the response message.
 
         Raises ConnectionClosedError when the broker closed the connection, TimeoutError after ANSWER_SECONDS_MAX.
@@ -59,7 +52,7 @@ class Connection:
         self.start(request, version)
         return self.finish(request, version)
 
-    def repeat(self, request: Request, version: int, count: int) -> object:
+    def repeat(self, request: RequestMessage, version: int, count: int) -> object:
         """Send the request so many times before the first response is read; return the last response."""
         frame = bytearray(self._frame_of(request, version))
         for _ in range(count):
@@ -71,27 +64,16 @@ class Connection:
             self._frame()
         return self.finish(request, version)
 
-    def start(self, request: Request, version: int) -> None:
+    def start(self, request: RequestMessage, version: int) -> None:
         """Send the request; its answer is what the next finish returns."""
         self.socket.sendall(self._frame_of(request, version))
 
-    def _frame_of(self, request: Request, version: int) -> bytes:
+    def _frame_of(self, request: RequestMessage, version: int) -> bytes:
         """Return the frame of the request with the next correlation id."""
-        api = api_of(request)
-        is_flexible = version >= api.flexible_since
         self._correlation_id += 1
-        writer = Writer()
-        writer.int16(int(api.key))
-        writer.int16(version)
-        writer.int32(self._correlation_id)
-        writer.nullable_string(self._client_id)
-        if is_flexible:
-            writer.unsigned_varint(0)
-        request.write(writer, version)
-        body = writer.getvalue()
-        return struct.pack(">i", len(body)) + body
+        return request_frame(api_of(request), version, self._correlation_id, request, client_id=self._client_id)
 
-    def finish(self, request: Request, version: int) -> object:
+    def finish(self, request: RequestMessage, version: int) -> object:
         """Wait for the answer to the request that was started; raises as call does."""
         api = api_of(request)
         answer = self._frame()
@@ -121,7 +103,7 @@ class Connection:
         return bytes(received)
 
 
-def api_of(request: Request) -> Api:
+def api_of(request: RequestMessage) -> Api:
     """Return the API that a request message belongs to."""
     name = type(request).__name__.removesuffix("Request")
     return next(api for api in APIS.values() if api.name == name)

@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import TextIO
 
 from fauxka.protocol.batches.records import Record, build_batch
+from fauxka.protocol.client_requests import RequestMessage
 from fauxka.protocol.messages.alter_configs import AlterableConfig as ReplacedConfig
 from fauxka.protocol.messages.alter_configs import AlterConfigsRequest
 from fauxka.protocol.messages.alter_configs import AlterConfigsResource as ReplacedResource
@@ -43,7 +44,6 @@ from fauxka.protocol.messages.offset_for_leader_epoch import (
 )
 from fauxka.protocol.messages.produce import PartitionProduceData, ProduceRequest, TopicProduceData
 
-from .capture_connection import Request
 from .capture_normal_form import Json, NormalForm
 from .capture_quorum import BROKER, BROKER_LOGGER, METADATA_TOPIC, TOPIC, describing, resources
 from .capture_recorder import Recorder
@@ -101,7 +101,7 @@ class NodeRecorder(Recorder):
             len(each.isr_nodes) == len(each.replica_nodes) for each in partitions
         )
 
-    def _write(self, case: str, request: Request, version: int, answer: Json, remarks: dict[str, Json]) -> None:
+    def _write(self, case: str, request: RequestMessage, version: int, answer: Json, remarks: dict[str, Json]) -> None:
         sort_hash_maps(answer)
         super()._write(f"node {self.node_id}: {case}", request, version, answer, remarks)
 

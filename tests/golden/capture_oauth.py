@@ -10,8 +10,8 @@ from collections.abc import Iterator, Mapping
 from typing import TextIO
 
 from .capture_sasl import REAUTH_PAUSE_SECONDS
-from .case_recorder import Json
-from .connection_cases import ConnectionCase, Step, in_order, metadata, wait, write_lines
+from .case_recorder import Json, in_order
+from .connection_cases import ConnectionCase, Step, metadata, wait, write_lines
 from .oauth_brokers import SESSION_MS
 from .oauth_cases.claims import ALICE, EXPIRED, VALID
 from .oauth_cases.malformed import MALFORMED

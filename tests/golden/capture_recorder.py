@@ -11,11 +11,12 @@ import time
 from collections.abc import Callable, Iterable
 from typing import TextIO
 
+from fauxka.protocol.client_requests import RequestMessage
 from fauxka.protocol.messages import create_topics, describe_configs, incremental_alter_configs, list_offsets, metadata
 from fauxka.protocol.messages import produce as produce_messages
 from fauxka.protocol.primitives import ZERO_UUID
 
-from .capture_connection import Connection, ConnectionClosedError, Request
+from .capture_connection import Connection, ConnectionClosedError
 from .capture_normal_form import Json, NormalForm
 
 # A broker that has just created a topic elects its leaders within milliseconds; on a busy machine within seconds.
@@ -40,7 +41,7 @@ class Recorder:
         self._marker = marker
         self._markers = 0
 
-    def case(self, case: str, version: int, request: Request, **remarks: Json) -> object | None:
+    def case(self, case: str, version: int, request: RequestMessage, **remarks: Json) -> object | None:
         """Send the request, write the line, return the response (None if there was none)."""
         answer, response = self._answer(request, version)
         self._write(case, request, version, answer, remarks)
@@ -52,7 +53,7 @@ class Recorder:
         self._output.write(json.dumps(line) + "\n")
         self._output.flush()
 
-    def timed_case(self, case: str, version: int, request: Request, *, bound_ms: int) -> object | None:
+    def timed_case(self, case: str, version: int, request: RequestMessage, *, bound_ms: int) -> object | None:
         """Like case, and says whether the answer came before or after bound_ms."""
         started = time.monotonic()
         answer, response = self._answer(request, version)
@@ -60,7 +61,7 @@ class Recorder:
         return response
 
     def overtaken_case(
-        self, case: str, version: int, request: Request, meanwhile: Callable[[], None], *, bound_ms: int
+        self, case: str, version: int, request: RequestMessage, meanwhile: Callable[[], None], *, bound_ms: int
     ) -> None:
         """Like timed_case. While the request waits, meanwhile records cases over another connection.
 
@@ -76,12 +77,12 @@ class Recorder:
         answer = self.normal_form.of(waiting.finish(request, version))
         self._write(case, request, version, answer, {"time": _waited(started, bound_ms)})
 
-    def each_version(self, case: str, versions: Iterable[int], build: Callable[[int], Request]) -> None:
+    def each_version(self, case: str, versions: Iterable[int], build: Callable[[int], RequestMessage]) -> None:
         """Record the case once a version."""
         for version in versions:
             self.case(case, version, build(version))
 
-    def call(self, request: Request, version: int) -> object:
+    def call(self, request: RequestMessage, version: int) -> object:
         """Send the request without writing a line."""
         return self.connection.call(request, version)
 
@@ -154,7 +155,7 @@ class Recorder:
         self.call(incremental_alter_configs.IncrementalAlterConfigsRequest(resources=[resource]), 1)
         self._wait(lambda: self._marker_value() == value, "the marker's retention.ms")
 
-    def _answer(self, request: Request, version: int) -> tuple[Json, object | None]:
+    def _answer(self, request: RequestMessage, version: int) -> tuple[Json, object | None]:
         try:
             response = self.connection.call(request, version)
         except ConnectionClosedError:
@@ -166,7 +167,7 @@ class Recorder:
         self.normal_form.learn_topic_ids(response)
         return self.normal_form.of(response), response
 
-    def _write(self, case: str, request: Request, version: int, answer: Json, remarks: dict[str, Json]) -> None:
+    def _write(self, case: str, request: RequestMessage, version: int, answer: Json, remarks: dict[str, Json]) -> None:
         api = type(request).__name__.removesuffix("Request")
         line: dict[str, Json] = {"case": case, "api": api, "version": version}
         line |= {"sent": self.normal_form.of(request), "answer": answer}

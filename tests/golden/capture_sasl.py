@@ -8,7 +8,8 @@ from dataclasses import replace
 from typing import TextIO
 
 from . import raw_apis
-from .connection_cases import ConnectionCase, Step, in_order, metadata, wait, write_lines
+from .case_recorder import in_order
+from .connection_cases import ConnectionCase, Step, metadata, wait, write_lines
 from .sasl_brokers import SESSION_MS
 from .sasl_client import Addresses, SaslClient, ScramClient, plain
 
@@ -76,23 +77,8 @@ def _log_in(token: bytes | None = None) -> Step:
     return in_order(_handshake(), _authenticate(plain() if token is None else token))
 
 
-def _exchange_scram(scram: ScramClient, version: int = 2) -> Step:
-    """Both messages; the second one only if the first one is answered."""
-
-    def run(client: SaslClient) -> None:
-        client.authenticate(scram.first, version)
-        if not client.token:
-            return
-        used = replace(scram)
-        client.authenticate(used.final(client.token), version)
-        if client.token.startswith(b"v="):
-            assert used.is_signature(client.token), "the server has another credential"
-
-    return run
-
-
 def _log_in_by(scram: ScramClient) -> Step:
-    return in_order(_handshake(scram.mechanism), _exchange_scram(scram), metadata)
+    return in_order(lambda client: client.log_in_by_scram(scram), metadata)
 
 
 def _before() -> dict[str, Step]:
@@ -246,10 +232,7 @@ def _scram() -> dict[str, Step]:
     }
     return {
         **{f"SCRAM: {name}": _log_in_by(client) for name, client in clients.items()},
-        **{
-            f"SCRAM, v{version}: right": in_order(_handshake(SCRAM.mechanism), _exchange_scram(SCRAM, version))
-            for version in (0, 1)
-        },
+        **{f"SCRAM, v{version}: right": _scram_of_version(version) for version in (0, 1)},
         "SCRAM: Metadata after the first message": in_order(
             _handshake(SCRAM.mechanism), _authenticate(SCRAM.first), metadata
         ),
@@ -258,6 +241,10 @@ def _scram() -> dict[str, Step]:
         ),
         "SCRAM: SaslAuthenticate after the final message": in_order(_log_in_by(SCRAM), _authenticate(SCRAM.first)),
     }
+
+
+def _scram_of_version(version: int) -> Step:
+    return lambda client: client.log_in_by_scram(SCRAM, version)
 
 
 def _scram_messages() -> dict[str, Step]:

@@ -6,6 +6,7 @@ import json
 from collections.abc import Callable, Iterator, Mapping
 from typing import TextIO
 
+from .case_recorder import in_order
 from .sasl_client import Addresses, SaslClient
 from .scram_recorder import (
     ITERATIONS_MAX,
@@ -53,17 +54,9 @@ def capture(addresses: Addresses, output: TextIO) -> None:
 
 def cases() -> Iterator[Case]:
     """Return all cases. The first one is for a broker that has never had a credential."""
-    yield "no credentials", _in_order(_describe_all, _describe(), _describe("alice"))
+    yield "no credentials", in_order(_describe_all, _describe(), _describe("alice"))
     for group in (_upsertions(), _values(), _deletions(), _twice(), _descriptions(), _logins(), _names(), _requests()):
         yield from group.items()
-
-
-def _in_order(*steps: Steps) -> Steps:
-    def run(scene: ScramScene) -> None:
-        for step in steps:
-            step(scene)
-
-    return run
 
 
 def _alter(*changes: Change, version: int = 0) -> Steps:
@@ -84,20 +77,20 @@ def _log_in(user: str = "alice", password: str = "secret", mechanism: int = SHA_
 
 def _altered(*changes: Change) -> Steps:
     """Alter credentials, and describe what there is then."""
-    return _in_order(_alter(*changes), _describe_all)
+    return in_order(_alter(*changes), _describe_all)
 
 
 def _upsertions() -> dict[str, Steps]:
-    both = _in_order(_alter(Upsertion()), _altered(Upsertion(mechanism=SHA_512, password="another")))
+    both = in_order(_alter(Upsertion()), _altered(Upsertion(mechanism=SHA_512, password="another")))
     return {
         "create by SHA-256": _altered(Upsertion()),
         "create by SHA-512": _altered(Upsertion(mechanism=SHA_512)),
         "create by both, in two requests": both,
         "create two users": _altered(Upsertion(), BOB),
         "create two users by different mechanisms": _altered(Upsertion(), Upsertion("bob", SHA_512)),
-        "overwrite with other iterations": _in_order(_alter(Upsertion()), _altered(Upsertion(iterations=8192))),
-        "overwrite with the same": _in_order(_alter(Upsertion()), _altered(Upsertion())),
-        "overwrite one mechanism of two": _in_order(both, _altered(Upsertion(mechanism=SHA_512, iterations=5000))),
+        "overwrite with other iterations": in_order(_alter(Upsertion()), _altered(Upsertion(iterations=8192))),
+        "overwrite with the same": in_order(_alter(Upsertion()), _altered(Upsertion())),
+        "overwrite one mechanism of two": in_order(both, _altered(Upsertion(mechanism=SHA_512, iterations=5000))),
         "one of two users is refused": _altered(Upsertion(), Upsertion("bob", iterations=1)),
         "no change": _altered(),
     }
@@ -131,33 +124,33 @@ def _values() -> dict[str, Steps]:
 
 def _deletions() -> dict[str, Steps]:
     create = _alter(Upsertion(), BOB)
-    create_both = _in_order(create, _alter(Upsertion(mechanism=SHA_512)))
+    create_both = in_order(create, _alter(Upsertion(mechanism=SHA_512)))
     return {
-        "delete": _in_order(create, _altered(Deletion())),
-        "delete one mechanism of two": _in_order(create_both, _altered(Deletion())),
-        "delete the other mechanism of two": _in_order(create_both, _altered(Deletion(mechanism=SHA_512))),
-        "delete both mechanisms, in two requests": _in_order(
+        "delete": in_order(create, _altered(Deletion())),
+        "delete one mechanism of two": in_order(create_both, _altered(Deletion())),
+        "delete the other mechanism of two": in_order(create_both, _altered(Deletion(mechanism=SHA_512))),
+        "delete both mechanisms, in two requests": in_order(
             create_both, _alter(Deletion()), _altered(Deletion(mechanism=SHA_512))
         ),
-        "delete two users": _in_order(create, _altered(Deletion(), Deletion("bob"))),
+        "delete two users": in_order(create, _altered(Deletion(), Deletion("bob"))),
         "delete an unknown user": _altered(Deletion()),
-        "delete by a mechanism that the user does not have": _in_order(create, _altered(Deletion(mechanism=SHA_512))),
-        "delete a known and an unknown user": _in_order(create, _altered(Deletion("carol"), Deletion())),
-        "delete again": _in_order(create, _alter(Deletion()), _altered(Deletion())),
+        "delete by a mechanism that the user does not have": in_order(create, _altered(Deletion(mechanism=SHA_512))),
+        "delete a known and an unknown user": in_order(create, _altered(Deletion("carol"), Deletion())),
+        "delete again": in_order(create, _alter(Deletion()), _altered(Deletion())),
         "delete: empty name": _altered(Deletion("")),
         "delete: empty name and unknown mechanism": _altered(Deletion("", 0)),
-        **{f"delete: mechanism {number}": _in_order(create, _altered(Deletion(mechanism=number))) for number in (0, 3)},
-        "delete one user and create another": _in_order(create, _altered(Deletion(), Upsertion("carol"))),
-        "delete one user and overwrite another": _in_order(
+        **{f"delete: mechanism {number}": in_order(create, _altered(Deletion(mechanism=number))) for number in (0, 3)},
+        "delete one user and create another": in_order(create, _altered(Deletion(), Upsertion("carol"))),
+        "delete one user and overwrite another": in_order(
             create, _altered(Deletion(), Upsertion("bob", iterations=5000))
         ),
-        "create after a deletion": _in_order(create, _alter(Deletion()), _altered(Upsertion(iterations=5000))),
+        "create after a deletion": in_order(create, _alter(Deletion()), _altered(Upsertion(iterations=5000))),
     }
 
 
 def _twice() -> dict[str, Steps]:
     create = _alter(Upsertion(), BOB)
-    create_both = _in_order(create, _alter(Upsertion(mechanism=SHA_512)))
+    create_both = in_order(create, _alter(Upsertion(mechanism=SHA_512)))
     changes: Mapping[str, tuple[Change, ...]] = {
         "create": (Upsertion("carol"), Upsertion("carol")),
         "create by both mechanisms": (Upsertion("carol"), Upsertion("carol", SHA_512)),
@@ -185,15 +178,15 @@ def _twice() -> dict[str, Steps]:
         "empty name": (Upsertion(""), Upsertion("")),
     }
     return {
-        **{f"same user twice: {name}": _in_order(create, _altered(*each)) for name, each in changes.items()},
-        "same user twice: delete by both mechanisms": _in_order(
+        **{f"same user twice: {name}": in_order(create, _altered(*each)) for name, each in changes.items()},
+        "same user twice: delete by both mechanisms": in_order(
             create_both, _altered(Deletion(), Deletion(mechanism=SHA_512))
         ),
     }
 
 
 def _descriptions() -> dict[str, Steps]:
-    create = _in_order(
+    create = in_order(
         _alter(Upsertion(), BOB), _alter(Upsertion(mechanism=SHA_512, iterations=8192), Upsertion("carol", SHA_512))
     )
     users: Mapping[str, tuple[str, ...]] = {
@@ -213,49 +206,49 @@ def _descriptions() -> dict[str, Steps]:
         "not ASCII": ("ü",),
     }
     return {
-        "describe all": _in_order(create, _describe_all),
-        **{f"describe: {name}": _in_order(create, _describe(*names)) for name, names in users.items()},
+        "describe all": in_order(create, _describe_all),
+        **{f"describe: {name}": in_order(create, _describe(*names)) for name, names in users.items()},
         "describe: null name": lambda scene: scene.describe(None),
     }
 
 
 def _logins() -> dict[str, Steps]:
     create = _alter(Upsertion())
-    create_both = _in_order(create, _alter(Upsertion(mechanism=SHA_512, password="another")))
+    create_both = in_order(create, _alter(Upsertion(mechanism=SHA_512, password="another")))
     return {
-        "login": _in_order(create, _log_in()),
-        "login by SHA-512": _in_order(_alter(Upsertion(mechanism=SHA_512)), _log_in(mechanism=SHA_512)),
-        "login by each of two mechanisms": _in_order(
+        "login": in_order(create, _log_in()),
+        "login by SHA-512": in_order(_alter(Upsertion(mechanism=SHA_512)), _log_in(mechanism=SHA_512)),
+        "login by each of two mechanisms": in_order(
             create_both, _log_in(), _log_in(password="another", mechanism=SHA_512)
         ),
-        "login by each of two mechanisms with the other's password": _in_order(
+        "login by each of two mechanisms with the other's password": in_order(
             create_both, _log_in(password="another"), _log_in(mechanism=SHA_512)
         ),
-        "login by a mechanism that the user does not have": _in_order(create, _log_in(mechanism=SHA_512)),
-        "login with a wrong password": _in_order(create, _log_in(password="wrong")),
-        "login of an unknown user": _in_order(create, _log_in("bob")),
+        "login by a mechanism that the user does not have": in_order(create, _log_in(mechanism=SHA_512)),
+        "login with a wrong password": in_order(create, _log_in(password="wrong")),
+        "login of an unknown user": in_order(create, _log_in("bob")),
         "login before there are users": _log_in(),
-        "login after an overwrite": _in_order(
+        "login after an overwrite": in_order(
             create, _log_in(), _alter(Upsertion(password="new", iterations=8192)), _log_in(), _log_in(password="new")
         ),
-        "login after a refused overwrite": _in_order(
+        "login after a refused overwrite": in_order(
             create, _alter(Upsertion(password="new", iterations=1)), _log_in(), _log_in(password="new")
         ),
-        "login after a deletion": _in_order(create, _log_in(), _alter(Deletion()), _log_in()),
-        "login after the deletion of the other mechanism": _in_order(
+        "login after a deletion": in_order(create, _log_in(), _alter(Deletion()), _log_in()),
+        "login after the deletion of the other mechanism": in_order(
             create_both, _alter(Deletion(mechanism=SHA_512)), _log_in(), _log_in(password="another", mechanism=SHA_512)
         ),
-        "login after a deletion and a creation": _in_order(
+        "login after a deletion and a creation": in_order(
             create, _alter(Deletion()), _alter(Upsertion(password="new")), _log_in(), _log_in(password="new")
         ),
-        "login with most iterations": _in_order(_alter(Upsertion(iterations=ITERATIONS_MAX)), _log_in()),
-        "login with an empty salt": _in_order(_alter(Upsertion(salt=b"")), _log_in()),
-        "login with a long salt": _in_order(_alter(Upsertion(salt=b"salt" * 100)), _log_in()),
-        "login with an empty password": _in_order(_alter(Upsertion(password="")), _log_in(password="")),
-        "login with a password that is not ASCII": _in_order(
+        "login with most iterations": in_order(_alter(Upsertion(iterations=ITERATIONS_MAX)), _log_in()),
+        "login with an empty salt": in_order(_alter(Upsertion(salt=b"")), _log_in()),
+        "login with a long salt": in_order(_alter(Upsertion(salt=b"salt" * 100)), _log_in()),
+        "login with an empty password": in_order(_alter(Upsertion(password="")), _log_in(password="")),
+        "login with a password that is not ASCII": in_order(
             _alter(Upsertion(password="gehéim")), _log_in(password="gehéim")
         ),
-        "login with a salted password that has another length": _in_order(
+        "login with a salted password that has another length": in_order(
             _alter(Upsertion(salted_password=b"s")), _log_in()
         ),
         "open exchange over an overwrite": _overwrite_between_messages(Upsertion(password="new")),
@@ -284,7 +277,7 @@ def _delete_the_user_of_a_connection(scene: ScramScene) -> None:
 
 def _names() -> dict[str, Steps]:
     return {
-        f"name with {title}": _in_order(
+        f"name with {title}": in_order(
             _altered(Upsertion(name)), _describe(name), _log_in(name), _altered(Deletion(name))
         )
         for title, name in NAMES.items()

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import TextIO
 
+from .case_recorder import in_order
 from .sasl_client import Addresses
 from .token_brokers import (
     ADMIN,
@@ -25,7 +26,7 @@ from .token_brokers import (
 from .token_cases.changes import creations, expirations, owners, owners_as_renewers, permissions_for_owners, renewals
 from .token_cases.logins import logins, requests_by_token, sessions
 from .token_cases.requests import descriptions, listeners, permissions, versions
-from .token_cases.steps import Steps, create, in_order, on_token
+from .token_cases.steps import Steps, changes_by, create, creations_by, on_token
 from .token_recorder import NO_TOKEN, Token, TokenScene, user
 
 SHORT_EXPIRED_SECONDS = (SHORT_EXPIRY_MS + 500) / 1000
@@ -139,14 +140,9 @@ def _short() -> Iterator[tuple[str, Steps]]:
 def _disabled() -> Iterator[tuple[str, Steps]]:
     def requests(by: str) -> Steps:
         def run(scene: TokenScene) -> None:
-            scene.create(by)
-            scene.create(by, owner=user(BOB))
-            scene.create(by, renewers=(("Group", BOB),))
+            creations_by(scene, by, BOB)
             scene.create(by, version=1)
-            scene.describe(by)
-            scene.describe(by, [])
-            scene.renew(NO_TOKEN, by)
-            scene.expire(NO_TOKEN, by)
+            changes_by(scene, by, NO_TOKEN)
 
         return run
 

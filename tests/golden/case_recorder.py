@@ -3,9 +3,9 @@
 import json
 import time
 import uuid
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TypeAlias, TypedDict, Unpack
+from typing import TypeAlias, TypedDict, TypeVar, Unpack
 
 from . import raw_apis, raw_apis_transactions
 from .error_names import error_name
@@ -17,6 +17,9 @@ Json: TypeAlias = "int | float | str | bool | list[Json] | dict[str, Json] | Non
 Case: TypeAlias = dict[str, Json]
 TopicRecords: TypeAlias = tuple[str, Sequence[tuple[int, bytes]]]
 
+# What the steps of a case work with.
+Scene = TypeVar("Scene")
+
 RETRY_PAUSE_SECONDS = 0.02
 # How far the broker's clock and ours, read before and after the request, may be apart (both are this machine's).
 CLOCK_SLACK_MS = 5
@@ -27,6 +30,16 @@ FAR_FROM_NOW_MS = 1_000_000_000
 
 def now_ms() -> int:
     return time.time_ns() // 1_000_000
+
+
+def in_order(*steps: Callable[[Scene], object]) -> Callable[[Scene], None]:
+    """Return the step that takes all of these."""
+
+    def run(scene: Scene) -> None:
+        for step in steps:
+            step(scene)
+
+    return run
 
 
 class Sending(TypedDict, total=False):

@@ -40,16 +40,6 @@ def write_lines(cases: Iterable[ConnectionCase], addresses: Addresses, output: T
             output.write(json.dumps(line, ensure_ascii=False) + "\n")
 
 
-def in_order(*steps: Step) -> Step:
-    """Return the step that takes all of these."""
-
-    def run(client: SaslClient) -> None:
-        for step in steps:
-            step(client)
-
-    return run
-
-
 def metadata(client: SaslClient) -> None:
     """Send a Metadata."""
     client.metadata()

@@ -10,6 +10,7 @@ import time
 from collections.abc import Callable
 from typing import TextIO
 
+from fauxka.protocol.client_requests import RequestMessage
 from fauxka.protocol.messages.delete_groups import DeletableGroupResult
 from fauxka.protocol.messages.describe_groups import (
     DescribedGroup,
@@ -27,7 +28,7 @@ from fauxka.protocol.messages.offset_fetch import (
     OffsetFetchResponseTopics,
 )
 
-from .capture_connection import Connection, ConnectionClosedError, Request
+from .capture_connection import Connection, ConnectionClosedError
 from .capture_normal_form import Json, NormalForm
 from .capture_recorder import Recorder
 
@@ -86,7 +87,7 @@ class GroupRecorder(Recorder):
         """Connect as client_id; lines go to output."""
         super().__init__(bootstrap, output)
         self._client_id = client_id
-        self._under_way: tuple[Request, int] | None = None
+        self._under_way: tuple[RequestMessage, int] | None = None
         self._others: list[GroupRecorder] = []
         self.normal_form = normal_form or GroupNormalForm(bootstrap)
         self.scene = ""
@@ -111,11 +112,11 @@ class GroupRecorder(Recorder):
         self.connection.close()
         self.connection = Connection(self.bootstrap, self._client_id)
 
-    def case(self, case: str, version: int, request: Request, **remarks: Json) -> object | None:
+    def case(self, case: str, version: int, request: RequestMessage, **remarks: Json) -> object | None:
         """Record a case under the name of the scene."""
         return super().case(f"{self.scene}: {case}", version, request, **remarks)
 
-    def start(self, version: int, request: Request) -> None:
+    def start(self, version: int, request: RequestMessage) -> None:
         """Send a request whose answer comes later."""
         self.connection.start(request, version)
         self._under_way = (request, version)

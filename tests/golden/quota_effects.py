@@ -10,20 +10,17 @@ from __future__ import annotations
 import socket
 import time
 from collections.abc import Mapping
+from contextlib import closing
 
+from fauxka.protocol.client_requests import RequestMessage
 from fauxka.protocol.messages import create_partitions, create_topics, delete_topics, fetch, metadata, produce
-from fauxka.protocol.messages.alter_client_quotas import (
-    AlterClientQuotasRequest,
-    EntityData,
-    OpData,
-    RequestEntryData,
-)
 from fauxka.protocol.messages.api_versions import ApiVersionsRequest
 from fauxka.protocol.primitives import Writer
 
 from . import capture_batches
-from .capture_connection import Connection, ConnectionClosedError, Request
+from .capture_connection import Connection, ConnectionClosedError
 from .capture_recorder import Recorder
+from .quota_requests import altering, entry
 
 TOPIC = "quotas"
 ANONYMOUS = "ANONYMOUS"
@@ -63,7 +60,7 @@ class _Client:
         """Set a quota of the client id, or of another entity; None removes it."""
         set_quota(self._recorder, {"client-id": self.client_id} if entity is None else entity, key, value)
 
-    def call(self, request: Request, version: int) -> object:
+    def call(self, request: RequestMessage, version: int) -> object:
         """Return the response."""
         return self.connection.call(request, version)
 
@@ -85,10 +82,7 @@ class _Client:
 
 def set_quota(recorder: Recorder, entity: Mapping[str, str | None], key: str, value: float | None) -> None:
     """Set a quota, and return when the broker applies it."""
-    names = [EntityData(entity_type=kind, entity_name=name) for kind, name in entity.items()]
-    change = OpData(key=key, value=value or 0.0, remove=value is None)
-    request = AlterClientQuotasRequest(entries=[RequestEntryData(entity=names, ops=[change])])
-    recorder.call(request, 1)
+    recorder.call(altering(entry(entity, {key: value})), 1)
     recorder.settle()
 
 
@@ -310,7 +304,7 @@ def _mutator(recorder: Recorder, name: str) -> _Client:
     return client
 
 
-def _mutation(recorder: Recorder, case: str, request: Request, version: int, expected_ms: int) -> None:
+def _mutation(recorder: Recorder, case: str, request: RequestMessage, version: int, expected_ms: int) -> None:
     client = _mutator(recorder, case)
     first = client.call(creating(f"first-of-{case.replace(' ', '-')}", MUTATIONS), 7)
     _mutation_outcome(recorder, f"{case}: first", first, 0)
@@ -356,12 +350,11 @@ def _connections(recorder: Recorder) -> None:
     address = {"ip": "127.0.0.2"}
     set_quota(recorder, address, "connection_creation_rate", 1)
     host, port = recorder.bootstrap.rsplit(":", 1)
+    source = (address["ip"], 0)
     outcomes: list[str] = []
     for _ in range(12):
         started = time.monotonic()
-        with socket.create_connection((host, int(port)), 10, source_address=("127.0.0.2", 0)) as opened:
-            connection = Connection.__new__(Connection)
-            vars(connection).update(socket=opened, _client_id="connections", _correlation_id=0)
+        with closing(Connection(recorder.bootstrap, "connections", source=source)) as connection:
             try:
                 connection.call(ApiVersionsRequest(), 0)
                 outcomes.append("served")
@@ -371,6 +364,6 @@ def _connections(recorder: Recorder) -> None:
     for number, outcome in enumerate(outcomes, 1):
         recorder.outcome(f"connections: connection {number}", outcome)
     set_quota(recorder, address, "connection_creation_rate", None)
-    with socket.create_connection((host, int(port)), 10, source_address=("127.0.0.2", 0)) as opened:
+    with socket.create_connection((host, int(port)), 10, source_address=source) as opened:
         opened.sendall(b"\0\0\0\x0a\0\x12\0\0\0\0\0\1\xff\xff")
         recorder.outcome("connections: after the quota is removed", "served" if opened.recv(10) else "closed")

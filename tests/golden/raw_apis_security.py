@@ -1,4 +1,4 @@
-"""The messages of SASL, SCRAM users, delegation tokens and ACLs, as the golden programs send them."""
+"""The messages of SASL, SCRAM users and delegation tokens, as the golden programs send them."""
 
 from .raw_apis import (
     ERROR_CODE,
@@ -133,45 +133,4 @@ DESCRIBE_DELEGATION_TOKEN = Api(
         ),
         THROTTLE,
     ),
-)
-
-CREATE_ACLS = Api(
-    key=30,
-    flexible_since=2,
-    request=(
-        Field(
-            "creations",
-            array(
-                Field("resource_type", INT8),
-                Field("resource_name", STRING),
-                Field("resource_pattern_type", INT8, default=3),
-                Field("principal", STRING),
-                Field("host", STRING, default="*"),
-                Field("operation", INT8),
-                Field("permission_type", INT8),
-            ),
-        ),
-    ),
-    response=(THROTTLE, Field("results", array(ERROR_CODE, ERROR_MESSAGE))),
-)
-
-DELETE_ACLS = Api(
-    key=31,
-    flexible_since=2,
-    request=(
-        Field(
-            "filters",
-            array(
-                Field("resource_type_filter", INT8, default=1),
-                Field("resource_name_filter", NULLABLE_STRING),
-                Field("pattern_type_filter", INT8, default=1),
-                Field("principal_filter", NULLABLE_STRING),
-                Field("host_filter", NULLABLE_STRING),
-                Field("operation", INT8, default=1),
-                Field("permission_type", INT8, default=1),
-            ),
-        ),
-    ),
-    # The ACLs that a filter found are not read.
-    response=(THROTTLE,),
 )

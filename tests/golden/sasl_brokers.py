@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import time
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Generator, Iterable, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -27,9 +27,22 @@ SALT = b"salt-of-the-users"
 CREDENTIALS_SECONDS_MAX = 30
 POLL_SECONDS = 0.1
 
-_PLAIN = "org.apache.kafka.common.security.plain.PlainLoginModule required"
-_SCRAM = "org.apache.kafka.common.security.scram.ScramLoginModule required;"
-_JAAS_USERS = " ".join(f'user_{user}="{password}"' for user, password in USERS.items())
+
+def jaas_config(users: Mapping[str, str], mechanisms: Iterable[str], *listeners: str) -> dict[str, str]:
+    """Return sasl.jaas.config for each mechanism of each listener. users: of PLAIN, with their passwords."""
+    entries = " ".join(f'user_{user}="{password}"' for user, password in users.items())
+    scram = "org.apache.kafka.common.security.scram.ScramLoginModule required;"
+    modules = {
+        "PLAIN": f"org.apache.kafka.common.security.plain.PlainLoginModule required {entries};",
+        **dict.fromkeys(HASHES, scram),
+    }
+    return {
+        f"listener.name.{listener}.{mechanism.lower()}.sasl.jaas.config": modules[mechanism]
+        for listener in listeners
+        for mechanism in mechanisms
+    }
+
+
 CONFIG = {
     "listener.security.protocol.map": (
         "PLAINTEXT:PLAINTEXT,CONTROLLER:PLAINTEXT,SASL_PLAINTEXT:SASL_PLAINTEXT,SESSIONS:SASL_PLAINTEXT"
@@ -38,11 +51,7 @@ CONFIG = {
     "connection.failed.authentication.delay.ms": str(FAILED_DELAY_MS),
     "listener.name.sessions.connections.max.reauth.ms": str(SESSION_MS),
     "listener.name.sessions.scram-sha-512.connections.max.reauth.ms": "0",
-    **{
-        f"listener.name.{listener}.{mechanism.lower()}.sasl.jaas.config": module
-        for listener in ("sasl_plaintext", "sessions")
-        for mechanism, module in {"PLAIN": f"{_PLAIN} {_JAAS_USERS};", **dict.fromkeys(HASHES, _SCRAM)}.items()
-    },
+    **jaas_config(USERS, ("PLAIN", *HASHES), "sasl_plaintext", "sessions"),
 }
 
 

@@ -12,7 +12,7 @@ import re
 import time
 from base64 import b64decode, b64encode
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from . import raw_apis
 from .case_recorder import Json
@@ -103,6 +103,24 @@ class SaslClient:
         if response.integer("error_code"):
             fields["is_delayed"] = _is_delayed(started)
         self._add(sent, fields)
+
+    def log_in_by_scram(self, scram: ScramClient, version: int = 2) -> None:
+        """Send a SaslHandshake and the messages of SCRAM. version: of SaslAuthenticate."""
+        self.begin_scram(scram, version)
+        self.finish_scram(scram, version)
+
+    def begin_scram(self, scram: ScramClient, version: int = 2) -> None:
+        """Send a SaslHandshake and the first message of SCRAM."""
+        self.handshake(scram.mechanism)
+        self.authenticate(scram.first, version)
+
+    def finish_scram(self, scram: ScramClient, version: int = 2) -> None:
+        """Send the final message of SCRAM if the first one has a response, and check the server's signature."""
+        if not self.token:
+            return
+        used = replace(scram)
+        self.authenticate(used.final(self.token), version)
+        assert not self.token or used.is_signature(self.token), "the server has another credential"
 
     def bare_token(self, token: bytes, name: str | None = None) -> None:
         """Send a token as a frame of its own. name: as for authenticate."""

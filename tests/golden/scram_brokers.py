@@ -6,7 +6,7 @@ from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
 
-from .sasl_brokers import fauxka_with_listeners, kafka_with_listeners
+from .sasl_brokers import fauxka_with_listeners, jaas_config, kafka_with_listeners
 from .sasl_client import FAILED_DELAY_MS, HASHES, Addresses
 
 # PLAINTEXT: the requests of the cases, by a super user. SASL_PLAINTEXT: their logins.
@@ -15,12 +15,7 @@ CONFIG = {
     "listener.security.protocol.map": "PLAINTEXT:PLAINTEXT,CONTROLLER:PLAINTEXT,SASL_PLAINTEXT:SASL_PLAINTEXT",
     "sasl.enabled.mechanisms": ",".join(HASHES),
     "connection.failed.authentication.delay.ms": str(FAILED_DELAY_MS),
-    **{
-        f"listener.name.sasl_plaintext.{mechanism.lower()}.sasl.jaas.config": (
-            "org.apache.kafka.common.security.scram.ScramLoginModule required;"
-        )
-        for mechanism in HASHES
-    },
+    **jaas_config({}, HASHES, "sasl_plaintext"),
     # Users that have logged in may do nothing.
     "authorizer.class.name": "org.apache.kafka.metadata.authorizer.StandardAuthorizer",
     "super.users": "User:ANONYMOUS",

@@ -124,15 +124,11 @@ class ScramScene:
         """Send the first message of SCRAM. Return what sends the final one, and returns the connection."""
         client = SaslClient(self._addresses, "SASL_PLAINTEXT")
         scram = ScramClient(MECHANISMS[mechanism], user, password)
-        client.handshake(scram.mechanism)
-        client.authenticate(scram.first)
+        client.begin_scram(scram)
         self.steps.append({"login": user, "password": password, "mechanism": mechanism, "steps": client.steps})
 
         def finish() -> SaslClient:
-            if client.token:
-                client.authenticate(scram.final(client.token))
-                if client.token:
-                    assert scram.is_signature(client.token), "the server has another credential"
+            client.finish_scram(scram)
             return client
 
         return finish
@@ -182,9 +178,7 @@ class ScramScene:
 
     def _first_answer_of_marker(self) -> bytes:
         client = SaslClient(self._addresses, "SASL_PLAINTEXT")
-        scram = ScramClient(user=MARKER)
-        client.handshake(scram.mechanism)
-        client.authenticate(scram.first)
+        client.begin_scram(ScramClient(user=MARKER))
         client.connection.close()
         return client.token
 

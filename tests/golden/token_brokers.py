@@ -10,7 +10,7 @@ from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption,
 
 from fauxka.broker.security.tls import throw_away_ca
 
-from .sasl_brokers import fauxka_with_listeners, kafka_with_listeners
+from .sasl_brokers import fauxka_with_listeners, jaas_config, kafka_with_listeners
 from .sasl_client import FAILED_DELAY_MS, HASHES, Addresses
 
 SECRET_KEY = "secret-key-of-the-brokers"
@@ -23,9 +23,6 @@ SESSION_MS = 60_000
 SERVER_FILE = "server-pkcs8.pem"
 SHORT_EXPIRY_MS, SHORT_LIFETIME_MS, SHORT_CHECK_MS = 2000, 3000, 200
 
-_PLAIN = "org.apache.kafka.common.security.plain.PlainLoginModule required"
-_SCRAM = "org.apache.kafka.common.security.scram.ScramLoginModule required;"
-_JAAS_USERS = " ".join(f'user_{user}="{password}"' for user, password in PASSWORDS.items())
 _COMMON = {
     "listener.security.protocol.map": (
         "PLAINTEXT:PLAINTEXT,CONTROLLER:PLAINTEXT,SASL_PLAINTEXT:SASL_PLAINTEXT,SESSIONS:SASL_PLAINTEXT,SSL:SSL,"
@@ -35,11 +32,7 @@ _COMMON = {
     "connection.failed.authentication.delay.ms": str(FAILED_DELAY_MS),
     "listener.name.sessions.connections.max.reauth.ms": str(SESSION_MS),
     "listener.name.ssl.ssl.client.auth": "requested",
-    **{
-        f"listener.name.{listener}.{mechanism.lower()}.sasl.jaas.config": module
-        for listener in ("sasl_plaintext", "sessions", "sasl_ssl")
-        for mechanism, module in {"PLAIN": f"{_PLAIN} {_JAAS_USERS};", **dict.fromkeys(HASHES, _SCRAM)}.items()
-    },
+    **jaas_config(PASSWORDS, ("PLAIN", *HASHES), "sasl_plaintext", "sessions", "sasl_ssl"),
 }
 _KEY = {"delegation.token.secret.key": SECRET_KEY}
 _AUTHORIZER = {

@@ -6,7 +6,6 @@ the request or to the token. The rest differs from run to run.
 
 from __future__ import annotations
 
-import hashlib
 import hmac
 import json
 import re
@@ -14,17 +13,21 @@ import ssl
 import time
 from base64 import b64encode
 from collections.abc import Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TypeAlias
 
+from fauxka.protocol.client_requests import RequestMessage
+from fauxka.protocol.messages.create_acls import CreateAclsResponse
+
+from .acls import EVERY_ACL, Acl, creating_acls, deleting_acls
+from .capture_connection import Connection
 from .case_recorder import CLOCK_SLACK_MS, Json, now_ms
 from .error_names import error_name
 from .raw_apis_security import (
     ALTER_USER_SCRAM_CREDENTIALS,
-    CREATE_ACLS,
     CREATE_DELEGATION_TOKEN,
-    DELETE_ACLS,
     DESCRIBE_DELEGATION_TOKEN,
     EXPIRE_DELEGATION_TOKEN,
     RENEW_DELEGATION_TOKEN,
@@ -32,7 +35,7 @@ from .raw_apis_security import (
 from .raw_client import Closed, RawConnection
 from .raw_schema import Api, Struct, Value
 from .sasl_client import CLOSED, HASHES, Addresses, SaslClient, ScramClient, plain
-from .scram_recorder import ITERATIONS_MIN, SALT
+from .scram_recorder import Upsertion
 from .token_brokers import ALICE, BOB, CONFIG_OF, MARKER, PASSWORDS, SECRET_KEY
 
 APPLIED_SECONDS_MAX = 30
@@ -42,11 +45,6 @@ ROUNDING_MS = 10_000
 SESSION_ROUNDING_MS = 60_000
 TOKEN_AUTH = ",tokenauth=true"
 NOT_FOUND = 62
-# The numbers of Kafka, which the captures spell for themselves.
-RESOURCES = {"DELEGATION_TOKEN": 6, "USER": 7}
-OPERATIONS = {"ALL": 2, "DESCRIBE": 8, "CREATE_TOKENS": 13, "DESCRIBE_TOKENS": 14}
-PATTERNS = {"LITERAL": 3, "PREFIXED": 4}
-DENY, ALLOW = 2, 3
 
 # Type and name; either may be null.
 Principal: TypeAlias = tuple[str | None, str | None]
@@ -168,12 +166,7 @@ class TokenScene:
     def authenticate(self, client: SaslClient, scram: ScramClient) -> None:
         """Authenticate, for the first time or again."""
         first_step = len(client.steps)
-        client.handshake(scram.mechanism)
-        client.authenticate(scram.first)
-        if client.token:
-            client.authenticate(scram.final(client.token))
-            if client.token:
-                assert scram.is_signature(client.token), "the server has another credential"
+        client.log_in_by_scram(scram)
         self._add_steps(client, first_step)
 
     def log_in_by_plain(self, name: str, password: str) -> None:
@@ -201,23 +194,17 @@ class TokenScene:
         resource: tuple[str, str],
         *,
         pattern: str = "LITERAL",
-        permission: int = ALLOW,
+        permission: str = "ALLOW",
     ) -> None:
         """Create an ACL. resource: its type and name."""
         resource_type, name = resource
-        creation: dict[str, Value] = {
-            "resource_type": RESOURCES[resource_type],
-            "resource_name": name,
-            "resource_pattern_type": PATTERNS[pattern],
-            "principal": f"User:{principal}",
-            "operation": OPERATIONS[operation],
-            "permission_type": permission,
-        }
-        answer = self._connection("ANONYMOUS on PLAINTEXT").call(CREATE_ACLS, 3, {"creations": [creation]})
-        assert not any(result.integer("error_code") for result in answer.structs("results")), answer
-        word = "DENY" if permission == DENY else "ALLOW"
+        response = self._call_admin(
+            creating_acls(Acl(resource_type, name, operation, permission, pattern, f"User:{principal}"))
+        )
+        assert isinstance(response, CreateAclsResponse)
+        assert not any(result.error_code for result in response.results), response
         shown = self._tokens[name].name if name in self._tokens else name
-        self.steps.append(f"ACL: {word} {principal} {operation} on {resource_type} {pattern} {shown}")
+        self.steps.append(f"ACL: {permission} {principal} {operation} on {resource_type} {pattern} {shown}")
         self._has_acls = True
         # The broker applies the ACLs of a change after its tokens.
         self._mark()
@@ -231,7 +218,7 @@ class TokenScene:
         self.steps = []
         self._tokens = {}
         if self._has_acls:
-            self._connection("ANONYMOUS on PLAINTEXT").call(DELETE_ACLS, 3, {"filters": [{}]})
+            self._call_admin(deleting_acls(EVERY_ACL))
             self._mark()
             self._mark()
             self._has_acls = False
@@ -256,17 +243,15 @@ class TokenScene:
 
     def _create_scram_user(self) -> None:
         """Give alice a SCRAM credential beside its password for PLAIN."""
-        salted = hashlib.pbkdf2_hmac("sha256", PASSWORDS[ALICE].encode(), SALT, ITERATIONS_MIN)
-        upsertion: dict[str, Value] = {
-            "name": ALICE,
-            "mechanism": 1,
-            "iterations": ITERATIONS_MIN,
-            "salt": SALT,
-            "salted_password": salted,
-        }
+        upsertion = Upsertion(ALICE, password=PASSWORDS[ALICE]).sent()
         connection = self._connection("ANONYMOUS on PLAINTEXT")
         answer = connection.call(ALTER_USER_SCRAM_CREDENTIALS, 0, {"deletions": [], "upsertions": [upsertion]})
         assert not any(result.integer("error_code") for result in answer.structs("results")), answer
+
+    def _call_admin(self, request: RequestMessage) -> object:
+        """Return the response to a request for ACLs, of version 3."""
+        with closing(Connection(self._addresses["PLAINTEXT"])) as connection:
+            return connection.call(request, 3)
 
     def _client(self, listener: str) -> SaslClient:
         """Connect for a login of the case."""

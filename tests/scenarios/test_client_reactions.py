@@ -10,42 +10,42 @@ OUT_OF_ORDER = "OUT_OF_ORDER_SEQUENCE_NUMBER"
 FENCED = "INVALID_PRODUCER_EPOCH"
 UNKNOWN = "UNKNOWN_PRODUCER_ID"
 
-# A is appended, and B is refused once; the result of B and C is compared.
-FILE = """
+
+def steps_of(batch: str) -> str:
+    """Return the steps that send a batch and wait until it has its result."""
+    return f'''[[steps]]
+do = "send"
+batches = ["{batch}"]
+[[steps]]
+do = "settle"
+'''
+
+
+def refusal_by(error: str) -> str:
+    """Return the scenario in which A is appended, and B is refused once; the result of B and C is compared."""
+    return f"""
 title = "a refusal"
 story = "B is refused once, then C is sent."
 [batches]
 A = "0..4"
 B = "5..9"
 C = "10..14"
-[[steps]]
-do = "send"
-batches = ["A"]
-[[steps]]
-do = "settle"
+{steps_of("A")}
 [[steps]]
 do = "arm"
 name = "B is refused once"
 batches = ["B"]
 point = "received"
 action = {{ kind = "error", error = "{error}" }}
-[[steps]]
-do = "send"
-batches = ["B"]
-[[steps]]
-do = "settle"
-[[steps]]
-do = "send"
-batches = ["C"]
-[[steps]]
-do = "settle"
+{steps_of("B")}
+{steps_of("C")}
 [[expect]]
 """
 
 
 def reaction(client: NamedClient, error: str) -> list[str]:
     """Return producer id, epoch, base sequence and decision of each batch after A."""
-    report = run(parse_scenario("reaction", FILE.format(error=error)), client)
+    report = run(parse_scenario("reaction", refusal_by(error)), client)
     decided = [moment for moment in report.timeline if moment.kind == "decision"]
     return [
         f"{batch.producer_id}/{batch.producer_epoch}:{batch.base_sequence} {moment.error or moment.decision}"
@@ -107,21 +107,13 @@ name = "the response to A has a throttle time"
 batches = ["A"]
 point = "applied"
 action = {{ kind = "throttle", ms = {THROTTLE_TIME_MS} }}
-[[steps]]
-do = "send"
-batches = ["A"]
-[[steps]]
-do = "settle"
-[[steps]]
-do = "send"
-batches = ["B"]
-[[steps]]
-do = "settle"
+{steps_of("A")}
+{steps_of("B")}
 [[expect]]
 log = {{ 0 = ["A", "B"] }}
 """
 # A exceeds the quota by so much that the broker mutes the connection for longer than a client waits for a response.
-MUTED = """
+MUTED = f"""
 title = "a throttle time above the request timeout"
 story = "A exceeds the quota, then B is sent."
 request_ms = 700
@@ -132,18 +124,10 @@ B = "200..204"
 do = "set_quota"
 key = "producer_byte_rate"
 value = 500
-[[steps]]
-do = "send"
-batches = ["A"]
-[[steps]]
-do = "settle"
-[[steps]]
-do = "send"
-batches = ["B"]
-[[steps]]
-do = "settle"
+{steps_of("A")}
+{steps_of("B")}
 [[expect]]
-log = { 0 = ["A", "B"] }
+log = {{ 0 = ["A", "B"] }}
 """
 
 

@@ -16,13 +16,10 @@ from fauxka.protocol.batches.record_batch import Compression
 from fauxka.testing import AsyncBroker
 from fauxka.testing.topics import SeedFields
 
-from ..broker.loop_pauses import LoopPauses, measured_loop
+from ..broker.loop_pauses import PAUSE_SECONDS_MAX, LoopPauses, measured_loop
 from ..broker.transactional_client import SECONDS_MAX, TransactionalClient
 from ..protocol.batch_bytes import batch, records
 from ..protocol.batch_bytes import record as record_bytes
-
-# Of processor time: as for requests, the longest that one callback may hold the event loop.
-PAUSE_SECONDS_MAX = 0.25
 
 
 @pytest_asyncio.fixture

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import time
-from collections.abc import Callable
 from errno import EIO
 from pathlib import Path
 from typing import Literal
@@ -17,6 +15,7 @@ from fauxka.testing import Broker
 
 from ..broker.long_requests import create_topics, describe_configs
 from ..broker.raw_client import TOPIC, RawClient
+from ..broker.running_node import wait_until
 from ..broker.steered_file_system import SteeredFileSystem
 from ..broker.wire_connection import WireConnection
 from .test_long_produce import TOPIC as LONG_TOPIC
@@ -41,12 +40,6 @@ def create_topic(broker: Broker, name: str = TOPIC) -> None:
 def appended(broker: Broker) -> int:
     """Return the number of records that were appended to the topic, deleted ones included."""
     return broker.call(lambda: broker.cluster.node.replicas.partition_of(TOPIC, 0).log.log_end_offset)
-
-
-def wait_until(is_so: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + SECONDS_MAX
-    while not is_so():
-        assert time.monotonic() < deadline, "it never was"
 
 
 def has_waiting_fetch(broker: Broker) -> bool:

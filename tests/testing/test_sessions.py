@@ -9,6 +9,7 @@ import httpx
 import pytest
 from confluent_kafka import KafkaError, Producer
 
+from fauxka.scenarios.clients.login import OAUTHBEARER, Login
 from fauxka.testing import AsyncBroker, Broker, CallError, ConfigError, RuleError
 from fauxka.testing.remote_broker import RemoteBroker
 
@@ -20,7 +21,6 @@ SECONDS_MAX = 20
 TOPIC = "orders"
 USERS = {"alice": "alice-secret", "bob": "bob-secret"}
 ALICE, BOB = "User:alice", "User:bob"
-OAUTHBEARER = "OAUTHBEARER"
 
 
 @pytest.fixture
@@ -39,9 +39,7 @@ def login(connection: Raw, user: str = "alice", password: str | None = None) -> 
 
 def token_of(url: str, user: str = "alice") -> bytes:
     """Return the first message of OAUTHBEARER with a token of the endpoint."""
-    form = {"grant_type": "client_credentials"}
-    token = httpx.post(url, data=form, auth=(user, USERS[user])).json()["access_token"]
-    return f"n,,\x01auth=Bearer {token}\x01\x01".encode()
+    return Login(OAUTHBEARER, user, USERS[user], url).first_message()
 
 
 def refusal_of(connection: Raw, token: bytes) -> bytes:

@@ -53,6 +53,7 @@ from fauxka.protocol.messages.txn_offset_commit import (
 from ..blocking_client import BlockingClient
 from ..moved_leaders import move_leader
 from ..running_cluster import RunningCluster
+from ..running_node import wait_until
 
 GROUP, ID, TOPIC = "readers", "tx", "orders"
 NODES = (1, 2, 3)
@@ -241,13 +242,6 @@ def _find_unless(find: Callable[[int], Node | None], isolated: set[int], node_id
 def scene() -> Iterator[Scene]:
     with RunningCluster(**{"group.initial.rebalance.delay.ms": "0"}) as running, ExitStack() as stack:
         yield Scene(running, {node_id: stack.enter_context(running.client(node_id)) for node_id in NODES})
-
-
-def wait_until(is_so: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + SECONDS_MAX
-    while not is_so():
-        assert time.monotonic() < deadline, "it does not happen"
-        time.sleep(0.02)
 
 
 # -- groups

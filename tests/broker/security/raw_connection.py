@@ -5,15 +5,16 @@ import ssl
 import struct
 
 from fauxka.protocol.api_keys import APIS, ApiKey
-from fauxka.protocol.client_requests import RequestMessage
+from fauxka.protocol.client_requests import RequestMessage, request_frame
 from fauxka.protocol.messages.metadata import MetadataRequest, MetadataResponse
 from fauxka.protocol.messages.sasl_authenticate import SaslAuthenticateRequest, SaslAuthenticateResponse
 from fauxka.protocol.messages.sasl_handshake import SaslHandshakeRequest, SaslHandshakeResponse
-from fauxka.protocol.primitives import Reader, Writer
+from fauxka.protocol.primitives import Reader
 from fauxka.testing import AsyncBroker, Broker
 
 SECONDS_MAX = 10.0
 METADATA_VERSION = 8
+CORRELATION_ID = 7
 
 
 class Raw:
@@ -65,15 +66,7 @@ class Raw:
         return None if answer is None else answer[4:]
 
     def send_request(self, key: ApiKey, version: int, message: RequestMessage) -> None:
-        writer = Writer()
-        writer.int16(key)
-        writer.int16(version)
-        writer.int32(7)
-        writer.nullable_string("test")
-        if version >= APIS[key].flexible_since:
-            writer.unsigned_varint(0)
-        message.write(writer, version)
-        self.send(bytes(writer.buffer))
+        self.socket.sendall(request_frame(APIS[key], version, CORRELATION_ID, message))
 
     def handshake(self, mechanism: str = "PLAIN", version: int = 1) -> SaslHandshakeResponse | None:
         answer = self.request(ApiKey.SASL_HANDSHAKE, version, SaslHandshakeRequest(mechanism=mechanism))

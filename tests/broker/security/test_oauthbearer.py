@@ -36,7 +36,7 @@ from fauxka.broker.security.users import Users
 from fauxka.protocol.frames import FrameError
 
 from ...golden.case_recorder import Json
-from ...golden.oauth_tokens import Jws, base64url, rsa_jwk, rsa_key
+from ...golden.oauth_tokens import FirstMessage, Jws, base64url, rsa_jwk, rsa_key
 from ...serving_process import POLL_SECONDS
 
 NOW_MS = 1_700_000_000_000
@@ -48,7 +48,7 @@ TIMES = RefreshTimes(refresh_ms=3_600_000, backoff_ms=1, backoff_max_ms=10)
 
 
 def message_of(token: str) -> bytes:
-    return f"n,,\x01auth=Bearer {token}\x01\x01".encode()
+    return FirstMessage(token).data()
 
 
 def exchange_of(validator: TokenValidator, now_ms: int = NOW_MS) -> OauthBearerExchange:
@@ -389,6 +389,6 @@ def test_authorization_id_must_be_the_principal() -> None:
     token = Jws({"sub": "alice", "exp": NOW_MS // 1000 + 60}).text()
     exchange = exchange_of(UNSECURED)
 
-    exchange.evaluate(f"n,a=alice,\x01auth=Bearer {token}\x01\x01".encode())
+    exchange.evaluate(FirstMessage(token, authorization="a=alice").data())
 
     assert exchange.result is not None and exchange.result.principal == Principal("alice")

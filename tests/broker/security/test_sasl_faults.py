@@ -1,8 +1,6 @@
 """Fault rules on SaslHandshake and SaslAuthenticate, and rules that match a principal or a mechanism."""
 
-import json
 import time
-from base64 import urlsafe_b64encode
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -16,6 +14,7 @@ from fauxka.protocol.messages.metadata import MetadataRequest, MetadataRequestTo
 from fauxka.protocol.messages.sasl_authenticate import SaslAuthenticateRequest, SaslAuthenticateResponse
 from fauxka.testing import Broker, RuleError
 
+from ...golden.oauth_tokens import FirstMessage, Jws
 from ...golden.sasl_client import ScramClient, plain
 from .raw_connection import Raw
 from .secured_broker import secured_broker
@@ -41,9 +40,7 @@ def connection(broker: Broker) -> Iterator[Raw]:
 
 def bearer(user: str = "alice") -> bytes:
     """Return the first message of OAUTHBEARER with an unsecured token."""
-    parts: list[dict[str, object]] = [{"alg": "none"}, {"sub": user, "exp": int(time.time()) + 600}]
-    token = ".".join(urlsafe_b64encode(json.dumps(part).encode()).rstrip(b"=").decode() for part in parts)
-    return f"n,,\x01auth=Bearer {token}.\x01\x01".encode()
+    return FirstMessage(Jws({"sub": user, "exp": "now+600"})).data()
 
 
 def rejected(broker: Broker, mechanism: str, *tokens: bytes) -> list[tuple[int, str | None, bytes]]:
@@ -73,7 +70,7 @@ def test_rejected_user_gets_the_response_to_an_unknown_user(
 
 
 def test_rejected_bearer_token_is_refused_as_an_invalid_one(broker: Broker) -> None:
-    expected = rejected(broker, "OAUTHBEARER", b"n,,\x01auth=Bearer a.b.c\x01\x01", ACKNOWLEDGEMENT)
+    expected = rejected(broker, "OAUTHBEARER", FirstMessage("a.b.c").data(), ACKNOWLEDGEMENT)
     rule = broker.faults.rejected_login(principal=ALICE)
 
     assert rejected(broker, "OAUTHBEARER", bearer(), ACKNOWLEDGEMENT) == expected

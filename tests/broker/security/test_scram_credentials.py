@@ -92,11 +92,7 @@ def logs_in(address: str, user: str = BOB, password: str = BOBS_SECRET, mechanis
     """Whether SCRAM with this password succeeds."""
     client = SaslClient({"SASL_PLAINTEXT": address}, "SASL_PLAINTEXT")
     with closing(client.connection):
-        scram = ScramClient(mechanism, user, password)
-        client.handshake(mechanism)
-        client.authenticate(scram.first)
-        if client.token:
-            client.authenticate(scram.final(client.token))
+        client.log_in_by_scram(ScramClient(mechanism, user, password))
         return bool(client.token)
 
 

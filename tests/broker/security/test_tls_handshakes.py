@@ -13,6 +13,7 @@ import pytest
 from fauxka.broker.network.socket_server import TLS_HANDSHAKE_SECONDS_MAX
 
 from ...serving_process import Serving, serving, stop
+from ..running_node import wait_until
 
 CONNECTIONS = 1000
 SECONDS_MAX = 60
@@ -56,13 +57,6 @@ def kilobytes_of(broker: Serving) -> int:
 
 def descriptors_of(broker: Serving) -> int:
     return len(os.listdir(f"/proc/{broker.process.pid}/fd"))
-
-
-def wait_until(is_met: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + SECONDS_MAX
-    while not is_met():
-        assert time.monotonic() < deadline
-        time.sleep(0.05)
 
 
 def fail_by_silence(broker: Serving) -> None:

@@ -71,11 +71,7 @@ class TokenClient:
 def begin_log_in(address: str, token: Token, mechanism: str = SHA_256) -> SaslClient:
     """Log in with a token. Its last token is empty if the login has failed."""
     client = SaslClient({LISTENER: address}, LISTENER)
-    scram = ScramClient(mechanism, token.token_id, token.password, extensions=",tokenauth=true")
-    client.handshake(mechanism)
-    client.authenticate(scram.first)
-    if client.token:
-        client.authenticate(scram.final(client.token))
+    client.log_in_by_scram(ScramClient(mechanism, token.token_id, token.password, extensions=",tokenauth=true"))
     return client
 
 

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
+from fauxka.protocol.client_requests import RequestMessage
 from fauxka.protocol.messages.add_raft_voter import AddRaftVoterRequest
 from fauxka.protocol.messages.alter_client_quotas import (
     AlterClientQuotasRequest,
@@ -42,7 +43,6 @@ from fauxka.protocol.messages.update_features import FeatureUpdateKey, UpdateFea
 from ..acl_recorder import AclCase, each
 from ..acl_scene import MISSING_ID, Scene
 from ..acls import Acls, on, on_cluster, on_topic
-from ..capture_connection import Request
 
 TIMEOUT_MS = 10_000
 METADATA_TOPIC = "__cluster_metadata"
@@ -59,7 +59,7 @@ class ClusterApi:
     version: int
     operation: str
     lesser: str
-    request_for: Callable[[str], Request]
+    request_for: Callable[[str], RequestMessage]
 
     def cases(self) -> list[AclCase]:
         """Return a case for each set of ACLs."""

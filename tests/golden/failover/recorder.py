@@ -13,6 +13,7 @@ from collections.abc import Callable, Generator, Iterable, Sequence
 from contextlib import contextmanager
 from typing import TextIO
 
+from fauxka.protocol.client_requests import RequestMessage
 from fauxka.protocol.messages.create_topics import CreateTopicsResponse
 from fauxka.protocol.messages.describe_configs import (
     DescribeConfigsRequest,
@@ -29,7 +30,7 @@ from fauxka.protocol.messages.incremental_alter_configs import (
 )
 from fauxka.protocol.messages.metadata import MetadataResponse, MetadataResponseTopic
 
-from ..capture_connection import CLIENT_ID, Connection, ConnectionClosedError, Request
+from ..capture_connection import CLIENT_ID, Connection, ConnectionClosedError
 from ..capture_nodes import sort_hash_maps
 from ..capture_normal_form import Json, NormalForm
 from .cluster_control import CONTROLLER, ClusterControl
@@ -146,7 +147,7 @@ class FailoverRecorder:
         """Wait for a topic no longer, because it was deleted."""
         del self._topics[topic.name]
 
-    def case(self, node: int, case: str, version: int, request: Request) -> object | None:
+    def case(self, node: int, case: str, version: int, request: RequestMessage) -> object | None:
         """Send the request to a node, write the line, return the response (None where the connection was closed)."""
         response: object | None = None
 
@@ -164,7 +165,7 @@ class FailoverRecorder:
         node: int,
         case: str,
         version: int,
-        request: Request,
+        request: RequestMessage,
         is_done: Callable[[object], bool] = lambda _: True,
     ) -> object:
         """Send the request until a response is_done and has no error of a coordinator that is not ready; write that.
@@ -185,16 +186,16 @@ class FailoverRecorder:
         """Write name in the place of a text that differs from run to run."""
         self._names[text] = name
 
-    def each_version(self, node: int, case: str, versions: Iterable[int], request: Request) -> None:
+    def each_version(self, node: int, case: str, versions: Iterable[int], request: RequestMessage) -> None:
         """Record the request in each version."""
         for version in versions:
             self.case(node, case, version, request)
 
-    def timed_case(self, node: int, case: str, version: int, request: Request, *, bound_ms: int) -> None:
+    def timed_case(self, node: int, case: str, version: int, request: RequestMessage, *, bound_ms: int) -> None:
         """Record the request, and whether the response came before or after bound_ms."""
         self.waiting(node, case, version, request, arrives=False).finish(bound_ms=bound_ms)
 
-    def waiting(self, node: int, case: str, version: int, request: Request, *, arrives: bool = True) -> Waiting:
+    def waiting(self, node: int, case: str, version: int, request: RequestMessage, *, arrives: bool = True) -> Waiting:
         """Send a request whose response comes later. arrives: give it time to reach the broker."""
         waiting = Waiting(self, Connection(self._control.address(node)), f"node {node}: {case}", request)
         waiting.send(version)
@@ -202,7 +203,7 @@ class FailoverRecorder:
             time.sleep(ARRIVAL_SECONDS)
         return waiting
 
-    def without_answer(self, node: int, case: str, version: int, request: Request) -> None:
+    def without_answer(self, node: int, case: str, version: int, request: RequestMessage) -> None:
         """Send a request that has no response (acks 0), and record whether the connection stays open."""
         connection = Connection(self._control.address(node))
         connection.start(request, version)
@@ -216,7 +217,7 @@ class FailoverRecorder:
         connection.close()
         self.write(f"node {node}: {case}", request, version, outcome, {})
 
-    def call(self, node: int, version: int, request: Request) -> object:
+    def call(self, node: int, version: int, request: RequestMessage) -> object:
         """Send the request to a node without writing a line, on a connection of its own unless there is a kept one."""
         if node in self._kept:
             return self._kept[node].call(request, version)
@@ -250,7 +251,7 @@ class FailoverRecorder:
         sort_hash_maps(answer)
         return answer
 
-    def write(self, case: str, request: Request, version: int, answer: Json, remarks: dict[str, Json]) -> None:
+    def write(self, case: str, request: RequestMessage, version: int, answer: Json, remarks: dict[str, Json]) -> None:
         """Write one line."""
         api = type(request).__name__.removesuffix("Request")
         line: dict[str, Json] = {"case": f"{self._scene}: {case}", "api": api, "version": version}

@@ -5,10 +5,11 @@ import time
 from collections.abc import Callable
 from typing import Protocol
 
+from fauxka.protocol.client_requests import RequestMessage
 from fauxka.protocol.messages.fetch import FetchRequest
 from fauxka.protocol.messages.produce import ProduceRequest
 
-from ..capture_connection import Connection, Request
+from ..capture_connection import Connection
 from ..capture_normal_form import Json
 
 
@@ -19,7 +20,7 @@ class Writer(Protocol):
         """Return the response in the form of the captures."""
         ...
 
-    def write(self, case: str, request: Request, version: int, answer: Json, remarks: dict[str, Json]) -> None:
+    def write(self, case: str, request: RequestMessage, version: int, answer: Json, remarks: dict[str, Json]) -> None:
         """Write one line."""
         ...
 
@@ -27,7 +28,7 @@ class Writer(Protocol):
 class Waiting:
     """A request that was sent and whose response is recorded later; a thread takes the response when it comes."""
 
-    def __init__(self, recorder: Writer, connection: Connection, case: str, request: Request) -> None:
+    def __init__(self, recorder: Writer, connection: Connection, case: str, request: RequestMessage) -> None:
         self._recorder = recorder
         self._connection = connection
         self._case = case
@@ -61,6 +62,6 @@ class Waiting:
         self._connection.close()
 
 
-def _own_wait_ms(request: Request) -> int:
+def _own_wait_ms(request: RequestMessage) -> int:
     assert isinstance(request, FetchRequest | ProduceRequest), request
     return request.max_wait_ms if isinstance(request, FetchRequest) else request.timeout_ms

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
+from ..case_recorder import in_order
 from ..token_brokers import ADMIN, ALICE, BOB, CAROL
-from ..token_recorder import DENY, Principal, Token, TokenScene, user
+from ..token_recorder import Principal, Token, TokenScene, user
 from .steps import (
     DAY_MS,
     HOUR_MS,
@@ -18,7 +19,6 @@ from .steps import (
     create,
     described,
     expire,
-    in_order,
     moment,
     on_token,
     renew,
@@ -113,11 +113,11 @@ def permissions_for_owners() -> dict[str, Steps]:
         ),
         "create for bob, who is denied": in_order(
             _allowed("CREATE_TOKENS", "*"),
-            lambda scene: scene.allow(ALICE, "CREATE_TOKENS", ("USER", "User:bob"), permission=DENY),
+            lambda scene: scene.allow(ALICE, "CREATE_TOKENS", ("USER", "User:bob"), permission="DENY"),
             create(owner=user(BOB)),
         ),
         "create for oneself although denied": in_order(
-            lambda scene: scene.allow(ALICE, "CREATE_TOKENS", ("USER", "User:alice"), permission=DENY),
+            lambda scene: scene.allow(ALICE, "CREATE_TOKENS", ("USER", "User:alice"), permission="DENY"),
             create(owner=user(ALICE)),
         ),
         "create without permission for bob, with a renewer of another type": create(

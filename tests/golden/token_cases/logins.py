@@ -12,6 +12,8 @@ from ..token_recorder import NO_TOKEN, Token, TokenScene, scram_of, scram_user, 
 from .steps import (
     HOUR_MS,
     Steps,
+    changes_by,
+    creations_by,
     expire,
     moment,
     on_token,
@@ -148,16 +150,8 @@ def _renewed_in_vain(scene: TokenScene, token: Token) -> None:
 def requests_by_token() -> dict[str, Steps]:
     def requests(scene: TokenScene, token: Token) -> None:
         client = scene.log_in(token)
-        scene.create(client)
-        scene.create(client, owner=user(ALICE))
-        scene.create(client, owner=user(BOB))
-        scene.create(client, renewers=(("Group", BOB),))
-        scene.describe(client)
-        scene.describe(client, [])
-        scene.renew(token, client)
-        scene.renew(NO_TOKEN, client)
-        scene.expire(token, client)
-        scene.expire(NO_TOKEN, client)
+        creations_by(scene, client, ALICE, BOB)
+        changes_by(scene, client, token, NO_TOKEN)
 
     return {
         "requests of a client with a token": on_token(requests),

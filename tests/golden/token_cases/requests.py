@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
+from ..case_recorder import in_order
 from ..token_brokers import ADMIN, ALICE, BOB, CAROL, MARKER
-from ..token_recorder import DENY, NO_TOKEN, Principal, Token, TokenScene, user
+from ..token_recorder import NO_TOKEN, Principal, Token, TokenScene, user
 from .steps import (
     Steps,
+    changes_by,
     create,
-    in_order,
+    creations_by,
 )
 
 
@@ -74,7 +76,7 @@ def permissions() -> dict[str, Steps]:
 
     def denied(scene: TokenScene) -> None:
         token = scene.create()
-        scene.allow(ALICE, "DESCRIBE", ("DELEGATION_TOKEN", token.token_id), permission=DENY)
+        scene.allow(ALICE, "DESCRIBE", ("DELEGATION_TOKEN", token.token_id), permission="DENY")
         scene.describe()
 
     return {
@@ -95,15 +97,8 @@ def listeners() -> dict[str, Steps]:
     def requests(by: str) -> Steps:
         def run(scene: TokenScene) -> None:
             token = scene.create()
-            scene.create(by)
-            scene.create(by, owner=user(BOB))
-            scene.create(by, renewers=(("Group", BOB),))
-            scene.describe(by)
-            scene.describe(by, [])
-            scene.renew(token, by)
-            scene.renew(NO_TOKEN, by)
-            scene.expire(token, by)
-            scene.expire(NO_TOKEN, by)
+            creations_by(scene, by, BOB)
+            changes_by(scene, by, token, NO_TOKEN)
 
         return run
 
