@@ -123,6 +123,12 @@ def test_quotas_are_listed_and_deleted_by_names(
     assert len(quotas.list()) == 5 - len(found)
 
 
+def test_page_is_no_name_to_list(broker: Broker, serving_remote: RemoteBroker) -> None:
+    for quotas in (broker.quotas, serving_remote.quotas):
+        with pytest.raises(RuleError, match="since"):
+            quotas.list(since=1)  # type: ignore[call-arg] # pyright: ignore[reportCallIssue]
+
+
 def test_async_broker_has_the_same_calls() -> None:
     async def use() -> list[int]:
         async with AsyncBroker() as broker:
