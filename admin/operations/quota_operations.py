@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Annotated
 
 from msgspec import UNSET, Meta, Struct, UnsetType, to_builtins
@@ -93,7 +93,7 @@ async def set_quotas(control: Control, body: EntityQuotas) -> EntityQuotas:
         names, changes = _names_and_changes(body)
         hosts = yield from find_hosts([names.get(IP)])
         entity = _checked_entity(body, names, changes, hosts)
-        control.cluster.controller.alter_client_quotas([Alteration(entity, changes)])
+        control.cluster.controller.alter_client_quotas([Alteration(entity, changes)], hosts)
         yield from wait_until_saved(control)
         return _quotas_of(entity, control.cluster.image.client_quotas.quotas_of(entity))
 
@@ -110,7 +110,7 @@ async def delete_quotas(control: Control, query: QuotaMatch) -> QuotaList:
         for each in found:
             items.append(_quotas_of(*each))
             yield None
-        control.cluster.controller.alter_client_quotas(deletions)
+        control.cluster.controller.alter_client_quotas(deletions, {})
         yield from wait_until_saved(control)
         return QuotaList(items=items)
 
@@ -136,7 +136,7 @@ def _names_and_changes(quotas: EntityQuotas) -> tuple[dict[str, str | None], dic
 
 
 def _checked_entity(
-    body: EntityQuotas, names: Mapping[str, str | None], changes: Mapping[str, float | None], hosts: set[str]
+    body: EntityQuotas, names: Mapping[str, str | None], changes: Mapping[str, float | None], hosts: Collection[str]
 ) -> QuotaEntity:
     """Return the entity. Raises CallError 400, with Kafka's message, for a name or a quota that Kafka refuses."""
     if not names:

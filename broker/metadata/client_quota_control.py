@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import math
 import socket
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from enum import IntEnum
+from functools import partial
 from ipaddress import ip_address
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -30,7 +31,6 @@ from .client_quotas_image import (
 if TYPE_CHECKING:
     from ...protocol.messages.alter_client_quotas import RequestEntryData
     from ...protocol.messages.describe_client_quotas import DescribeClientQuotasRequest
-    from .client_quotas_image import ClientQuotasImage
 
 # A value of the types LONG and INT may differ by this much from an integer.
 _FRACTION_MAX = 1e-6
@@ -150,7 +150,7 @@ def is_address(text: str) -> bool:
 
 
 def addresses_of(host: str) -> set[str]:
-    """Return the IP addresses of a host; none if it is unknown. May wait for the network."""
+    """Return the IP addresses of a host; none if it is unknown. Waits for the network."""
     try:
         return {str(info[4][0]) for info in socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)}
     # UnicodeError: the name is none of DNS, such as "a..b".
@@ -158,12 +158,15 @@ def addresses_of(host: str) -> set[str]:
         return set()
 
 
-def find_hosts(addresses: Iterable[str | None]) -> Steps[set[str]]:
-    """Return those of the addresses that are no IP addresses and the names of known hosts."""
-    names = {address for address in addresses if address and not is_address(address)}
-    if not names:
-        return set()
-    return (yield from in_thread(lambda: {name for name in names if addresses_of(name)}))
+def find_hosts(names: Iterable[str | None]) -> Steps[Mapping[str, Collection[str]]]:
+    """Return those of the names that are no IP addresses and belong to known hosts, with the addresses of the host."""
+    hosts: dict[str, Collection[str]] = {}
+    for name in names:
+        yield None
+        if name and name not in hosts and not is_address(name):
+            # One name at a time, because other requests wait for the thread.
+            hosts[name] = yield from in_thread(partial(addresses_of, name))
+    return {name: addresses for name, addresses in hosts.items() if addresses}
 
 
 class QuotaFilter:
@@ -214,11 +217,6 @@ def _check_match(match_type: MatchType, match: str | None) -> None:
             raise _invalid("Request specified MATCH_TYPE_EXACT, but set match string to null.")
     elif match is not None:
         raise _invalid(f"Request specified MATCH_TYPE_{match_type.name}, but also specified a match string.")
-
-
-def find_entities(image: ClientQuotasImage, quota_filter: QuotaFilter) -> list[tuple[QuotaEntity, Mapping[str, float]]]:
-    """Return the entities that match, with their quotas."""
-    return [(entity, quotas) for entity, quotas in image if quota_filter.matches(entity)]
 
 
 def _invalid(message: str) -> KafkaError:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 
 USER, CLIENT_ID, IP = "user", "client-id", "ip"
 PRODUCER_BYTE_RATE = "producer_byte_rate"
@@ -24,13 +24,14 @@ def entity_of(names: Mapping[str, str | None]) -> QuotaEntity:
 
 
 class ClientQuotasImage:
-    """The quotas of each entity that has some, by key."""
+    """The quotas of each entity that has some, by key, and the IP addresses of the hosts among the entities."""
 
-    __slots__ = ("_quotas",)
+    __slots__ = ("_addresses", "_quotas")
 
     def __init__(self) -> None:
         """Create it without quotas."""
         self._quotas: dict[QuotaEntity, dict[str, float]] = {}
+        self._addresses: dict[QuotaEntity, Collection[str]] = {}
 
     def __iter__(self) -> Iterator[tuple[QuotaEntity, Mapping[str, float]]]:
         """Return the entities with their quotas by key."""
@@ -64,11 +65,28 @@ class ClientQuotasImage:
             quotas[key] = value
         if not quotas:
             del self._quotas[entity]
+            self._addresses.pop(entity, None)
+
+    def set_hosts(self, hosts: Mapping[str, Collection[str]]) -> None:
+        """Keep the addresses of the hosts that have a quota. Only the controller and recovery call this."""
+        for host, addresses in hosts.items():
+            entity = ((IP, host),)
+            if entity in self._quotas:
+                self._addresses[entity] = addresses
+
+    def limits_of_addresses(self) -> Iterator[tuple[str | None, float]]:
+        """Yield each IP address with a quota of connections, and the quota. None is the default of all others."""
+        for entity, quotas in self._quotas.items():
+            kind, name = entity[0]
+            if kind == IP and CONNECTION_CREATION_RATE in quotas:
+                for address in self._addresses.get(entity, (name,)):
+                    yield address, quotas[CONNECTION_CREATION_RATE]
 
     def copy(self) -> ClientQuotasImage:
         """Return the quotas as they are now; later changes are not in it."""
         copied = ClientQuotasImage()
         copied._quotas = {entity: dict(quotas) for entity, quotas in self._quotas.items()}
+        copied._addresses = dict(self._addresses)
         return copied
 
     def find_for_client(self, key: str, user: str, client_id: str) -> tuple[QuotaEntity, float] | None:

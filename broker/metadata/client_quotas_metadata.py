@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ...protocol.error_codes import KafkaError
-from .client_quota_control import check_alteration
+from .client_quota_control import addresses_of, check_alteration, is_address
 from .client_quotas_image import CLIENT_ID, IP, USER, ClientQuotasImage
 from .metadata_fields import Fields, any_text, items, json_object, wrong
 
@@ -30,6 +30,8 @@ def client_quotas_of(value: object, place: str) -> ClientQuotasImage:
             raise wrong(f"{at}.entity", dict(entity), "an entity once")
         for key, limit in changes.items():
             quotas.set(entity, key, limit)
+    hosts = [name for entity, _ in quotas for kind, name in entity if kind == IP and name and not is_address(name)]
+    quotas.set_hosts({name: addresses_of(name) for name in hosts})
     return quotas
 
 

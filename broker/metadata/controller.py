@@ -318,8 +318,8 @@ class Controller:
 
     # -- client quotas
 
-    def alter_client_quotas(self, alterations: Iterable[Alteration]) -> None:
-        """Change the quotas of the entities. The caller has validated them."""
+    def alter_client_quotas(self, alterations: Iterable[Alteration], hosts: Mapping[str, Collection[str]]) -> None:
+        """Change the quotas of the entities. The caller has validated them. hosts: those of find_hosts."""
         quotas = self.image.client_quotas
         changes = [
             (entity, key, value)
@@ -329,6 +329,7 @@ class Controller:
         ]
         for entity, key, value in changes:
             quotas.set(entity, key, value)
+        quotas.set_hosts(hosts)
         if changes:
             self.apply_client_quotas()
             self.metadata_changed()

@@ -15,7 +15,6 @@ from collections.abc import Callable
 from ipaddress import ip_address
 from typing import TYPE_CHECKING, TypeVar
 
-from ..metadata.client_quota_control import addresses_of, is_address
 from ..metadata.client_quotas_image import (
     CONNECTION_CREATION_RATE,
     CONSUMER_BYTE_RATE,
@@ -70,19 +69,10 @@ class ClientQuotas:
         self.quotas_changed()
 
     def quotas_changed(self) -> None:
-        """Apply the quotas of addresses. May wait for the network, if one is of a host."""
-        self._limit_of_address = {}
-        self._default_limit = None
-        for entity, quotas in self._image():
-            names = dict(entity)
-            if IP not in names or CONNECTION_CREATION_RATE not in quotas:
-                continue
-            host, limit = names[IP], quotas[CONNECTION_CREATION_RATE]
-            if host is None:
-                self._default_limit = limit
-            else:
-                addresses = {host} if is_address(host) else addresses_of(host)
-                self._limit_of_address.update({_normal(address): limit for address in addresses})
+        """Apply the quotas of addresses."""
+        limits = dict(self._image().limits_of_addresses())
+        self._default_limit = limits.pop(None, None)
+        self._limit_of_address = {_normal(address): limit for address, limit in limits.items() if address is not None}
 
     # -- bytes
 

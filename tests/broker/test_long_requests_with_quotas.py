@@ -29,7 +29,7 @@ LISTS = ["CreateAcls-creations", "Fetch-topics.partitions", "Metadata-topics", "
 @pytest.fixture(scope="module")
 def measured() -> Iterator[tuple[Node, LoopPauses]]:
     with measured_node() as (node, pauses):
-        node.call(lambda: node.cluster.controller.alter_client_quotas([Alteration(((USER, None),), QUOTAS)]))
+        node.call(lambda: node.cluster.controller.alter_client_quotas([Alteration(((USER, None),), QUOTAS)], {}))
         yield node, pauses
 
 

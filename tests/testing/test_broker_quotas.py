@@ -1,6 +1,8 @@
 """Client quotas in process and over HTTP, and the throttle times that clients get at once."""
 
 import asyncio
+import socket
+import threading
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
@@ -153,6 +155,29 @@ def test_quota_of_a_user_throttles_only_that_user() -> None:
             throttled[user] = any(event.throttle_time > 0 for event in throttle_times)
 
     assert throttled == {"alice": True, "bob": False}
+
+
+@pytest.mark.parametrize("nodes", [1, 2])
+def test_host_with_a_quota_is_not_looked_up_on_the_event_loop(monkeypatch: pytest.MonkeyPatch, nodes: int) -> None:
+    looked_up: list[bool] = []
+
+    def look_up(*arguments: Any, **options: Any) -> list[Any]:
+        looked_up.append(threading.current_thread().name == "fauxka")
+        return [(socket.AF_INET, socket.SOCK_STREAM, 6, "", ("127.0.0.1", 0))]
+
+    with Broker(nodes=nodes) as broker:
+        monkeypatch.setattr(socket, "getaddrinfo", look_up)
+        broker.quotas.set(ip="clients.test", connection_creation_rate=1)
+        broker.quotas.set(user="alice", producer_byte_rate=1)
+        limits = broker.ask(
+            lambda control: [dict(each.image.client_quotas.limits_of_addresses()) for each in control.cluster.nodes]
+        )
+        broker.restore(broker.snapshot())
+        broker.reset()
+        monkeypatch.undo()
+
+    assert limits == [{"127.0.0.1": 1.0}] * nodes
+    assert looked_up == [False]
 
 
 @pytest.mark.parametrize(

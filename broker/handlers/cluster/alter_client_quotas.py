@@ -7,6 +7,8 @@ tests/golden/quotas-4.3.0.jsonl.
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 from ....protocol.error_codes import KafkaError
 from ....protocol.messages.alter_client_quotas import (
     AlterClientQuotasRequest,
@@ -27,7 +29,7 @@ from ...metadata.client_quota_control import (
 from ...metadata.client_quotas_image import IP, QuotaEntity, entity_of
 from ...requests.request_context import RequestContext, SteppedApiHandler
 from ...runtime.deferred import Deferred
-from ...runtime.long_work import Steps
+from ...runtime.long_work import Steps, for_each
 
 # The result of each entity of a request.
 _Results = dict[QuotaEntity, KafkaError | None]
@@ -45,16 +47,25 @@ def handle(
         if entity in results or has_duplicate_key(requested):
             # Of an entity that is named twice, Kafka makes the first change.
             results[entity] = duplicate_error(entity)
-            continue
-        results[entity] = _check(requested, hosts, alterations)
+        else:
+            results[entity] = _check(requested, hosts, alterations)
         yield None
+    entries = yield from for_each(_entry, results.items())
     if request.validate_only:
-        return _response(results, None)
-    context.node.controller.alter_client_quotas(alterations)
-    return context.node.controller.when_saved(lambda error: _response(results, error))
+        return AlterClientQuotasResponse(entries=entries)
+    context.node.controller.alter_client_quotas(alterations, hosts)
+
+    def respond(storage_error: KafkaError | None) -> AlterClientQuotasResponse:
+        if storage_error is not None:
+            return AlterClientQuotasResponse(
+                entries=[_entry((entity, error or storage_error)) for entity, error in results.items()]
+            )
+        return AlterClientQuotasResponse(entries=entries)
+
+    return context.node.controller.when_saved(respond)
 
 
-def _check(requested: RequestEntryData, hosts: set[str], alterations: list[Alteration]) -> KafkaError | None:
+def _check(requested: RequestEntryData, hosts: Collection[str], alterations: list[Alteration]) -> KafkaError | None:
     """Add the alteration to alterations, or return its error."""
     try:
         alterations.append(check_alteration(names_of(requested), changes_of(requested), hosts.__contains__))
@@ -63,12 +74,8 @@ def _check(requested: RequestEntryData, hosts: set[str], alterations: list[Alter
     return None
 
 
-def _response(results: _Results, storage_error: KafkaError | None) -> AlterClientQuotasResponse:
-    entries = [_entry(entity, error or storage_error) for entity, error in results.items()]
-    return AlterClientQuotasResponse(entries=entries)
-
-
-def _entry(entity: QuotaEntity, error: KafkaError | None) -> ResponseEntryData:
+def _entry(result: tuple[QuotaEntity, KafkaError | None]) -> ResponseEntryData:
+    entity, error = result
     return ResponseEntryData(
         error_code=0 if error is None else error.code,
         error_message=None if error is None else error.message,
