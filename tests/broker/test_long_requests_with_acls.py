@@ -11,7 +11,9 @@ from fauxka.broker.handlers import HANDLERS
 from fauxka.broker.security.acl.acl_types import CLUSTER_NAME, AclOperation, AclPermission, PatternType, ResourceType
 from fauxka.broker.security.acl.acls import AclBinding
 from fauxka.broker.security.acl.authorizer_config import CLASS_NAME
-from fauxka.protocol.api_keys import ApiKey
+from fauxka.protocol.api_keys import APIS, ApiKey
+from fauxka.protocol.client_requests import request_frame
+from fauxka.protocol.messages.delete_acls import DeleteAclsFilter, DeleteAclsRequest
 
 from .long_requests import SETTINGS, TOPIC, ask
 from .loop_pauses import LoopPauses, measured_loop
@@ -84,3 +86,31 @@ def check(request_: WideRequest, measured: tuple[Node, LoopPauses]) -> None:
     assert ask(node.address, frame) is not None
 
     assert pauses.longest < PAUSE_SECONDS_MAX
+
+
+def test_deletion_of_very_many_acls_of_a_topic_does_not_hold_the_event_loop() -> None:
+    with measured_node() as (node, pauses):
+        acls = node.cluster.image.security.acls
+        everything = (ResourceType.CLUSTER, CLUSTER_NAME, PatternType.LITERAL)
+        acls.add(AclBinding(*everything, "User:*", "*", AclOperation.ALL, AclPermission.ALLOW))
+        topic = (ResourceType.TOPIC, TOPIC.decode(), PatternType.LITERAL)
+        for index in range(100_000):
+            acls.add(AclBinding(*topic, f"User:{index}", "*", AclOperation.READ, AclPermission.ALLOW))
+        every = DeleteAclsFilter(
+            resource_type_filter=ResourceType.TOPIC,
+            resource_name_filter=None,
+            pattern_type_filter=PatternType.ANY,
+            principal_filter=None,
+            host_filter=None,
+            operation=AclOperation.ANY,
+            permission_type=AclPermission.ANY,
+        )
+        request = DeleteAclsRequest(filters=[every])
+        pauses.longest = 0.0
+
+        assert ask(node.address, request_frame(APIS[ApiKey.DELETE_ACLS], 3, 1, request)) is not None
+        # The callback that sends the response has ended, too.
+        left = node.call(lambda: len(acls))
+
+        assert left == 1
+        assert pauses.longest < PAUSE_SECONDS_MAX
