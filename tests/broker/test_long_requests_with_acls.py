@@ -14,6 +14,8 @@ from fauxka.broker.security.acl.authorizer_config import CLASS_NAME
 from fauxka.protocol.api_keys import APIS, ApiKey
 from fauxka.protocol.client_requests import request_frame
 from fauxka.protocol.messages.delete_acls import DeleteAclsFilter, DeleteAclsRequest
+from fauxka.protocol.messages.describe_groups import DescribeGroupsRequest
+from fauxka.protocol.messages.metadata import MetadataRequest, MetadataRequestTopic
 
 from .long_requests import SETTINGS, TOPIC, ask
 from .loop_pauses import LoopPauses, measured_loop
@@ -86,6 +88,35 @@ def check(request_: WideRequest, measured: tuple[Node, LoopPauses]) -> None:
     assert ask(node.address, frame) is not None
 
     assert pauses.longest < PAUSE_SECONDS_MAX
+
+
+NAMES = [f"name-{index}" for index in range(99_000)]
+WITH_OPERATIONS = {
+    ApiKey.METADATA: MetadataRequest(
+        topics=[MetadataRequestTopic(name=name) for name in NAMES],
+        allow_auto_topic_creation=False,
+        include_topic_authorized_operations=True,
+    ),
+    ApiKey.DESCRIBE_GROUPS: DescribeGroupsRequest(groups=NAMES, include_authorized_operations=True),
+}
+
+
+@pytest.mark.parametrize("api_key", WITH_OPERATIONS, ids=lambda api_key: APIS[api_key].name)
+def test_authorized_operations_of_very_many_resources_do_not_hold_the_event_loop(api_key: ApiKey) -> None:
+    version = {ApiKey.METADATA: 9, ApiKey.DESCRIBE_GROUPS: 5}[api_key]
+    frame = request_frame(APIS[api_key], version, 1, WITH_OPERATIONS[api_key])
+    with measured_node() as (node, pauses):
+        for resource_type in (ResourceType.TOPIC, ResourceType.GROUP):
+            every = (resource_type, "*", PatternType.LITERAL)
+            acl = AclBinding(*every, "User:*", "*", AclOperation.DESCRIBE, AclPermission.ALLOW)
+            node.cluster.image.security.acls.add(acl)
+        pauses.longest = 0.0
+
+        assert ask(node.address, frame) is not None
+
+        # The callback that sends the response has ended, too.
+        node.call(lambda: None)
+        assert pauses.longest < PAUSE_SECONDS_MAX
 
 
 def test_deletion_of_very_many_acls_of_a_topic_does_not_hold_the_event_loop() -> None:
