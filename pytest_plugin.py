@@ -36,13 +36,14 @@ REPORT_HEADING = "fauxka: what happened"
 
 
 class Observed(NamedTuple):
-    """The broker of a test, and the last id of its journal before the test."""
+    """A broker of a test, and the last id of its journal before the test."""
 
     broker: Broker
     since: int
 
 
-observed_key: pytest.StashKey[Observed] = pytest.StashKey()
+# The brokers of a test: one of `fauxka`, and one of `fauxka_secured`.
+observed_key: pytest.StashKey[list[Observed]] = pytest.StashKey()
 # Whether the test failed because of rules that never fired.
 unfired_key: pytest.StashKey[bool] = pytest.StashKey()
 # Whether a report of the test has the section; a test can fail in its call and in its teardown.
@@ -224,7 +225,13 @@ def _observe(item: pytest.Item, broker: Broker, since: int) -> None:
     """Record the rules of the test from now on, and keep its broker for the report."""
     broker.faults.watch()
     broker.files.watch()
-    item.stash[observed_key] = Observed(broker, since)
+    # A plugin that runs the test again keeps its stash.
+    others = [each for each in _observed(item) if each.broker is not broker]
+    item.stash[observed_key] = [*others, Observed(broker, since)]
+
+
+def _observed(item: pytest.Item) -> list[Observed]:
+    return item.stash.get(observed_key, list[Observed]())
 
 
 @pytest.hookimpl(wrapper=True)
@@ -246,7 +253,7 @@ def _observe_session_broker(item: pytest.Item, fixtures: Mapping[str, Any]) -> N
     given = [fixtures[name] for name in CONFIGURATION if name in fixtures]
     if "_fauxka_brokers" in fixtures and len(given) == len(CONFIGURATION):
         _check_configuration(fixtures["_fauxka_brokers"], broker, Configuration.of(*given))
-    if isinstance(broker, Broker) and observed_key not in item.stash:
+    if isinstance(broker, Broker) and all(each.broker is not broker for each in _observed(item)):
         _observe(item, broker, since=broker.journal.last_id)
 
 
@@ -254,11 +261,11 @@ def _observe_session_broker(item: pytest.Item, fixtures: Mapping[str, Any]) -> N
 def pytest_runtest_call(item: pytest.Item) -> Generator[None, object, object]:
     """Fail a passed test if one of its fault rules never fired."""
     result = yield
-    observed = item.stash.get(observed_key, None)
     allowed = [mark.args for mark in item.iter_markers(ALLOW_UNFIRED)]
-    if observed is not None and () not in allowed:
+    if () not in allowed:
         names = {name for names in allowed for name in names}
-        unfired = [*observed.broker.faults.unfired(names), *observed.broker.files.unfired(names)]
+        rules = [rules for each in _observed(item) for rules in (each.broker.faults, each.broker.files)]
+        unfired = [line for of_kind in rules for line in of_kind.unfired(names)]
         if unfired:
             item.stash[unfired_key] = True
             pytest.fail("\n".join([*unfired, HINT]), pytrace=False)
@@ -296,11 +303,19 @@ def _hide_internal_frames(excinfo: pytest.ExceptionInfo[BaseException]) -> bool:
 
 
 def _failure_report(item: pytest.Item) -> str:
+    """Return what happened on the brokers of a test; the name of each is above its report if there are several."""
+    observed = _observed(item)
+    reports = [_report_of(each, has_listed_unfired=unfired_key in item.stash) for each in observed]
+    if len(reports) == 1:
+        return reports[0]
+    return "\n\n".join(f"{each.broker!r}\n{report}" for each, report in zip(observed, reports, strict=True))
+
+
+def _report_of(observed: Observed, *, has_listed_unfired: bool) -> str:
     """Return what happened, or one line with the error: a report must not hide the failure of the test."""
     try:
         from .scenarios.report.failure_report import FailedTest, failure_report
 
-        observed = item.stash[observed_key]
-        return failure_report(FailedTest(observed.broker, observed.since, has_listed_unfired=unfired_key in item.stash))
+        return failure_report(FailedTest(*observed, has_listed_unfired=has_listed_unfired))
     except Exception as error:
         return f"not available, {type(error).__name__}: {' '.join(str(error).split())}"

@@ -90,7 +90,7 @@ class _Endpoints:
             except CallError as error:
                 return error_response(error)
             except RuleError as error:
-                return error_response(of_rule_error(_without_secret(operation, error)))
+                return error_response(of_rule_error(error.without_value() if operation.has_secret else error))
 
         return respond
 
@@ -147,13 +147,6 @@ def _parameters_of(operation: Operation, request: Request) -> dict[str, object]:
     if operation.wants_headers:
         arguments["headers"] = request.headers
     return arguments
-
-
-def _without_secret(operation: Operation, error: RuleError) -> RuleError:
-    """Return the error, without its value for an operation that takes a secret: it may be in a misspelled field."""
-    if not operation.has_secret:
-        return error
-    return RuleError(error.field, None, error.allowed, f"{error.field} is not valid; allowed: {error.allowed}")
 
 
 def _body_of(operation: Operation, body: bytes) -> dict[str, object]:

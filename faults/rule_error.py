@@ -25,6 +25,10 @@ class RuleError(FauxkaError, ValueError):
         self.allowed = allowed
         self.message = message
 
+    def without_value(self) -> RuleError:
+        """Return the error without its value, which may be a secret, also one in a misspelled field."""
+        return RuleError(self.field, None, self.allowed, f"{self.field} is not valid; allowed: {self.allowed}")
+
     def as_json(self) -> JsonObject:
         """Return the parts under their names in a response body."""
         return {"field": self.field, "value": self.value, "allowed": self.allowed, "message": self.message}

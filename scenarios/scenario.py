@@ -386,7 +386,7 @@ class Scenario(Struct, frozen=True, kw_only=True):
     request_ms, delivery_ms: the request and delivery timeouts of the client.
     on_disk: whether the broker is a process with a data folder. transactional_id: of the first producer.
     login: the mechanism by which the clients authenticate as the user alice; None for a listener without SASL.
-    token_ms: the lifetime of tokens. broker_config: Kafka's keys of the broker.
+    token_ms: the lifetime of the tokens of OAUTHBEARER. broker_config: Kafka's keys of the broker.
     allowed: the operations on the topic that ACLs allow the user from the start.
     acks: of the first producer. nodes: of the cluster; with several, node 1 leads all partitions of the topic first.
     tls: whether the clients connect by TLS, to a broker with one node that is not on_disk; the raw client has no TLS.

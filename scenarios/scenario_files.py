@@ -95,8 +95,10 @@ def _check_security(file: _File) -> None:
         raise ValueError("tls runs without a login")
     if file.login is not None and (file.on_disk or file.nodes > 1):
         raise ValueError("login runs one node in memory")
-    if file.login is None and (file.allowed or file.broker_config or file.token_ms):
-        raise ValueError("allowed, broker_config and token_ms need a login")
+    if file.login is None and (file.allowed or file.broker_config):
+        raise ValueError("allowed and broker_config need a login")
+    if file.token_ms is not None and file.login != "OAUTHBEARER":
+        raise ValueError(f"token_ms {file.token_ms} needs the login OAUTHBEARER, and not {file.login or 'none'}")
 
 
 def batch_of(name: str, sequences: str) -> Batch:

@@ -7,16 +7,21 @@ from typing import TypedDict, Unpack
 from ..admin.operations import acl_operations
 from ..admin.operations.acl_operations import (
     Acl,
+    AclList,
     AclMatch,
+    AclPage,
     AclQuery,
     OperationName,
     PatternName,
     PermissionName,
     ResourceName,
 )
-from ..admin.paging import LIMIT_MAX
 from ..faults.strict_json import convert
-from .calls import AsyncPerform, ControlCall, Perform, all_items
+from .calls import AsyncPerform, ControlCall, Perform, RemoteCall, all_numbered, all_remote, parameters_of
+
+PATH = "/v1/acls"
+# Within RemoteAcls, `list` is the method.
+AclItems = list[Acl]
 
 
 class AclValues(TypedDict, total=False):
@@ -39,15 +44,7 @@ class _Acls:
 
     def list(self, **values: Unpack[AclValues]) -> list[Acl]:
         """Return the ACLs that have all of these values, in the order of their creation. Raises RuleError."""
-        query = convert(dict(values), AclMatch)
-        fields = {name: getattr(query, name) for name in query.__struct_fields__}
-        return self._call(
-            lambda control: all_items(
-                lambda since: acl_operations.list_acls(
-                    control, AclQuery(**fields, since=int(since or 0), limit=LIMIT_MAX)
-                )
-            )
-        )
+        return all_numbered(self._call, acl_operations.list_acls, AclQuery, convert(dict(values), AclMatch))
 
 
 class Acls(_Acls):
@@ -90,3 +87,27 @@ class AsyncAcls(_Acls):
         """Delete ACLs and return them; as Acls.delete."""
         query = convert(dict(values), AclMatch)
         return (await self._perform(lambda control: acl_operations.delete_acls(control, query))).items
+
+
+class RemoteAcls:
+    """The ACLs of RemoteBroker. Its methods raise CallError and Unreachable, and RuleError for a wrong value."""
+
+    def __init__(self, call: RemoteCall) -> None:
+        """call: sends a call of the admin API."""
+        self._call = call
+
+    def list(self, **values: Unpack[AclValues]) -> AclItems:
+        """Return the ACLs that have all of these values; as Acls.list."""
+        return all_remote(self._call, PATH, AclPage, **_parameters_of(values))
+
+    def create(self, **values: Unpack[AclValues]) -> Acl:
+        """Create an ACL and return it; as Acls.create."""
+        return convert(self._call("POST", PATH, convert(dict(values), Acl)), Acl)
+
+    def delete(self, **values: Unpack[AclValues]) -> AclItems:
+        """Delete ACLs and return them; as Acls.delete."""
+        return convert(self._call("DELETE", PATH, None, **_parameters_of(values)), AclList).items
+
+
+def _parameters_of(values: AclValues) -> dict[str, object]:
+    return parameters_of(convert(dict(values), AclMatch))

@@ -7,7 +7,7 @@ caller must reset the broker that it gets.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from .broker import Broker
 from .config_entries import ConfigEntry, config_entries
@@ -17,14 +17,14 @@ from .config_entries import ConfigEntry, config_entries
 class Configuration:
     """The configuration of a broker: Kafka's keys, sorted, the Kafka version of its producer rules, and its nodes.
 
-    users: those of a broker with SASL_SSL; none for a broker with a plain listener.
+    users: those of a broker with SASL_SSL; None for a broker with a plain listener.
     """
 
     entries: tuple[tuple[str, str], ...]
     as_version: str | None
     nodes: int = 1
     racks: tuple[str, ...] | None = None
-    users: tuple[tuple[str, str], ...] = ()
+    users: tuple[tuple[str, str], ...] | None = field(default=None, repr=False)
 
     @classmethod
     def of(
@@ -50,7 +50,7 @@ class Configuration:
             shown.append(f"{self.nodes} nodes")
         if self.racks is not None:
             shown.append(f"the racks {', '.join(self.racks)}")
-        if self.users:
+        if self.users is not None:
             shown.append(f"SASL_SSL and the users {', '.join(name for name, _ in self.users)}")
         return ", ".join(shown)
 
@@ -71,8 +71,8 @@ class BrokerPool:
                 as_version=wanted.as_version,
                 nodes=wanted.nodes,
                 racks=wanted.racks,
-                security_protocol="SASL_SSL" if wanted.users else "PLAINTEXT",
-                users=dict(wanted.users) or None,
+                security_protocol="PLAINTEXT" if wanted.users is None else "SASL_SSL",
+                users=None if wanted.users is None else dict(wanted.users),
             ).start()
             self._brokers[wanted] = broker
         return broker

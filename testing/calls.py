@@ -5,16 +5,18 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
+from msgspec import Struct, structs, to_builtins
+
 from ..admin.paging import LIMIT_MAX, NamePage
+from ..faults.strict_json import convert
 
 if TYPE_CHECKING:
-    from msgspec import Struct
-
     from ..admin.client.admin_client import JsonObject
     from ..admin.control import Control
 
 Result = TypeVar("Result")
 Item = TypeVar("Item")
+Query = TypeVar("Query")
 Item_co = TypeVar("Item_co", covariant=True)
 
 # The default wait of a test. Events that happen at all happen within milliseconds.
@@ -80,6 +82,34 @@ class Page(Protocol[Item_co]):
 def all_named(call: ControlCall, list_page: Callable[[Control, NamePage], Page[Item]]) -> list[Item]:
     """Return the items of all pages of an operation that lists by name."""
     return call(lambda control: all_items(lambda since: list_page(control, NamePage(since=since, limit=LIMIT_MAX))))
+
+
+def all_numbered(
+    call: ControlCall,
+    list_page: Callable[[Control, Query], Page[Item]],
+    query_type: Callable[..., Query],
+    match: Struct,
+) -> list[Item]:
+    """Return the items of all pages of an operation that lists by number. match: the query without since and limit."""
+    fields = structs.asdict(match)
+    return call(
+        lambda control: all_items(
+            lambda since: list_page(control, query_type(**fields, since=int(since or 0), limit=LIMIT_MAX))
+        )
+    )
+
+
+def all_remote(call: RemoteCall, path: str, page_type: type[Page[Item]], **query: object) -> list[Item]:
+    """Return the items of all pages of a list of the admin API. query: its parameters, None for none."""
+    return all_items(
+        lambda since: convert(call("GET", path, None, **query, since=since or None, limit=LIMIT_MAX), page_type)
+    )
+
+
+def parameters_of(match: Struct) -> dict[str, object]:
+    """Return the fields of a model as parameters of a URL."""
+    fields: dict[str, object] = to_builtins(match)
+    return {name: str(value).lower() if isinstance(value, bool) else value for name, value in fields.items()}
 
 
 def all_items(read: Callable[[str], Page[Item]]) -> list[Item]:

@@ -24,6 +24,8 @@ class ClientSecurity:
             raise ConfigError(f"security_protocol: got {protocol!r}; allowed: {allowed}")
         self.protocol = SecurityProtocol[protocol]
         self.users = _checked_users(users)
+        if users is not None and self.protocol is SecurityProtocol.PLAINTEXT:
+            raise ConfigError("users need a security_protocol: SASL_PLAINTEXT or SASL_SSL")
         if self.protocol.has_sasl and not self.users:
             raise ConfigError(f"security_protocol {protocol} needs users, such as users={{'alice': 'secret'}}")
 

@@ -438,9 +438,9 @@ def _secured_listener(
     protocol: str, users: Mapping[str, str] | None, tls_dir: str | os.PathLike[str] | None
 ) -> SecuredListener | None:
     """Return the listener with TLS or SASL; None for a plain one. Raises ConfigError."""
-    if protocol == PLAINTEXT:
-        if users is not None or tls_dir is not None:
-            raise ConfigError("users and tls_dir need a security_protocol: SSL, SASL_PLAINTEXT or SASL_SSL")
+    if protocol == PLAINTEXT and users is None:
+        if tls_dir is not None:
+            raise ConfigError("tls_dir needs a security_protocol: SSL or SASL_SSL")
         return None
     # Most brokers have a plain listener.
     from .secured_listener import SecuredListener

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, TypedDict, Unpack
+from typing import TypedDict, Unpack
 
 from ..admin.operations import quota_operations
 from ..admin.operations.quota_operations import EntityQuotas, QuotaList, QuotaMatch, QuotaPage, QuotaQuery
-from ..admin.paging import LIMIT_MAX
 from ..faults.strict_json import convert
-from .calls import AsyncPerform, ControlCall, Perform, RemoteCall, all_items
+from .calls import AsyncPerform, ControlCall, Perform, RemoteCall, all_numbered, all_remote, parameters_of
 
 PATH = "/v1/quotas"
 # Within RemoteQuotas, `list` is the method.
@@ -48,14 +46,7 @@ class _Quotas:
 
     def list(self, **names: Unpack[QuotaSelection]) -> list[EntityQuotas]:
         """Return the entities that have these names, with their quotas, the oldest first. Raises RuleError."""
-        query = _query_of(names)
-        return self._call(
-            lambda control: all_items(
-                lambda since: quota_operations.list_quotas(
-                    control, convert({**query, "since": int(since or 0), "limit": LIMIT_MAX}, QuotaQuery)
-                )
-            )
-        )
+        return all_numbered(self._call, quota_operations.list_quotas, QuotaQuery, _match_of(names))
 
 
 class Quotas(_Quotas):
@@ -77,7 +68,7 @@ class Quotas(_Quotas):
 
     def delete(self, **names: Unpack[QuotaSelection]) -> list[EntityQuotas]:
         """Delete the quotas of the entities that have these names, without any all quotas, and return them."""
-        query = convert(_query_of(names), QuotaMatch)
+        query = _match_of(names)
         return self._perform(lambda control: quota_operations.delete_quotas(control, query)).items
 
 
@@ -96,7 +87,7 @@ class AsyncQuotas(_Quotas):
 
     async def delete(self, **names: Unpack[QuotaSelection]) -> list[EntityQuotas]:
         """Delete quotas and return them; as Quotas.delete."""
-        query = convert(_query_of(names), QuotaMatch)
+        query = _match_of(names)
         return (await self._perform(lambda control: quota_operations.delete_quotas(control, query))).items
 
 
@@ -109,10 +100,7 @@ class RemoteQuotas:
 
     def list(self, **names: Unpack[QuotaSelection]) -> Entities:
         """Return the entities that have these names, with their quotas; as Quotas.list."""
-        query = _parameters_of(names)
-        return all_items(
-            lambda since: convert(self._call("GET", PATH, None, since=since or 0, limit=LIMIT_MAX, **query), QuotaPage)
-        )
+        return all_remote(self._call, PATH, QuotaPage, **parameters_of(_match_of(names)))
 
     def set(self, **values: Unpack[QuotaValues]) -> EntityQuotas:
         """Set quotas of an entity, and return all that it has; as Quotas.set."""
@@ -120,16 +108,9 @@ class RemoteQuotas:
 
     def delete(self, **names: Unpack[QuotaSelection]) -> Entities:
         """Delete quotas and return them; as Quotas.delete."""
-        return convert(self._call("DELETE", PATH, None, **_parameters_of(names)), QuotaList).items
+        return convert(self._call("DELETE", PATH, None, **parameters_of(_match_of(names))), QuotaList).items
 
 
-def _query_of(names: Mapping[str, object]) -> dict[str, Any]:
-    """Return the names as QuotaMatch has them: an empty name is the default of its type."""
-    return {name: "" if value is None else value for name, value in names.items()}
-
-
-def _parameters_of(names: Mapping[str, object]) -> dict[str, object]:
-    """Return the names as query parameters. Raises RuleError."""
-    query = _query_of(names)
-    convert(query, QuotaMatch)
-    return {name: str(value).lower() if isinstance(value, bool) else value for name, value in query.items()}
+def _match_of(names: QuotaSelection) -> QuotaMatch:
+    """Return the names as the admin API has them: an empty one is the default of its type. Raises RuleError."""
+    return convert({name: "" if value is None else value for name, value in names.items()}, QuotaMatch)

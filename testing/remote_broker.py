@@ -14,6 +14,7 @@ from ..faults import strict_json
 from ..faults.rules.fault_rules import FaultRule
 from ..faults.rules.near_misses import NearMiss
 from ..faults.verdict.topic_verdict import TopicVerdict
+from .acls import RemoteAcls
 from .calls import AWAIT_TIMEOUT_MS
 from .certificates import RemoteCertificates
 from .errors import CallError, WaitTimeoutError
@@ -27,7 +28,7 @@ TIMED_OUT = 408
 
 
 class RemoteBroker(RemoteNodeMethods):
-    """Faults, certificates, quotas, sessions, users, verdict, nodes and reset of a broker by its admin API.
+    """Faults, ACLs, certificates, quotas, sessions, users, verdict, nodes and reset of a broker by its admin API.
 
     They are the objects of Broker. Everything else that the admin API offers is a `call`. Raises CallError for a call
     that the broker refuses, RuleError for an invalid rule or argument, and Unreachable if nothing responds.
@@ -41,6 +42,7 @@ class RemoteBroker(RemoteNodeMethods):
         """
         self._client = AdminClient(parse_address(admin), token, None if ca is None else os.fspath(ca))
         self.faults = RemoteFaults(self)
+        self.acls = RemoteAcls(self.call)
         self.certificates = RemoteCertificates(self.call)
         self.quotas = RemoteQuotas(self.call)
         self.sessions = RemoteSessions(self.call)

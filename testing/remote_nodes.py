@@ -9,10 +9,10 @@ from msgspec import Struct
 
 from ..admin.client.admin_client import JsonObject
 from ..admin.operations.node_operations import NodeStatus
-from ..admin.operations.partition_operations import PartitionState
-from ..admin.paging import LIMIT_MAX
+from ..admin.operations.partition_operations import PartitionPage, PartitionState
 from ..broker.isolation import Surroundings
 from ..faults.strict_json import convert
+from .calls import all_remote
 
 
 class RemoteNodeMethods(ABC):
@@ -30,14 +30,7 @@ class RemoteNodeMethods(ABC):
 
     def partitions(self, topic: str | None = None, partition: int | None = None) -> list[PartitionState]:
         """Return leader, ISR and offsets of all partitions, of those of a topic, or of one."""
-        items: list[PartitionState] = []
-        since: str | None = None
-        while True:
-            page = self.call("GET", "/v1/partitions", topic=topic, partition=partition, since=since, limit=LIMIT_MAX)
-            items += convert(page["items"], list[PartitionState])
-            since = page["next"]
-            if since is None:
-                return items
+        return all_remote(self.call, "/v1/partitions", PartitionPage, topic=topic, partition=partition)
 
     def stop_node(self, node: int, *, controlled: bool = True, noticed: bool = False) -> NodeStatus:
         """Stop a node; as NodeMethods.stop_node."""

@@ -6,9 +6,8 @@ from typing import TypedDict, Unpack
 
 from ..admin.operations import session_operations
 from ..admin.operations.session_operations import Session, SessionList, SessionMatch, SessionPage, SessionQuery
-from ..admin.paging import LIMIT_MAX
 from ..faults.strict_json import convert
-from .calls import ControlCall, RemoteCall, all_items
+from .calls import ControlCall, RemoteCall, all_numbered, all_remote, parameters_of
 
 PATH = "/v1/sessions"
 # Within the classes, `list` is the method.
@@ -34,19 +33,11 @@ class Sessions:
 
     def list(self, **values: Unpack[SessionValues]) -> SessionItems:
         """Return the sessions that have all of these values, in the order of their connections."""
-        match = convert(dict(values), SessionMatch)
-        fields = {name: getattr(match, name) for name in match.__struct_fields__}
-        return self._call(
-            lambda control: all_items(
-                lambda since: session_operations.list_sessions(
-                    control, SessionQuery(**fields, since=int(since or 0), limit=LIMIT_MAX)
-                )
-            )
-        )
+        return all_numbered(self._call, session_operations.list_sessions, SessionQuery, _match_of(values))
 
     def end(self, **values: Unpack[SessionValues]) -> SessionItems:
         """Close the connections of these sessions, without values those of all, and return them."""
-        match = convert(dict(values), SessionMatch)
+        match = _match_of(values)
         return self._call(lambda control: session_operations.end_sessions(control, match)).items
 
     def expire(self, **values: Unpack[SessionValues]) -> SessionItems:
@@ -54,12 +45,12 @@ class Sessions:
 
         The next request of each client ends its connection, unless it authenticates again by it (KIP-368).
         """
-        match = convert(dict(values), SessionMatch)
+        match = _match_of(values)
         return self._call(lambda control: session_operations.expire_sessions(control, match)).items
 
 
 class RemoteSessions:
-    """The sessions of RemoteBroker. Its methods raise CallError and Unreachable."""
+    """The sessions of RemoteBroker. Its methods raise CallError and Unreachable, and RuleError for a wrong value."""
 
     def __init__(self, call: RemoteCall) -> None:
         """call: sends a call of the admin API."""
@@ -67,16 +58,16 @@ class RemoteSessions:
 
     def list(self, **values: Unpack[SessionValues]) -> SessionItems:
         """Return the sessions that have all of these values; as Sessions.list."""
-        return all_items(
-            lambda since: convert(
-                self._call("GET", PATH, None, **values, since=since or 0, limit=LIMIT_MAX), SessionPage
-            )
-        )
+        return all_remote(self._call, PATH, SessionPage, **parameters_of(_match_of(values)))
 
     def end(self, **values: Unpack[SessionValues]) -> SessionItems:
         """Close the connections of these sessions, and return them; as Sessions.end."""
-        return convert(self._call("DELETE", PATH, None, **values), SessionList).items
+        return convert(self._call("DELETE", PATH, None, **parameters_of(_match_of(values))), SessionList).items
 
     def expire(self, **values: Unpack[SessionValues]) -> SessionItems:
         """End the lifetime of these sessions, and return them; as Sessions.expire."""
-        return convert(self._call("POST", f"{PATH}/expire", dict(values)), SessionList).items
+        return convert(self._call("POST", f"{PATH}/expire", _match_of(values)), SessionList).items
+
+
+def _match_of(values: SessionValues) -> SessionMatch:
+    return convert(dict(values), SessionMatch)

@@ -7,9 +7,9 @@ from urllib.parse import quote
 from ..admin.operations import user_operations
 from ..admin.operations.session_operations import Session, SessionList
 from ..admin.operations.user_operations import UserPage, UserPassword, UserPath
-from ..admin.paging import LIMIT_MAX
+from ..faults.rule_error import RuleError
 from ..faults.strict_json import convert
-from .calls import AsyncPerform, ControlCall, Perform, RemoteCall, all_items, all_named
+from .calls import AsyncPerform, ControlCall, Perform, RemoteCall, all_named, all_remote
 from .sessions import SessionItems
 
 PATH = "/v1/users"
@@ -27,7 +27,7 @@ class _Users:
 
     def set_password(self, user: str, password: str) -> None:
         """Set the password of a user, who may be new. Raises RuleError for an empty one, CallError without users."""
-        path, body = _path_of(user), convert({"password": password}, UserPassword)
+        path, body = _path_of(user), _body_of(password)
         self._call(lambda control: user_operations.put_user(control, path, body))
 
 
@@ -80,7 +80,7 @@ class AsyncUsers(_Users):
 
 
 class RemoteUsers:
-    """The users of RemoteBroker. Its methods raise CallError and Unreachable."""
+    """The users of RemoteBroker. Its methods raise CallError and Unreachable, and RuleError for a wrong value."""
 
     def __init__(self, call: RemoteCall) -> None:
         """call: sends a call of the admin API."""
@@ -88,14 +88,11 @@ class RemoteUsers:
 
     def list(self) -> list[str]:
         """Return the names, sorted."""
-        users = all_items(
-            lambda since: convert(self._call("GET", PATH, None, since=since or None, limit=LIMIT_MAX), UserPage)
-        )
-        return [user.name for user in users]
+        return [user.name for user in all_remote(self._call, PATH, UserPage)]
 
     def set_password(self, user: str, password: str) -> None:
         """Set the password of a user, who may be new."""
-        self._call("PUT", _url_path_of(user), {"password": password})
+        self._call("PUT", _url_path_of(user), _body_of(password))
 
     def remove(self, user: str) -> None:
         """Remove a user and revoke its tokens; as Users.remove."""
@@ -111,8 +108,15 @@ class RemoteUsers:
 
 
 def _url_path_of(user: str) -> str:
-    return f"{PATH}/{quote(user, safe='')}"
+    return f"{PATH}/{quote(_path_of(user).name, safe='')}"
 
 
 def _path_of(user: str) -> UserPath:
     return convert({"name": user}, UserPath)
+
+
+def _body_of(password: str) -> UserPassword:
+    try:
+        return convert({"password": password}, UserPassword)
+    except RuleError as error:
+        raise error.without_value() from None

@@ -7,7 +7,7 @@ from typing import Annotated, Literal, TypeVar
 
 from msgspec import Meta, Struct
 
-from ...broker.runtime.long_work import Steps
+from ...broker.runtime.long_work import Steps, for_each
 from ...broker.security.acl.acl_types import AclOperation, AclPermission, PatternType, ResourceType
 from ...broker.security.acl.acls import AclBinding, AclFilter
 from ...broker.security.acl.authorizer_config import CLASS_NAME
@@ -136,7 +136,7 @@ async def delete_acls(control: Control, query: AclMatch) -> AclList:
         found = control.cluster.image.security.acls.matching(_filter_of(query))
         control.cluster.controller.delete_acls(found)
         yield from wait_until_saved(control)
-        return AclList(items=[_info(acl) for acl in found])
+        return AclList(items=(yield from for_each(_info, found)))
 
     return await run_steps(control, steps())
 

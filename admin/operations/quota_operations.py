@@ -9,7 +9,7 @@ from msgspec import UNSET, Meta, Struct, UnsetType, to_builtins
 
 from ...broker.metadata.client_quota_control import Alteration, Hosts, check_alteration, find_hosts
 from ...broker.metadata.client_quotas_image import CLIENT_ID, IP, USER, QuotaEntity
-from ...broker.runtime.long_work import Steps
+from ...broker.runtime.long_work import Steps, for_each
 from ...faults.strict_json import convert
 from ...protocol.error_codes import KafkaError
 from ..control import Control
@@ -107,10 +107,7 @@ async def delete_quotas(control: Control, query: QuotaMatch) -> QuotaList:
     def steps() -> Steps[QuotaList]:
         found = _matching(control, query)
         deletions = [Alteration(entity, dict.fromkeys(quotas)) for entity, quotas in found]
-        items: list[EntityQuotas] = []
-        for each in found:
-            items.append(_quotas_of(*each))
-            yield None
+        items = yield from for_each(lambda each: _quotas_of(*each), found)
         control.cluster.controller.alter_client_quotas(deletions)
         yield from wait_until_saved(control)
         return QuotaList(items=items)

@@ -9,10 +9,9 @@ from msgspec import Meta, Struct
 
 from ...broker.requests.response_writer import ResponseWriter
 from ...broker.security.sasl.sasl_session import SaslSession, Stage
-from ...faults.actions import INT64_MAX
 from ..control import Control
 from ..operation import Operation
-from ..paging import LIMIT_DEFAULT, Limit, page_of
+from ..paging import INT64_MAX, LIMIT_DEFAULT, Limit, page_of
 
 TAG = "security"
 

@@ -14,7 +14,7 @@ from ...broker.security.principal import Principal
 from ...broker.security.sasl.mechanisms import OAUTHBEARER
 from ...broker.security.users import Users
 from ..control import Control
-from ..errors import CallError, conflict
+from ..errors import conflict, unknown
 from ..operation import Operation
 from ..paging import NamePage, page_of
 from .session_operations import SessionList, SessionMatch, expire_sessions
@@ -105,7 +105,7 @@ def _users_of(control: Control) -> Users:
 
 def _check_user(users: Users, path: UserPath) -> None:
     if path.name not in users.names:
-        raise CallError(404, f"there is no user {path.name!r}", field="name", value=path.name)
+        raise unknown("user", path.name, field="name")
 
 
 ONE_USER = "/v1/users/{name}"

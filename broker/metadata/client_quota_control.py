@@ -31,7 +31,6 @@ from .client_quotas_image import (
 if TYPE_CHECKING:
     from ...protocol.messages.alter_client_quotas import RequestEntryData
     from ...protocol.messages.describe_client_quotas import DescribeClientQuotasRequest
-    from .client_quotas_image import ClientQuotasImage
 
 # The IP addresses of each known host.
 Hosts = Mapping[str, frozenset[str]]
@@ -164,14 +163,14 @@ def addresses_of(host: str) -> frozenset[str]:
         return frozenset()
 
 
-def find_hosts(addresses: Iterable[str | None]) -> Steps[Hosts]:
-    """Return the known hosts among the addresses. Between two lookups, the thread serves other requests."""
-    found: dict[str, frozenset[str]] = {}
-    for name in {address for address in addresses if address and not is_address(address)}:
-        known = yield from in_thread(partial(addresses_of, name))
-        if known:
-            found[name] = known
-    return found
+def find_hosts(names: Iterable[str | None]) -> Steps[Hosts]:
+    """Return the known hosts among the names. Between two lookups, the thread serves other requests."""
+    hosts: dict[str, frozenset[str]] = {}
+    for name in names:
+        yield None
+        if name and name not in hosts and not is_address(name):
+            hosts[name] = yield from in_thread(partial(addresses_of, name))
+    return {name: addresses for name, addresses in hosts.items() if addresses}
 
 
 class QuotaFilter:
@@ -222,11 +221,6 @@ def _check_match(match_type: MatchType, match: str | None) -> None:
             raise _invalid("Request specified MATCH_TYPE_EXACT, but set match string to null.")
     elif match is not None:
         raise _invalid(f"Request specified MATCH_TYPE_{match_type.name}, but also specified a match string.")
-
-
-def find_entities(image: ClientQuotasImage, quota_filter: QuotaFilter) -> list[tuple[QuotaEntity, Mapping[str, float]]]:
-    """Return the entities that match, with their quotas."""
-    return [(entity, quotas) for entity, quotas in image if quota_filter.matches(entity)]
 
 
 def _invalid(message: str) -> KafkaError:

@@ -56,9 +56,10 @@ class AiokafkaClient:
 
     async def _new_producer(self) -> Any:
         options = self._options
+        context = None if options.ca is None else ssl.create_default_context(cafile=options.ca)
         producer = self._package.AIOKafkaProducer(
             bootstrap_servers=options.bootstrap_servers,
-            **({} if options.ca is None else {"security_protocol": "SSL", "ssl_context": _context_of(options.ca)}),
+            **({} if context is None else {"security_protocol": "SSL", "ssl_context": context}),
             client_id=options.client_id,
             enable_idempotence=options.is_idempotent,
             acks="all" if options.acks == "all" else int(options.acks),
@@ -171,7 +172,3 @@ async def cancel_others() -> None:
     for task in others:
         task.cancel()
     await asyncio.gather(*others, return_exceptions=True)
-
-
-def _context_of(ca: str) -> ssl.SSLContext:
-    return ssl.create_default_context(cafile=ca)

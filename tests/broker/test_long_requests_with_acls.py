@@ -10,8 +10,14 @@ from fauxka.broker.handlers import HANDLERS
 from fauxka.broker.security.acl.acl_types import CLUSTER_NAME, AclOperation, AclPermission, PatternType, ResourceType
 from fauxka.broker.security.acl.acls import AclBinding
 from fauxka.broker.security.acl.authorizer_config import CLASS_NAME
-from fauxka.protocol.api_keys import ApiKey
+from fauxka.protocol.api_keys import APIS, ApiKey
+from fauxka.protocol.client_requests import request_frame
+from fauxka.protocol.messages.delete_acls import DeleteAclsFilter, DeleteAclsRequest
+from fauxka.protocol.messages.describe_groups import DescribeGroupsRequest
+from fauxka.protocol.messages.metadata import MetadataRequest, MetadataRequestTopic
 
+from .long_requests import TOPIC, ask
+from .loop_pauses import PAUSE_SECONDS_MAX
 from .measured_node import MeasuredNode, check_widest, measured_node
 from .wide_requests import WideRequest, wide_requests
 
@@ -58,3 +64,60 @@ def test_widest_request_for_denied_topics_does_not_hold_the_event_loop(
     request_: WideRequest, without_topics: MeasuredNode
 ) -> None:
     check_widest(request_, without_topics)
+
+
+NAMES = [f"name-{index}" for index in range(99_000)]
+WITH_OPERATIONS = {
+    ApiKey.METADATA: MetadataRequest(
+        topics=[MetadataRequestTopic(name=name) for name in NAMES],
+        allow_auto_topic_creation=False,
+        include_topic_authorized_operations=True,
+    ),
+    ApiKey.DESCRIBE_GROUPS: DescribeGroupsRequest(groups=NAMES, include_authorized_operations=True),
+}
+
+
+@pytest.mark.parametrize("api_key", WITH_OPERATIONS, ids=lambda api_key: APIS[api_key].name)
+def test_authorized_operations_of_very_many_resources_do_not_hold_the_event_loop(api_key: ApiKey) -> None:
+    version = {ApiKey.METADATA: 9, ApiKey.DESCRIBE_GROUPS: 5}[api_key]
+    frame = request_frame(APIS[api_key], version, 1, WITH_OPERATIONS[api_key])
+    with measured_node(config=WITH_AUTHORIZER) as (node, pauses):
+        for resource_type in (ResourceType.TOPIC, ResourceType.GROUP):
+            every = (resource_type, "*", PatternType.LITERAL)
+            acl = AclBinding(*every, "User:*", "*", AclOperation.DESCRIBE, AclPermission.ALLOW)
+            node.cluster.image.security.acls.add(acl)
+        pauses.longest = 0.0
+
+        assert ask(node.address, frame) is not None
+
+        # The callback that sends the response has ended, too.
+        node.call(lambda: None)
+        assert pauses.longest < PAUSE_SECONDS_MAX
+
+
+def test_deletion_of_very_many_acls_of_a_topic_does_not_hold_the_event_loop() -> None:
+    with measured_node(config=WITH_AUTHORIZER) as (node, pauses):
+        acls = node.cluster.image.security.acls
+        everything = (ResourceType.CLUSTER, CLUSTER_NAME, PatternType.LITERAL)
+        acls.add(AclBinding(*everything, "User:*", "*", AclOperation.ALL, AclPermission.ALLOW))
+        topic = (ResourceType.TOPIC, TOPIC.decode(), PatternType.LITERAL)
+        for index in range(100_000):
+            acls.add(AclBinding(*topic, f"User:{index}", "*", AclOperation.READ, AclPermission.ALLOW))
+        every = DeleteAclsFilter(
+            resource_type_filter=ResourceType.TOPIC,
+            resource_name_filter=None,
+            pattern_type_filter=PatternType.ANY,
+            principal_filter=None,
+            host_filter=None,
+            operation=AclOperation.ANY,
+            permission_type=AclPermission.ANY,
+        )
+        request = DeleteAclsRequest(filters=[every])
+        pauses.longest = 0.0
+
+        assert ask(node.address, request_frame(APIS[ApiKey.DELETE_ACLS], 3, 1, request)) is not None
+        # The callback that sends the response has ended, too.
+        left = node.call(lambda: len(acls))
+
+        assert left == 1
+        assert pauses.longest < PAUSE_SECONDS_MAX

@@ -94,7 +94,7 @@ def test_kafka_python_reports_the_error_and_continues_with_a_new_producer_id(err
 
 # The response to A has a throttle time, for which the broker does not wait.
 THROTTLE_TIME_MS = 10_000
-TOLD = f"""
+WITH_THROTTLE_TIME = f"""
 title = "a throttle time"
 story = "The response to A has a throttle time, then B is sent."
 request_ms = 5000
@@ -133,7 +133,7 @@ log = {{ 0 = ["A", "B"] }}
 
 def waited_ms(client: NamedClient) -> int:
     """Return the time between the requests of A and B."""
-    report = run(parse_scenario("told", TOLD), client)
+    report = run(parse_scenario("throttle-time", WITH_THROTTLE_TIME), client)
     assert report.passed
     first, second = (moment.at_ms for moment in report.timeline if moment.kind == "request" and moment.batch)
     assert first is not None and second is not None

@@ -59,6 +59,12 @@ def test_a_file_is_read() -> None:
         ('title = "t"', 'title = "t"\ntls = true\nlogin = "PLAIN"', "tls runs without a login"),
         ('title = "t"', 'title = "t"\nlogin = "GSSAPI"', "Invalid enum value 'GSSAPI'"),
         ('title = "t"', 'title = "t"\nallowed = ["READ"]', "need a login"),
+        (
+            'title = "t"',
+            'title = "t"\nlogin = "PLAIN"\ntoken_ms = 9',
+            "token_ms 9 needs the login OAUTHBEARER, and not PLAIN",
+        ),
+        ('title = "t"', 'title = "t"\ntoken_ms = 9', "token_ms 9 needs the login OAUTHBEARER, and not none"),
     ],
 )
 def test_invalid_scenario_is_refused_with_file_and_place(written: str, instead: str, told: str) -> None:

@@ -1,6 +1,7 @@
 """ACLs in process and over HTTP, and what a client learns when one is created or deleted."""
 
 import asyncio
+from pathlib import Path
 from typing import cast
 
 import pytest
@@ -8,7 +9,10 @@ from confluent_kafka import KafkaError, Producer
 
 from fauxka.broker.security.acl.authorizer_config import CLASS_NAME
 from fauxka.testing import AsyncBroker, Broker, CallError, RuleError
-from fauxka.testing.acls import AclValues
+from fauxka.testing.acls import Acls, AclValues, RemoteAcls
+from fauxka.testing.remote_broker import RemoteBroker
+
+from ..serving_process import serving
 
 SECONDS_MAX = 20
 TOPIC = "orders"
@@ -47,17 +51,38 @@ def test_acl_takes_effect_for_the_next_request_of_a_connected_client() -> None:
     assert (deleted.principal, deleted.host, deleted.permission) == ("User:alice", "*", "ALLOW")
 
 
+def check_lists(acls: Acls | RemoteAcls) -> None:
+    created = acls.create(**WRITE)
+    acls.create(**changed_acl(operation="READ", pattern_type="PREFIXED", permission="DENY"))
+    acls.create(**WRITE)
+
+    assert [acl.operation for acl in acls.list()] == ["WRITE", "READ"]
+    assert [acl.operation for acl in acls.list(pattern_type="PREFIXED")] == ["READ"]
+    assert acls.list(principal="User:bob") == []
+    assert acls.delete(operation="WRITE") == [created]
+    assert len(acls.delete()) == 1
+    assert acls.list() == []
+
+
 def test_acls_are_listed_by_their_values() -> None:
     with secured() as broker:
-        broker.acls.create(**WRITE)
-        broker.acls.create(**changed_acl(operation="READ", pattern_type="PREFIXED", permission="DENY"))
-        broker.acls.create(**WRITE)
+        check_lists(broker.acls)
 
-        assert [acl.operation for acl in broker.acls.list()] == ["WRITE", "READ"]
-        assert [acl.operation for acl in broker.acls.list(pattern_type="PREFIXED")] == ["READ"]
-        assert broker.acls.list(principal="User:bob") == []
-        assert len(broker.acls.delete()) == 2
-        assert broker.acls.list() == []
+
+def test_remote_broker_has_the_same_calls(tmp_path: Path) -> None:
+    with serving(tmp_path, "--admin-port", "0", "-c", f"authorizer.class.name={CLASS_NAME}") as process:
+        assert process.admin is not None
+        acls = RemoteBroker(process.admin).acls
+        check_lists(acls)
+        with pytest.raises(CallError, match="Could not parse principal"):
+            acls.create(**changed_acl(principal="alice"))
+
+
+def test_wrong_value_is_named_before_a_remote_call() -> None:
+    acls = RemoteBroker("http://127.0.0.1:1").acls
+    for call in (acls.list, acls.create, acls.delete):
+        with pytest.raises(RuleError, match="did you mean WRITE"):
+            call(**changed_acl(operation="WRIET"))
 
 
 def test_async_broker_has_the_same_calls() -> None:

@@ -1,6 +1,8 @@
 """Client quotas in process and over HTTP, and the throttle times that clients get at once."""
 
 import asyncio
+import socket
+import threading
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
@@ -9,6 +11,7 @@ from typing import Any
 import pytest
 from confluent_kafka import Producer
 
+from fauxka.broker.metadata.client_quotas_image import IP
 from fauxka.faults.strict_json import encode
 from fauxka.protocol.messages.produce import ProduceResponse
 from fauxka.testing import AsyncBroker, Broker, CallError, RuleError
@@ -123,6 +126,12 @@ def test_quotas_are_listed_and_deleted_by_names(
     assert len(quotas.list()) == 5 - len(found)
 
 
+def test_page_is_no_name_to_list(broker: Broker, serving_remote: RemoteBroker) -> None:
+    for quotas in (broker.quotas, serving_remote.quotas):
+        with pytest.raises(RuleError, match="since"):
+            quotas.list(since=1)  # type: ignore[call-arg] # pyright: ignore[reportCallIssue]
+
+
 def test_async_broker_has_the_same_calls() -> None:
     async def use() -> list[int]:
         async with AsyncBroker() as broker:
@@ -147,6 +156,31 @@ def test_quota_of_a_user_throttles_only_that_user() -> None:
             throttled[user] = any(event.throttle_time > 0 for event in throttle_times)
 
     assert throttled == {"alice": True, "bob": False}
+
+
+@pytest.mark.parametrize("nodes", [1, 2])
+def test_host_with_a_quota_is_not_looked_up_on_the_event_loop(monkeypatch: pytest.MonkeyPatch, nodes: int) -> None:
+    looked_up: list[bool] = []
+
+    def look_up(*arguments: Any, **options: Any) -> list[Any]:
+        looked_up.append(threading.current_thread().name == "fauxka")
+        return [(socket.AF_INET, socket.SOCK_STREAM, 6, "", ("127.0.0.1", 0))]
+
+    with Broker(nodes=nodes) as broker:
+        monkeypatch.setattr(socket, "getaddrinfo", look_up)
+        broker.quotas.set(ip="clients.test", connection_creation_rate=1)
+        broker.quotas.set(user="alice", producer_byte_rate=1)
+        known = broker.ask(
+            lambda control: [
+                each.image.client_quotas.find_addresses(((IP, "clients.test"),)) for each in control.cluster.nodes
+            ]
+        )
+        broker.restore(broker.snapshot())
+        broker.reset()
+        monkeypatch.undo()
+
+    assert known == [frozenset({"127.0.0.1"})] * nodes
+    assert looked_up == [False]
 
 
 @pytest.mark.parametrize(

@@ -378,3 +378,18 @@ def test_second(fauxka):
 """)
 
     run_tests(run).assert_outcomes(passed=2)
+
+
+@pytest.mark.parametrize("order", ["fauxka, fauxka_secured", "fauxka_secured, fauxka"])
+@pytest.mark.parametrize("name", ["fauxka", "fauxka_secured"])
+def test_an_unfired_fault_of_either_broker_fails_the_test(run: pytest.Pytester, order: str, name: str) -> None:
+    run.makepyfile(f"""
+def test_no_request({order}):
+    {name}.faults.lost_ack(topic="orders")
+""")
+
+    result = run_tests(run)
+
+    result.assert_outcomes(failed=1)
+    result.stdout.fnmatch_lines(["rule 1 'lost ack': 0 hits*"])
+    assert sum(line.startswith("<Broker ") for line in result.outlines) == 2

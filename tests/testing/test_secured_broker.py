@@ -1,6 +1,7 @@
 """Broker and the fixture fauxka_secured with TLS and SASL: what a client needs is in client_config."""
 
 import gc
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -8,6 +9,8 @@ import pytest
 from confluent_kafka import Producer
 
 from fauxka.testing import Broker, ConfigError
+from fauxka.testing.broker_pool import BrokerPool, Configuration
+from fauxka.testing.client_security import ClientSecurity
 
 SECONDS_MAX = 20
 USERS = {"alice": "secret", "bob": "hidden"}
@@ -101,7 +104,11 @@ def test_keys_of_the_listener_have_their_effect() -> None:
         ),
         (
             {"users": USERS},
-            "users and tls_dir need a security_protocol: SSL, SASL_PLAINTEXT or SASL_SSL",
+            "users need a security_protocol: SASL_PLAINTEXT or SASL_SSL",
+        ),
+        (
+            {"tls_dir": "certificates"},
+            "tls_dir needs a security_protocol: SSL or SASL_SSL",
         ),
         (
             {"security_protocol": "SASL_SSL", "users": {"alice": 1}},
@@ -120,6 +127,11 @@ def test_wrong_argument_is_named(arguments: dict[str, Any], message: str) -> Non
     assert str(raised.value) == message
 
 
+def test_container_with_users_has_sasl_as_a_broker_in_process() -> None:
+    with pytest.raises(ConfigError, match="users need a security_protocol"):
+        ClientSecurity("PLAINTEXT", USERS)
+
+
 def test_unknown_user_and_mechanism_are_named() -> None:
     with Broker(security_protocol="SASL_PLAINTEXT", users=USERS) as broker:
         with pytest.raises(ConfigError, match="user: got 'carol'; allowed: alice, bob"):
@@ -135,6 +147,18 @@ def test_fixture_has_users_and_is_reset(fauxka_secured: Broker) -> None:
 
 def test_fixture_is_empty_in_the_next_test(fauxka_secured: Broker) -> None:
     assert fauxka_secured.topics.list() == []
+
+
+def test_fixture_without_users_is_no_plain_broker() -> None:
+    with pytest.raises(ConfigError, match="SASL_SSL needs users"):
+        BrokerPool().broker_of(replace(Configuration.of({}, None), users=()))
+
+
+def test_configuration_of_the_fixture_is_shown_without_passwords() -> None:
+    configuration = replace(Configuration.of({}, None), users=tuple(USERS.items()))
+
+    assert str(configuration) == "no keys, SASL_SSL and the users alice, bob"
+    assert "secret" not in repr(configuration)
 
 
 def test_rules_act_on_secured_connections(fauxka_secured: Broker) -> None:

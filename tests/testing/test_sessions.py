@@ -301,18 +301,27 @@ def test_unknown_user_and_broker_without_users_are_errors(broker: Broker) -> Non
     with Broker() as without, pytest.raises(CallError) as none:
         without.users.set_password("alice", "secret")
 
-    assert (unknown.value.status, unknown.value.detail.field, unknown.value.detail.value) == (404, "name", "carol")
+    detail = unknown.value.detail
+    assert (unknown.value.status, detail.field, detail.value) == (404, "name", "carol")
+    assert detail.allowed == "the name of a user"
     assert none.value.status == 409
 
 
-def test_wrong_value_is_named_without_the_password(broker: Broker) -> None:
+@pytest.mark.parametrize("is_remote", [False, True])
+@pytest.mark.parametrize("password", ["", "alice-secret" * 100])
+def test_wrong_value_is_named_without_the_password(broker: Broker, is_remote: bool, password: str) -> None:
+    chosen = RemoteBroker("http://127.0.0.1:1") if is_remote else broker
     with pytest.raises(RuleError) as of_session:
-        broker.sessions.end(principle=ALICE)  # type: ignore[call-arg]
+        chosen.sessions.end(principle=ALICE)  # type: ignore[call-arg] # pyright: ignore[reportCallIssue]
     with pytest.raises(RuleError) as of_password:
-        broker.users.set_password("alice", "")
+        chosen.users.set_password("alice", password)
+    with pytest.raises(RuleError) as of_user:
+        chosen.users.remove("")
 
-    assert of_session.value.field == "principle"
-    assert of_password.value.field == "password"
+    assert (of_session.value.field, of_session.value.value) == ("principle", ALICE)
+    assert (of_password.value.field, of_password.value.value) == ("password", None)
+    assert "alice-secret" not in str(of_password.value)
+    assert (of_user.value.field, of_user.value.value) == ("name", "")
 
 
 @pytest.mark.parametrize("body", [{"password": 1234567}, {"password": "1234567" * 1000}, {"pasword": "1234567"}])

@@ -28,7 +28,7 @@ from ...metadata.client_quota_control import (
 from ...metadata.client_quotas_image import IP, QuotaEntity, entity_of
 from ...requests.request_context import RequestContext, SteppedApiHandler
 from ...runtime.deferred import Deferred
-from ...runtime.long_work import Steps
+from ...runtime.long_work import Steps, for_each
 
 # The result of each entity of a request.
 _Results = dict[QuotaEntity, KafkaError | None]
@@ -46,13 +46,21 @@ def handle(
         if entity in results or has_duplicate_key(requested):
             # Of an entity that is named twice, Kafka makes the first change.
             results[entity] = duplicate_error(entity)
-            continue
-        results[entity] = _check(requested, hosts, alterations)
+        else:
+            results[entity] = _check(requested, hosts, alterations)
         yield None
+    entries = yield from for_each(_entry, results.items())
     if request.validate_only:
-        return _response(results, None)
+        return AlterClientQuotasResponse(entries=entries)
     context.node.controller.alter_client_quotas(alterations)
-    return context.node.controller.when_saved(lambda error: _response(results, error))
+
+    def respond(storage_error: KafkaError | None) -> AlterClientQuotasResponse:
+        if storage_error is None:
+            return AlterClientQuotasResponse(entries=entries)
+        failed = [_entry((entity, error or storage_error)) for entity, error in results.items()]
+        return AlterClientQuotasResponse(entries=failed)
+
+    return context.node.controller.when_saved(respond)
 
 
 def _check(requested: RequestEntryData, hosts: Hosts, alterations: list[Alteration]) -> KafkaError | None:
@@ -64,12 +72,8 @@ def _check(requested: RequestEntryData, hosts: Hosts, alterations: list[Alterati
     return None
 
 
-def _response(results: _Results, storage_error: KafkaError | None) -> AlterClientQuotasResponse:
-    entries = [_entry(entity, error or storage_error) for entity, error in results.items()]
-    return AlterClientQuotasResponse(entries=entries)
-
-
-def _entry(entity: QuotaEntity, error: KafkaError | None) -> ResponseEntryData:
+def _entry(result: tuple[QuotaEntity, KafkaError | None]) -> ResponseEntryData:
+    entity, error = result
     return ResponseEntryData(
         error_code=0 if error is None else error.code,
         error_message=None if error is None else error.message,

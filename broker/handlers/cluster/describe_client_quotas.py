@@ -16,18 +16,24 @@ from ....protocol.messages.describe_client_quotas import (
     EntryData,
     ValueData,
 )
-from ...metadata.client_quota_control import QuotaFilter, find_entities
+from ...metadata.client_quota_control import QuotaFilter
 from ...metadata.client_quotas_image import QuotaEntity
-from ...requests.request_context import ApiHandler, RequestContext
+from ...requests.request_context import RequestContext, SteppedApiHandler
+from ...runtime.long_work import Steps
 
 
-def handle(context: RequestContext, request: DescribeClientQuotasRequest) -> DescribeClientQuotasResponse:
+def handle(context: RequestContext, request: DescribeClientQuotasRequest) -> Steps[DescribeClientQuotasResponse]:
     """Return the quotas of the entities that match every component."""
     try:
-        found = find_entities(context.node.image.client_quotas, QuotaFilter(request))
+        quota_filter = QuotaFilter(request)
     except KafkaError as error:
         return DescribeClientQuotasResponse(error_code=error.code, error_message=error.message, entries=None)
-    return DescribeClientQuotasResponse(entries=[_entry(*each) for each in found])
+    entries: list[EntryData] = []
+    for entity, quotas in context.node.image.client_quotas:
+        if quota_filter.matches(entity):
+            entries.append(_entry(entity, quotas))
+        yield None
+    return DescribeClientQuotasResponse(entries=entries)
 
 
 def _entry(entity: QuotaEntity, quotas: Mapping[str, float]) -> EntryData:
@@ -37,4 +43,4 @@ def _entry(entity: QuotaEntity, quotas: Mapping[str, float]) -> EntryData:
     )
 
 
-HANDLER = ApiHandler(DescribeClientQuotasRequest.read, handle)
+HANDLER = SteppedApiHandler(DescribeClientQuotasRequest.read, handle)

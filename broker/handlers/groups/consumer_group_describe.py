@@ -29,6 +29,7 @@ def handle(context: RequestContext, request: ConsumerGroupDescribeRequest) -> St
     for group in groups:
         if request.include_authorized_operations and group.error_code == ErrorCode.NONE:
             group.authorized_operations = authorized_operations(context, ResourceType.GROUP, group.group_id)
+        yield None
     return ConsumerGroupDescribeResponse(groups=groups)
 
 

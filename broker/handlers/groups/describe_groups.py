@@ -24,6 +24,7 @@ def handle(context: RequestContext, request: DescribeGroupsRequest) -> Steps[Des
             group.error_code, group.error_message = ErrorCode.NONE, None
         if request.include_authorized_operations and group.error_code == ErrorCode.NONE:
             group.authorized_operations = authorized_operations(context, ResourceType.GROUP, group.group_id)
+        yield None
     return DescribeGroupsResponse(groups=groups)
 
 

@@ -46,7 +46,7 @@ logger = logging.getLogger(__name__)
 NULL_MEANS_ALL_SINCE = 1
 AUTO_CREATION_FLAG_SINCE = 4
 TOPIC_IDS_SINCE = 12
-# The errors of topics whose authorized operations are not told.
+# The errors of topics without authorized operations.
 _WITHOUT_OPERATIONS = (ErrorCode.TOPIC_AUTHORIZATION_FAILED, ErrorCode.UNKNOWN_TOPIC_ID)
 
 
@@ -71,6 +71,7 @@ def handle(context: RequestContext, request: MetadataRequest) -> Steps[MetadataR
         for topic in response.topics:
             if topic.error_code not in _WITHOUT_OPERATIONS:
                 topic.topic_authorized_operations = authorized_operations(context, ResourceType.TOPIC, topic.name or "")
+            yield None
     # A topic is returned only after it is saved: otherwise records could outlive their topic.
     return node.controller.when_saved(lambda _: response)
 
@@ -109,14 +110,14 @@ def _topics(context: RequestContext, request: MetadataRequest) -> Steps[list[Met
     results = yield from for_each(partial(_describe_name, context, image.online_brokers()), names)
     if may_create and context.node.config.auto_create_topics_enable:
         unknown = [each for each in results if each.error_code == ErrorCode.UNKNOWN_TOPIC_OR_PARTITION]
-        allowed = _may_create(context, unknown)
+        allowed = yield from _may_create(context, unknown)
         if context.node.reaches_controller:
             # As in Kafka, this response does not have the new topics, and none is created without the controller.
             yield from _create(context, [topic.name or "" for topic in allowed])
     return results
 
 
-def _may_create(context: RequestContext, unknown: list[MetadataResponseTopic]) -> list[MetadataResponseTopic]:
+def _may_create(context: RequestContext, unknown: list[MetadataResponseTopic]) -> Steps[list[MetadataResponseTopic]]:
     """Return the results of unknown topics that the client may create; the others get their error."""
     if permits_on_cluster(context, AclOperation.CREATE):
         return unknown
@@ -126,6 +127,7 @@ def _may_create(context: RequestContext, unknown: list[MetadataResponseTopic]) -
             allowed.append(topic)
         else:
             topic.error_code = ErrorCode.TOPIC_AUTHORIZATION_FAILED
+        yield None
     return allowed
 
 

@@ -71,7 +71,7 @@ class Acls:
     def __init__(self) -> None:
         """Create it without ACLs."""
         self._acls: dict[AclBinding, None] = {}
-        self._by_pattern: dict[_Pattern, list[AclBinding]] = {}
+        self._by_pattern: dict[_Pattern, dict[AclBinding, None]] = {}
         # How many prefixed ACLs of a type have a prefix of that length.
         self._prefix_lengths: dict[ResourceType, dict[int, int]] = {}
 
@@ -99,7 +99,7 @@ class Acls:
         if acl in self._acls:
             return
         self._acls[acl] = None
-        self._by_pattern.setdefault(_pattern_of(acl), []).append(acl)
+        self._by_pattern.setdefault(_pattern_of(acl), {})[acl] = None
         if acl.pattern_type is PatternType.PREFIXED:
             lengths = self._prefix_lengths.setdefault(acl.resource_type, {})
             lengths[len(acl.name)] = lengths.get(len(acl.name), 0) + 1
@@ -108,7 +108,7 @@ class Acls:
         """Remove an ACL that is there."""
         del self._acls[acl]
         pattern = _pattern_of(acl)
-        self._by_pattern[pattern].remove(acl)
+        del self._by_pattern[pattern][acl]
         if not self._by_pattern[pattern]:
             del self._by_pattern[pattern]
         if acl.pattern_type is PatternType.PREFIXED:
