@@ -119,6 +119,7 @@ class Node(NodeMethods):
             self.cluster = _memory_cluster(settings, node_options, file_system, clock=clock, version=version)
         else:
             self.cluster = _loaded_cluster(settings, storage, clock=clock, version=version)
+        self.cluster.image.configs.set_listener_entries(of_listeners)
         if self._secured is not None:
             self._secured.serve_users(self.cluster, storage.metadata_dir)
         self._phase = Phase.NEW

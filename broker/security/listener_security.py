@@ -22,7 +22,8 @@ if TYPE_CHECKING:
     from .oauth.signed_validator import ClaimRules
     from .oauth.token_issuer import TokenIssuer
     from .tls.key_store import Store
-    from .tls.listener_tls import ListenerTls
+    from .tls.listener_tls import ListenerTls, ThrowAway
+    from .tls.tls_context import TlsSettings
 
 JAAS_CONFIG = "sasl.jaas.config"
 REAUTH_MS = "connections.max.reauth.ms"
@@ -53,9 +54,13 @@ class ListenerKeys:
         self._config = config
         self._prefixed = prefixed
 
+    def with_entries(self, entries: Mapping[str, str]) -> ListenerKeys:
+        """Return the keys with other values of some. entries: they begin with listener.name."""
+        return ListenerKeys(self.name, self._config, {**self._prefixed, **entries})
+
     def text(self, key: str) -> str | None:
         """Return the value as text, None if the key is not set and has no default."""
-        own = self._prefixed.get(f"listener.name.{self.name.lower()}.{key}")
+        own = self._prefixed.get(f"{listener_prefix(self.name)}{key}")
         if own is not None:
             return own
         value = self._config.value_of(key)
@@ -67,11 +72,16 @@ class ListenerKeys:
 
     def is_set(self, key: str) -> bool:
         """Return whether the key is set, for this listener or for all."""
-        return f"listener.name.{self.name.lower()}.{key}" in self._prefixed or self._config.is_set(key)
+        return f"{listener_prefix(self.name)}{key}" in self._prefixed or self._config.is_set(key)
 
     def of_mechanism(self, mechanism: str, key: str) -> str | None:
         """Return the value of a key of one mechanism, None if it is not set."""
-        return self._prefixed.get(f"listener.name.{self.name.lower()}.{mechanism.lower()}.{key}")
+        return self._prefixed.get(f"{listener_prefix(self.name)}{mechanism.lower()}.{key}")
+
+
+def listener_prefix(name: str) -> str:
+    """Return what the keys of one listener begin with."""
+    return f"listener.name.{name.lower()}."
 
 
 def security_of(
@@ -135,3 +145,23 @@ def find_store(keys: ListenerKeys, kind: str) -> Store | None:
         keys.text(f"{kind}.password"),
         keys.text("ssl.key.password"),
     )
+
+
+def tls_settings(keys: ListenerKeys, throw_away: ThrowAway | None) -> TlsSettings:
+    """Return the stores of a listener, and what it demands of its clients. Raises ConfigError.
+
+    throw_away: where the certificates are that it has without stores in the keys.
+    """
+    from .tls.throw_away_ca import key_store_of, trust_store_of
+    from .tls.tls_context import CLIENT_AUTH, TlsSettings
+
+    key_store = find_store(keys, "ssl.keystore")
+    trust_store = find_store(keys, "ssl.truststore")
+    if throw_away is not None:
+        key_store = key_store or key_store_of(throw_away.folder)
+        trust_store = trust_store or trust_store_of(throw_away.folder)
+    assert key_store is not None, "a listener without stores has throw-away certificates"
+    client_auth = keys.text("ssl.client.auth") or "none"
+    if client_auth not in CLIENT_AUTH:
+        raise ConfigError(f"ssl.client.auth: got {client_auth}; allowed: {', '.join(CLIENT_AUTH)}")
+    return TlsSettings(key_store, trust_store, client_auth, keys.names("ssl.enabled.protocols"))
