@@ -11,7 +11,7 @@ from . import config_table
 from .config_types import ConfigType, ConfigValue, UnknownConfigKey, parse_value
 from .config_validators import check_value
 
-# Keys of single listeners: see broker/security/listener_security.
+# Keys of single listeners: see broker/security/listener_keys.
 LISTENER_PREFIX = "listener.name."
 
 

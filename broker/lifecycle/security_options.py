@@ -14,7 +14,7 @@ from ..security.security_protocol import SecurityProtocol
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from ..security.listener_security import ListenerKeys
+    from ..security.listener_keys import ListenerKeys
     from ..security.oauth.token_issuer import TokenIssuer
     from ..security.tls.listener_tls import ListenerTls
     from ..security.users import Users
@@ -91,7 +91,8 @@ class ListenerSecurities:
         if all(protocols[each.name] is SecurityProtocol.PLAINTEXT for each in listeners):
             return list(listeners)
         # Lazy: most brokers have plain listeners only.
-        from ..security.listener_security import Accounts, ListenerKeys, security_of
+        from ..security.listener_keys import ListenerKeys
+        from ..security.listener_security import Accounts, security_of
         from ..security.users import Users
 
         accounts = Accounts(self._users or Users({}), self.token_issuer)

@@ -111,6 +111,13 @@ def _changes(stores: _Stores) -> None:
         (STORE_PASSWORD, SET, PASSWORD),
     )
     stores.describe("location, type and password, after it")
+    _refused_files(stores)
+    _scopes(stores)
+    _changes_of_kind(stores)
+
+
+def _refused_files(stores: _Stores) -> None:
+    file = stores.file
     stores.change("a file that is not there", (LOCATION, SET, file("absent.p12")))
     stores.change("a file that is no store", (LOCATION, SET, file("text.p12")))
     stores.change("a folder", (LOCATION, SET, str(stores.folder)))
@@ -126,6 +133,10 @@ def _changes(stores: _Stores) -> None:
     stores.change("the alternative names are fewer again", (LOCATION, SET, file("first.p12")))
     stores.change("another authority", (LOCATION, SET, file("foreign.p12")))
     stores.describe("another authority, after it")
+
+
+def _scopes(stores: _Stores) -> None:
+    file = stores.file
     stores.change("for all brokers", (LOCATION, SET, file("second.p12")), name="")
     stores.change("password for all brokers", (STORE_PASSWORD, SET, PASSWORD), name="")
     stores.change(
@@ -141,6 +152,10 @@ def _changes(stores: _Stores) -> None:
     stores.change("a key that is read-only", ("listener.name.ssl.ssl.allow.dn.changes", SET, "true"))
     stores.change("protocols", ("listener.name.ssl.ssl.enabled.protocols", SET, "TLSv1.2"))
     stores.change("listener name in upper case", ("listener.name.SSL.ssl.keystore.location", SET, file("second.p12")))
+
+
+def _changes_of_kind(stores: _Stores) -> None:
+    file = stores.file
     pem = (stores.folder / "second.pem").read_text()
     cut = pem.index("-----BEGIN CERTIFICATE-----")
     stores.change("PEM file without another type", (LOCATION, SET, file("first.pem")))

@@ -19,7 +19,8 @@ from dataclasses import dataclass, replace
 
 from ...config.config_types import ConfigError
 from ...config.dynamic_configs import invalid_dynamic_config
-from ..listener_security import ListenerKeys, listener_prefix, tls_settings
+from ..listener_keys import ListenerKeys, listener_prefix
+from ..listener_security import tls_settings
 from .key_store import PEM, PEM_KEYS, Store
 from .listener_tls import CONFIGURED, ListenerTls, PresentedCertificate, certificate_in
 from .throw_away_ca import IssuedKind
@@ -165,14 +166,7 @@ def _check_key_store_keys(keys: ListenerKeys) -> None:
     type_ = keys.text("ssl.keystore.type")
     problem = None
     if key is not None:
-        if type_ != PEM:
-            problem = f"SSL private key can be specified only for PEM, but key store type is {type_}."
-        elif chain is None:
-            problem = "SSL private key is specified, but certificate chain is not specified."
-        elif location is not None:
-            problem = "Both SSL key store location and separate private key are specified."
-        elif password is not None:
-            problem = f"{_PASSWORD_OF_PEM}."
+        problem = _find_key_problem(keys)
     elif chain is not None:
         problem = "SSL certificate chain is specified, but private key is not specified"
     elif location is None:
@@ -183,6 +177,18 @@ def _check_key_store_keys(keys: ListenerKeys) -> None:
         problem = "SSL key store is specified, but key store password is not specified."
     if problem is not None:
         raise _RefusedError(_INVALID_CONFIGURATION, problem)
+
+
+def _find_key_problem(keys: ListenerKeys) -> str | None:
+    """Return what is wrong with the other keys of a listener that has ssl.keystore.key."""
+    type_ = keys.text("ssl.keystore.type")
+    if type_ != PEM:
+        return f"SSL private key can be specified only for PEM, but key store type is {type_}."
+    if keys.text("ssl.keystore.certificate.chain") is None:
+        return "SSL private key is specified, but certificate chain is not specified."
+    if keys.text("ssl.keystore.location") is not None:
+        return "Both SSL key store location and separate private key are specified."
+    return None if keys.text("ssl.keystore.password") is None else f"{_PASSWORD_OF_PEM}."
 
 
 def _check_trust_store_keys(keys: ListenerKeys) -> None:

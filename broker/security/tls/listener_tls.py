@@ -21,7 +21,7 @@ from .throw_away_ca import IssuedKind
 from .tls_context import TlsSettings, new_context
 
 if TYPE_CHECKING:
-    from ..listener_security import ListenerKeys
+    from ..listener_keys import ListenerKeys
 
 CONFIGURED: Final = "configured"
 CertificateKind = Literal["configured", IssuedKind]
