@@ -5,7 +5,7 @@ A node follows the metadata image as a publisher of the controller. It is the on
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from ..protocol.error_codes import ErrorCode
@@ -51,6 +51,8 @@ class Node:
         self.observer: RequestObserver | None = None
         # Called when the broker's configs have changed, for the listeners.
         self.on_configs_changed: Callable[[], None] | None = None
+        # Raises ConfigError for dynamic configs that a listener with TLS cannot have; None without such listeners.
+        self.check_listener_configs: Callable[[Mapping[str, str]], None] | None = None
         self.inner_files = file_system
         self.event_loop_bridge: EventLoopBridge | None = None
         self.file_faults: FileFaults | None = None

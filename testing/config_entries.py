@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import cast
 
-from ..broker.config.config_sources import LISTENER_PREFIX, refuse_unknown
+from ..broker.config.config_keys import LISTENER_PREFIX
+from ..broker.config.config_sources import refuse_unknown
 from ..broker.config.config_types import ConfigError, text_of
 
 # A value of a config in Python. A list is a list of texts.

@@ -119,10 +119,10 @@ class Node(NodeMethods):
             self.cluster = _memory_cluster(settings, node_options, file_system, clock=clock, version=version)
         else:
             self.cluster = _loaded_cluster(settings, storage, clock=clock, version=version)
+        self.cluster.image.configs.set_listener_entries(of_listeners)
         if self._secured is not None:
             self._secured.serve_users(self.cluster, storage.metadata_dir)
-        self._phase = Phase.NEW
-        self._fault_injection = FaultInjection(self.cluster)
+        self._phase, self._fault_injection = Phase.NEW, FaultInjection(self.cluster)
         of_nodes = [listeners_of_node(listeners, index) for index in range(nodes)]
         self._server = self._fault_injection.make_server(self.cluster, of_nodes)
 

@@ -55,8 +55,9 @@ class CertificateList(Struct, kw_only=True):
 class CertificateChoice(Struct, kw_only=True, forbid_unknown_fields=True):
     """The certificate to present.
 
-    kind: "configured" is that of the start. The others have a new private key: "new" has no defect, "wrong_host" is for
-    another host, "unknown_authority" is signed by an authority that no client trusts.
+    kind: "configured" is that of the start or of a rotation by IncrementalAlterConfigs. The others have a new private
+    key: "new" has no defect, "wrong_host" is for another host, "unknown_authority" is signed by an authority that no
+    client trusts.
     listener: its name; null for all listeners with a throw-away certificate. node: null for all nodes.
     """
 
@@ -74,7 +75,7 @@ class _Place(NamedTuple):
 
     @property
     def presented(self) -> PresentedCertificate:
-        return self.server.presented.get(self.listener, self.tls.configured)
+        return self.server.certificate_of(self.listener)
 
 
 def list_certificates(control: Control) -> CertificateList:
@@ -103,7 +104,7 @@ def present_certificate(control: Control, body: CertificateChoice) -> Certificat
     except NoAuthorityKeyError as error:
         raise conflict(str(error), field="kind", value=body.kind) from error
     for place in places:
-        place.server.presented[place.listener] = place.tls.present(body.kind, pem)
+        place.server.presented[place.listener] = place.server.stores[place.listener].present(body.kind, pem)
     return CertificateList(items=[_info(place) for place in places])
 
 

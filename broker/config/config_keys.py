@@ -11,6 +11,9 @@ from . import config_table
 from .config_types import ConfigType, ConfigValue, UnknownConfigKey, parse_value
 from .config_validators import check_value
 
+# Keys of single listeners: see broker/security/listener_keys.
+LISTENER_PREFIX = "listener.name."
+
 
 class Scope(Enum):
     """The kind of resource that a key configures."""
@@ -124,6 +127,18 @@ def broker_key_of(name: str) -> ConfigKey:
     if key is None:
         raise UnknownConfigKey(f"Unknown configuration {name}")
     return key
+
+
+def find_broker_key(name: str) -> ConfigKey | None:
+    """Return the broker key of that name, or None. listener.name.NAME.KEY is KEY of one listener."""
+    return BROKER_KEYS.get(base_name_of(name))
+
+
+def base_name_of(name: str) -> str:
+    """Return the key without the prefix of a listener, if it has one."""
+    if not name.startswith(LISTENER_PREFIX):
+        return name
+    return name.removeprefix(LISTENER_PREFIX).partition(".")[2]
 
 
 def find_similar_key(name: str) -> str | None:

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from ...storage.checkpoints.properties_file import PROPERTIES_BYTES_MAX, PropertiesError, parse_properties
 from ...storage.file_systems.path_problems import find_path_problem
 from .broker_config import BrokerConfig, has_effect_on_listener, keys_with_effect
-from .config_keys import BROKER_KEYS, find_similar_key
+from .config_keys import BROKER_KEYS, LISTENER_PREFIX, find_similar_key
 from .config_types import ConfigError, UnknownConfigKey
 from .environment_variables import KAFKA_PREFIX, is_service_link, reason_to_ignore, unknown_key_warning
 
@@ -21,8 +21,6 @@ IMAGE_VARIABLES = frozenset({
     "KAFKA_LOG4J_OPTS", "KAFKA_LOG4J_ROOT_LOGLEVEL", "KAFKA_LOG4J_LOGGERS", "KAFKA_LOG4J_CMD_OPTS",
     "KAFKA_TOOLS_LOG4J_LOGLEVEL",
 })  # fmt: skip
-# Keys of single listeners: see broker/security/listener_security.
-LISTENER_PREFIX = "listener.name."
 # Keys of plug-ins: Kafka accepts any key with these prefixes.
 PLUG_IN_PREFIXES = ("config.providers.", "rlmm.config.", "rsm.config.")
 SEPARATORS = {1: ".", 2: "_", 3: "-"}

@@ -26,18 +26,29 @@ UNITS = (
 UNITS_BY_KEY = {name: names for names in UNITS for name in names}
 
 
+def invalid_dynamic_config(reason: str) -> str:
+    """Return Kafka's message for configs that the broker cannot take over (DynamicBrokerConfig.processReconfiguration).
+
+    reason: the message of Java's ConfigException.
+    """
+    exception = "org.apache.kafka.common.config.ConfigException"
+    return f"Invalid value {exception}: {reason} for configuration Invalid dynamic configuration"
+
+
 class NodeConfigs:
     """The configs of one broker. static: those it was started with. current: those in effect.
 
+    listener_entries: the static ones that begin with listener.name.
     broker_configs: its own dynamic configs, as text by key. default_broker_configs: those of all brokers.
     """
 
-    __slots__ = ("broker_configs", "current", "default_broker_configs", "static")
+    __slots__ = ("broker_configs", "current", "default_broker_configs", "listener_entries", "static")
 
     def __init__(self, static: BrokerConfig, default_broker_configs: dict[str, str]) -> None:
         """default_broker_configs: the dictionary that all brokers share."""
         self.static = static
         self.current = static
+        self.listener_entries: Mapping[str, str] = {}
         self.broker_configs: dict[str, str] = {}
         self.default_broker_configs = default_broker_configs
 
@@ -58,7 +69,7 @@ class NodeConfigs:
 
     def static_texts(self) -> dict[str, str]:
         """Return the static configs, with the keys that Kafka requires and node.id also as broker.id."""
-        texts = {**OWN_DEFAULTS, **self.static.entries}
+        texts = {**OWN_DEFAULTS, **self.static.entries, **self.listener_entries}
         texts.setdefault("broker.id", texts["node.id"])
         return texts
 
@@ -111,6 +122,11 @@ class DynamicConfigs:
         """Recompute the configs in effect."""
         for configs in self._all():
             configs.apply()
+
+    def set_listener_entries(self, entries: Mapping[str, str]) -> None:
+        """Set the static configs of single listeners, which all nodes share."""
+        for configs in self._all():
+            configs.listener_entries = entries
 
     def replace_default_broker_configs(self, texts: Mapping[str, str]) -> None:
         """Replace the dynamic configs of all brokers. The caller applies them."""

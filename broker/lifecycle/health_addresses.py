@@ -56,7 +56,7 @@ def _address_of(
     if not has_tls:
         return HealthAddress(host, listener.port)
     # Lazy: most brokers have plain listeners only.
-    from ..security.listener_security import ListenerKeys
+    from ..security.listener_keys import ListenerKeys
     from ..security.tls.throw_away_ca import CLIENT_FILE
 
     keys = ListenerKeys(listener.name, gathered.config, gathered.of_listeners)

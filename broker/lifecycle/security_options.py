@@ -14,7 +14,7 @@ from ..security.security_protocol import SecurityProtocol
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from ..security.listener_security import ListenerKeys
+    from ..security.listener_keys import ListenerKeys
     from ..security.oauth.token_issuer import TokenIssuer
     from ..security.tls.listener_tls import ListenerTls
     from ..security.users import Users
@@ -97,7 +97,8 @@ class ListenerSecurities:
         if all(protocols[each.name] is SecurityProtocol.PLAINTEXT for each in listeners):
             return list(listeners)
         # Lazy: most brokers have plain listeners only.
-        from ..security.listener_security import Accounts, ListenerKeys, security_of
+        from ..security.listener_keys import ListenerKeys
+        from ..security.listener_security import Accounts, security_of
         from ..security.users import Users
 
         accounts = Accounts(self._users or Users({}), self._token_issuer)
@@ -120,25 +121,14 @@ class ListenerSecurities:
         self.tls_dir = self.tls_dir or self._throw_away_folder(hosts_of(listeners))
 
     def _tls_of(self, keys: ListenerKeys, hosts: Sequence[str]) -> ListenerTls:
-        from ..security.listener_security import find_store
+        from ..security.listener_security import find_store, tls_settings
         from ..security.tls.listener_tls import ThrowAway, listener_tls
-        from ..security.tls.principal_mapping import KEY, PrincipalMapping
-        from ..security.tls.throw_away_ca import key_store_of, trust_store_of
-        from ..security.tls.tls_context import CLIENT_AUTH, TlsSettings
 
-        key_store = find_store(keys, "ssl.keystore")
-        trust_store = find_store(keys, "ssl.truststore")
         throw_away = None
-        if key_store is None:
-            folder = self.tls_dir = self.tls_dir or self._throw_away_folder(hosts)
-            key_store = key_store_of(folder)
-            trust_store = trust_store or trust_store_of(folder)
-            throw_away = ThrowAway(folder, hosts)
-        client_auth = keys.text("ssl.client.auth") or "none"
-        if client_auth not in CLIENT_AUTH:
-            raise ConfigError(f"ssl.client.auth: got {client_auth}; allowed: {', '.join(CLIENT_AUTH)}")
-        settings = TlsSettings(key_store, trust_store, client_auth, keys.names("ssl.enabled.protocols"))
-        return listener_tls(settings, PrincipalMapping(keys.text(KEY) or ""), throw_away)
+        if find_store(keys, "ssl.keystore") is None:
+            self.tls_dir = self.tls_dir or self._throw_away_folder(hosts)
+            throw_away = ThrowAway(self.tls_dir, hosts)
+        return listener_tls(keys, tls_settings(keys, throw_away), throw_away)
 
     def _throw_away_folder(self, hosts: Sequence[str]) -> Path:
         """Return the folder with the throw-away certificates. Raises ConfigError."""

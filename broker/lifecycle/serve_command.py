@@ -171,6 +171,7 @@ def prepare(options: ServeOptions, make_file_faults: MakeFileFaults | None) -> P
         add_nodes(cluster, nodes)
     else:
         cluster = _load_cluster(config, storage, emulated_version, make_file_faults)
+    cluster.image.configs.set_listener_entries(gathered.of_listeners)
     cluster.users, cluster.token_issuer = users, token_issuer
     try:
         keep_tokens(cluster.token_issuer, storage.metadata_dir)

@@ -10,7 +10,7 @@ import asyncio
 import itertools
 import logging
 import socket
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from ...protocol.api_keys import APIS, ApiKey
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from ..node import Node
     from ..requests.fault_ports import FaultPlan, RequestObserver
     from ..requests.response_writer import ResponseWriter
+    from ..security.tls.dynamic_stores import DynamicStores
     from ..security.tls.listener_tls import ListenerTls, PresentedCertificate
     from .crash_restart import CrashedNode, LogEndOffsets, SnapshotFault
 
@@ -70,6 +71,7 @@ class Server:
             # They are those of the data folder.
             self._dispatcher.throttle()
         self.node.on_configs_changed = self._socket_server.configs_changed
+        self._change_stores_with_configs()
         self._recurring: list[Timer] = []
         self._cleaner_thread: CleanerThread | None = None
         self.is_running = False
@@ -82,6 +84,27 @@ class Server:
         self._held_ids = itertools.count(1)
         self._lifecycle_lock = asyncio.Lock()
         self._restart_task: asyncio.Task[None] | None = None
+
+    def _change_stores_with_configs(self) -> None:
+        """Have the listeners with TLS follow the dynamic configs of the node."""
+        listeners = self.tls_listeners
+        if not listeners:
+            return
+        # Lazy: most brokers have no TLS.
+        from ..security.tls.dynamic_stores import DynamicStores
+
+        def configs() -> Mapping[str, str]:
+            # They are looked up with each call: a node that is cut off from the controller has a copy of them.
+            return self.node.configs.broker_configs
+
+        stores = {name: DynamicStores(name, tls, configs) for name, tls in listeners.items()}
+
+        def check(texts: Mapping[str, str]) -> None:
+            for each in stores.values():
+                each.check(texts)
+
+        self._socket_server.stores = stores
+        self.node.check_listener_configs = check
 
     def share_ids(self, other: Server) -> None:
         """Number connections and held requests together with the server of another node, before the start."""
@@ -139,6 +162,15 @@ class Server:
     def presented(self) -> dict[str, PresentedCertificate]:
         """The certificates that listeners present instead of the configured ones, by the name of the listener."""
         return self._socket_server.presented
+
+    @property
+    def stores(self) -> Mapping[str, DynamicStores]:
+        """The stores of the listeners with TLS, by name."""
+        return self._socket_server.stores
+
+    def certificate_of(self, listener: str) -> PresentedCertificate:
+        """Return the certificate that a listener with TLS presents in the next handshake."""
+        return self._socket_server.certificate_of(listener)
 
     @property
     def tls_listeners(self) -> dict[str, ListenerTls]:

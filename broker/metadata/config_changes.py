@@ -28,6 +28,17 @@ from .topic_config import validate_topic_configs
 from .topic_validation import find_topic_name_error
 
 
+class AlteringNode(Protocol):
+    """The broker that alters its own configs, or those of the cluster."""
+
+    check_listener_configs: Callable[[Mapping[str, str]], None] | None
+
+    @property
+    def controller(self) -> Controller:
+        """The writer of the metadata."""
+        ...
+
+
 def check_ops(node_id: int, resource: ConfigResource, ops: Sequence[AlterConfigOp]) -> None:
     """Raise KafkaError INVALID_REQUEST if the operations are invalid for any current configs."""
     keys = [op.key for op in ops]
@@ -108,19 +119,21 @@ def _find_key(resource: ConfigResource, name: str) -> ConfigKey | None:
 
 
 def replace_configs(
-    controller: Controller, resource: ConfigResource, texts: dict[str, str], *, validate_only: bool
+    node: AlteringNode, resource: ConfigResource, texts: dict[str, str], *, validate_only: bool
 ) -> None:
     """Validate the texts, and replace the configs of the resource by them unless validate_only.
 
+    node: the broker that has the request.
     Raises KafkaError: INVALID_CONFIG, INVALID_REQUEST, INVALID_TOPIC_EXCEPTION, UNKNOWN_TOPIC_OR_PARTITION. The configs
     are unchanged then.
     """
+    controller = node.controller
     configs = controller.image.configs
     match resource.resource_type:
         case ResourceType.TOPIC:
             _replace_topic_configs(controller, resource.name, texts, validate_only=validate_only)
         case ResourceType.BROKER:
-            _replace_broker_configs(controller, resource.name, texts, validate_only=validate_only)
+            _replace_broker_configs(node, resource.name, texts, validate_only=validate_only)
         case ResourceType.CLIENT_METRICS:
             check_client_metrics(resource.name, texts)
             if not validate_only:
@@ -135,16 +148,17 @@ def replace_configs(
             raise KafkaError(ErrorCode.INVALID_REQUEST, f"Unknown resource type {resource.resource_type}")
 
 
-def _replace_broker_configs(controller: Controller, name: str, texts: dict[str, str], *, validate_only: bool) -> None:
+def _replace_broker_configs(node: AlteringNode, name: str, texts: dict[str, str], *, validate_only: bool) -> None:
+    controller = node.controller
     configs = controller.image.configs
-    node = configs.nodes[int(name)] if name else configs.controller
-    check_broker_configs(node.static, texts, is_default=not name)
+    of_node = configs.nodes[int(name)] if name else configs.controller
+    check_broker_configs(of_node.static, texts, node.check_listener_configs if name else None, is_default=not name)
     if controller.image.features.level_of(ELR_VERSION):
-        check_min_insync_replicas(node.broker_configs, texts, is_default=not name)
+        check_min_insync_replicas(of_node.broker_configs, texts, is_default=not name)
     if validate_only:
         return
     if name:
-        node.broker_configs = texts
+        of_node.broker_configs = texts
     else:
         configs.replace_default_broker_configs(texts)
     controller.apply_dynamic_configs()

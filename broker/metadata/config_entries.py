@@ -11,7 +11,15 @@ from itertools import dropwhile
 
 from ...protocol.messages.describe_configs import DescribeConfigsResourceResult, DescribeConfigsSynonym
 from ..config import broker_loggers
-from ..config.config_keys import BROKER_KEYS, GROUP_KEYS, OWN_DEFAULTS, TOPIC_KEYS, ConfigKey
+from ..config.config_keys import (
+    BROKER_KEYS,
+    GROUP_KEYS,
+    OWN_DEFAULTS,
+    TOPIC_KEYS,
+    ConfigKey,
+    base_name_of,
+    find_broker_key,
+)
 from ..config.config_resources import ResourceType
 from ..config.config_types import ConfigType, ConfigValue, text_of
 from ..config.dynamic_configs import UNITS_BY_KEY, NodeConfigs
@@ -52,7 +60,7 @@ def synonyms_of(configs: NodeConfigs, name: str, *, is_sensitive: bool = False) 
 
     A key without a value has no synonyms, even if the same setting in a coarser unit has one.
     """
-    names = UNITS_BY_KEY.get(name, (name,))
+    names = UNITS_BY_KEY.get(name) or tuple(dict.fromkeys((name, base_name_of(name))))
     defaults = {each: BROKER_KEYS[each].default for each in names if each in BROKER_KEYS.keys() - OWN_DEFAULTS}
     layers: tuple[tuple[Mapping[str, str | None], ConfigSource], ...] = (
         (configs.broker_configs, ConfigSource.BROKER),
@@ -119,8 +127,13 @@ def broker_entries(configs: NodeConfigs, bound: Mapping[str, str]) -> Iterable[D
             synonyms = _with_static_value(synonyms, key.name, bound[key.name])
             value = synonyms[0].value
         yield _entry(key.name, value, synonyms, key, read_only=key.dynamic_mode == "read-only")
-    for name in (configs.default_broker_configs | configs.broker_configs).keys() - BROKER_KEYS.keys():
-        yield _entry(name, None, synonyms_of(configs, name, is_sensitive=True), None, read_only=True)
+    others = {**configs.listener_entries, **configs.default_broker_configs, **configs.broker_configs}
+    for name in others.keys() - BROKER_KEYS.keys():
+        # A key of one listener is the only one of these that Kafka knows.
+        listener_key = find_broker_key(name)
+        is_sensitive = listener_key is None or listener_key.is_sensitive
+        synonyms = synonyms_of(configs, name, is_sensitive=is_sensitive)
+        yield _entry(name, synonyms[0].value, synonyms, listener_key, read_only=True)
 
 
 def _with_static_value(synonyms: list[DescribeConfigsSynonym], name: str, value: str) -> list[DescribeConfigsSynonym]:

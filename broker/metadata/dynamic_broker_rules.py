@@ -6,25 +6,33 @@ GroupConfig.validate, Kafka 4.3.0; tests/golden/configs-4.3.0.jsonl.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 
 from ...protocol.error_codes import ErrorCode, KafkaError
 from ..config.broker_config import BrokerConfig
-from ..config.config_keys import BROKER_KEYS, GROUP_KEYS
+from ..config.config_keys import BROKER_KEYS, GROUP_KEYS, ConfigKey, find_broker_key
 from ..config.config_types import ConfigError, parse_integer
-from ..config.dynamic_configs import MIN_INSYNC_REPLICAS
+from ..config.dynamic_configs import MIN_INSYNC_REPLICAS, invalid_dynamic_config
 from .config_entries import CLIENT_METRICS_KEYS
 
 # The bounds of a subscription's push interval (ClientMetricsConfigs).
 INTERVAL_MS_RANGE = range(100, 3_600_001)
 
 
-def check_broker_configs(static: BrokerConfig, texts: Mapping[str, str], *, is_default: bool) -> None:
+def check_broker_configs(
+    static: BrokerConfig,
+    texts: Mapping[str, str],
+    check_listeners: Callable[[Mapping[str, str]], None] | None,
+    *,
+    is_default: bool,
+) -> None:
     """Raise KafkaError if texts are not valid as the dynamic configs of the broker with these static ones.
 
+    check_listeners: raises ConfigError for what the listeners of the broker cannot have; None to check nothing more.
     is_default: of all brokers instead. An unknown key is valid.
     """
     modes = {name: BROKER_KEYS[name].dynamic_mode for name in texts if name in BROKER_KEYS}
+    of_listeners = {name: key for name in texts.keys() - modes if (key := find_broker_key(name)) is not None}
     _refuse("Cannot update these configs dynamically", (name for name, mode in modes.items() if mode == "read-only"))
     _refuse(
         "These security configs can be dynamically updated only per-listener using the listener prefix",
@@ -33,12 +41,26 @@ def check_broker_configs(static: BrokerConfig, texts: Mapping[str, str], *, is_d
     if is_default:
         _refuse(
             "Cannot update these configs at default cluster level, broker id must be specified",
-            (name for name, mode in modes.items() if mode == "per-broker"),
+            [
+                *(name for name, mode in modes.items() if mode == "per-broker"),
+                *(name for name, key in of_listeners.items() if key.dynamic_mode == "per-broker"),
+            ],
         )
     try:
         static.with_entries({name: texts[name] for name in modes})
+        _check_values(of_listeners, texts)
+        if check_listeners is not None:
+            check_listeners(texts)
     except ConfigError as error:
         raise KafkaError(ErrorCode.INVALID_REQUEST, str(error)) from error
+
+
+def _check_values(of_listeners: Mapping[str, ConfigKey], texts: Mapping[str, str]) -> None:
+    for name, key in of_listeners.items():
+        try:
+            key.parse(texts[name])
+        except ConfigError as error:
+            raise ConfigError(invalid_dynamic_config(str(error))) from error
 
 
 def _refuse(reason: str, names: Iterable[str]) -> None:

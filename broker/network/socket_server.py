@@ -6,7 +6,7 @@ import asyncio
 import itertools
 import logging
 import socket
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from errno import EADDRNOTAVAIL
 from typing import TYPE_CHECKING, ParamSpec
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
     from ..runtime.clock import Timer
     from ..security.sasl.mechanisms import Mechanisms
+    from ..security.tls.dynamic_stores import DynamicStores
     from ..security.tls.listener_tls import PresentedCertificate
     from .sasl_credentials import SaslCredentials
 
@@ -63,6 +64,8 @@ class SocketServer:
         # None until a client connects to a listener with SASL.
         self._credentials: SaslCredentials | None = None
         self._attaching: dict[asyncio.Task[None], _Unattached] = {}
+        # Of the listeners with TLS, by name.
+        self.stores: Mapping[str, DynamicStores] = {}
         # By the name of the listener, instead of its configured certificate. It stays over a restart of the node.
         self.presented: dict[str, PresentedCertificate] = {}
 
@@ -125,7 +128,9 @@ class SocketServer:
             acceptor.drop_waiting(self._node.config.socket_listen_backlog_size + 1)
 
     def configs_changed(self) -> None:
-        """Apply changed maximums of connections."""
+        """Apply changed maximums of connections, and changed stores."""
+        for stores in self.stores.values():
+            stores.configs_changed()
         self._quotas.close_excess()
         self._resume()
 
@@ -157,13 +162,17 @@ class SocketServer:
         self._quotas.opened(connection, listener.name, address)
         tls = None
         if security is not None and security.tls is not None:
-            tls = self.presented.get(listener.name, security.tls.configured).context
+            tls = self.certificate_of(listener.name).context
             if security.mechanisms is None:
                 connection.identify_by(security.tls.principal_of)
         unattached = _Unattached(connection, accepted)
         task = asyncio.get_running_loop().create_task(self._attach(unattached, tls))
         self._attaching[task] = unattached
         task.add_done_callback(self._attached)
+
+    def certificate_of(self, name: str) -> PresentedCertificate:
+        """Return the certificate that a listener with TLS presents in the next handshake."""
+        return self.presented.get(name) or self.stores[name].current()
 
     def _close_later(self, accepted: socket.socket, throttle_ms: int) -> None:
         """Close a connection of an address that exceeds its quota, after the throttle time and without reading."""

@@ -6,7 +6,7 @@ A handler uses the node through NodeServices and never sees a socket.
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from importlib import import_module
 from struct import Struct, pack_into
 from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
@@ -92,6 +92,8 @@ class NodeServices(Protocol):
     listeners: Sequence[Listener]
     # The quotas of clients; None until there is one.
     client_quotas: ClientQuotas | None
+    # Raises ConfigError for dynamic configs that a listener with TLS cannot have; None without such listeners.
+    check_listener_configs: Callable[[Mapping[str, str]], None] | None
     # What to call when the node reaches the controller again, by the request that waits for it.
     waiting_for_controller: dict[object, Callable[[], None]]
 

@@ -1,18 +1,14 @@
-"""What each listener demands of its clients, from Kafka's keys.
-
-A key with the prefix listener.name.NAME. (the name in lower case) takes precedence over the key without it. A key of a
-mechanism has the prefix listener.name.NAME.MECHANISM. (both in lower case).
-"""
+"""What each listener demands of its clients, from its keys."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
-from ..config.broker_config import BrokerConfig
 from ..config.config_types import ConfigError
 from .jaas import JAAS_CONFIG, parse_jaas_users
+from .listener_keys import ListenerKeys
 from .sasl.mechanisms import ENABLED_BY_DEFAULT, OAUTHBEARER, PLAIN, SUPPORTED, Mechanisms
 from .security_protocol import SecurityProtocol
 from .users import Users
@@ -22,7 +18,8 @@ if TYPE_CHECKING:
     from .oauth.signed_validator import ClaimRules
     from .oauth.token_issuer import TokenIssuer
     from .tls.key_store import Store
-    from .tls.listener_tls import ListenerTls
+    from .tls.listener_tls import ListenerTls, ThrowAway
+    from .tls.tls_context import TlsSettings
 
 REAUTH_MS = "connections.max.reauth.ms"
 MECHANISMS = "sasl.enabled.mechanisms"
@@ -41,36 +38,6 @@ class Accounts(NamedTuple):
 
     users: Users
     token_issuer: TokenIssuer | None = None
-
-
-class ListenerKeys:
-    """The keys as one listener has them."""
-
-    def __init__(self, name: str, config: BrokerConfig, prefixed: Mapping[str, str]) -> None:
-        """prefixed: the entries that begin with listener.name."""
-        self.name = name
-        self._config = config
-        self._prefixed = prefixed
-
-    def text(self, key: str) -> str | None:
-        """Return the value as text, None if the key is not set and has no default."""
-        own = self._prefixed.get(f"listener.name.{self.name.lower()}.{key}")
-        if own is not None:
-            return own
-        value = self._config.value_of(key)
-        return ",".join(value) if isinstance(value, list) else None if value is None else str(value)
-
-    def names(self, key: str) -> list[str]:
-        """Return the value of a list."""
-        return [part.strip() for part in (self.text(key) or "").split(",") if part.strip()]
-
-    def is_set(self, key: str) -> bool:
-        """Return whether the key is set, for this listener or for all."""
-        return f"listener.name.{self.name.lower()}.{key}" in self._prefixed or self._config.is_set(key)
-
-    def of_mechanism(self, mechanism: str, key: str) -> str | None:
-        """Return the value of a key of one mechanism, None if it is not set."""
-        return self._prefixed.get(f"listener.name.{self.name.lower()}.{mechanism.lower()}.{key}")
 
 
 def security_of(
@@ -133,3 +100,23 @@ def find_store(keys: ListenerKeys, kind: str) -> Store | None:
         keys.text(f"{kind}.password"),
         keys.text("ssl.key.password"),
     )
+
+
+def tls_settings(keys: ListenerKeys, throw_away: ThrowAway | None) -> TlsSettings:
+    """Return the stores of a listener, and what it demands of its clients. Raises ConfigError.
+
+    throw_away: where the certificates are that it has without stores in the keys.
+    """
+    from .tls.throw_away_ca import key_store_of, trust_store_of
+    from .tls.tls_context import CLIENT_AUTH, TlsSettings
+
+    key_store = find_store(keys, "ssl.keystore")
+    trust_store = find_store(keys, "ssl.truststore")
+    if throw_away is not None:
+        key_store = key_store or key_store_of(throw_away.folder)
+        trust_store = trust_store or trust_store_of(throw_away.folder)
+    assert key_store is not None, "a listener without stores has throw-away certificates"
+    client_auth = keys.text("ssl.client.auth") or "none"
+    if client_auth not in CLIENT_AUTH:
+        raise ConfigError(f"ssl.client.auth: got {client_auth}; allowed: {', '.join(CLIENT_AUTH)}")
+    return TlsSettings(key_store, trust_store, client_auth, keys.names("ssl.enabled.protocols"))

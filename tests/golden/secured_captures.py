@@ -9,11 +9,12 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import NamedTuple, TextIO
 
-from . import capture_oauth, capture_sasl, capture_sasl_ends, capture_scram, capture_tokens
+from . import capture_oauth, capture_sasl, capture_sasl_ends, capture_scram, capture_stores, capture_tokens
 from .oauth_brokers import fauxka_with_oauth, kafka_with_oauth
 from .sasl_brokers import fauxka_with_sasl, kafka_with_sasl
 from .sasl_client import Addresses
 from .scram_brokers import fauxka_without_users, kafka_without_users
+from .store_brokers import fauxka_with_stores, kafka_with_stores
 from .token_brokers import CONFIG_OF as TOKEN_BROKERS
 from .token_brokers import fauxka_with_tokens, kafka_with_tokens
 
@@ -34,6 +35,14 @@ def _from(running: RunningBroker, capture: Callable[[Addresses, TextIO], None]) 
     def write(output: TextIO) -> None:
         with TemporaryDirectory() as folder, running(Path(folder)) as addresses:
             capture(addresses, output)
+
+    return write
+
+
+def _with_stores(running: RunningBroker) -> WriteLines:
+    def write(output: TextIO) -> None:
+        with TemporaryDirectory() as folder, running(Path(folder)) as addresses:
+            capture_stores.capture(addresses, Path(folder), output)
 
     return write
 
@@ -59,5 +68,6 @@ SECURED_CAPTURES = {
     "scram": SecuredCapture(
         _from(kafka_without_users, capture_scram.capture), _from(fauxka_without_users, capture_scram.capture)
     ),
+    "stores": SecuredCapture(_with_stores(kafka_with_stores), _with_stores(fauxka_with_stores)),
     "tokens": SecuredCapture(_with_tokens(kafka_with_tokens), _with_tokens(fauxka_with_tokens)),
 }

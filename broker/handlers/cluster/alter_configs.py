@@ -53,7 +53,7 @@ def _replace(node: NodeServices, requested: AlterConfigsResource, *, validate_on
     resource = ConfigResource(requested.resource_type, requested.resource_name)
     ops = [AlterConfigOp(config.name, OpType.SET, config.value) for config in requested.configs]
     check_ops(node.node_id, resource, ops)
-    replace_configs(node.controller, resource, apply_ops(resource, {}, ops), validate_only=validate_only)
+    replace_configs(node, resource, apply_ops(resource, {}, ops), validate_only=validate_only)
 
 
 HANDLER = SteppedApiHandler(AlterConfigsRequest.read, handle)

@@ -63,7 +63,7 @@ def _alter(node: NodeServices, requested: AlterConfigsResource, *, validate_only
         change_levels(ops, validate_only=validate_only)
         return
     configs = apply_ops(resource, current_configs(node.image, resource), ops)
-    replace_configs(node.controller, resource, configs, validate_only=validate_only)
+    replace_configs(node, resource, configs, validate_only=validate_only)
 
 
 HANDLER = SteppedApiHandler(IncrementalAlterConfigsRequest.read, handle)

@@ -10,16 +10,18 @@ from __future__ import annotations
 
 import ssl
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Final, Literal
+from typing import TYPE_CHECKING, Final, Literal
 
 from ..principal import Principal
 from .distinguished_name import name_of_certificate
-from .key_store import PEM, Store
-from .principal_mapping import PrincipalMapping
+from .principal_mapping import KEY, PrincipalMapping
 from .throw_away_ca import IssuedKind
 from .tls_context import TlsSettings, new_context
+
+if TYPE_CHECKING:
+    from ..listener_keys import ListenerKeys
 
 CONFIGURED: Final = "configured"
 CertificateKind = Literal["configured", IssuedKind]
@@ -44,8 +46,9 @@ class PresentedCertificate:
 
 @dataclass(frozen=True, slots=True)
 class ListenerTls:
-    """What a listener with TLS has.
+    """What a listener with TLS has at the start; DynamicStores has what it has later.
 
+    keys: those of the listener.
     throw_away: None if ssl.keystore.* configures the certificate.
     principal_mapping: gives the names of client certificates their principals.
     """
@@ -53,6 +56,7 @@ class ListenerTls:
     settings: TlsSettings
     configured: PresentedCertificate
     principal_mapping: PrincipalMapping
+    keys: ListenerKeys
     throw_away: ThrowAway | None = None
 
     def principal_of(self, certificate: Mapping[str, object]) -> Principal:
@@ -62,20 +66,16 @@ class ListenerTls:
         """
         return Principal(self.principal_mapping.principal_of(name_of_certificate(certificate)))
 
-    def present(self, kind: IssuedKind, pem: bytes) -> PresentedCertificate:
-        """Return an issued certificate with a context of its own. pem: with its private key."""
-        settings = replace(self.settings, key_store=Store("ssl.keystore", PEM, pem=pem.decode()))
-        return PresentedCertificate(kind, new_context(settings, pem), _certificate_in(pem))
 
-
-def listener_tls(settings: TlsSettings, mapping: PrincipalMapping, throw_away: ThrowAway | None = None) -> ListenerTls:
+def listener_tls(keys: ListenerKeys, settings: TlsSettings, throw_away: ThrowAway | None = None) -> ListenerTls:
     """Load the configured certificate. Raises ConfigError."""
+    mapping = PrincipalMapping(keys.text(KEY) or "")
     pem = settings.key_store.read_pem()
-    configured = PresentedCertificate(CONFIGURED, new_context(settings, pem), _certificate_in(pem))
-    return ListenerTls(settings, configured, mapping, throw_away)
+    configured = PresentedCertificate(CONFIGURED, new_context(settings, pem), certificate_in(pem))
+    return ListenerTls(settings, configured, mapping, keys, throw_away)
 
 
-def _certificate_in(pem: bytes) -> str:
+def certificate_in(pem: bytes) -> str:
     """Return the first certificate. A chain begins with that of the broker."""
     text = pem.decode("latin-1")
     return text[text.index(ssl.PEM_HEADER) : text.index(ssl.PEM_FOOTER) + len(ssl.PEM_FOOTER)]

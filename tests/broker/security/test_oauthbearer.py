@@ -15,7 +15,8 @@ from jwt.algorithms import RSAAlgorithm
 
 from fauxka.broker.config.broker_config import BrokerConfig
 from fauxka.broker.config.config_types import ConfigError
-from fauxka.broker.security.listener_security import Accounts, ListenerKeys, mechanisms_of
+from fauxka.broker.security.listener_keys import ListenerKeys
+from fauxka.broker.security.listener_security import Accounts, mechanisms_of
 from fauxka.broker.security.oauth.bearer_token import InvalidToken, TokenValidator
 from fauxka.broker.security.oauth.key_set import KeySet
 from fauxka.broker.security.oauth.key_source import (

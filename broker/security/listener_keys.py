@@ -1,0 +1,51 @@
+"""The keys of Kafka as one listener has them.
+
+A key with the prefix listener.name.NAME. (the name in lower case) takes precedence over the key without it. A key of a
+mechanism has the prefix listener.name.NAME.MECHANISM. (both in lower case).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from ..config.broker_config import BrokerConfig
+from ..config.config_keys import LISTENER_PREFIX
+
+
+class ListenerKeys:
+    """The keys as one listener has them."""
+
+    def __init__(self, name: str, config: BrokerConfig, prefixed: Mapping[str, str]) -> None:
+        """prefixed: the entries that begin with listener.name."""
+        self.name = name
+        self._config = config
+        self._prefixed = prefixed
+
+    def with_entries(self, entries: Mapping[str, str]) -> ListenerKeys:
+        """Return the keys with other values of some. entries: they begin with listener.name."""
+        return ListenerKeys(self.name, self._config, {**self._prefixed, **entries})
+
+    def text(self, key: str) -> str | None:
+        """Return the value as text, None if the key is not set and has no default."""
+        own = self._prefixed.get(f"{listener_prefix(self.name)}{key}")
+        if own is not None:
+            return own
+        value = self._config.value_of(key)
+        return ",".join(value) if isinstance(value, list) else None if value is None else str(value)
+
+    def names(self, key: str) -> list[str]:
+        """Return the value of a list."""
+        return [part.strip() for part in (self.text(key) or "").split(",") if part.strip()]
+
+    def is_set(self, key: str) -> bool:
+        """Return whether the key is set, for this listener or for all."""
+        return f"{listener_prefix(self.name)}{key}" in self._prefixed or self._config.is_set(key)
+
+    def of_mechanism(self, mechanism: str, key: str) -> str | None:
+        """Return the value of a key of one mechanism, None if it is not set."""
+        return self._prefixed.get(f"{listener_prefix(self.name)}{mechanism.lower()}.{key}")
+
+
+def listener_prefix(name: str) -> str:
+    """Return what the keys of one listener begin with."""
+    return f"{LISTENER_PREFIX}{name.lower()}."
