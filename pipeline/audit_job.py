@@ -9,7 +9,8 @@ Rules. A finding is one row (findings.py); findings.md explains each kind.
 - Lost: an event that the ledger lists as acknowledged and no committed record holds, unless retention or compaction may
   have removed it, which is `expired` (audit/ledger_audit.py).
 - Reordered: an event behind one of the same key and partition that was sent later, compared by their first copies.
-- Aborted transactions hold no events. An open transaction is a fault only after 15 minutes.
+- Aborted transactions hold no events. An open transaction is a fault only when it has timed out
+  (audit/transaction_timeouts.py).
 
 What breaks the rules:
 - Event ids that are not unique. Each reuse is a duplicate.
@@ -30,15 +31,17 @@ from dataclasses import dataclass, replace
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as f
 
+from .audit.audited_topics import AuditedTopics
 from .audit.journal_ledger import audit_journal, read_journal
 from .audit.ledger_audit import audit_ledger
-from .audit.log_bounds import read_bounds
+from .audit.log_bounds import bounds_frame, read_bounds
 from .audit.log_order import BATCH_COLUMNS_READ
-from .audit.sent_ledger import read_sent
+from .audit.sent_ledger import check_sent, read_sent
+from .audit.transaction_timeouts import TransactionTimeouts, read_timeouts
 from .bad_option import BadOption
 from .decode.views import ViewName, columns_of
-from .event_audit import audit_events, events_of
-from .event_id import check_event_id, content_read_for, event_id_column
+from .event_audit import audit_events, count_events, events_of
+from .event_id import check_event_id, content_read_for, event_id_column, is_empty_id
 from .findings import all_findings
 from .log_frame import read_log
 from .options import SPLIT_BYTES_DEFAULT, SPLIT_RECORDS_DEFAULT, parse_options
@@ -66,7 +69,8 @@ class AuditRequest:
 
     options: of the data source. event_id: see event_id_column; None skips the event checks. sent: see read_sent.
     journal, journal_token: see read_journal. as_of_ms: the time of the audit, by which an open transaction is a hanging
-    one; default: default_as_of. has_aborts: False skips the search for records of aborted transactions.
+    one; default: default_as_of. is_empty_an_id: an event id of no characters is one. has_aborts: False skips the search
+    for records of aborted transactions. has_transactions: False skips the search for their timeouts.
     """
 
     options: Mapping[str, str]
@@ -75,7 +79,16 @@ class AuditRequest:
     journal: str | None = None
     journal_token: str | None = None
     as_of_ms: int | None = None
+    is_empty_an_id: bool = False
     has_aborts: bool = True
+    has_transactions: bool = True
+
+    @property
+    def event_id_column(self) -> Column | None:
+        """The event id as a column; None without one."""
+        if self.event_id is None:
+            return None
+        return event_id_column(self.event_id, is_empty_an_id=self.is_empty_an_id)
 
     @property
     def checks(self) -> tuple[str, ...]:
@@ -104,6 +117,8 @@ def check_request(request: AuditRequest) -> CheckedRequest:
         raise BadOption("sent: a ledger of sent events needs --event-id to find its events in the log")
     if request.event_id is not None:
         check_event_id(request.event_id)
+    if request.sent is not None:
+        check_sent(request.sent)
     if request.journal is not None and "://" not in request.journal and not os.path.isfile(request.journal):
         raise BadOption(f"journal: {request.journal} is neither a file nor the address of an admin API")
     options = parse_options(request.options)
@@ -179,27 +194,49 @@ def read_records(spark: SparkSession, options: Mapping[str, str], event_id: str 
     )
 
 
-def audit(spark: SparkSession, request: AuditRequest) -> DataFrame:
-    """Return the findings of every audit that the request allows. Raises BadOption."""
+def audit(spark: SparkSession, request: AuditRequest, counts: DataFrame | None = None) -> DataFrame:
+    """Return the findings of every audit that the request allows. Raises BadOption.
+
+    counts: of the request's events (count_request_events), if they have been counted.
+    """
     batches = read_view(spark, request.options, "batches", BATCH_COLUMNS_READ)
     records = read_records(spark, request.options, request.event_id)
     as_of_ms = request.as_of_ms
     if as_of_ms is None:
         as_of_ms = default_as_of(request.options, lambda: newest_timestamp(batches))
-    found = audit_sequences(batches, f.timestamp_millis(f.lit(as_of_ms)))
-    has_ledger = request.sent is not None or request.journal is not None
-    bounds = read_bounds(spark, request.options) if has_ledger else None
+    timeouts = _read_timeouts(spark, request) if request.has_transactions else None
+    found = audit_sequences(batches, f.timestamp_millis(f.lit(as_of_ms)), timeouts)
     with_aborted = batches if request.has_aborts else None
-    if request.event_id is not None:
-        event_id = event_id_column(request.event_id)
-        found = all_findings(found, audit_events(records, event_id, with_aborted))
-        if request.sent is not None:
-            sent = read_sent(spark, request.sent)
-            found = all_findings(found, audit_ledger(records, sent, event_id, with_aborted, bounds))
+    event_id = request.event_id_column
+    if event_id is not None:
+        found = all_findings(found, audit_events(records, event_id, with_aborted, counts))
+    if request.sent is None and request.journal is None:
+        return found
+    known = read_bounds(request.options)
+    bounds = bounds_frame(spark, known)
+    topics = AuditedTopics(parse_options(request.options), frozenset(one.topic for one in known))
+    if request.sent is not None and event_id is not None:
+        sent = read_sent(spark, request.sent, topics, is_empty_an_id=request.is_empty_an_id)
+        found = all_findings(found, audit_ledger(records, sent, event_id, with_aborted, bounds))
     if request.journal is not None:
-        journal = read_journal(spark, request.journal, request.journal_token)
+        journal = read_journal(spark, request.journal, request.journal_token, topics)
         found = all_findings(found, audit_journal(records, journal, with_aborted, bounds))
     return found
+
+
+def count_request_events(spark: SparkSession, request: AuditRequest) -> DataFrame:
+    """Return the counts of the committed records with and without the requested event id (see count_events)."""
+    event_id = request.event_id_column
+    assert request.event_id is not None and event_id is not None, "the request has no event id"
+    records = read_records(spark, request.options, request.event_id)
+    batches = read_view(spark, request.options, "batches", BATCH_COLUMNS_READ) if request.has_aborts else None
+    is_empty = f.lit(False) if request.is_empty_an_id else is_empty_id(request.event_id)
+    return count_events(events_of(records, event_id, batches, is_empty))
+
+
+def _read_timeouts(spark: SparkSession, request: AuditRequest) -> TransactionTimeouts:
+    columns = ("partition", "offset", "key", "value", "is_control", "damage")
+    return read_timeouts(request.options, lambda options: read_view(spark, options, "records", columns))
 
 
 def newest_timestamp(batches: DataFrame) -> int | None:
@@ -208,8 +245,8 @@ def newest_timestamp(batches: DataFrame) -> int | None:
     return None if found is None else found["newest"]
 
 
-# The columns of the batches view that newest_ms and has_aborts read.
-OBSERVED_COLUMNS = ("max_timestamp", "valid_crc", "control_type")
+# The columns of the batches view that the aggregates below read.
+OBSERVED_COLUMNS = ("max_timestamp", "valid_crc", "control_type", "is_transactional")
 
 
 def newest_ms() -> Column:
@@ -220,6 +257,11 @@ def newest_ms() -> Column:
 def has_aborts() -> Column:
     """Return an aggregate: whether the batches contain an abort marker."""
     return f.coalesce(f.max(f.col("control_type") == "abort"), f.lit(False))
+
+
+def has_transactions() -> Column:
+    """Return an aggregate: whether the batches contain one of a transaction."""
+    return f.coalesce(f.max(f.col("valid_crc") & f.col("is_transactional")), f.lit(False))
 
 
 def default_as_of(options: Mapping[str, str], newest: Callable[[], int | None]) -> int:
@@ -236,11 +278,3 @@ def default_as_of(options: Mapping[str, str], newest: Callable[[], int | None]) 
     changed_ms = round(max(map(os.path.getmtime, paths), default=time.time()) * 1000)
     newest_timestamp_ms = newest()
     return changed_ms if newest_timestamp_ms is None else min(newest_timestamp_ms, changed_ms)
-
-
-def has_event_ids(spark: SparkSession, request: AuditRequest) -> bool:
-    """Whether any record has the requested event id. Stops at the first record with one."""
-    assert request.event_id is not None, "the request has no event id"
-    records = read_records(spark, request.options, request.event_id)
-    events = events_of(records, event_id_column(request.event_id))
-    return not events.where("event_id is not null").isEmpty()

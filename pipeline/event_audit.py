@@ -29,6 +29,10 @@ from .audit.finding_rule import Rule, apply_rules
 from .audit.transaction_spans import aborted_batches
 from .findings import all_findings, findings_of, in_words
 
+# Kinds of findings. The second stands for all copies of a topic (audit_summary.with_hints).
+DUPLICATE = "duplicate"
+REPEATED_ID = "repeated_event_id"
+
 _LOG_SETS_TIME = TimestampType.LOG_APPEND_TIME.value
 
 # The columns that are compared or reported; no other column is shuffled.
@@ -45,22 +49,53 @@ _COMPARED = (
 )
 
 
-def audit_events(records: DataFrame, event_id: Column, batches: DataFrame | None = None) -> DataFrame:
+# The records of a partition with and without an event id. first_offset, first_timestamp: of those without one.
+COUNTS_SCHEMA = (
+    "topic string, partition int, with_id bigint, without_id bigint, empty_ids bigint, first_offset bigint,"
+    " first_timestamp timestamp"
+)
+
+
+def audit_events(
+    records: DataFrame, event_id: Column, batches: DataFrame | None = None, counts: DataFrame | None = None
+) -> DataFrame:
     """Return a finding for each further copy of an event, and one for each partition with records without an id.
 
     records: the records view. event_id: a string column over it; copies are compared within a topic. batches: the
-    batches view of the same log, to leave out records of aborted transactions; None keeps them.
+    batches view of the same log, to leave out records of aborted transactions; None keeps them. counts: from
+    count_events, if that has run.
     """
-    events = events_of(records, event_id)
-    if batches is not None:
-        events = events.join(aborted_batches(batches), ["topic", "partition", "batch_base_offset"], "left_anti")
-    return all_findings(_copies(events), _without_id(events))
+    events = events_of(records, event_id, batches)
+    return all_findings(_copies(events), _without_id(count_events(events) if counts is None else counts))
 
 
-def events_of(records: DataFrame, event_id: Column) -> DataFrame:
-    """Return the records with their event_id, without transaction markers and damaged batches."""
+def events_of(
+    records: DataFrame, event_id: Column, batches: DataFrame | None = None, is_empty: Column | None = None
+) -> DataFrame:
+    """Return the records with their event_id, without transaction markers and damaged batches.
+
+    batches: leaves out records of aborted transactions. is_empty: whether a record has an event id of no characters.
+    """
     is_event = ~f.col("is_control") & f.col("valid_crc") & f.col("damage").isNull()
-    return records.where(is_event).select("topic", "batch_base_offset", *_COMPARED, event_id.alias("event_id"))
+    is_empty = f.lit(False) if is_empty is None else is_empty
+    events = records.where(is_event).select(
+        "topic", "batch_base_offset", *_COMPARED, event_id.alias("event_id"), is_empty.alias("is_empty")
+    )
+    if batches is None:
+        return events
+    return events.join(aborted_batches(batches), ["topic", "partition", "batch_base_offset"], "left_anti")
+
+
+def count_events(events: DataFrame) -> DataFrame:
+    """Return the columns of COUNTS_SCHEMA, one row for each partition. events: from events_of."""
+    has_none = f.col("event_id").isNull()
+    return events.groupBy("topic", "partition").agg(
+        f.count("event_id").alias("with_id"),
+        f.count_if(has_none).alias("without_id"),
+        f.count_if("is_empty").alias("empty_ids"),
+        f.min(f.when(has_none, f.col("offset"))).alias("first_offset"),
+        f.min(f.when(has_none, f.col("timestamp"))).alias("first_timestamp"),
+    )
 
 
 def _copies(events: DataFrame) -> DataFrame:
@@ -77,7 +112,7 @@ def _copies(events: DataFrame) -> DataFrame:
     )
     of_record = ("topic", "partition", "offset", "producer_id", "producer_epoch", "base_sequence")
     columns = {name: name for name in (*of_record, "event_id", "timestamp")}
-    rule = Rule("event", "duplicate", f.lit(True), f.lit(1), _detail(), f.col("first.offset"), _cause())
+    rule = Rule("event", DUPLICATE, f.lit(True), f.lit(1), _detail(), f.col("first.offset"), _cause())
     return apply_rules(found, [rule], columns)
 
 
@@ -107,12 +142,13 @@ def _detail() -> Column:
     )
 
 
-def _without_id(events: DataFrame) -> DataFrame:
-    records = (
-        events.where(f.col("event_id").isNull())
-        .groupBy("topic", "partition")
-        .agg(f.count("*").alias("count"), f.min("offset").alias("offset"), f.min("timestamp").alias("timestamp"))
+def _without_id(counts: DataFrame) -> DataFrame:
+    empty = f.when(f.col("empty_ids") > 0, in_words(" (", f.col("empty_ids"), " have an empty one)")).otherwise("")
+    detail = in_words(
+        f.col("without_id"), " records have no event id", empty, ", the first of them at offset ", f.col("first_offset")
     )
-    detail = in_words(f.col("count"), " records have no event id, the first of them at offset ", f.col("offset"))
-    columns = {name: f.col(name) for name in ("topic", "partition", "offset", "count", "timestamp")}
-    return findings_of(records, "event", "no_event_id", {**columns, "detail": detail})
+    columns: dict[str, str | Column] = {
+        **{name: name for name in ("topic", "partition")},
+        **{"offset": "first_offset", "count": "without_id", "timestamp": "first_timestamp", "detail": detail},
+    }
+    return findings_of(counts.where(f.col("without_id") > 0), "event", "no_event_id", columns)

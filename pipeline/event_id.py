@@ -38,12 +38,22 @@ def content_read_for(text: str) -> str:
     return "headers" if text.startswith(_HEADER_PREFIX) else "value"
 
 
-def event_id_column(text: str) -> Column:
+def event_id_column(text: str, *, is_empty_an_id: bool = False) -> Column:
     """Return the event id as a string column over the records view; null for a record without one.
 
     text: key, header:NAME (the first header of that name) or json:$.path. Bytes that are not text become 0x and
-    hexadecimal digits. Raises BadOption.
+    hexadecimal digits. is_empty_an_id: an id of no characters is one; otherwise it is null. Raises BadOption.
     """
+    found = _content_of(text)
+    return found if is_empty_an_id else f.nullif(found, f.lit(""))
+
+
+def is_empty_id(text: str) -> Column:
+    """Return whether the event id of a record is there and has no characters. Raises BadOption."""
+    return f.coalesce(_content_of(text) == "", f.lit(False))
+
+
+def _content_of(text: str) -> Column:
     check_event_id(text)
     if text == KEY:
         return text_of(f.col("key"))

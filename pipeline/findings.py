@@ -29,7 +29,7 @@ KINDS: dict[str, str] = {
     "producer_epoch": "int",
     "base_sequence": "int",
     "event_id": "string",
-    # The number of records concerned (missing sequences, copies, lost events); 1 for a damaged batch.
+    # The number of records concerned (missing sequences, copies, lost events, records of a damaged batch).
     "count": "bigint",
     # The timestamp at the offset.
     "timestamp": "timestamp",

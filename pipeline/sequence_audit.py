@@ -14,10 +14,8 @@ from .audit.finding_rule import Rule, apply_rules
 from .audit.log_order import by_producer, in_log_order, with_missing_offsets
 from .audit.sequence_steps import SEQUENCES, with_sequence_steps
 from .audit.transaction_spans import with_producer_past, with_transactions
+from .audit.transaction_timeouts import TransactionTimeouts
 from .findings import in_words
-
-# The default transaction.max.timeout.ms of a broker. A longer transaction should have been aborted by the coordinator.
-HANGING_AFTER_MS = 15 * 60 * 1000
 
 # The cause by the first words of the column damage; any other text means that the records are unreadable.
 _DAMAGE_CAUSES = {
@@ -30,15 +28,18 @@ _DAMAGE_CAUSES = {
 _OTHER_DAMAGE = "unreadable_records"
 
 
-def audit_sequences(batches: DataFrame, as_of: Column | None = None) -> DataFrame:
+def audit_sequences(
+    batches: DataFrame, as_of: Column | None = None, timeouts: TransactionTimeouts | None = None
+) -> DataFrame:
     """Return the findings of a frame of the batches view.
 
     as_of: the time by which an open transaction is a hanging one; default: the newest timestamp of the partition, so
-    that the same log always has the same findings.
+    that the same log always has the same findings. timeouts: from read_timeouts; default: Kafka's.
     """
     rows = with_missing_offsets(in_log_order(batches))
     rows = rows.withColumn("as_of", f.col("newest_timestamp") if as_of is None else as_of)
     rows = with_transactions(with_sequence_steps(with_producer_past(by_producer(rows))))
+    rows = (timeouts or TransactionTimeouts()).with_limit(rows)
     of_batch = {name: name for name in ("topic", "partition", "producer_id", "producer_epoch", "base_sequence")}
     place = {"offset": f.col("base_offset"), "timestamp": f.when(f.col("is_trusted"), f.col("base_timestamp"))}
     return apply_rules(rows, [*_log_rules(), *_sequence_rules(), *_transaction_rules()], {**of_batch, **place})
@@ -60,12 +61,15 @@ def _log_rules() -> list[Rule]:
     lacking = in_words(missing, " offsets are not in the log, the first of them ", before + 1)
     of_file = in_words(" of ", f.col("file"), " at position ", f.col("position"))
     place = f.when(f.col("file").isNotNull(), of_file).otherwise("")
+    # With a wrong CRC the header counts as far as its two numbers of records agree.
+    is_counted = f.col("is_trusted") | (f.col("records_count") == f.col("last_offset_delta") + 1)
+    unreadable = f.when(is_counted & (f.col("records_count") > 0), f.col("records_count")).otherwise(1)
     damage = in_words(f.col("batch_bytes"), " bytes", place, ": ", f.col("damage"))
     regression = in_words("offset ", f.col("base_offset"), " comes behind offset ", before)
     is_behind = f.col("is_trusted") & (f.col("base_offset") <= before)
     lost = in_words(lacking, ": a segment was lost, or the partition compacted")
     return [
-        Rule("log", "damaged_batch", f.col("is_damaged"), f.lit(1), damage, cause=damage_cause()),
+        Rule("log", "damaged_batch", f.col("is_damaged"), unreadable, damage, cause=damage_cause()),
         Rule("log", "missing_offsets", is_first_hole & ~is_compacted, missing, lost, before),
         Rule("log", "compacted_offsets", is_first_hole & is_compacted, missing, lacking, before),
         Rule("log", "offset_regression", is_behind, f.col("records_count"), regression, before),
@@ -106,7 +110,7 @@ def _transaction_rules() -> list[Rule]:
     is_reported = f.col("is_trusted") & f.col("is_transactional") & ~f.col("is_control") & is_first
     count, end_offset = f.col("transaction_records"), f.col("transaction_end_offset")
     open_ms = f.unix_millis(f.col("as_of")) - f.unix_millis(start)
-    is_hanging = f.coalesce(open_ms > HANGING_AFTER_MS, f.lit(False))
+    is_hanging = f.coalesce(open_ms > f.col("hangs_after_ms"), f.lit(False))
     aborted = in_words(count, " records of a transaction aborted by the marker at offset ", end_offset)
     still_open = in_words(count, " records of a transaction that no marker ends, ", open_ms, " ms after it began")
     is_open = is_reported & end.isNull()

@@ -24,6 +24,7 @@ from ..spark.spark_settings import parse_assignments
     metavar="key|header:NAME|json:$.PATH",
     help="The event id of a record; without it only sequences are audited.",
 )
+@click.option("--empty-id-is-an-id", is_flag=True, help="Compare records whose event id has no characters too.")
 @click.option(
     "--sent",
     metavar="PATH|topic://HOST:PORT/TOPIC",
@@ -40,7 +41,7 @@ from ..spark.spark_settings import parse_assignments
 @click.option(
     "--as-of",
     metavar="TIME",
-    help="The time of the audit: a transaction open 15 minutes before it is hanging."
+    help="The time of the audit, by which an open transaction has timed out or not."
     "  [default: now, or the newest timestamp of a folder]",
 )
 @click.option("--master", metavar="URL", help="Spark's master.  [default: local[*]]")
@@ -53,6 +54,7 @@ def audit(
     bootstrap: str | None,
     topics: str | None,
     event_id: str | None,
+    empty_id_is_an_id: bool,
     sent: str | None,
     journal: str | None,
     journal_token: str | None,
@@ -76,7 +78,9 @@ def audit(
         from .audit_run import AuditRun, run_audit
 
         as_of_ms = None if as_of is None else milliseconds_of(as_of)
-        request = AuditRequest(options, event_id, sent, journal, journal_token, as_of_ms)
+        request = AuditRequest(
+            options, event_id, sent, journal, journal_token, as_of_ms, is_empty_an_id=empty_id_is_an_id
+        )
         audit_run = AuditRun(request, master, parse_assignments("conf", assignments), json_file, parquet, html)
         exit_code = run_audit(audit_run, sys.stderr)
     except BadOption as error:

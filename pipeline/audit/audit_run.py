@@ -6,18 +6,14 @@ Spark's log goes to a temporary file, which is kept if Spark fails. Standard out
 from __future__ import annotations
 
 import json
-import logging
 import os
-import sys
-import tempfile
-from collections.abc import Generator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import IO, TextIO
+from typing import IO, Any, TextIO
 
 from pyspark import StorageLevel
-from pyspark.sql import DataFrame, Observation, SparkSession
+from pyspark.sql import Column, DataFrame, Observation, SparkSession
 
 from ...storage.file_systems.path_problems import find_path_problem
 from ..audit_job import (
@@ -26,37 +22,34 @@ from ..audit_job import (
     CheckedRequest,
     audit,
     check_request,
+    count_request_events,
     default_as_of,
     has_aborts,
-    has_event_ids,
+    has_transactions,
     newest_ms,
     read_view,
     shuffle_tasks,
 )
 from ..bad_option import BadOption
+from ..event_audit import COUNTS_SCHEMA
 from ..report.html_report import report_page
 from ..report.report_pictures import BATCH_COLUMNS, Rows, pictures_of
 from ..report.verdict_text import verdict_text
 from ..spark.progress import Progress
 from ..spark.running_stages import running_stages
-from ..spark.spark_errors import SPARK_ERRORS, failure_reason
+from ..spark.spark_log import spark_log, standard_error_in
 from ..spark.spark_session import start_session
-from .audit_summary import TOTALS_COLUMNS, finding_groups, topic_totals
+from .audit_summary import TOTALS_COLUMNS, event_totals, finding_groups, topic_totals, with_hints
 from .summary import Summary
 
 EXIT_CLEAN = 0
 EXIT_FINDINGS = 1
 
-# The kind of the event audit for records without an event id.
-NO_EVENT_ID = "no_event_id"
-
 # Aggregates over the batches, observed by the query that counts them.
-_NEWEST, _HAS_ABORTS = "newest", "has_aborts"
+_NEWEST, _HAS_ABORTS, _HAS_TRANSACTIONS = "newest", "has_aborts", "has_transactions"
+_OF_NO_BATCHES: dict[str, Any] = {_NEWEST: None, _HAS_ABORTS: False, _HAS_TRANSACTIONS: False}
 
 _SHUFFLE_TASKS_KEY = "spark.sql.shuffle.partitions"
-
-_HEAP_IS_FULL = "java.lang.OutOfMemoryError"
-_HEAP_ADVICE = "Spark ran out of memory; set -c spark.driver.memory=2g, or spark.executor.memory on a cluster"
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,26 +75,15 @@ def run_audit(run: AuditRun, stderr: TextIO) -> int:
     """
     _check_outputs(run)
     log_to_read = check_request(run.request)
-    # Without delete=True, because the file is kept if Spark fails.
-    with tempfile.NamedTemporaryFile(prefix="fauxka-audit-", suffix=".log", delete=False) as log:
-        try:
-            with _logging_into(log.name):
-                summary = _summary_by_spark(run, log_to_read, (log.file, stderr))
-        except SPARK_ERRORS as error:
-            is_heap_full = _HEAP_IS_FULL in Path(log.name).read_text(errors="replace")
-            reason = _HEAP_ADVICE if is_heap_full else failure_reason(error)
-            raise BadOption(f"{reason} (Spark's log: {log.name})") from error
-        except BaseException:
-            os.unlink(log.name)
-            raise
-    os.unlink(log.name)
+    with spark_log("audit") as log:
+        summary = _summary_by_spark(run, log_to_read, (log, stderr))
     _write_verdict(summary, run)
     return EXIT_CLEAN if summary.is_clean else EXIT_FINDINGS
 
 
 def _summary_by_spark(run: AuditRun, log_to_read: CheckedRequest, streams: tuple[IO[bytes], TextIO]) -> Summary:
     log, stderr = streams
-    with _standard_error_in(log):
+    with standard_error_in(log):
         spark = start_session(run.master, settings=run.settings)
     try:
         if _SHUFFLE_TASKS_KEY not in run.settings:
@@ -115,23 +97,42 @@ def _summary_by_spark(run: AuditRun, log_to_read: CheckedRequest, streams: tuple
 
 def _summary(spark: SparkSession, request: AuditRequest, run: AuditRun) -> Summary:
     log = request.options.get("path") or request.options["bootstrap"]
-    observed = Observation("batches")
     counted = read_view(spark, request.options, "batches", (*TOTALS_COLUMNS, *OBSERVED_COLUMNS))
-    totals = topic_totals(counted.observe(observed, newest_ms().alias(_NEWEST), has_aborts().alias(_HAS_ABORTS)))
-    request = replace(request, has_aborts=observed.get[_HAS_ABORTS])
+    observed = Observation("batches")
+    totals = topic_totals(counted.observe(observed, *_observations()))
+    # Spark observes nothing where there is no batch, and then waits for it forever.
+    seen = observed.get if totals else _OF_NO_BATCHES
+    request = replace(request, has_aborts=seen[_HAS_ABORTS], has_transactions=seen[_HAS_TRANSACTIONS])
     if request.as_of_ms is None:
-        request = replace(request, as_of_ms=default_as_of(request.options, lambda: observed.get[_NEWEST]))
+        request = replace(request, as_of_ms=default_as_of(request.options, lambda: seen[_NEWEST]))
+    counts = None if request.event_id is None else _counts(spark, request, log)
     # The findings are read several times, and there may be many.
-    findings: DataFrame = audit(spark, request).persist(StorageLevel.DISK_ONLY)
-    groups = finding_groups(findings)
-    if any(group.kind == NO_EVENT_ID for group in groups) and not has_event_ids(spark, request):
-        raise BadOption(f"event-id: no record of {log} has {request.event_id}")
+    findings: DataFrame = audit(spark, request, counts).persist(StorageLevel.DISK_ONLY)
+    events = () if counts is None else event_totals(counts, findings)
+    told = with_hints(findings, events)
+    groups = finding_groups(told)
     pictures: dict[str, Rows] = {}
     if run.html is not None:
         pictures = pictures_of(findings, read_view(spark, request.options, "batches", BATCH_COLUMNS))
     if run.parquet is not None:
-        findings.write.parquet(run.parquet)
-    return Summary(log, request.checks, totals, groups, pictures)
+        told.write.parquet(run.parquet)
+    return Summary(log, request.checks, totals, groups, events, pictures)
+
+
+def _observations() -> tuple[Column, ...]:
+    return (
+        newest_ms().alias(_NEWEST),
+        has_aborts().alias(_HAS_ABORTS),
+        has_transactions().alias(_HAS_TRANSACTIONS),
+    )
+
+
+def _counts(spark: SparkSession, request: AuditRequest, log: str) -> DataFrame:
+    """Return the counted events as a small frame. Raises BadOption if no record has the event id."""
+    rows = count_request_events(spark, request).collect()
+    if rows and not any(row["with_id"] for row in rows):
+        raise BadOption(f"event-id: no record of {log} has {request.event_id}")
+    return spark.createDataFrame(rows, COUNTS_SCHEMA)
 
 
 def _check_outputs(run: AuditRun) -> None:
@@ -163,28 +164,3 @@ def _write(name: str, file: str, content: str) -> None:
         Path(file).write_text(content, encoding="utf-8")
     except OSError as error:
         raise BadOption(f"{name}: {find_path_problem(file, error) or f'{file}: {error.strerror}'}") from error
-
-
-@contextmanager
-def _logging_into(file: str) -> Generator[None, None, None]:
-    """Write log records to a file within the block; py4j logs the traceback of every error that it raises."""
-    handler = logging.FileHandler(file)
-    logging.getLogger().addHandler(handler)
-    try:
-        yield
-    finally:
-        logging.getLogger().removeHandler(handler)
-        handler.close()
-
-
-@contextmanager
-def _standard_error_in(log: IO[bytes]) -> Generator[None, None, None]:
-    """Redirect file descriptor 2 to a file within the block; programs started in it inherit the file."""
-    sys.stderr.flush()
-    kept = os.dup(2)
-    os.dup2(log.fileno(), 2)
-    try:
-        yield
-    finally:
-        os.dup2(kept, 2)
-        os.close(kept)

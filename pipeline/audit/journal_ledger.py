@@ -11,6 +11,7 @@ from __future__ import annotations
 import http.client
 from collections.abc import Iterable, Iterator
 from pathlib import Path
+from typing import NamedTuple
 from urllib.error import HTTPError
 from urllib.parse import urlencode, urlsplit
 from urllib.request import Request, urlopen
@@ -23,6 +24,7 @@ from pyspark.sql import functions as f
 from ...protocol.sequences import MAX_SEQUENCE
 from ...storage.file_systems.path_problems import find_path_problem
 from ..bad_option import BadOption
+from .audited_topics import AuditedTopics
 from .ledger_audit import audit_ledger
 
 JOURNAL_PATH = "/v1/journal"
@@ -34,7 +36,19 @@ _BATCH_SCHEMA = (
     "request bigint, topic string, partition int, producer_id bigint, producer_epoch int, base_sequence bigint,"
     " records int, base_offset bigint, key string, error string"
 )
-_BatchRow = tuple[int, str, int, int, int, int, int, int, str, str | None]
+
+
+class _BatchRow(NamedTuple):
+    request: int
+    topic: str
+    partition: int
+    producer_id: int
+    producer_epoch: int
+    base_sequence: int
+    records: int
+    base_offset: int
+    key: str
+    error: str | None
 
 
 class JournalBatch(Struct):
@@ -89,21 +103,27 @@ def journal_event_id() -> Column:
     return _event_id(f.col("offset"), f.col("sequence"))
 
 
-def read_journal(spark: SparkSession, text: str, token: str | None = None) -> DataFrame:
+def read_journal(
+    spark: SparkSession, text: str, token: str | None = None, topics: AuditedTopics | None = None
+) -> DataFrame:
     """Return a ledger with the columns of SENT_KINDS, a line for each record of each Produce request in the journal.
 
     text: the address of the admin API (http://127.0.0.1:9099), or a file with a response of GET /v1/journal: a page, a
-    list of entries, or one entry a line. token: bearer token of the admin API. Raises BadOption.
+    list of entries, or one entry a line. token: bearer token of the admin API. topics: batches of other topics are left
+    out. Raises BadOption.
     """
     is_address = text.startswith(("http://", "https://"))
     requests = _requests_at(text, token) if is_address else _requests_in(text)
-    return journal_ledger(spark, requests)
+    return journal_ledger(spark, requests, topics)
 
 
-def journal_ledger(spark: SparkSession, requests: Iterable[JournalRequest]) -> DataFrame:
-    """Return the ledger of the requests, ordered by their ids."""
-    rows = [row for request in requests if request.api == "Produce" for row in _rows_of(request)]
-    batches = spark.createDataFrame(rows, _BATCH_SCHEMA)
+def journal_ledger(
+    spark: SparkSession, requests: Iterable[JournalRequest], topics: AuditedTopics | None = None
+) -> DataFrame:
+    """Return the ledger of the requests, ordered by their ids. topics: as for read_journal."""
+    rows = (row for request in requests if request.api == "Produce" for row in _rows_of(request))
+    audited = [row for row in rows if topics is None or topics.has(row.topic)]
+    batches = spark.createDataFrame(audited, _BATCH_SCHEMA)
     each = batches.select("*", f.explode(f.sequence(f.lit(0), f.col("records") - 1)).alias("delta"))
     offset = f.when(f.col("base_offset") >= 0, f.col("base_offset") + f.col("delta"))
     sequence = (f.col("base_sequence") + f.col("delta")) % (MAX_SEQUENCE + 1)
@@ -150,7 +170,7 @@ def _row(request: JournalRequest, batch: JournalBatch, error: str | None) -> _Ba
         key = f"producer {batch.producer_id} of {batch.topic}-{batch.partition}"
     else:
         key = f"connection {request.node}/{request.connection} of {batch.topic}-{batch.partition}"
-    return (
+    return _BatchRow(
         *(request.id, batch.topic, batch.partition, batch.producer_id, batch.producer_epoch, batch.base_sequence),
         *(batch.records, batch.base_offset, key, error),
     )

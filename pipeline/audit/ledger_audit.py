@@ -100,6 +100,7 @@ def _places(entries: DataFrame, place: list[str]) -> DataFrame:
             *(f.min(name).alias(name) for name in ("timestamp", "ordinal", "error", "removed_by", "log_start")),
             _key(),
             *(f.max(name).alias(name) for name in ("is_stored", "is_aborted", "is_sent", "is_acked")),
+            f.min(f.when(f.col("is_sent"), f.col("topic"))).alias("sent_topic"),
         )
         .withColumn("has_place", has_all(*place))
     )
@@ -120,6 +121,7 @@ def _events(places: DataFrame) -> DataFrame:
         f.min(f.when(is_acked_place & ~is_in_log, place)).alias("misplaced"),
         f.min(f.when(is_acked_at_place & is_removed, f.struct(*_PLACE, "removed_by", "log_start"))).alias("expired"),
         f.max("is_sent").alias("is_sent"),
+        f.min("sent_topic").alias("sent_topic"),
         f.coalesce(f.max("is_acked"), f.lit(False)).alias("is_acked"),
         *(f.min(name).alias(name) for name in ("ordinal", "error")),
         _key(),
@@ -164,6 +166,8 @@ def _findings(events: DataFrame) -> DataFrame:
             f.col("kind") == "expired", f.col("expired.removed_by")
         ),
         **{name: f.coalesce(f"first.{name}", f"acked.{name}", f"expired.{name}") for name in _PLACE},
+        # An acknowledgement without an offset has no place, but its line in the ledger may have a topic.
+        "topic": f.coalesce("first.topic", "acked.topic", "expired.topic", "sent_topic"),
         "other_offset": f.when(is_lost, f.col("aborted.offset"))
         .when(is_reordered, f.col("overtaker.offset"))
         .when(f.col("kind") == "offset_differs", f.col("misplaced.offset")),

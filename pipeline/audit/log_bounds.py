@@ -11,12 +11,6 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from ...protocol.api_keys import ApiKey
-from ...protocol.messages.describe_configs import (
-    DescribeConfigsRequest,
-    DescribeConfigsResource,
-    DescribeConfigsResponse,
-)
 from ...storage.checkpoints.checkpoint_files import (
     CLEANER_OFFSET_CHECKPOINT,
     LOG_START_OFFSET_CHECKPOINT,
@@ -24,10 +18,11 @@ from ...storage.checkpoints.checkpoint_files import (
 )
 from ...storage.corrupt_file import CorruptFileError
 from ...storage.log_files import PartitionName
+from ..bad_option import BadOption
 from ..decode.row_source import OFFSET_MAX
 from ..options import LogOptions, parse_options
+from ..source.broker_configs import topic_configs
 from ..source.broker_connection import BrokerError
-from ..source.broker_topics import connect
 from ..source.fetch_log import FetchLog
 from ..source.file_log import FileLog
 from ..source.log_splits import open_log
@@ -36,8 +31,6 @@ from ..source.segment_files import PartitionSegments
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-# Resource type and key of a DescribeConfigs request.
-_TOPIC_RESOURCE = 2
 _CLEANUP_POLICY = "cleanup.policy"
 _COMPACT = "compact"
 
@@ -53,12 +46,19 @@ class LogBounds(NamedTuple):
     cleaned_before: int
 
 
-def read_bounds(spark: SparkSession, options: Mapping[str, str]) -> DataFrame:
+def read_bounds(options: Mapping[str, str]) -> list[LogBounds]:
     """Return the bounds of each partition. options: of the data source. Raises BadOption."""
     parsed = parse_options(options)
     log = open_log(parsed)
-    bounds = bounds_of_files(log.segments()) if isinstance(log, FileLog) else bounds_on_broker(log, parsed)
-    return spark.createDataFrame(list(bounds), BOUNDS_SCHEMA)
+    try:
+        return bounds_of_files(log.segments()) if isinstance(log, FileLog) else bounds_on_broker(log, parsed)
+    except BrokerError as error:
+        raise BadOption(str(error)) from error
+
+
+def bounds_frame(spark: SparkSession, bounds: list[LogBounds]) -> DataFrame:
+    """Return the bounds as a frame, for audit_ledger."""
+    return spark.createDataFrame(bounds, BOUNDS_SCHEMA)
 
 
 def bounds_of_files(segments: PartitionSegments) -> list[LogBounds]:
@@ -94,21 +94,8 @@ def _checkpoints(folders: Iterable[Path], file_name: str) -> dict[PartitionName,
 
 def _compacted_topics(options: LogOptions, topics: set[str]) -> set[str]:
     """Return the compacted topics; none if the broker rejects DescribeConfigs."""
-    resources = [
-        DescribeConfigsResource(
-            resource_type=_TOPIC_RESOURCE, resource_name=topic, configuration_keys=[_CLEANUP_POLICY]
-        )
-        for topic in sorted(topics)
-    ]
     try:
-        with connect(options) as connection:
-            request = DescribeConfigsRequest(resources=resources)
-            response = connection.send(ApiKey.DESCRIBE_CONFIGS, request, DescribeConfigsResponse.read)
+        policies = topic_configs(options, topics, _CLEANUP_POLICY)
     except BrokerError:
         return set()
-    return {
-        result.resource_name
-        for result in response.results
-        for config in result.configs
-        if config.name == _CLEANUP_POLICY and _COMPACT in (config.value or "").split(",")
-    }
+    return {topic for topic, policy in policies.items() if _COMPACT in (policy or "").split(",")}

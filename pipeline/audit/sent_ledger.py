@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import glob
 import re
 from pathlib import PurePath
 
@@ -12,6 +13,7 @@ from pyspark.sql import functions as f
 from ..bad_option import BadOption
 from ..log_frame import read_log
 from ..source.broker_connection import BrokerError
+from .audited_topics import AuditedTopics
 
 # error: null for an acknowledged event. ordinal: the number of the event in the sending order of its key.
 # partition, offset: as acknowledged, or null.
@@ -38,18 +40,30 @@ _SHAPE = (
 _SHOWN_CHARACTERS = 80
 
 
-def read_sent(spark: SparkSession, text: str) -> DataFrame:
+def check_sent(text: str) -> None:
+    """Raise BadOption if text is no place of a ledger, or a path on this machine that does not exist."""
+    form, place = _form_of(text)
+    if form != "topic" and "://" not in place and not glob.glob(place.removeprefix("file:")):
+        raise BadOption(f"sent: there is no {place}")
+
+
+def read_sent(
+    spark: SparkSession, text: str, topics: AuditedTopics | None = None, *, is_empty_an_id: bool = False
+) -> DataFrame:
     """Return a ledger with the columns of SENT_KINDS, without topic if no line has one. Reads all lines once.
 
     text: a path (.jsonl, .ndjson and .json are JSON lines, any other is parquet), or topic://HOST:PORT/TOPIC.
-    Raises BadOption with the first line that has no event_id or a partition, offset or ordinal that is not a number.
+    topics: lines of other topics are left out, and a line without a topic is of the audited one. is_empty_an_id: an
+    event_id of no characters is one. Raises BadOption with the first line that has no event_id or a partition, offset
+    or ordinal that is not a number, and for lines without a topic in an audit of several.
     """
     form, place = _form_of(text)
     try:
         if form == "parquet":
-            return _without_empty_topic(_from_table(spark.read.parquet(place), text), text)
-        lines = spark.read.text(place) if form == "json" else _lines_of_topic(spark, place)
-        return _without_empty_topic(_from_lines(lines), text)
+            lines = _from_table(spark.read.parquet(place), text)
+        else:
+            lines = _from_lines(spark.read.text(place) if form == "json" else _lines_of_topic(spark, place))
+        return _checked(lines if is_empty_an_id else _without_empty_ids(lines), text, topics)
     except BrokerError as error:
         raise BadOption(f"sent: {error}") from error
     except PySparkException as error:
@@ -100,10 +114,28 @@ def _from_table(table: DataFrame, text: str) -> DataFrame:
     return table.select(*columns).withColumn("bad_line", f.when(f.col("event_id").isNull(), "event_id is null"))
 
 
-def _without_empty_topic(checked: DataFrame, text: str) -> DataFrame:
-    found = checked.agg(f.min("bad_line").alias("bad_line"), f.count("topic").alias("topics")).first()
+def _without_empty_ids(lines: DataFrame) -> DataFrame:
+    is_empty = f.when(f.col("event_id") == "", "event_id is empty, which --empty-id-is-an-id accepts")
+    return lines.withColumn("bad_line", f.coalesce("bad_line", is_empty))
+
+
+def _checked(lines: DataFrame, text: str, topics: AuditedTopics | None) -> DataFrame:
+    found = lines.agg(
+        f.min("bad_line").alias("bad_line"),
+        f.collect_set("topic").alias("topics"),
+        f.max(f.col("topic").isNull()).alias("has_line_without_topic"),
+    ).first()
     assert found is not None, "an aggregate returns one row"
     if found["bad_line"] is not None:
         raise BadOption(f"sent: {text} has an invalid line: {found['bad_line'][:_SHOWN_CHARACTERS]}")
-    sent = checked.drop("bad_line")
-    return sent if found["topics"] else sent.drop("topic")
+    sent = lines.drop("bad_line")
+    if topics is None:
+        return sent if found["topics"] else sent.drop("topic")
+    if found["has_line_without_topic"] and topics.only_name is None:
+        raise BadOption(
+            f"sent: lines of {text} have no topic, and {len(topics.names)} topics are audited;"
+            " set topic in each line, or name one topic with --topics"
+        )
+    audited = [name for name in found["topics"] if topics.has(name)]
+    is_audited = f.col("topic").isNull() | f.col("topic").isin(audited)
+    return sent.where(is_audited).withColumn("topic", f.coalesce("topic", f.lit(topics.only_name)))

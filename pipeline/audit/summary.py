@@ -8,7 +8,10 @@ from dataclasses import asdict, dataclass, field
 
 @dataclass(frozen=True, slots=True)
 class TopicTotals:
-    """The totals of a topic. records: without transaction markers. producers: those with a producer id."""
+    """The totals of a topic, of what could be read; damaged_batches could not.
+
+    records: without transaction markers. producers: those with a producer id. bytes: of the batches.
+    """
 
     topic: str
     partitions: int
@@ -16,6 +19,18 @@ class TopicTotals:
     records: int
     bytes: int
     producers: int
+    damaged_batches: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class EventTotals:
+    """The committed records of a topic by their event ids. ids: distinct ones. empty_ids: among those without_id."""
+
+    topic: str
+    with_id: int
+    ids: int
+    without_id: int
+    empty_ids: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,12 +65,16 @@ class FindingGroup:
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """The result of an audit. checks: the performed ones. pictures: rows of report_pictures.py for --html."""
+    """The result of an audit.
+
+    checks: the performed ones. events: empty without an event id. pictures: rows of report_pictures.py for --html.
+    """
 
     log: str
     checks: tuple[str, ...]
     topics: tuple[TopicTotals, ...]
     groups: tuple[FindingGroup, ...]
+    events: tuple[EventTotals, ...] = ()
     pictures: Mapping[str, list[dict[str, object]]] = field(default_factory=dict[str, list[dict[str, object]]])
 
     @property

@@ -14,10 +14,23 @@ SPARK_ERRORS: tuple[type[Exception], ...] = (PySparkException, Py4JError, Connec
 _OURS = re.compile(r"\b(?:BadOption|BrokerError|RetriableError|DataLossError): (.+)$", re.MULTILINE)
 
 
+# An exception of Java with its message, in a line of its own.
+_JAVA = re.compile(r"^(?:Caused by: |: )?(?:[a-z]\w*\.)+[A-Z][\w$]*: (.+)$", re.MULTILINE)
+# Spark's names of error conditions around a message.
+_CONDITION = re.compile(r"^\[[\w.]+\] | SQLSTATE: \w+$")
+# What only a programmer of Spark reads: calls of Py4J, tasks and stages, and names of classes.
+_INTERNALS = re.compile(r"An error occurred while calling|Job aborted|Traceback|(?:[a-z]\w*\.){2,}[A-Z]\w*")
+UNKNOWN_REASON = "Spark failed"
+
+
 def failure_reason(error: Exception) -> str:
-    """Return the reason of a failed job in one line: the message of this package's exception, or Spark's first line."""
+    """Return the reason of a failed job in one line without names of Java or Python.
+
+    It is the message of this package's exception, else of the innermost exception of Java, else Spark's own.
+    """
     if isinstance(error, ConnectionError):
         return "Spark's JVM has ended"
     text = str(error)
-    ours = _OURS.findall(text)
-    return ours[-1] if ours else text.partition("\n")[0] or "Spark failed without a reason"
+    candidates = [*_OURS.findall(text)[-1:], *reversed(_JAVA.findall(text)), text.partition("\n")[0]]
+    words = (_CONDITION.sub("", candidate).strip() for candidate in candidates)
+    return next((reason for reason in words if reason and not _INTERNALS.search(reason)), UNKNOWN_REASON)

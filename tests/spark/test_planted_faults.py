@@ -8,7 +8,7 @@ import pytest
 from pyspark.sql import DataFrame, SparkSession
 
 from fauxka.pipeline.audit.ledger_audit import audit_ledger
-from fauxka.pipeline.audit.log_bounds import read_bounds
+from fauxka.pipeline.audit.log_bounds import bounds_frame, read_bounds
 from fauxka.pipeline.audit.sent_ledger import read_sent
 from fauxka.pipeline.event_audit import audit_events
 from fauxka.pipeline.event_id import event_id_column
@@ -40,7 +40,7 @@ def findings(spark: SparkSession, log: PlantedLog, folder: Path) -> Counter[Foun
     found = all_findings(
         audit_sequences(batches),
         audit_events(records, event_id, batches),
-        audit_ledger(records, sent, event_id, batches, read_bounds(spark, {"path": str(folder)})),
+        audit_ledger(records, sent, event_id, batches, bounds_frame(spark, read_bounds({"path": str(folder)}))),
     )
     columns = ("check", "kind", "cause", "partition", "offset", "other_offset", "event_id", "count")
     return Counter(Found(**row.asDict()) for row in found.select(*columns).collect())
