@@ -33,7 +33,7 @@ MAX_TIMEOUT_MS = 15 * 60 * 1000
 CHECK_INTERVAL_MS = 10_000
 
 TRANSACTION_LOG = "__transaction_state"
-# Of an audit's options, those that say where the log is.
+# The options with the place of a log.
 _PLACE_OPTIONS = frozenset({"path", "bootstrap", "timeoutms"})
 # The states of an open transaction.
 _OPEN = (TransactionStatus.ONGOING, TransactionStatus.PREPARE_COMMIT, TransactionStatus.PREPARE_ABORT)
