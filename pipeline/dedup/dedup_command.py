@@ -8,8 +8,8 @@ from __future__ import annotations
 import click
 
 from ..bad_option import BadOption
-from ..spark.spark_jars import installed_series
-from ..spark.spark_settings import parse_assignments
+from ..cluster.spark_jars import installed_series
+from ..cluster.spark_settings import parse_assignments
 
 WINDOW_DEFAULT = "1 hour"
 # Each partition costs a task and a few small files in every micro-batch.

@@ -19,13 +19,12 @@ from pyspark.sql import functions as f
 from pyspark.sql.streaming.query import StreamingQuery
 
 from ..bad_option import BadOption
-from ..event_audit import audit_events
-from ..event_id import event_id_column, is_empty_id
-from ..log_frame import read_log
-from ..options import parse_options
-from ..source.log_identity import identity_of
-from ..spark.spark_session import has_data_sources
-from ..text_file import find_text, write_text
+from ..checks.event_audit import audit_events
+from ..checks.event_id import event_id_column, is_empty_id
+from ..cluster.spark_session import has_data_sources
+from ..read.log_frame import read_log
+from ..read.log_identity import identity_of
+from ..read.options import parse_options
 from .dedup import (
     COUNT_NAMES,
     counts_of,
@@ -33,6 +32,7 @@ from .dedup import (
     first_copies_of_stream,
 )
 from .dedup_sinks import ParquetSink, Sink, TopicSink, write_to_topic
+from .text_file import find_text, write_text
 
 # Each trigger costs the broker a few requests.
 TRIGGER_INTERVAL = "1 second"

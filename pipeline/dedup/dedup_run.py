@@ -11,13 +11,13 @@ import click
 from pyspark.sql import SparkSession
 
 from ..bad_option import BadOption
-from ..event_id import check_event_id
-from ..options import parse_options
-from ..source.broker_connection import BrokerError
-from ..source.log_identity import identity_of
-from ..source.log_splits import open_log
-from ..spark.spark_log import spark_log, standard_error_in
-from ..spark.spark_session import start_session
+from ..checks.event_id import check_event_id
+from ..cluster.spark_log import spark_log, standard_error_in
+from ..cluster.spark_session import start_session
+from ..read.broker_connection import BrokerError
+from ..read.log_identity import identity_of
+from ..read.log_splits import open_log
+from ..read.options import parse_options
 from .dedup import check_window
 from .dedup_job import DedupCounts, DedupJob, copies_by_cause, follow, run_batch, start_stream
 

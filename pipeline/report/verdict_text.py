@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ..audit.summary import EventTotals, Example, FindingGroup, Summary
+from .summary import EventTotals, Example, FindingGroup, Summary
 
 _HEADINGS = ("check", "found", "cause", "findings", "records")
 

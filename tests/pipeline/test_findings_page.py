@@ -8,7 +8,7 @@ PAGE = set(re.findall(r"`([^`\n]+)`", (ROOT / "docs" / "findings.md").read_text(
 
 
 def text_of(module: str) -> str:
-    return (ROOT / "pipeline" / f"{module}.py").read_text()
+    return (ROOT / "pipeline" / "checks" / f"{module}.py").read_text()
 
 
 def test_the_page_names_every_column() -> None:

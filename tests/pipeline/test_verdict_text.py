@@ -1,6 +1,6 @@
 """The verdict of an audit as text for a terminal."""
 
-from fauxka.pipeline.audit.summary import EventTotals, Example, FindingGroup, Summary, TopicTotals
+from fauxka.pipeline.report.summary import EventTotals, Example, FindingGroup, Summary, TopicTotals
 from fauxka.pipeline.report.verdict_text import verdict_text
 
 TOTALS = TopicTotals(topic="orders", partitions=1, batches=3, records=1200, bytes=9_000, producers=2)

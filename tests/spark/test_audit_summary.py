@@ -3,7 +3,9 @@
 import pytest
 from pyspark.sql import DataFrame, SparkSession
 
-from fauxka.pipeline.audit.audit_summary import (
+from fauxka.pipeline.checks.event_audit import COUNTS_SCHEMA
+from fauxka.pipeline.checks.findings import FINDING_COLUMNS, FINDING_SCHEMA
+from fauxka.pipeline.report.audit_summary import (
     DUPLICATES_MIN_IN_DOUBT,
     EXAMPLES_MAX,
     event_totals,
@@ -11,9 +13,7 @@ from fauxka.pipeline.audit.audit_summary import (
     topic_totals,
     with_hints,
 )
-from fauxka.pipeline.audit.summary import EventTotals, TopicTotals
-from fauxka.pipeline.event_audit import COUNTS_SCHEMA
-from fauxka.pipeline.findings import FINDING_COLUMNS, FINDING_SCHEMA
+from fauxka.pipeline.report.summary import EventTotals, TopicTotals
 
 from .frames import at, batch, batches, marker
 

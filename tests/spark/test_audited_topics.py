@@ -9,9 +9,9 @@ import pytest
 from confluent_kafka import Producer
 from pyspark.sql import Row, SparkSession
 
-from fauxka.pipeline.audit_job import AuditRequest, audit
 from fauxka.pipeline.bad_option import BadOption
-from fauxka.pipeline.spark.spark_session import register
+from fauxka.pipeline.checks.audit_job import AuditRequest, audit
+from fauxka.pipeline.cluster.spark_session import register
 from fauxka.testing import Broker
 
 pytestmark = [pytest.mark.spark, pytest.mark.timeout(300)]

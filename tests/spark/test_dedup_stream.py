@@ -10,6 +10,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as f
 
 from fauxka.pipeline.bad_option import BadOption
+from fauxka.pipeline.cluster.spark_session import register
 from fauxka.pipeline.dedup.dedup_job import (
     DedupCounts,
     DedupJob,
@@ -20,8 +21,7 @@ from fauxka.pipeline.dedup.dedup_job import (
     start_stream,
 )
 from fauxka.pipeline.dedup.dedup_sinks import TopicSink
-from fauxka.pipeline.log_frame import read_log
-from fauxka.pipeline.spark.spark_session import register
+from fauxka.pipeline.read.log_frame import read_log
 from fauxka.testing import Broker
 
 from ..clients.confluent_client import ConfluentClient

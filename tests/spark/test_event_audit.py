@@ -6,8 +6,8 @@ import pytest
 from pyspark.sql import Row, SparkSession
 from pyspark.sql import functions as f
 
-from fauxka.pipeline.event_audit import COUNTS_SCHEMA, audit_events, count_events, events_of
-from fauxka.pipeline.event_id import event_id_column, is_empty_id
+from fauxka.pipeline.checks.event_audit import COUNTS_SCHEMA, audit_events, count_events, events_of
+from fauxka.pipeline.checks.event_id import event_id_column, is_empty_id
 
 from .frames import assert_found, at, batches, marker, record, records, transactional
 

@@ -4,7 +4,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 from fauxka.pipeline.bad_option import BadOption
-from fauxka.pipeline.event_id import event_id_column, is_empty_id
+from fauxka.pipeline.checks.event_id import event_id_column, is_empty_id
 
 from .frames import assert_same, record, records
 

@@ -7,14 +7,14 @@ from pathlib import Path
 import pytest
 from pyspark.sql import DataFrame, SparkSession
 
-from fauxka.pipeline.audit.ledger_audit import audit_ledger
-from fauxka.pipeline.audit.log_bounds import bounds_frame, read_bounds
-from fauxka.pipeline.audit.sent_ledger import read_sent
-from fauxka.pipeline.event_audit import audit_events
-from fauxka.pipeline.event_id import event_id_column
-from fauxka.pipeline.findings import all_findings
-from fauxka.pipeline.log_frame import read_log
-from fauxka.pipeline.sequence_audit import audit_sequences
+from fauxka.pipeline.checks.event_audit import audit_events
+from fauxka.pipeline.checks.event_id import event_id_column
+from fauxka.pipeline.checks.findings import all_findings
+from fauxka.pipeline.checks.ledger_audit import audit_ledger
+from fauxka.pipeline.checks.log_bounds import bounds_frame, read_bounds
+from fauxka.pipeline.checks.sent_ledger import read_sent
+from fauxka.pipeline.checks.sequence_audit import audit_sequences
+from fauxka.pipeline.read.log_frame import read_log
 from fauxka.protocol.batches.record_batch import Compression
 
 from ..pipeline.planted_faults import committed, failed_and_absent, planted_log

@@ -6,7 +6,7 @@ import pytest
 from pyspark.sql import Row, SparkSession
 from pyspark.sql import functions as f
 
-from fauxka.pipeline.sequence_audit import audit_sequences
+from fauxka.pipeline.checks.sequence_audit import audit_sequences
 
 from .frames import assert_found, at, batch, batches, marker, transactional
 

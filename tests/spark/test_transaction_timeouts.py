@@ -9,9 +9,9 @@ import pytest
 from confluent_kafka import Producer
 from pyspark.sql import SparkSession
 
-from fauxka.pipeline.audit.transaction_timeouts import CHECK_INTERVAL_MS, MAX_TIMEOUT_MS
-from fauxka.pipeline.audit_job import AuditRequest, audit
-from fauxka.pipeline.spark.spark_session import register
+from fauxka.pipeline.checks.audit_job import AuditRequest, audit
+from fauxka.pipeline.checks.transaction_timeouts import CHECK_INTERVAL_MS, MAX_TIMEOUT_MS
+from fauxka.pipeline.cluster.spark_session import register
 from fauxka.testing import Broker
 
 pytestmark = [pytest.mark.spark, pytest.mark.timeout(300)]
@@ -64,21 +64,28 @@ def hanging(spark: SparkSession, place: dict[str, str], topic: str, later_ms: in
 
 
 @pytest.mark.parametrize("name", TIMEOUTS_MS)
-@pytest.mark.parametrize("is_folder", [False, True])
-def test_its_own_timeout_decides(
-    spark: SparkSession, bootstrap: str, folder: Path, name: str, is_folder: bool, tmp_path: Path
+def test_its_own_timeout_and_the_interval_of_the_broker_decide(spark: SparkSession, bootstrap: str, name: str) -> None:
+    ends_ms = TIMEOUTS_MS[name] + INTERVAL_MS
+
+    assert not hanging(spark, {"bootstrap": bootstrap}, name, ends_ms - SLACK_MS)
+    assert hanging(spark, {"bootstrap": bootstrap}, name, ends_ms + 1)
+
+
+@pytest.mark.usefixtures("bootstrap")
+@pytest.mark.parametrize("name", TIMEOUTS_MS)
+def test_in_a_folder_its_own_timeout_and_the_default_interval_decide(
+    spark: SparkSession, folder: Path, name: str, tmp_path: Path
 ) -> None:
-    if is_folder:
-        shutil.copytree(folder, tmp_path / "copy")
-    place = {"path": str(tmp_path / "copy")} if is_folder else {"bootstrap": bootstrap}
-    interval_ms = CHECK_INTERVAL_MS if is_folder else INTERVAL_MS
+    shutil.copytree(folder, tmp_path / "copy")
+    ends_ms = TIMEOUTS_MS[name] + CHECK_INTERVAL_MS
 
-    assert not hanging(spark, place, name, TIMEOUTS_MS[name] + interval_ms - SLACK_MS)
-    assert hanging(spark, place, name, TIMEOUTS_MS[name] + interval_ms + 1)
+    assert not hanging(spark, {"path": str(tmp_path / "copy")}, name, ends_ms - SLACK_MS)
+    assert hanging(spark, {"path": str(tmp_path / "copy")}, name, ends_ms + 1)
 
 
+@pytest.mark.usefixtures("bootstrap")
 def test_without_the_log_of_the_coordinator_the_default_maximum_decides(
-    spark: SparkSession, bootstrap: str, folder: Path, tmp_path: Path
+    spark: SparkSession, folder: Path, tmp_path: Path
 ) -> None:
     shutil.copytree(folder / "long-0", tmp_path / "long-0")
 
