@@ -148,7 +148,7 @@ class _Log:
 
 @contextmanager
 def _log_in_spark() -> Generator[_Log]:
-    from fauxka.pipeline.spark.spark_session import start_session
+    from fauxka.pipeline.cluster.spark_session import start_session
     from fauxka.testing import Broker
 
     with TemporaryDirectory(prefix="fauxka-bench-") as folder:
@@ -185,8 +185,8 @@ def _measure_source(log: _Log, round_count: int) -> dict[str, Figures]:
 
 def _measure_ledger(log: _Log, round_count: int) -> dict[str, Figures]:
     """Measure the audit of a complete ledger, including reading both; it has no findings."""
-    from fauxka.pipeline.audit.ledger_audit import audit_ledger
-    from fauxka.pipeline.event_id import event_id_column
+    from fauxka.pipeline.checks.event_id import event_id_column
+    from fauxka.pipeline.checks.ledger_audit import audit_ledger
 
     log.spark.conf.set("spark.sql.shuffle.partitions", str(PARTITIONS))
     file = f"{log.folder}-sent.parquet"

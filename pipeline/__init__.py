@@ -19,6 +19,6 @@ def session(
     Raises BadOption if Java or a jar is missing.
     """
     # Importing Spark takes a second, which a caller that only decodes does not need.
-    from .spark.spark_session import start_session
+    from .cluster.spark_session import start_session
 
     return start_session(master, with_kafka=with_kafka, settings=settings)

@@ -9,11 +9,11 @@ from pathlib import Path
 
 import click
 
-from .audit.audit_command import audit
+from .audit_command import audit
 from .bad_option import BadOption
+from .cluster.spark_archive import ARCHIVE_NAME, write_archive
+from .cluster.spark_jars import WAYS, fetch_jars
 from .dedup.dedup_command import dedup
-from .spark.spark_archive import ARCHIVE_NAME, write_archive
-from .spark.spark_jars import WAYS, fetch_jars
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]}, no_args_is_help=True)

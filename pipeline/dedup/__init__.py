@@ -1,1 +1,6 @@
-"""Deduplication of a topic by event id."""
+"""Deduplication of a topic by event id, as a stream or a batch, to parquet or to another topic.
+
+- No event is lost: what cannot be compared is kept.
+- A checkpoint belongs to one source, one target and one event id (dedup_job.py).
+- A repeated micro-batch writes the same records again, so each sink replaces or skips them (dedup_sinks.py).
+"""

@@ -24,10 +24,8 @@ _PLACE = "place_without_event_id"
 _READ_AT = "read_at"
 _COPY_NUMBER = "copy_number"
 
-# The names of the aggregates of counts_of.
-RECORDS_READ = "records_read"
-WITHOUT_EVENT_ID = "without_event_id"
-DAMAGED_BATCHES = "damaged_batches"
+# The names of the aggregates of counts_of, in their order.
+COUNT_NAMES = ("records_read", "without_event_id", "empty_ids", "damaged_batches")
 
 _WINDOW = re.compile(r"[1-9]\d{0,5} (second|minute|hour|day)s?")
 
@@ -45,15 +43,12 @@ def with_event_ids(records: DataFrame, event_id: Column) -> DataFrame:
     return records.where(is_record).withColumn(EVENT_ID, event_id)
 
 
-def counts_of(event_id: Column) -> tuple[Column, ...]:
-    """Return the aggregates over all rows before any is dropped."""
+def counts_of(event_id: Column, is_empty: Column) -> tuple[Column, ...]:
+    """Return the aggregates over all rows before any is dropped. is_empty: whether a record's id has no characters."""
     is_damaged = f.col("damage").isNotNull()
     is_record = ~is_damaged & ~f.coalesce("is_control", f.lit(False))
-    return (
-        f.count_if(is_record).alias(RECORDS_READ),
-        f.count_if(is_record & event_id.isNull()).alias(WITHOUT_EVENT_ID),
-        f.count_if(is_damaged).alias(DAMAGED_BATCHES),
-    )
+    counted = (is_record, is_record & event_id.isNull(), is_record & is_empty, is_damaged)
+    return tuple(f.count_if(rows).alias(name) for name, rows in zip(COUNT_NAMES, counted, strict=True))
 
 
 def first_copies(records: DataFrame, event_id: Column) -> DataFrame:

@@ -8,8 +8,8 @@ from __future__ import annotations
 import click
 
 from ..bad_option import BadOption
-from ..spark.spark_jars import installed_series
-from ..spark.spark_settings import parse_assignments
+from ..cluster.spark_jars import installed_series
+from ..cluster.spark_settings import parse_assignments
 
 WINDOW_DEFAULT = "1 hour"
 # Each partition costs a task and a few small files in every micro-batch.
@@ -30,6 +30,7 @@ STATE_PARTITIONS_DEFAULT = 4
 @click.option(
     "--event-id", required=True, metavar="ID", help="The event id of a record: key, header:NAME or json:$.path."
 )
+@click.option("--empty-id-is-an-id", is_flag=True, help="Compare records whose event id has no characters too.")
 @click.option(
     "--within",
     "window",
@@ -58,6 +59,7 @@ def dedup(
     to: str,
     to_bootstrap: str | None,
     event_id: str,
+    empty_id_is_an_id: bool,
     window: str,
     checkpoint: str | None,
     is_ending: bool,
@@ -85,6 +87,7 @@ def dedup(
             to_bootstrap=broker_of(to, to_bootstrap or bootstrap),
             window=window,
             checkpoint=checkpoint,
+            is_empty_an_id=empty_id_is_an_id,
         )
         settings = parse_assignments("conf", assignments)
         if not is_batch:

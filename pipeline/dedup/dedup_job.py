@@ -6,6 +6,8 @@ its checkpoint.
 
 from __future__ import annotations
 
+import json
+import os
 import time
 from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager
@@ -17,20 +19,20 @@ from pyspark.sql import functions as f
 from pyspark.sql.streaming.query import StreamingQuery
 
 from ..bad_option import BadOption
-from ..event_audit import audit_events
-from ..event_id import event_id_column
-from ..log_frame import read_log
-from ..spark.spark_session import has_data_sources
-from ..text_file import find_text, write_text
+from ..checks.event_audit import audit_events
+from ..checks.event_id import event_id_column, is_empty_id
+from ..cluster.spark_session import has_data_sources
+from ..read.log_frame import read_log
+from ..read.log_identity import identity_of
+from ..read.options import parse_options
 from .dedup import (
-    DAMAGED_BATCHES,
-    RECORDS_READ,
-    WITHOUT_EVENT_ID,
+    COUNT_NAMES,
     counts_of,
     first_copies,
     first_copies_of_stream,
 )
 from .dedup_sinks import ParquetSink, Sink, TopicSink, write_to_topic
+from .text_file import find_text, write_text
 
 # Each trigger costs the broker a few requests.
 TRIGGER_INTERVAL = "1 second"
@@ -61,11 +63,22 @@ class DedupJob:
     to_bootstrap: str | None
     window: str
     checkpoint: str | None
+    is_empty_an_id: bool = False
 
     @property
     def identity(self) -> Column:
         """The event id as a column. Raises BadOption."""
-        return event_id_column(self.event_id)
+        return event_id_column(self.event_id, is_empty_an_id=self.is_empty_an_id)
+
+    @property
+    def counts(self) -> tuple[Column, ...]:
+        """The aggregates of the source's records. Raises BadOption."""
+        return counts_of(self.identity, f.lit(False) if self.is_empty_an_id else is_empty_id(self.event_id))
+
+    @property
+    def target(self) -> Mapping[str, str] | None:
+        """The options of the data source for the target topic; None if the target is a path."""
+        return None if self.to_bootstrap is None else {"bootstrap": self.to_bootstrap, "topics": self.to}
 
     @property
     def checkpoint_path(self) -> str:
@@ -83,6 +96,8 @@ class DedupCounts:
 
     records_read: int = 0
     without_event_id: int = 0
+    # Among those without an event id.
+    empty_ids: int = 0
     damaged_batches: int = 0
     kept: int = 0
 
@@ -96,6 +111,7 @@ class DedupCounts:
         return DedupCounts(
             self.records_read + other.records_read,
             self.without_event_id + other.without_event_id,
+            self.empty_ids + other.empty_ids,
             self.damaged_batches + other.damaged_batches,
             self.kept + other.kept,
         )
@@ -104,7 +120,7 @@ class DedupCounts:
 def run_batch(spark: SparkSession, job: DedupJob) -> DedupCounts:
     """Write the first copy of each event in the present log. Raises BadOption, also if the target path exists."""
     read, kept = Observation(_READ), Observation(_KEPT)
-    records = read_log(spark, job.source).observe(read, *counts_of(job.identity))
+    records = read_log(spark, job.source).observe(read, *job.counts)
     copies = first_copies(records, job.identity).observe(kept, f.count(f.lit(1)).alias(_KEPT))
     if job.to_bootstrap is None:
         write_new_folder(copies, job.to)
@@ -149,7 +165,7 @@ def write_new_folder(copies: DataFrame, path: str) -> None:
 
 def counts_in(read: Mapping[str, int], kept: Mapping[str, int]) -> DedupCounts:
     """Return the counts of the observations `read` and `kept`."""
-    return DedupCounts(read[RECORDS_READ], read[WITHOUT_EVENT_ID], read[DAMAGED_BATCHES], kept[_KEPT])
+    return DedupCounts(**{name: read[name] for name in COUNT_NAMES}, kept=kept[_KEPT])
 
 
 def start_stream(spark: SparkSession, job: DedupJob, *, is_endless: bool) -> StreamingQuery:
@@ -164,7 +180,7 @@ def start_stream(spark: SparkSession, job: DedupJob, *, is_endless: bool) -> Str
         sink.ends()
     check_same_job(spark, job)
     records = spark.readStream.format("fauxka-log").options(**job.source).load()
-    observed = records.observe(_READ, *counts_of(identity))
+    observed = records.observe(_READ, *job.counts)
     copies = first_copies_of_stream(observed, identity, job.window)
     kept = copies.observe(_KEPT, f.count(f.lit(1)).alias(_KEPT))
     writer = kept.writeStream.foreachBatch(sink.write).option("checkpointLocation", checkpoint)
@@ -174,14 +190,34 @@ def start_stream(spark: SparkSession, job: DedupJob, *, is_endless: bool) -> Str
 
 
 def check_same_job(spark: SparkSession, job: DedupJob) -> None:
-    """Raise BadOption if the checkpoint is of another job, whose event ids are not comparable."""
+    """Raise BadOption if the checkpoint is of another job: of another log, or with other event ids.
+
+    Offsets and event ids of another log would be taken for those of this one, and its events be lost.
+    """
     path = f"{job.checkpoint_path}/{JOB_IN_CHECKPOINT}"
-    now = f"--from {job.source['topics']} --event-id {job.event_id} --to {job.to}"
+    now = description_of(job)
     before = find_text(spark, path)
     if before is None:
-        write_text(spark, path, now)
-    elif before != now:
-        raise BadOption(f"checkpoint: {job.checkpoint_path} belongs to {before}, not to {now}")
+        write_text(spark, path, json.dumps(now))
+        return
+    stored: dict[str, str] = json.loads(before)
+    other = [name for name in now if stored.get(name) != now[name]]
+    if other:
+        raise BadOption(
+            f"checkpoint: {job.checkpoint_path} is of another job, with "
+            f"{', '.join(f'{name} {stored.get(name)}' for name in other)}"
+            f" and not {', '.join(f'{name} {now[name]}' for name in other)}"
+        )
+
+
+def description_of(job: DedupJob) -> dict[str, str]:
+    """Return what must stay the same over the runs of a stream. Raises BadOption, BrokerError."""
+    to = os.path.abspath(job.to) if job.target is None and "://" not in job.to else job.to
+    return {
+        "source": f"{job.source['topics']} of {identity_of(parse_options(job.source))}",
+        "event id": f"{job.event_id}{' (or empty)' if job.is_empty_an_id else ''}",
+        "target": to if job.target is None else f"{to} of {identity_of(parse_options(job.target))}",
+    }
 
 
 def sink_of(spark: SparkSession, job: DedupJob) -> Sink:

@@ -11,12 +11,13 @@ import click
 from pyspark.sql import SparkSession
 
 from ..bad_option import BadOption
-from ..event_id import check_event_id
-from ..options import parse_options
-from ..source.broker_connection import BrokerError
-from ..source.log_splits import open_log
-from ..spark.spark_errors import SPARK_ERRORS, failure_reason
-from ..spark.spark_session import start_session
+from ..checks.event_id import check_event_id
+from ..cluster.spark_log import spark_log, standard_error_in
+from ..cluster.spark_session import start_session
+from ..read.broker_connection import BrokerError
+from ..read.log_identity import identity_of
+from ..read.log_splits import open_log
+from ..read.options import parse_options
 from .dedup import check_window
 from .dedup_job import DedupCounts, DedupJob, copies_by_cause, follow, run_batch, start_stream
 
@@ -37,15 +38,15 @@ def run_dedup(run: DedupRun) -> None:
     """Run the job and print its counts. Raises BadOption, also for a failure of Spark or of a broker."""
     try:
         check_job(run.job, is_batch=run.is_batch)
-        spark = start_session(run.master, with_kafka=run.job.to_bootstrap is not None, settings=run.settings)
-        try:
-            run_by_spark(spark, run)
-        finally:
-            spark.stop()
+        with spark_log("dedup") as log:
+            with standard_error_in(log):
+                spark = start_session(run.master, with_kafka=run.job.target is not None, settings=run.settings)
+            try:
+                run_by_spark(spark, run)
+            finally:
+                spark.stop()
     except BrokerError as error:
         raise BadOption(str(error)) from error
-    except SPARK_ERRORS as error:
-        raise BadOption(failure_reason(error)) from error
 
 
 def run_by_spark(spark: SparkSession, run: DedupRun) -> None:
@@ -73,13 +74,16 @@ def check_job(job: DedupJob, *, is_batch: bool) -> None:
     """Check, before Spark starts, that source and target exist. Raises BadOption, BrokerError."""
     check_window(job.window)
     check_event_id(job.event_id)
-    if job.to == job.source["topics"] and job.to_bootstrap == job.source.get("bootstrap"):
-        raise BadOption(f"to: {job.to} is also the source; its end would never be reached")
     if not is_batch:
         assert job.checkpoint_path, "checkpoint_path raises BadOption if it is missing"
-    open_log(parse_options(job.source)).ends()
-    if job.to_bootstrap is not None:
-        open_log(parse_options({"bootstrap": job.to_bootstrap, "topics": job.to})).ends()
+    source = parse_options(job.source)
+    open_log(source).ends()
+    if job.target is not None:
+        target = parse_options(job.target)
+        open_log(target).ends()
+        # A broker has several names, so the addresses need not be equal.
+        if identity_of(target).shares_topic(identity_of(source)):
+            raise BadOption(f"to: {job.to} is also the source; its end would never be reached")
 
 
 def run_stream(spark: SparkSession, job: DedupJob, *, is_endless: bool) -> DedupCounts:
@@ -105,7 +109,10 @@ def count_lines(counts: DedupCounts, job: DedupJob) -> list[str]:
         f"dropped {counts.dropped} as further copies",
     ]
     if counts.without_event_id:
-        lines.append(f"{counts.without_event_id} without {job.event_id}: all kept, because they have no event id")
+        empty = f" ({counts.empty_ids} have an empty one)" if counts.empty_ids else ""
+        lines.append(
+            f"{counts.without_event_id} without {job.event_id}{empty}: all kept, because they have no event id"
+        )
     if counts.damaged_batches:
         lines.append(f"{counts.damaged_batches} batches could not be read and were left out")
     return lines

@@ -17,11 +17,11 @@ from typing import Protocol
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as f
 
-from ..log_frame import read_log
-from ..options import parse_options
-from ..source.fetch_log import FetchLog
-from ..text_file import find_text, write_text
+from ..read.fetch_log import FetchLog
+from ..read.log_frame import read_log
+from ..read.options import parse_options
 from .dedup import EVENT_ID, with_event_ids
+from .text_file import find_text, write_text
 
 BATCH_COLUMN = "batch"
 

@@ -36,7 +36,7 @@ def report_page(summary: Json) -> str:
         _table(("topic", "partitions", "batches", "records", "bytes", "producers"), _rows(summary, "topics")),
         "<h2>Findings</h2>",
         _table(("check", "kind", "cause", "findings", "records", "fault"), _with_words(_rows(summary, "groups"))),
-        "<h2>CopiedRecords over time, by cause</h2>",
+        "<h2>Copies over time, by cause</h2>",
         bars([_bar(row) for row in _rows(pictures, "copies")]) or _none("No event has copies."),
         "<h2>Gaps, by partition</h2>",
         timeline([_gap(row) for row in _rows(pictures, "gaps")], "offset") or _none("No sequences are missing."),

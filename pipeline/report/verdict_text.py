@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ..audit.summary import Example, FindingGroup, Summary
+from .summary import EventTotals, Example, FindingGroup, Summary
 
 _HEADINGS = ("check", "found", "cause", "findings", "records")
 
@@ -22,11 +22,24 @@ def verdict_text(summary: Summary) -> str:
 
 
 def _totals(summary: Summary) -> list[str]:
-    return [
-        f"  {topic.topic}: {_many(topic.records, 'record')} in {_many(topic.batches, 'batch')} of "
-        f"{_many(topic.partitions, 'partition')}, from {_many(topic.producers, 'producer')} with an id"
-        for topic in summary.topics
-    ] or ["  no records"]
+    events = {totals.topic: totals for totals in summary.events}
+    lines: list[str] = []
+    for topic in summary.topics:
+        damaged = f", and {_many(topic.damaged_batches, 'damaged batch')}" if topic.damaged_batches else ""
+        lines.append(
+            f"  {topic.topic}: {_many(topic.records, 'record')} in {_many(topic.batches, 'batch')} of "
+            f"{_many(topic.partitions, 'partition')}, from {_many(topic.producers, 'producer')} with an id{damaged}"
+        )
+        if topic.topic in events:
+            lines.append(f"    {_events(events[topic.topic])}")
+    return lines or ["  no records"]
+
+
+def _events(totals: EventTotals) -> str:
+    words = f"{_many(totals.ids, 'event id')} in {_many(totals.with_id, 'committed record')}"
+    if totals.without_id:
+        words += f", {_number(totals.without_id)} without one"
+    return f"{words} ({_number(totals.empty_ids)} empty)" if totals.empty_ids else words
 
 
 def _last_line(summary: Summary, faults: Sequence[FindingGroup]) -> str:
@@ -72,7 +85,9 @@ def _examples(groups: Sequence[FindingGroup]) -> list[str]:
 
 
 def _example(example: Example) -> str:
-    place = "unknown offset" if example.topic is None else f"{example.topic}-{example.partition}"
+    place = example.topic or "unknown place"
+    if example.partition is not None:
+        place += f"-{example.partition}"
     if example.offset is not None:
         place += f" offset {example.offset}"
     event = "" if example.event_id is None else f" event {example.event_id}"

@@ -16,7 +16,7 @@ from ..brokers.scenario_broker import BrokerFailed
 from ..clients.client import ClientUnavailable
 
 PIPELINE = "fauxka.pipeline"
-JOB = "fauxka.pipeline.kafka_job"
+JOB = "fauxka.spark_jobs.kafka_job"
 # Spark takes seconds to start, on a busy machine many times that.
 PROCESS_SECONDS_MAX = 600
 # The part of the log of a failed process in an error message.

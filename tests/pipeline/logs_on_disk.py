@@ -5,10 +5,10 @@ from struct import pack
 
 from fauxka.pipeline.decode.decoder import Decoder
 from fauxka.pipeline.decode.views import Column, ViewName, columns_of
-from fauxka.pipeline.options import LogOptions, parse_options
-from fauxka.pipeline.source.fetch_splits import FetchSplit
-from fauxka.pipeline.source.file_splits import FileSplit
-from fauxka.pipeline.source.log_splits import open_log
+from fauxka.pipeline.read.fetch_splits import FetchSplit
+from fauxka.pipeline.read.file_splits import FileSplit
+from fauxka.pipeline.read.log_splits import open_log
+from fauxka.pipeline.read.options import LogOptions, parse_options
 from fauxka.protocol.batches import records
 from fauxka.protocol.batches.record_batch import parse_header
 from fauxka.protocol.batches.records import BatchOptions, Record

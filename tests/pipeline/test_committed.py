@@ -7,9 +7,9 @@ from struct import pack
 
 import pytest
 
-from fauxka.pipeline.audit.committed import OpenTransactions
-from fauxka.pipeline.source.file_log import FileLog
-from fauxka.pipeline.source.segment_files import find_segments
+from fauxka.pipeline.read.committed import OpenTransactions
+from fauxka.pipeline.read.file_log import FileLog
+from fauxka.pipeline.read.segment_files import find_segments
 from fauxka.protocol.batches.control_records import EndTransactionMarker, build_marker_batch
 from fauxka.protocol.batches.record_batch import parse_header, stamped_prefix
 from fauxka.protocol.batches.records import BatchOptions, Record, build_batch

@@ -4,7 +4,7 @@ import re
 from pathlib import Path
 
 from fauxka.pipeline.decode.views import BATCH_COLUMNS, RECORD_COLUMNS
-from fauxka.pipeline.options import OPTION_NAMES
+from fauxka.pipeline.read.options import OPTION_NAMES
 
 PAGE = (Path(__file__).parents[2] / "docs" / "pipeline.md").read_text()
 CODE = set(re.findall(r"`([^`\n]+)`", PAGE))

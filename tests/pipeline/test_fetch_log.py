@@ -8,10 +8,10 @@ import pytest
 from confluent_kafka import Producer
 
 from fauxka.pipeline.bad_option import BadOption
-from fauxka.pipeline.source.broker_connection import BrokerConnection, BrokerError
-from fauxka.pipeline.source.fetch_log import FetchLog
-from fauxka.pipeline.source.fetch_splits import DataLossError
-from fauxka.pipeline.source.log_splits import open_log
+from fauxka.pipeline.read.broker_connection import BrokerConnection, BrokerError
+from fauxka.pipeline.read.fetch_log import FetchLog
+from fauxka.pipeline.read.fetch_splits import DataLossError
+from fauxka.pipeline.read.log_splits import open_log
 from fauxka.protocol.api_keys import ApiKey
 from fauxka.protocol.messages.delete_records import (
     DeleteRecordsPartition,

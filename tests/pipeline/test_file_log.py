@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 from fauxka.pipeline.bad_option import BadOption
-from fauxka.pipeline.source import file_splits
-from fauxka.pipeline.source.file_log import FileLog, Place
-from fauxka.pipeline.source.log_splits import open_log
+from fauxka.pipeline.read import file_splits
+from fauxka.pipeline.read.file_log import FileLog, Place
+from fauxka.pipeline.read.log_splits import open_log
 from fauxka.protocol.batches.record_batch import HEADER_SIZE
 from fauxka.storage.log_files import PartitionName
 

@@ -4,11 +4,11 @@ from pathlib import Path
 
 import pytest
 
-from fauxka.pipeline.audit.log_bounds import LogBounds, bounds_of_files, bounds_on_broker
+from fauxka.pipeline.checks.log_bounds import LogBounds, bounds_of_files, bounds_on_broker
 from fauxka.pipeline.decode.row_source import OFFSET_MAX
-from fauxka.pipeline.options import parse_options
-from fauxka.pipeline.source.fetch_log import FetchLog
-from fauxka.pipeline.source.segment_files import find_segments
+from fauxka.pipeline.read.fetch_log import FetchLog
+from fauxka.pipeline.read.options import parse_options
+from fauxka.pipeline.read.segment_files import find_segments
 from fauxka.testing import Broker
 
 from .logs_on_disk import GOLDEN, batches, write_segment

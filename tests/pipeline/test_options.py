@@ -4,7 +4,7 @@ import pytest
 
 from fauxka.pipeline.bad_option import BadOption
 from fauxka.pipeline.decode.views import Column, check_columns
-from fauxka.pipeline.options import EARLIEST, LATEST, parse_options
+from fauxka.pipeline.read.options import EARLIEST, LATEST, parse_options
 
 
 @pytest.mark.parametrize(

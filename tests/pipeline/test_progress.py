@@ -2,7 +2,7 @@
 
 import io
 
-from fauxka.pipeline.spark.progress import LINE_SECONDS, Meter, Stage, StatusLine
+from fauxka.pipeline.cluster.progress import LINE_SECONDS, Meter, Stage, StatusLine
 
 
 def test_rows_of_ended_stages_count_and_the_time_is_of_the_slowest_stage() -> None:

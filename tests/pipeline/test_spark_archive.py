@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from fauxka.pipeline.bad_option import BadOption
-from fauxka.pipeline.spark.spark_archive import write_archive
+from fauxka.pipeline.cluster.spark_archive import write_archive
 
 from ..serving_process import run
 
@@ -58,7 +58,7 @@ def test_a_python_without_the_package_writes_the_same_archive_from_it(tmp_path: 
     write_archive(archive)
     program = (
         "from pathlib import Path\n"
-        "from fauxka.pipeline.spark.spark_archive import write_archive\n"
+        "from fauxka.pipeline.cluster.spark_archive import write_archive\n"
         f"write_archive(Path({str(again)!r}))\n"
         "import fauxka\nprint(fauxka.__file__)"
     )

@@ -8,8 +8,8 @@ from xml.etree import ElementTree
 import pytest
 
 from fauxka.pipeline.bad_option import BadOption
-from fauxka.pipeline.spark import spark_jars
-from fauxka.pipeline.spark.spark_jar_lock import LOCKS, Jar, Lock
+from fauxka.pipeline.cluster import spark_jars
+from fauxka.pipeline.cluster.spark_jar_lock import LOCKS, Jar, Lock
 
 CONTENT = b"what a jar holds"
 NAMES = ("connector", "token-provider", "kafka-clients", "commons-pool2")

@@ -1,6 +1,6 @@
 """The verdict of an audit as text for a terminal."""
 
-from fauxka.pipeline.audit.summary import Example, FindingGroup, Summary, TopicTotals
+from fauxka.pipeline.report.summary import EventTotals, Example, FindingGroup, Summary, TopicTotals
 from fauxka.pipeline.report.verdict_text import verdict_text
 
 TOTALS = TopicTotals(topic="orders", partitions=1, batches=3, records=1200, bytes=9_000, producers=2)
@@ -60,3 +60,29 @@ def test_an_empty_log_is_reported_as_such() -> None:
     lines = verdict_text(Summary("a:9092", ("sequences",), (), ())).splitlines()
 
     assert lines[1:] == ["  no records", "", "Verdict: clean, but there are no records"]
+
+
+def test_event_ids_and_damage_are_told_with_the_totals_of_their_topic() -> None:
+    damaged = TopicTotals("orders", 1, 3, 1200, 9_000, 2, damaged_batches=2)
+    other = TopicTotals("other", 1, 1, 1, 70, 0, damaged_batches=1)
+    events = (
+        EventTotals("orders", with_id=1190, ids=1100, without_id=8, empty_ids=3),
+        EventTotals("other", 1, 1, 0, 0),
+    )
+    summary = Summary("a:9092", ("sequences", "events by key"), (damaged, other), (), events)
+
+    assert verdict_text(summary).splitlines()[1:5] == [
+        "  orders: 1,200 records in 3 batches of 1 partition, from 2 producers with an id, and 2 damaged batches",
+        "    1,100 event ids in 1,190 committed records, 8 without one (3 empty)",
+        "  other: 1 record in 1 batch of 1 partition, from 0 producers with an id, and 1 damaged batch",
+        "    1 event id in 1 committed record",
+    ]
+
+
+def test_a_finding_of_a_whole_topic_has_no_partition() -> None:
+    hint = Example("orders", None, None, None, None, None, None, None, 9, None, "is this id unique?")
+    summary = Summary(
+        "a:9092", ("events by key",), (TOTALS,), (group("repeated_event_id", None, 1, (hint,), is_fault=True),)
+    )
+
+    assert "  orders: is this id unique?" in verdict_text(summary).splitlines()

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 from pyspark.sql import SparkSession
 
-from fauxka.pipeline.spark.spark_jars import fetch_jars
+from fauxka.pipeline.cluster.spark_jars import fetch_jars
 
 from ..clients.confluent_client import ConfluentClient
 from ..clients.records import PARTITION_COUNT

@@ -35,6 +35,7 @@ BOUND_BY_PERMISSIONS = (
         (("--bootstrap", "127.0.0.1:1"), "broker 127.0.0.1:1: no connection: Connection refused"),
         (("--bootstrap", "here"), "bootstrap: must be host:port, or several separated by commas, not here"),
         (("--path", str(GOLDEN), "--sent", "s.jsonl"), "sent: a ledger of sent events needs --event-id"),
+        (("--path", str(GOLDEN), "--event-id", "key", "--sent", "s.jsonl"), "sent: there is no s.jsonl"),
         (
             ("--path", str(GOLDEN), "--event-id", "value"),
             "event-id: must be key, header:NAME or json:$.path, not value",

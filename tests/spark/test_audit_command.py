@@ -94,9 +94,39 @@ def test_a_lost_ack_with_idempotence_leaves_a_clean_log() -> None:
     assert ended.output.splitlines() == [
         f"Audit of {bootstrap}: sequences, events by key",
         "  orders: 6 records in 2 batches of 1 partition, from 1 producer with an id",
+        "    6 event ids in 6 committed records",
         "",
         "Verdict: clean",
     ]
+
+
+def test_an_empty_topic_is_clean() -> None:
+    with Broker() as broker:
+        broker.topics.create("empty", partitions=2)
+
+        bootstrap = broker.bootstrap_servers
+        ended = audit("--bootstrap", bootstrap, "--topics", "empty", "--event-id", "key")
+
+    assert ended.exit_code == 0, ended.log + ended.output
+    assert ended.output.splitlines()[-1] == "Verdict: clean, but there are no records"
+
+
+def test_empty_ids_are_no_copies_unless_the_option_says_so() -> None:
+    with Broker() as broker:
+        broker.topics.create("orders", partitions=1)
+        producer = producer_at(broker.bootstrap_servers, is_idempotent=True)
+        for key in ("a", "", ""):
+            producer.produce("orders", key=key, value=b"one coffee", partition=0)
+        assert producer.flush(DELIVERED_SECONDS_MAX) == 0
+        log = ("--bootstrap", broker.bootstrap_servers, "--event-id", "key")
+
+        without = audit(*log)
+        compared = audit(*log, "--empty-id-is-an-id")
+
+    assert "    1 event id in 1 committed record, 2 without one (2 empty)" in without.output.splitlines()
+    assert without.output.splitlines()[-1] == "Verdict: 1 finding: 1 no event id"
+    assert "    2 event ids in 3 committed records" in compared.output.splitlines()
+    assert compared.output.splitlines()[-1] == "Verdict: 1 finding: 1 duplicate (sent again)"
 
 
 def test_the_journal_shows_stored_but_unacknowledged_records(tmp_path: Path) -> None:

@@ -9,9 +9,16 @@ from pathlib import Path
 import pytest
 from pyspark.sql import SparkSession
 
-from fauxka.pipeline.audit_job import TASKS_MAX, AuditRequest, audit, default_as_of, read_records, with_split_size
-from fauxka.pipeline.options import SPLIT_BYTES_DEFAULT
-from fauxka.pipeline.spark.spark_session import register
+from fauxka.pipeline.checks.audit_job import (
+    TASKS_MAX,
+    AuditRequest,
+    audit,
+    default_as_of,
+    read_records,
+    with_split_size,
+)
+from fauxka.pipeline.cluster.spark_session import register
+from fauxka.pipeline.read.options import SPLIT_BYTES_DEFAULT
 
 from ..pipeline.logs_on_disk import GOLDEN
 from .frames import assert_found

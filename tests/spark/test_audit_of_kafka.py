@@ -11,8 +11,8 @@ import pytest
 from confluent_kafka import Message, Producer
 from pyspark.sql import SparkSession
 
-from fauxka.pipeline.audit_job import AuditRequest, audit
-from fauxka.pipeline.spark.spark_session import register
+from fauxka.pipeline.checks.audit_job import AuditRequest, audit
+from fauxka.pipeline.cluster.spark_session import register
 
 from ..reference.kafka_process import kafka_process
 from ..reference.log_client import LogClient, log_client

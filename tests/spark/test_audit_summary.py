@@ -3,9 +3,17 @@
 import pytest
 from pyspark.sql import DataFrame, SparkSession
 
-from fauxka.pipeline.audit.audit_summary import EXAMPLES_MAX, finding_groups, topic_totals
-from fauxka.pipeline.audit.summary import TopicTotals
-from fauxka.pipeline.findings import FINDING_COLUMNS, FINDING_SCHEMA
+from fauxka.pipeline.checks.event_audit import COUNTS_SCHEMA
+from fauxka.pipeline.checks.findings import FINDING_COLUMNS, FINDING_SCHEMA
+from fauxka.pipeline.report.audit_summary import (
+    DUPLICATES_MIN_IN_DOUBT,
+    EXAMPLES_MAX,
+    event_totals,
+    finding_groups,
+    topic_totals,
+    with_hints,
+)
+from fauxka.pipeline.report.summary import EventTotals, TopicTotals
 
 from .frames import at, batch, batches, marker
 
@@ -36,7 +44,7 @@ def test_findings_are_counted_by_kind_and_cause_and_the_first_of_each_are_shown(
     assert (groups[1].examples[0].timestamp, groups[1].examples[0].detail) == ("2026-01-01T00:00:00.250Z", "gone")
 
 
-def test_totals_leave_out_markers_and_producers_without_an_id(spark: SparkSession) -> None:
+def test_totals_leave_out_markers_producers_without_an_id_and_what_could_not_be_read(spark: SparkSession) -> None:
     rows = batches(
         spark,
         batch(0, 0, 5),
@@ -44,9 +52,52 @@ def test_totals_leave_out_markers_and_producers_without_an_id(spark: SparkSessio
         batch(0, 0, 3, partition=1, producer_id=8),
         marker(3, "commit", partition=1, producer_id=8),
         {"topic": "u", "partition": 0, "batch_bytes": 12, "valid_crc": False, "damage": "cut off"},
+        batch(0, 0, topic="u", producer_id=9, damage="no codec has the number 7"),
     )
 
     assert topic_totals(rows) == (
         TopicTotals("t", partitions=2, batches=4, records=10, bytes=400, producers=2),
-        TopicTotals("u", partitions=1, batches=1, records=0, bytes=12, producers=0),
+        TopicTotals("u", partitions=1, batches=0, records=0, bytes=0, producers=0, damaged_batches=2),
+    )
+
+
+def counts_of(spark: SparkSession, **totals: tuple[int, int, int]) -> DataFrame:
+    """Counted events by topic: with an id, without one, empty ones."""
+    rows = [(topic, 0, *counted, None, None) for topic, counted in totals.items()]
+    return spark.createDataFrame(rows, COUNTS_SCHEMA)
+
+
+def copies(topic: str, count: int) -> list[dict[str, object]]:
+    return [
+        {"check": "event", "kind": "duplicate", "topic": topic, "partition": 0, "offset": offset, "count": 1}
+        for offset in range(count)
+    ]
+
+
+def test_distinct_ids_are_the_records_without_their_further_copies(spark: SparkSession) -> None:
+    found = findings(spark, *copies("t", 3), {"check": "event", "kind": "no_event_id", "topic": "t", "count": 2})
+
+    totals = event_totals(counts_of(spark, t=(10, 2, 1), u=(5, 0, 0)), found)
+
+    assert totals == (EventTotals("t", 10, 7, 2, 1), EventTotals("u", 5, 5, 0, 0))
+
+
+def test_an_id_that_repeats_in_most_records_is_one_hint(spark: SparkSession) -> None:
+    few, many = DUPLICATES_MIN_IN_DOUBT, DUPLICATES_MIN_IN_DOUBT + 1
+    found = findings(spark, *copies("doubtful", many), *copies("copied", many), *copies("small", few))
+    totals = [
+        EventTotals("doubtful", 2 * many - 1, many - 1, 0, 0),
+        EventTotals("copied", 2 * many, many, 0, 0),
+        EventTotals("small", few + 1, 1, 0, 0),
+    ]
+
+    told = with_hints(found, totals)
+
+    assert {row["topic"]: row["count"] for row in told.groupBy("topic").count().collect()} == {
+        **{"doubtful": 1, "copied": many, "small": few},
+    }
+    (hint,) = told.where("topic = 'doubtful'").collect()
+    assert (hint["kind"], hint["count"], hint["detail"]) == (
+        *("repeated_event_id", many),
+        f"is this id unique? {many - 1:,} ids in {2 * many - 1:,} records",
     )

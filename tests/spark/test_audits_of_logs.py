@@ -3,10 +3,10 @@
 import pytest
 from pyspark.sql import SparkSession
 
-from fauxka.pipeline.event_audit import audit_events
-from fauxka.pipeline.event_id import event_id_column
-from fauxka.pipeline.log_frame import read_log
-from fauxka.pipeline.sequence_audit import audit_sequences
+from fauxka.pipeline.checks.event_audit import audit_events
+from fauxka.pipeline.checks.event_id import event_id_column
+from fauxka.pipeline.checks.sequence_audit import audit_sequences
+from fauxka.pipeline.read.log_frame import read_log
 
 from ..pipeline.logs_on_disk import GOLDEN
 from .frames import assert_found

@@ -8,7 +8,7 @@ import pyarrow.parquet as parquet
 import pytest
 from confluent_kafka import Producer
 
-from fauxka.pipeline.spark.spark_archive import ARCHIVE_NAME
+from fauxka.pipeline.cluster.spark_archive import ARCHIVE_NAME
 from fauxka.protocol.batches import records
 from fauxka.protocol.batches.records import BatchOptions, Record
 from fauxka.testing import Broker

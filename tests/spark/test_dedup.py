@@ -60,12 +60,13 @@ def test_rows_are_counted_before_they_are_dropped(spark: SparkSession) -> None:
         ("t", 0, 2, None, None, False),
         ("t", 0, 3, None, None, True),
         ("t", 0, 4, None, "crc", None),
+        ("t", 0, 5, "", None, False),
     )
 
-    actual = records.agg(*counts_of(f.col("key")))
+    actual = records.agg(*counts_of(f.nullif(f.col("key"), f.lit("")), f.coalesce(f.col("key") == "", f.lit(False))))
 
-    counts = "records_read bigint, without_event_id bigint, damaged_batches bigint"
-    assertDataFrameEqual(actual, spark.createDataFrame([(3, 1, 1)], counts))
+    counts = "records_read bigint, without_event_id bigint, empty_ids bigint, damaged_batches bigint"
+    assertDataFrameEqual(actual, spark.createDataFrame([(4, 2, 1, 1)], counts))
 
 
 @pytest.mark.parametrize("text", ["", "1", "10 parsecs", "0 seconds", "-1 hour", "1 hour; drop", "9999999 days"])

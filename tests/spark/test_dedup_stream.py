@@ -1,5 +1,6 @@
 """Deduplication as a stream and as a batch, to parquet and to a topic, stopped, repeated and killed."""
 
+import shutil
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -9,6 +10,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as f
 
 from fauxka.pipeline.bad_option import BadOption
+from fauxka.pipeline.cluster.spark_session import register
 from fauxka.pipeline.dedup.dedup_job import (
     DedupCounts,
     DedupJob,
@@ -19,8 +21,7 @@ from fauxka.pipeline.dedup.dedup_job import (
     start_stream,
 )
 from fauxka.pipeline.dedup.dedup_sinks import TopicSink
-from fauxka.pipeline.log_frame import read_log
-from fauxka.pipeline.spark.spark_session import register
+from fauxka.pipeline.read.log_frame import read_log
 from fauxka.testing import Broker
 
 from ..clients.confluent_client import ConfluentClient
@@ -96,8 +97,77 @@ def test_a_checkpoint_belongs_to_one_job(session: SparkSession, broker: Broker, 
     check_same_job(session, job)
 
     check_same_job(session, job)
-    with pytest.raises(BadOption, match=r"checkpoint: .* --event-id key .*, not to .* --event-id header:id "):
+    with pytest.raises(BadOption, match=r"checkpoint: .* with event id key and not event id header:id$"):
         check_same_job(session, replace(job, event_id="header:id"))
+    with pytest.raises(BadOption, match=r"checkpoint: .* with event id key and not event id key \(or empty\)$"):
+        check_same_job(session, replace(job, is_empty_an_id=True))
+
+
+def test_a_checkpoint_knows_its_source_and_target_by_their_ids(
+    session: SparkSession, broker: Broker, tmp_path: Path
+) -> None:
+    topic, target = new_topic(broker), new_topic(broker)
+    port = broker.bootstrap_servers.rpartition(":")[2]
+    places = {"to_bootstrap": broker.bootstrap_servers, "checkpoint": str(tmp_path / "checkpoint")}
+    job = job_of(broker, topic, target, **places)
+    check_same_job(session, job)
+
+    check_same_job(session, replace(job, source={"bootstrap": f"localhost:{port}", "topics": topic}))
+    for name in (topic, target):
+        broker.topics.delete(name)
+        broker.topics.create(name)
+        of_old = rf"checkpoint: .*{'source' if name == topic else 'target'} {name} of cluster \S+ (\S+)"
+        with pytest.raises(BadOption, match=rf"{of_old} and not .*{name} of cluster \S+ (?!\1)"):
+            check_same_job(session, job)
+        if name == topic:
+            job = replace(job, checkpoint=str(tmp_path / "second"))
+            check_same_job(session, job)
+
+
+def test_the_same_topic_of_another_broker_is_another_source(
+    session: SparkSession, broker: Broker, tmp_path: Path
+) -> None:
+    topic = new_topic(broker)
+    job = job_of(broker, topic, str(tmp_path / "out"))
+    check_same_job(session, job)
+
+    with Broker() as other:
+        other.topics.create(topic)
+        with pytest.raises(BadOption, match=r"checkpoint: .* is of another job, with source"):
+            check_same_job(session, job_of(other, topic, str(tmp_path / "out")))
+
+
+def test_a_copied_folder_is_the_same_source_and_another_one_is_not(session: SparkSession, tmp_path: Path) -> None:
+    for name in ("data", "other"):
+        with Broker(data_dir=tmp_path / name) as broker:
+            broker.topics.create("orders")
+    shutil.copytree(tmp_path / "data", tmp_path / "copy")
+    out = str(tmp_path / "out")
+    jobs = {
+        name: DedupJob({"path": str(tmp_path / name), "topics": "orders"}, "key", out, None, "1 hour", None)
+        for name in ("data", "copy", "other")
+    }
+    check_same_job(session, jobs["data"])
+
+    check_same_job(session, jobs["copy"])
+    with pytest.raises(BadOption, match=r"checkpoint: .* with source orders of folder"):
+        check_same_job(session, jobs["other"])
+
+
+def test_empty_event_ids_are_kept_and_counted(session: SparkSession, broker: Broker, tmp_path: Path) -> None:
+    topic = new_topic(broker)
+    rows = session.createDataFrame([("a",), ("a",), ("",), ("",), (None,)], "key string").withColumn(
+        "value", f.lit("x")
+    )
+    options = {"kafka.bootstrap.servers": broker.bootstrap_servers, "topic": topic}
+    rows.write.format("kafka").options(**options).save()
+    job = job_of(broker, topic, str(tmp_path / "out"))
+
+    counts = run_batch(session, job)
+    compared = run_batch(session, replace(job, to=str(tmp_path / "compared"), is_empty_an_id=True))
+
+    assert counts == DedupCounts(records_read=5, without_event_id=3, empty_ids=2, kept=4)
+    assert compared == DedupCounts(records_read=5, without_event_id=1, kept=3)
 
 
 def test_the_causes_of_copies_are_those_of_the_audit(session: SparkSession, broker: Broker, tmp_path: Path) -> None:

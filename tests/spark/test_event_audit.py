@@ -6,8 +6,8 @@ import pytest
 from pyspark.sql import Row, SparkSession
 from pyspark.sql import functions as f
 
-from fauxka.pipeline.event_audit import audit_events
-from fauxka.pipeline.event_id import event_id_column
+from fauxka.pipeline.checks.event_audit import COUNTS_SCHEMA, audit_events, count_events, events_of
+from fauxka.pipeline.checks.event_id import event_id_column, is_empty_id
 
 from .frames import assert_found, at, batches, marker, record, records, transactional
 
@@ -125,6 +125,17 @@ def test_a_finding_describes_both_copies_and_missing_ids_are_one_finding_a_parti
         ("no_event_id", "t", 0, 14, None, None, None, 2, at(14), nameless),
         ("no_event_id", "t", 1, 7, None, None, None, 1, at(7), nameless.replace("2", "1").replace("14", "7")),
     )
+
+
+def test_empty_ids_are_no_copies_of_each_other_and_are_counted(spark: SparkSession) -> None:
+    rows = records(spark, record(0, "a"), record(1, ""), record(2, ""), record(3, None))
+
+    counts = count_events(events_of(rows, event_id_column("key"), is_empty=is_empty_id("key")))
+    found = audit_events(rows, event_id_column("key"), counts=counts)
+
+    assert_found(spark, counts, COUNTS_SCHEMA, ("t", 0, 1, 3, 2, 1, at(1)))
+    detail = "3 records have no event id (2 have an empty one), the first of them at offset 1"
+    assert_found(spark, found, "kind string, count bigint, detail string", ("no_event_id", 3, detail))
 
 
 def test_copies_in_aborted_transactions_do_not_count_with_batches(spark: SparkSession) -> None:

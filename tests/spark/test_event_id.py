@@ -4,7 +4,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 from fauxka.pipeline.bad_option import BadOption
-from fauxka.pipeline.event_id import event_id_column
+from fauxka.pipeline.checks.event_id import event_id_column, is_empty_id
 
 from .frames import assert_same, record, records
 
@@ -22,10 +22,32 @@ def test_a_key_is_text_and_other_bytes_are_hexadecimal(spark: SparkSession) -> N
     assert_ids(spark, "key", rows, "a-7", None, "0x0007", "0xfffe", "über")
 
 
-def test_an_end_of_line_is_not_text_and_an_empty_key_is(spark: SparkSession) -> None:
-    rows = [record(0, "a\n"), record(1, "~\x7f"), record(2, "über\n"), record(3, "")]
+def test_an_end_of_line_is_not_text(spark: SparkSession) -> None:
+    rows = [record(0, "a\n"), record(1, "~\x7f"), record(2, "über\n")]
 
-    assert_ids(spark, "key", rows, "0x610a", "0x7e7f", "0xc3bc6265720a", "")
+    assert_ids(spark, "key", rows, "0x610a", "0x7e7f", "0xc3bc6265720a")
+
+
+@pytest.mark.parametrize(
+    ("text", "content"),
+    [
+        ("key", {"key": b""}),
+        ("header:id", {"headers": [("id", b"")]}),
+        ("json:$.id", {"value": b'{"id": ""}'}),
+    ],
+)
+def test_an_id_without_characters_is_one_only_if_that_is_said(
+    spark: SparkSession, text: str, content: dict[str, object]
+) -> None:
+    rows = records(spark, {**record(0, None), **content}, record(1, None))
+
+    told = rows.select(
+        event_id_column(text).alias("id"),
+        event_id_column(text, is_empty_an_id=True).alias("accepted"),
+        is_empty_id(text).alias("is_empty"),
+    )
+
+    assert [tuple(row) for row in told.collect()] == [(None, "", True), (None, None, False)]
 
 
 def test_the_first_header_of_the_name_counts(spark: SparkSession) -> None:

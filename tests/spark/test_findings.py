@@ -4,7 +4,7 @@ import pytest
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as f
 
-from fauxka.pipeline.findings import FINDING_COLUMNS, FINDING_SCHEMA, all_findings, findings_of, in_words
+from fauxka.pipeline.checks.findings import FINDING_COLUMNS, FINDING_SCHEMA, all_findings, findings_of, in_words
 
 from .frames import assert_same
 

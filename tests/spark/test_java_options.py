@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from fauxka.pipeline.spark.java_options import ARROW_OPTIONS, options_of_one_machine
+from fauxka.pipeline.cluster.java_options import ARROW_OPTIONS, options_of_one_machine
 
 pytestmark = pytest.mark.spark
 

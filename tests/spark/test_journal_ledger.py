@@ -9,10 +9,10 @@ from confluent_kafka import Producer
 from pyspark.sql import DataFrame, Row, SparkSession
 from pyspark.sql import functions as f
 
-from fauxka.pipeline.audit import journal_ledger
-from fauxka.pipeline.audit.journal_ledger import audit_journal, journal_event_id, read_journal
 from fauxka.pipeline.bad_option import BadOption
-from fauxka.pipeline.log_frame import read_log
+from fauxka.pipeline.checks import journal_ledger
+from fauxka.pipeline.checks.journal_ledger import audit_journal, journal_event_id, read_journal
+from fauxka.pipeline.read.log_frame import read_log
 from fauxka.testing import Broker
 
 from ..serving_process import serving

@@ -8,9 +8,9 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as f
 from pyspark.testing import assertDataFrameEqual  # pyright: ignore[reportUnknownVariableType]
 
-from fauxka.pipeline.audit.ledger_audit import audit_ledger
-from fauxka.pipeline.audit.log_bounds import BOUNDS_SCHEMA
-from fauxka.pipeline.audit.sent_ledger import SENT_SCHEMA
+from fauxka.pipeline.checks.ledger_audit import audit_ledger
+from fauxka.pipeline.checks.log_bounds import BOUNDS_SCHEMA
+from fauxka.pipeline.checks.sent_ledger import SENT_SCHEMA
 from fauxka.pipeline.decode.views import ViewName, columns_of, schema_of
 
 pytestmark = [pytest.mark.spark, pytest.mark.timeout(300)]

@@ -8,10 +8,10 @@ import pytest
 from pyspark.sql import DataFrame, Row, SparkSession
 from pyspark.sql import functions as f
 
-from fauxka.pipeline.audit import ledger_audit
-from fauxka.pipeline.audit.ledger_audit import audit_ledger
-from fauxka.pipeline.audit.ledger_screening import entries_in_doubt
-from fauxka.pipeline.audit.sent_ledger import SENT_KINDS, SENT_SCHEMA
+from fauxka.pipeline.checks import ledger_audit
+from fauxka.pipeline.checks.ledger_audit import audit_ledger
+from fauxka.pipeline.checks.ledger_screening import entries_in_doubt
+from fauxka.pipeline.checks.sent_ledger import SENT_KINDS, SENT_SCHEMA
 
 from .frames import batches, marker, record, records, transactional
 

@@ -8,8 +8,8 @@ from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as f
 
-from fauxka.pipeline.log_frame import read_log
-from fauxka.pipeline.log_source import FauxkaLog
+from fauxka.pipeline.read.log_frame import read_log
+from fauxka.pipeline.read.log_source import FauxkaLog
 from fauxka.testing import Broker
 
 from ..pipeline.logs_on_disk import GOLDEN, batch, batches, write_segment

@@ -7,14 +7,14 @@ from pathlib import Path
 import pytest
 from pyspark.sql import DataFrame, SparkSession
 
-from fauxka.pipeline.audit.ledger_audit import audit_ledger
-from fauxka.pipeline.audit.log_bounds import read_bounds
-from fauxka.pipeline.audit.sent_ledger import read_sent
-from fauxka.pipeline.event_audit import audit_events
-from fauxka.pipeline.event_id import event_id_column
-from fauxka.pipeline.findings import all_findings
-from fauxka.pipeline.log_frame import read_log
-from fauxka.pipeline.sequence_audit import audit_sequences
+from fauxka.pipeline.checks.event_audit import audit_events
+from fauxka.pipeline.checks.event_id import event_id_column
+from fauxka.pipeline.checks.findings import all_findings
+from fauxka.pipeline.checks.ledger_audit import audit_ledger
+from fauxka.pipeline.checks.log_bounds import bounds_frame, read_bounds
+from fauxka.pipeline.checks.sent_ledger import read_sent
+from fauxka.pipeline.checks.sequence_audit import audit_sequences
+from fauxka.pipeline.read.log_frame import read_log
 from fauxka.protocol.batches.record_batch import Compression
 
 from ..pipeline.planted_faults import committed, failed_and_absent, planted_log
@@ -40,7 +40,7 @@ def findings(spark: SparkSession, log: PlantedLog, folder: Path) -> Counter[Foun
     found = all_findings(
         audit_sequences(batches),
         audit_events(records, event_id, batches),
-        audit_ledger(records, sent, event_id, batches, read_bounds(spark, {"path": str(folder)})),
+        audit_ledger(records, sent, event_id, batches, bounds_frame(spark, read_bounds({"path": str(folder)}))),
     )
     columns = ("check", "kind", "cause", "partition", "offset", "other_offset", "event_id", "count")
     return Counter(Found(**row.asDict()) for row in found.select(*columns).collect())

@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 import pytest
 from pyspark.sql import SparkSession
 
-from fauxka.pipeline.findings import FINDING_COLUMNS, FINDING_SCHEMA
+from fauxka.pipeline.checks.findings import FINDING_COLUMNS, FINDING_SCHEMA
 from fauxka.pipeline.report.html_report import report_page
 from fauxka.pipeline.report.report_pictures import pictures_of
 

@@ -6,8 +6,8 @@ import pytest
 from confluent_kafka import Producer
 from pyspark.sql import Row, SparkSession
 
-from fauxka.pipeline.audit.sent_ledger import read_sent
 from fauxka.pipeline.bad_option import BadOption
+from fauxka.pipeline.checks.sent_ledger import read_sent
 from fauxka.testing import Broker
 
 pytestmark = [pytest.mark.spark, pytest.mark.timeout(300)]

@@ -6,7 +6,7 @@ import pytest
 from pyspark.sql import Row, SparkSession
 from pyspark.sql import functions as f
 
-from fauxka.pipeline.sequence_audit import audit_sequences
+from fauxka.pipeline.checks.sequence_audit import audit_sequences
 
 from .frames import assert_found, at, batch, batches, marker, transactional
 
@@ -107,6 +107,10 @@ SITUATIONS = {
             batch(5, 5, file="0.log", position=100, valid_crc=False, damage=WRONG_CRC),
             batch(10, 10, file="0.log", position=200),
         ],
+        [("damaged_batch", 5, None, 5)],
+    ),
+    "the number of records in a damaged header counts if the header agrees with itself": Situation(
+        [batch(0, 0), batch(5, 5, valid_crc=False, damage=WRONG_CRC, last_offset_delta=70)],
         [("damaged_batch", 5, None, 1)],
     ),
     "bytes that are no batch hide no other gap": Situation(
@@ -120,7 +124,7 @@ SITUATIONS = {
     ),
     "records that cannot be read leave the header good": Situation(
         [batch(0, 0), batch(5, 5, damage="no codec has the number 7"), batch(10, 11)],
-        [("damaged_batch", 5, None, 1), ("gap", 10, 9, 1)],
+        [("damaged_batch", 5, None, 5), ("gap", 10, 9, 1)],
     ),
     "an offset that comes again is told": Situation(
         [
@@ -154,11 +158,11 @@ SITUATIONS = {
     ),
     "a marker without records is nothing": Situation([marker(0, "abort"), marker(1, "abort")]),
     "a transaction without an end is open": Situation(
-        [transactional(0, 0), transactional(5, 5), batch(10, 0, producer_id=8, max_timestamp=at(900))],
+        [transactional(0, 0), transactional(5, 5), batch(10, 0, producer_id=8, max_timestamp=at(910))],
         [("open_transaction", 0, None, 10)],
     ),
     "a transaction that was open for too long hangs": Situation(
-        [transactional(0, 0), transactional(5, 5), batch(10, 0, producer_id=8, max_timestamp=at(900.001))],
+        [transactional(0, 0), transactional(5, 5), batch(10, 0, producer_id=8, max_timestamp=at(910.001))],
         [("hanging_transaction", 0, None, 10)],
     ),
 }
@@ -217,7 +221,7 @@ def test_the_details_of_other_findings_have_their_numbers(findings: list[Row]) -
         f"100 bytes of 0.log at position 100: {WRONG_CRC}"
     )
     assert details["a transaction that was open for too long hangs"] == (
-        "10 records of a transaction that no marker ends, 900001 ms after it began"
+        "10 records of a transaction that no marker ends, 910001 ms after it began"
     )
 
 

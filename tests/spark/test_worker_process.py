@@ -8,9 +8,9 @@ from pyspark.sql.datasource import InputPartition
 
 from fauxka.pipeline.decode.decoder import Decoder
 from fauxka.pipeline.decode.views import columns_of
-from fauxka.pipeline.log_frame import decode_splits
-from fauxka.pipeline.log_source import LogReader
-from fauxka.pipeline.options import parse_options
+from fauxka.pipeline.read.log_frame import decode_splits
+from fauxka.pipeline.read.log_source import LogReader
+from fauxka.pipeline.read.options import parse_options
 
 pytestmark = pytest.mark.spark
 

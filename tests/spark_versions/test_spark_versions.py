@@ -9,7 +9,7 @@ import pyarrow.parquet as parquet
 import pytest
 from confluent_kafka import Producer
 
-from fauxka.pipeline.spark.spark_jar_lock import LOCKS
+from fauxka.pipeline.cluster.spark_jar_lock import LOCKS
 from fauxka.protocol.batches import records
 from fauxka.protocol.batches.records import BatchOptions, Record
 from fauxka.testing import Broker

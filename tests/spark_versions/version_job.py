@@ -11,9 +11,9 @@ from pathlib import Path
 from pyspark.sql import SparkSession
 
 from fauxka import pipeline
+from fauxka.pipeline.cluster.spark_session import has_data_sources
 from fauxka.pipeline.dedup.dedup_job import DedupJob, follow, run_batch, start_stream
-from fauxka.pipeline.log_frame import read_log
-from fauxka.pipeline.spark.spark_session import has_data_sources
+from fauxka.pipeline.read.log_frame import read_log
 
 SETTINGS = {"spark.driver.memory": "1g", "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1"}
 

@@ -1,1 +1,0 @@
-"""The audits of a log, a ledger and a journal."""

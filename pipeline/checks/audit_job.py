@@ -1,0 +1,284 @@
+"""The audit of a log: reads both views, runs every audit that the request allows, and returns all findings.
+
+Rules. A finding is one row (findings.py); findings.md explains each kind.
+- Damaged: a batch whose CRC is wrong or whose records cannot be read. Its records count as absent. The sequence and
+  offset checks use its header only if the CRC is right.
+- Gap, repeat, regression: within one producer epoch each batch continues the sequences of the previous one
+  (sequence_audit.py). Missing sequences are no gap as far as the log lacks offsets too: compaction removes both.
+- Duplicated: a second committed record with the same event id in the same topic (event_audit.py).
+- Lost: an event that the ledger lists as acknowledged and no committed record holds, unless retention or compaction may
+  have removed it, which is `expired` (audit/ledger_audit.py).
+- Reordered: an event behind one of the same key and partition that was sent later, compared by their first copies.
+- Aborted transactions hold no events. An open transaction is a fault only when it has timed out
+  (audit/transaction_timeouts.py).
+
+What breaks the rules:
+- Event ids that are not unique. Each reuse is a duplicate.
+- Retention or compaction that the log does not show, such as files copied without the checkpoints of their log
+  directory. Removed events are then lost.
+- Checks that see different records. A log that is still written is therefore read up to its end at the start of the
+  audit.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass, replace
+
+from pyspark.sql import Column, DataFrame, SparkSession
+from pyspark.sql import functions as f
+
+from ..bad_option import BadOption
+from ..cluster.spark_session import has_data_sources
+from ..decode.views import ViewName, columns_of
+from ..read.broker_connection import BrokerError
+from ..read.fetch_log import FetchLog
+from ..read.log_frame import read_log
+from ..read.log_splits import open_log
+from ..read.options import SPLIT_BYTES_DEFAULT, SPLIT_RECORDS_DEFAULT, parse_options
+from .audited_topics import AuditedTopics
+from .event_audit import audit_events, count_events, events_of
+from .event_id import check_event_id, content_read_for, event_id_column, is_empty_id
+from .findings import all_findings
+from .journal_ledger import audit_journal, read_journal
+from .ledger_audit import audit_ledger
+from .log_bounds import bounds_frame, read_bounds
+from .log_order import BATCH_COLUMNS_READ
+from .sent_ledger import check_sent, read_sent
+from .sequence_audit import audit_sequences
+from .transaction_timeouts import TransactionTimeouts, read_timeouts
+
+# The size of a log on a broker is estimated from its offsets.
+_RECORD_BYTES_ASSUMED = 100
+# The large columns of the records view.
+_CONTENTS = frozenset({"key", "value", "headers"})
+
+SPLIT_DEFAULTS = {"splitBytes": SPLIT_BYTES_DEFAULT, "splitRecords": SPLIT_RECORDS_DEFAULT}
+# The bytes of the log for each task of a shuffle.
+_SHUFFLE_TASK_BYTES = 32 * 1024 * 1024
+# Each task of a stage takes memory on the driver.
+TASKS_MAX = 20_000
+
+
+@dataclass(frozen=True, slots=True)
+class AuditRequest:
+    """The log to audit and the inputs of the checks.
+
+    options: of the data source. event_id: see event_id_column; None skips the event checks. sent: see read_sent.
+    journal, journal_token: see read_journal. as_of_ms: the time of the audit, by which an open transaction is a hanging
+    one; default: default_as_of. is_empty_an_id: an event id of no characters is one. has_aborts: False skips the search
+    for records of aborted transactions. has_transactions: False skips the search for their timeouts.
+    """
+
+    options: Mapping[str, str]
+    event_id: str | None = None
+    sent: str | None = None
+    journal: str | None = None
+    journal_token: str | None = None
+    as_of_ms: int | None = None
+    is_empty_an_id: bool = False
+    has_aborts: bool = True
+    has_transactions: bool = True
+
+    @property
+    def event_id_column(self) -> Column | None:
+        """The event id as a column; None without one."""
+        if self.event_id is None:
+            return None
+        return event_id_column(self.event_id, is_empty_an_id=self.is_empty_an_id)
+
+    @property
+    def checks(self) -> tuple[str, ...]:
+        """The checks of the request, for the verdict."""
+        checks = ["sequences"]
+        if self.event_id is not None:
+            checks.append(f"events by {self.event_id}")
+        if self.sent is not None:
+            checks.append(f"sent events by {self.sent}")
+        if self.journal is not None:
+            checks.append(f"responses by {self.journal}")
+        return tuple(checks)
+
+
+@dataclass(frozen=True, slots=True)
+class CheckedRequest:
+    """A valid request with a fixed end for each partition, and the approximate size of its log in bytes."""
+
+    request: AuditRequest
+    size: int
+
+
+def check_request(request: AuditRequest) -> CheckedRequest:
+    """Return the request with the ends of its partitions. Does not use Spark. Raises BadOption."""
+    _check_inputs(request)
+    options = parse_options(request.options)
+    log = open_log(options)
+    try:
+        if isinstance(log, FetchLog):
+            return _check_topics(request, log)
+        splits = log.splits()
+    except BrokerError as error:
+        raise BadOption(str(error)) from error
+    except OSError as error:
+        raise BadOption(f"path: {error.filename or options.path} cannot be read: {error.strerror}") from error
+    if not splits:
+        raise BadOption(f"path: {options.path} contains no batches")
+    size = sum(split.end - split.start for split in splits)
+    return CheckedRequest(replace(request, options=with_split_size(request.options, "splitBytes", size)), size)
+
+
+def _check_inputs(request: AuditRequest) -> None:
+    if request.event_id is not None:
+        check_event_id(request.event_id)
+    if request.sent is not None:
+        if request.event_id is None:
+            raise BadOption("sent: a ledger of sent events needs --event-id to find its events in the log")
+        check_sent(request.sent)
+    if request.journal is not None and "://" not in request.journal and not os.path.isfile(request.journal):
+        raise BadOption(f"journal: {request.journal} is neither a file nor the address of an admin API")
+
+
+def _check_topics(request: AuditRequest, log: FetchLog) -> CheckedRequest:
+    ends = log.ends()
+    if not ends:
+        raise BadOption(f"bootstrap: {request.options['bootstrap']} has no topics to read")
+    options = dict(request.options)
+    if "endingoffsets" not in {name.lower() for name in options}:
+        offsets: dict[str, dict[str, int]] = {}
+        for name, end in ends.items():
+            offsets.setdefault(name.topic_name, {})[str(name.partition)] = end
+        options["endingOffsets"] = json.dumps(offsets)
+    records = sum(split.end - split.start for split in log.splits())
+    options = with_split_size(options, "splitRecords", records)
+    return CheckedRequest(replace(request, options=options), records * _RECORD_BYTES_ASSUMED)
+
+
+def with_split_size(options: Mapping[str, str], name: str, size: int) -> dict[str, str]:
+    """Return options that read a log of that size in at most TASKS_MAX tasks (at least one a file).
+
+    name: splitBytes or splitRecords. A value in options is kept.
+    """
+    given = {option.lower(): value for option, value in options.items()}
+    split_size = -(-size // TASKS_MAX)
+    if name.lower() in given or split_size <= SPLIT_DEFAULTS[name]:
+        return dict(options)
+    return {**options, name: str(split_size)}
+
+
+def shuffle_tasks(size: int, cores: int) -> int:
+    """Return the number of tasks of a shuffle for a log of that size in bytes: at least one for each core."""
+    return min(max(cores, -(-size // _SHUFFLE_TASK_BYTES)), TASKS_MAX)
+
+
+def read_view(
+    spark: SparkSession, options: Mapping[str, str], view: ViewName, columns: Collection[str] | None = None
+) -> DataFrame:
+    """Return a view of the log, read by the data source or, on Spark 3.5, by read_log.
+
+    columns: names of the needed columns, because Spark prunes none of a Python source; default: all.
+    """
+    chosen = {**options, "view": view}
+    if not has_data_sources(spark):
+        return read_log(spark, chosen, columns)
+    reader = spark.read.format("fauxka-log").options(**chosen)
+    if columns is not None:
+        kinds = (f"{column.name} {column.kind}" for column in columns_of(view) if column.name in columns)
+        reader = reader.schema(", ".join(kinds))
+    return reader.load()
+
+
+def read_records(spark: SparkSession, options: Mapping[str, str], event_id: str | None) -> DataFrame:
+    """Return the records view without key, value and headers, except the one that holds the event id."""
+    contents = _CONTENTS - (set() if event_id is None else {content_read_for(event_id)})
+    return read_view(
+        spark, options, "records", [column.name for column in columns_of("records") if column.name not in contents]
+    )
+
+
+def audit(spark: SparkSession, request: AuditRequest, counts: DataFrame | None = None) -> DataFrame:
+    """Return the findings of every audit that the request allows. Raises BadOption.
+
+    counts: of the request's events (count_request_events), if they have been counted.
+    """
+    batches = read_view(spark, request.options, "batches", BATCH_COLUMNS_READ)
+    records = read_records(spark, request.options, request.event_id)
+    as_of_ms = request.as_of_ms
+    if as_of_ms is None:
+        as_of_ms = default_as_of(request.options, lambda: newest_timestamp(batches))
+    timeouts = _read_timeouts(spark, request) if request.has_transactions else None
+    found = audit_sequences(batches, f.timestamp_millis(f.lit(as_of_ms)), timeouts)
+    with_aborted = batches if request.has_aborts else None
+    event_id = request.event_id_column
+    if event_id is not None:
+        found = all_findings(found, audit_events(records, event_id, with_aborted, counts))
+    if request.sent is None and request.journal is None:
+        return found
+    known = read_bounds(request.options)
+    bounds = bounds_frame(spark, known)
+    topics = AuditedTopics(parse_options(request.options), frozenset(one.topic for one in known))
+    if request.sent is not None and event_id is not None:
+        sent = read_sent(spark, request.sent, topics, is_empty_an_id=request.is_empty_an_id)
+        found = all_findings(found, audit_ledger(records, sent, event_id, with_aborted, bounds))
+    if request.journal is not None:
+        journal = read_journal(spark, request.journal, request.journal_token, topics)
+        found = all_findings(found, audit_journal(records, journal, with_aborted, bounds))
+    return found
+
+
+def count_request_events(spark: SparkSession, request: AuditRequest) -> DataFrame:
+    """Return the counts of the committed records with and without the requested event id (see count_events)."""
+    event_id = request.event_id_column
+    assert request.event_id is not None and event_id is not None, "the request has no event id"
+    records = read_records(spark, request.options, request.event_id)
+    batches = read_view(spark, request.options, "batches", BATCH_COLUMNS_READ) if request.has_aborts else None
+    is_empty = f.lit(False) if request.is_empty_an_id else is_empty_id(request.event_id)
+    return count_events(events_of(records, event_id, batches, is_empty))
+
+
+def _read_timeouts(spark: SparkSession, request: AuditRequest) -> TransactionTimeouts:
+    columns = ("partition", "offset", "key", "value", "is_control", "damage")
+    return read_timeouts(request.options, lambda options: read_view(spark, options, "records", columns))
+
+
+def newest_timestamp(batches: DataFrame) -> int | None:
+    """Return the newest timestamp of the batches view in milliseconds. Reads the whole frame."""
+    found = batches.agg(newest_ms().alias("newest")).first()
+    return None if found is None else found["newest"]
+
+
+# The columns of the batches view that the aggregates below read.
+OBSERVED_COLUMNS = ("max_timestamp", "valid_crc", "control_type", "is_transactional")
+
+
+def newest_ms() -> Column:
+    """Return an aggregate: the newest timestamp in milliseconds of the batches with a right CRC."""
+    return f.max(f.when(f.col("valid_crc"), f.unix_millis("max_timestamp")))
+
+
+def has_aborts() -> Column:
+    """Return an aggregate: whether the batches contain an abort marker."""
+    return f.coalesce(f.max(f.col("control_type") == "abort"), f.lit(False))
+
+
+def has_transactions() -> Column:
+    """Return an aggregate: whether the batches contain one of a transaction."""
+    return f.coalesce(f.max(f.col("valid_crc") & f.col("is_transactional")), f.lit(False))
+
+
+def default_as_of(options: Mapping[str, str], newest: Callable[[], int | None]) -> int:
+    """Return the default time of the audit in milliseconds: now for a broker, the newest timestamp for files.
+
+    The newest timestamp gives a folder the same findings at any later time. A producer can write any timestamp, so the
+    last modification of a file is the upper limit; it is the time itself if there is no timestamp.
+    newest: returns the newest timestamp or None; not called for a broker. Raises BadOption.
+    """
+    log = open_log(parse_options(options))
+    if isinstance(log, FetchLog):
+        return round(time.time() * 1000)
+    paths = (segment.path for segments in log.segments().values() for segment in segments)
+    changed_ms = round(max(map(os.path.getmtime, paths), default=time.time()) * 1000)
+    newest_timestamp_ms = newest()
+    return changed_ms if newest_timestamp_ms is None else min(newest_timestamp_ms, changed_ms)

@@ -1,0 +1,101 @@
+"""Bounds of a partition's log: its start, and the offset before which cleaning may have removed records.
+
+A broker reports its log start offsets and the cleanup policy of its topics. A log directory has checkpoints of both. A
+partition's folder alone has only the base offset of its first segment.
+Source: LogManager (log-start-offset-checkpoint, cleaner-offset-checkpoint), Kafka 4.3.0.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from ...storage.checkpoints.checkpoint_files import (
+    CLEANER_OFFSET_CHECKPOINT,
+    LOG_START_OFFSET_CHECKPOINT,
+    decode_offsets,
+)
+from ...storage.corrupt_file import CorruptFileError
+from ...storage.log_files import PartitionName
+from ..bad_option import BadOption
+from ..decode.row_source import OFFSET_MAX
+from ..read.broker_configs import topic_configs
+from ..read.broker_connection import BrokerError
+from ..read.fetch_log import FetchLog
+from ..read.file_log import FileLog
+from ..read.log_splits import open_log
+from ..read.options import LogOptions, parse_options
+from ..read.segment_files import PartitionSegments
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+_CLEANUP_POLICY = "cleanup.policy"
+_COMPACT = "compact"
+
+BOUNDS_SCHEMA = "topic string, partition int, log_start bigint, cleaned_before bigint"
+
+
+class LogBounds(NamedTuple):
+    """Log start offset, and the offset before which cleaning may have removed records (0: it has not)."""
+
+    topic: str
+    partition: int
+    log_start: int
+    cleaned_before: int
+
+
+def read_bounds(options: Mapping[str, str]) -> list[LogBounds]:
+    """Return the bounds of each partition. options: of the data source. Raises BadOption."""
+    parsed = parse_options(options)
+    log = open_log(parsed)
+    try:
+        return bounds_of_files(log.segments()) if isinstance(log, FileLog) else bounds_on_broker(log, parsed)
+    except BrokerError as error:
+        raise BadOption(str(error)) from error
+
+
+def bounds_frame(spark: SparkSession, bounds: list[LogBounds]) -> DataFrame:
+    """Return the bounds as a frame, for audit_ledger."""
+    return spark.createDataFrame(bounds, BOUNDS_SCHEMA)
+
+
+def bounds_of_files(segments: PartitionSegments) -> list[LogBounds]:
+    """Return the bounds of partitions from segment files and the checkpoints of their log directories."""
+    folders = {Path(segment.path).parent.parent for found in segments.values() for segment in found}
+    starts = _checkpoints(folders, LOG_START_OFFSET_CHECKPOINT)
+    cleaned = _checkpoints(folders, CLEANER_OFFSET_CHECKPOINT)
+    return [
+        LogBounds(*name, max(found[0].base_offset, starts.get(name, 0)), cleaned.get(name, 0))
+        for name, found in segments.items()
+    ]
+
+
+def bounds_on_broker(log: FetchLog, options: LogOptions) -> list[LogBounds]:
+    """Return the bounds of a broker's partitions. It does not report how far a compacted topic has been cleaned."""
+    starts = log.beginnings()
+    compacted = _compacted_topics(options, {name.topic_name for name in starts})
+    return [
+        LogBounds(*name, start, OFFSET_MAX if name.topic_name in compacted else 0) for name, start in starts.items()
+    ]
+
+
+def _checkpoints(folders: Iterable[Path], file_name: str) -> dict[PartitionName, int]:
+    """Return the offsets of all checkpoints; a missing or damaged one is skipped."""
+    offsets: dict[PartitionName, int] = {}
+    for folder in folders:
+        try:
+            offsets |= decode_offsets((folder / file_name).read_bytes())
+        except (OSError, CorruptFileError):
+            continue
+    return offsets
+
+
+def _compacted_topics(options: LogOptions, topics: set[str]) -> set[str]:
+    """Return the compacted topics; none if the broker rejects DescribeConfigs."""
+    try:
+        policies = topic_configs(options, topics, _CLEANUP_POLICY)
+    except BrokerError:
+        return set()
+    return {topic for topic, policy in policies.items() if _COMPACT in (policy or "").split(",")}

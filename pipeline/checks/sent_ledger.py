@@ -1,0 +1,141 @@
+"""The ledger of sent events, written by an application: parquet, JSON lines, or a topic with JSON values."""
+
+from __future__ import annotations
+
+import glob
+import re
+from pathlib import PurePath
+
+from pyspark.errors import PySparkException
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as f
+
+from ..bad_option import BadOption
+from ..read.broker_connection import BrokerError
+from ..read.log_frame import read_log
+from .audited_topics import AuditedTopics
+
+# error: null for an acknowledged event. ordinal: the number of the event in the sending order of its key.
+# partition, offset: as acknowledged, or null.
+SENT_KINDS: dict[str, str] = {
+    "event_id": "string",
+    "key": "string",
+    "ordinal": "bigint",
+    "topic": "string",
+    "partition": "int",
+    "offset": "bigint",
+    "error": "string",
+}
+SENT_SCHEMA = ", ".join(f"{name} {kind}" for name, kind in SENT_KINDS.items())
+
+_NUMBERS = [name for name, kind in SENT_KINDS.items() if kind != "string"]
+_WHOLE = ("tinyint", "smallint", "int", "bigint")
+_ALLOWED = {"string": ("string", "binary", *_WHOLE), "int": _WHOLE, "bigint": _WHOLE}
+_TOPIC = re.compile(r"topic://(?P<bootstrap>[^/]+)/(?P<topic>[^/]+)")
+_SHAPE = (
+    "must be PATH of parquet files, PATH.jsonl of JSON lines, or topic://HOST:PORT/TOPIC;"
+    " parquet:PATH and json:PATH set the format"
+)
+# The length of an invalid line in an error message.
+_SHOWN_CHARACTERS = 80
+
+
+def check_sent(text: str) -> None:
+    """Raise BadOption if text is no place of a ledger, or a path on this machine that does not exist."""
+    form, place = _form_of(text)
+    if form != "topic" and "://" not in place and not glob.glob(place.removeprefix("file:")):
+        raise BadOption(f"sent: there is no {place}")
+
+
+def read_sent(
+    spark: SparkSession, text: str, topics: AuditedTopics | None = None, *, is_empty_an_id: bool = False
+) -> DataFrame:
+    """Return a ledger with the columns of SENT_KINDS, without topic if no line has one. Reads all lines once.
+
+    text: a path (.jsonl, .ndjson and .json are JSON lines, any other is parquet), or topic://HOST:PORT/TOPIC.
+    topics: lines of other topics are left out, and a line without a topic is of the audited one. is_empty_an_id: an
+    event_id of no characters is one. Raises BadOption with the first line that has no event_id or a partition, offset
+    or ordinal that is not a number, and for lines without a topic in an audit of several.
+    """
+    form, place = _form_of(text)
+    try:
+        if form == "parquet":
+            lines = _from_table(spark.read.parquet(place), text)
+        else:
+            lines = _from_lines(spark.read.text(place) if form == "json" else _lines_of_topic(spark, place))
+        return _checked(lines if is_empty_an_id else _without_empty_ids(lines), text, topics)
+    except BrokerError as error:
+        raise BadOption(f"sent: {error}") from error
+    except PySparkException as error:
+        raise BadOption(f"sent: {text} cannot be read: {str(error).splitlines()[0]}") from error
+
+
+def _form_of(text: str) -> tuple[str, str]:
+    if text.startswith("topic://"):
+        if _TOPIC.fullmatch(text) is None:
+            raise BadOption(f"sent: {_SHAPE}; not {text}")
+        return "topic", text
+    form, _, place = text.partition(":")
+    if form in ("parquet", "json") and place:
+        return form, place
+    if not text:
+        raise BadOption(f"sent: {_SHAPE}")
+    return "json" if PurePath(text).suffix in (".jsonl", ".ndjson", ".json") else "parquet", text
+
+
+def _lines_of_topic(spark: SparkSession, text: str) -> DataFrame:
+    found = _TOPIC.fullmatch(text)
+    assert found is not None, "_form_of has checked the address"
+    # Lines in aborted transactions do not count.
+    place = {"bootstrap": found["bootstrap"], "topics": found["topic"], "isolationLevel": "read_committed"}
+    records = read_log(spark, place)
+    return records.where(~f.col("is_control")).select(f.col("value").cast("string").alias("value"))
+
+
+def _from_lines(lines: DataFrame) -> DataFrame:
+    parsed = lines.where(f.length(f.trim("value")) > 0).select("value", f.from_json("value", SENT_SCHEMA).alias("line"))
+    is_bad = f.col("line.event_id").isNull()
+    for name in _NUMBERS:
+        is_bad |= f.get_json_object("value", f"$.{name}").isNotNull() & f.col(f"line.{name}").isNull()
+    return parsed.select("line.*", f.when(is_bad, f.col("value")).alias("bad_line"))
+
+
+def _from_table(table: DataFrame, text: str) -> DataFrame:
+    kinds = dict(table.dtypes)
+    if "event_id" not in kinds:
+        raise BadOption(f"sent: {text} has no column event_id; it has {', '.join(kinds)}")
+    for name, kind in SENT_KINDS.items():
+        allowed = _ALLOWED[kind]
+        if name in kinds and kinds[name] not in (*allowed, "void"):
+            raise BadOption(f"sent: column {name} of {text} is {' or '.join(allowed)}, not {kinds[name]}")
+    columns = [
+        (f.col(name) if name in kinds else f.lit(None)).cast(kind).alias(name) for name, kind in SENT_KINDS.items()
+    ]
+    return table.select(*columns).withColumn("bad_line", f.when(f.col("event_id").isNull(), "event_id is null"))
+
+
+def _without_empty_ids(lines: DataFrame) -> DataFrame:
+    is_empty = f.when(f.col("event_id") == "", "event_id is empty, which --empty-id-is-an-id accepts")
+    return lines.withColumn("bad_line", f.coalesce("bad_line", is_empty))
+
+
+def _checked(lines: DataFrame, text: str, topics: AuditedTopics | None) -> DataFrame:
+    found = lines.agg(
+        f.min("bad_line").alias("bad_line"),
+        f.collect_set("topic").alias("topics"),
+        f.max(f.col("topic").isNull()).alias("has_line_without_topic"),
+    ).first()
+    assert found is not None, "an aggregate returns one row"
+    if found["bad_line"] is not None:
+        raise BadOption(f"sent: {text} has an invalid line: {found['bad_line'][:_SHOWN_CHARACTERS]}")
+    sent = lines.drop("bad_line")
+    if topics is None:
+        return sent if found["topics"] else sent.drop("topic")
+    if found["has_line_without_topic"] and topics.only_name is None:
+        raise BadOption(
+            f"sent: lines of {text} have no topic, and {len(topics.names)} topics are audited;"
+            " set topic in each line, or name one topic with --topics"
+        )
+    audited = [name for name in found["topics"] if topics.has(name)]
+    is_audited = f.col("topic").isNull() | f.col("topic").isin(audited)
+    return sent.where(is_audited).withColumn("topic", f.coalesce("topic", f.lit(topics.only_name)))

@@ -1,0 +1,67 @@
+"""Spark's log, which goes to a temporary file while a command runs, and the line that a failure of Spark becomes.
+
+Standard error then has only the lines of the command. The file is kept if Spark fails.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import sys
+import tempfile
+from collections.abc import Generator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO
+
+from ..bad_option import BadOption
+from .spark_errors import SPARK_ERRORS, failure_reason
+
+_HEAP_IS_FULL = "java.lang.OutOfMemoryError"
+_HEAP_ADVICE = "Spark ran out of memory; set -c spark.driver.memory=2g, or spark.executor.memory on a cluster"
+
+
+@contextmanager
+def spark_log(command: str) -> Generator[IO[bytes], None, None]:
+    """Yield the file of Spark's log, for standard_error_in. command: for the name of the file.
+
+    A failure of Spark within the block becomes a BadOption with the reason and the name of the file.
+    """
+    # Without delete=True, because the file is kept if Spark fails.
+    with tempfile.NamedTemporaryFile(prefix=f"fauxka-{command}-", suffix=".log", delete=False) as log:
+        try:
+            with _logging_into(log.name):
+                yield log.file
+        except SPARK_ERRORS as error:
+            is_heap_full = _HEAP_IS_FULL in Path(log.name).read_text(errors="replace")
+            reason = _HEAP_ADVICE if is_heap_full else failure_reason(error)
+            raise BadOption(f"{reason} (Spark's log: {log.name})") from error
+        except BaseException:
+            os.unlink(log.name)
+            raise
+    os.unlink(log.name)
+
+
+@contextmanager
+def standard_error_in(log: IO[bytes]) -> Generator[None, None, None]:
+    """Redirect file descriptor 2 to a file within the block; programs started in it inherit the file."""
+    sys.stderr.flush()
+    kept = os.dup(2)
+    os.dup2(log.fileno(), 2)
+    try:
+        yield
+    finally:
+        os.dup2(kept, 2)
+        os.close(kept)
+
+
+@contextmanager
+def _logging_into(file: str) -> Generator[None, None, None]:
+    """Write log records to a file within the block; py4j logs the traceback of every error that it raises."""
+    handler = logging.FileHandler(file)
+    logging.getLogger().addHandler(handler)
+    try:
+        yield
+    finally:
+        logging.getLogger().removeHandler(handler)
+        handler.close()

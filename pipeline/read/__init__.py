@@ -1,0 +1,7 @@
+"""Reading of logs, from segment files or from the topics of a broker, as rows of records or of batches.
+
+- A log is what options select (options.py). log_splits.open_log opens it: FileLog for a path, FetchLog for a broker.
+- A log is cut into splits, one for each task, which Spark sends to its workers. A split opens its file or connection.
+- Nothing is written to a log, and a broker gets only requests that read.
+- An invalid option, path or topic is a BadOption before the job starts. A broker that fails is a BrokerError.
+"""

@@ -1,0 +1,52 @@
+"""Configs of topics and of a broker, by DescribeConfigs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from ...protocol.api_keys import ApiKey
+from ...protocol.messages.describe_configs import (
+    DescribeConfigsRequest,
+    DescribeConfigsResource,
+    DescribeConfigsResponse,
+)
+from ...protocol.messages.metadata import MetadataRequest, MetadataResponse
+from .broker_connection import BrokerConnection, BrokerError
+from .broker_topics import connect
+from .options import LogOptions
+
+# Resource types of a DescribeConfigs request.
+_TOPIC, _BROKER = 2, 4
+
+
+def topic_configs(options: LogOptions, topics: Iterable[str], key: str) -> dict[str, str | None]:
+    """Return the value of a config by topic, without the topics whose configs the broker denies. Raises BrokerError."""
+    with connect(options) as connection:
+        found = _describe(connection, _TOPIC, topics, [key])
+    return {topic: configs[key] for topic, configs in found.items() if key in configs}
+
+
+def broker_configs(options: LogOptions, keys: Sequence[str]) -> dict[str, str | None]:
+    """Return configs of one of the brokers. Raises BrokerError."""
+    with connect(options) as connection:
+        metadata = connection.send(ApiKey.METADATA, MetadataRequest(topics=[]), MetadataResponse.read)
+    if not metadata.brokers:
+        raise BrokerError("the metadata has no brokers")
+    # A broker describes only itself.
+    broker = metadata.brokers[0]
+    with BrokerConnection(broker.host, broker.port, options.timeout_ms) as connection:
+        return _describe(connection, _BROKER, [str(broker.node_id)], keys).get(str(broker.node_id), {})
+
+
+def _describe(
+    connection: BrokerConnection, kind: int, names: Iterable[str], keys: Sequence[str]
+) -> dict[str, dict[str, str | None]]:
+    resources = [
+        DescribeConfigsResource(resource_type=kind, resource_name=name, configuration_keys=list(keys))
+        for name in sorted(names)
+    ]
+    request = DescribeConfigsRequest(resources=resources)
+    response = connection.send(ApiKey.DESCRIBE_CONFIGS, request, DescribeConfigsResponse.read)
+    return {
+        result.resource_name: {config.name: config.value for config in result.configs} for result in response.results
+    }

@@ -1,0 +1,164 @@
+"""Segment files as a log: start and end places, and splits between them, for batch and streaming queries.
+
+A place is a segment and a position in it, so that a stream returns each batch and each damaged range once.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from ...storage.log_files import PartitionName
+from ..bad_option import BadOption
+from ..decode.row_source import OFFSET_MAX, RowSource
+from .committed import FirstBatch, OpenTransactions
+from .file_splits import FileSplit, split_segment
+from .options import EARLIEST, LATEST, LogOptions
+from .segment_files import PartitionSegments, Segment, find_segments
+from .segment_walk import indexed_position, read_index, walk_headers
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Place:
+    """A position in bytes in the segment with that base offset."""
+
+    base_offset: int
+    position: int
+
+
+Places = dict[PartitionName, Place]
+
+
+class FileLog:
+    """The segment files that the options select."""
+
+    def __init__(self, options: LogOptions) -> None:
+        """options: with path. Reads no file."""
+        self._options = options
+        # The end of the whole batches of each partition at the last call of ends(), where the next call begins.
+        self._seen: Places = {}
+        self._open: dict[PartitionName, OpenTransactions] = {}
+
+    def splits(self) -> list[FileSplit]:
+        """Return the splits of a batch query: all selected bytes, including a batch cut off at the end of a file."""
+        return [
+            split
+            for name, segments in self.segments().items()
+            for split in self._splits_of(name, segments, None, self._end_of_files(name, segments))
+        ]
+
+    def beginnings(self) -> Places:
+        """Return the start of a stream."""
+        return {name: self._beginning(name, segments) for name, segments in self.segments().items()}
+
+    def ends(self) -> Places:
+        """Return the end of each partition's last whole batch, or with read_committed its earliest open transaction."""
+        return {name: self._end(name, segments) for name, segments in self.segments().items()}
+
+    def open_transaction_offsets(self) -> dict[PartitionName, int]:
+        """Return the first offset of each partition's earliest open transaction; none with read_uncommitted."""
+        first = {name: self._first_open(name, segments) for name, segments in self.segments().items()}
+        return {name: batch.offset for name, batch in first.items() if batch is not None}
+
+    def splits_between(self, starts: Places, ends: Places) -> list[FileSplit]:
+        """Return the splits from starts to ends. A partition without a start is read from its beginning."""
+        splits: list[FileSplit] = []
+        for name, segments in self.segments().items():
+            if name in ends:
+                splits += self._splits_of(name, segments, starts.get(name), ends[name])
+        return splits
+
+    def segments(self) -> PartitionSegments:
+        """Return the present segments of the selected topics. Raises BadOption."""
+        options = self._options
+        assert options.path is not None, "open_log creates a FileLog for a path"
+        found = find_segments(options.path, options.is_wanted)
+        missing = sorted((options.topics or frozenset()) - {name.topic_name for name in found})
+        if missing:
+            raise BadOption(f"topics: {options.path} has no topic {missing[0]}")
+        return found
+
+    def _splits_of(
+        self, name: PartitionName, segments: list[Segment], start: Place | None, end: Place
+    ) -> list[FileSplit]:
+        start_offset, end_offset = self._offsets(name, segments)
+        next_offsets = [segment.base_offset for segment in segments[1:]] + [OFFSET_MAX]
+        if start is not None:
+            self._check_loss(name, segments, start)
+        splits: list[FileSplit] = []
+        for segment, next_offset in zip(segments, next_offsets, strict=True):
+            is_wanted = next_offset > start_offset and segment.base_offset < end_offset
+            if not is_wanted or segment.base_offset > end.base_offset:
+                continue
+            if start is not None and segment.base_offset < start.base_offset:
+                continue
+            first = start.position if start is not None and segment.base_offset == start.base_offset else 0
+            last = end.position if segment.base_offset == end.base_offset else segment.size
+            source = RowSource(
+                *name, segment.path, 0, segment.base_offset, start_offset=start_offset, end_offset=end_offset
+            )
+            for split_start, split_end in split_segment(segment, first, last, self._options.split_bytes):
+                piece = replace(source, position=split_start)
+                splits.append(FileSplit(piece, segment.path, split_start, split_end, self._options.is_committed))
+        return splits
+
+    def _check_loss(self, name: PartitionName, segments: list[Segment], start: Place) -> None:
+        is_there = any(segment.base_offset == start.base_offset for segment in segments)
+        if self._options.is_loss_failure and not is_there:
+            raise BadOption(
+                f"{name.topic_name}-{name.partition}: the segment {start.base_offset:020d}.log was deleted before it "
+                "was read to its end; failOnDataLoss=false continues without it"
+            )
+
+    def _offsets(self, name: PartitionName, segments: list[Segment]) -> tuple[int, int]:
+        start, end = self._options.starting.of(*name), self._options.ending.of(*name)
+        if start == LATEST:
+            start = self._end_offset(segments)
+        return max(start, 0), OFFSET_MAX if end == LATEST else end
+
+    def _beginning(self, name: PartitionName, segments: list[Segment]) -> Place:
+        start = self._options.starting.of(*name)
+        if start == LATEST:
+            return self._end(name, segments)
+        if start == EARLIEST:
+            return Place(segments[0].base_offset, 0)
+        earlier = [segment.base_offset for segment in segments if segment.base_offset <= start]
+        return Place(max(earlier, default=segments[0].base_offset), 0)
+
+    def _first_open(self, name: PartitionName, segments: list[Segment]) -> FirstBatch | None:
+        """Return the first batch of the earliest open transaction; None with read_uncommitted."""
+        if not self._options.is_committed:
+            return None
+        return self._open.setdefault(name, OpenTransactions()).update(segments)
+
+    def _end_of_files(self, name: PartitionName, segments: list[Segment]) -> Place:
+        """Return the end of a batch query: the end of the last file, or the earliest open transaction."""
+        first_open = self._first_open(name, segments)
+        if first_open is not None:
+            return Place(first_open.segment, first_open.position)
+        return Place(segments[-1].base_offset, segments[-1].size)
+
+    def _end(self, name: PartitionName, segments: list[Segment]) -> Place:
+        first_open = self._first_open(name, segments)
+        if first_open is not None:
+            return Place(first_open.segment, first_open.position)
+        segment = segments[-1]
+        seen = self._seen.get(name)
+        start = seen.position if seen is not None and seen.base_offset == segment.base_offset else 0
+        with open(segment.path, "rb") as file:
+            if not start:
+                start = indexed_position(file, segment, read_index(segment), segment.size) or 0
+            end = start
+            for batch in walk_headers(file, segment, start):
+                end = batch.position + batch.header.size
+        self._seen[name] = Place(segment.base_offset, end)
+        return self._seen[name]
+
+    def _end_offset(self, segments: list[Segment]) -> int:
+        """Return the offset behind the last whole batch."""
+        segment = segments[-1]
+        end = segment.base_offset
+        with open(segment.path, "rb") as file:
+            start = indexed_position(file, segment, read_index(segment), segment.size) or 0
+            for batch in walk_headers(file, segment, start):
+                end = batch.header.last_offset + 1
+        return end

@@ -1,0 +1,92 @@
+"""What a log is, whatever the address or the path that leads to it: the ids that Kafka gave to cluster and topics.
+
+A broker tells both ids in its metadata. A log directory has them in meta.properties and partition.metadata.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from ...protocol.api_keys import ApiKey
+from ...protocol.kafka_uuid import uuid_text
+from ...protocol.messages.metadata import MetadataRequest, MetadataRequestTopic, MetadataResponse
+from ...protocol.wire_writer import ZERO_UUID
+from ...storage.checkpoints.checkpoint_files import (
+    META_PROPERTIES,
+    PARTITION_METADATA,
+    MetaProperties,
+    decode_meta_properties,
+    decode_partition_metadata,
+)
+from ...storage.corrupt_file import CorruptFileError
+from .broker_topics import check_error, connect, retry
+from .file_log import FileLog
+from .options import LogOptions
+
+
+@dataclass(frozen=True, slots=True)
+class LogIdentity:
+    """A log. place: of the cluster or of the folder. topics: `cluster id/topic id` of each topic that has one."""
+
+    place: str
+    topics: frozenset[str]
+
+    def shares_topic(self, other: LogIdentity) -> bool:
+        """Whether a topic is in both logs."""
+        return bool(self.topics & other.topics)
+
+    def __str__(self) -> str:
+        """Return one line, the same for the same log."""
+        return " ".join([self.place, *sorted(self.topics)])
+
+
+def identity_of(options: LogOptions) -> LogIdentity:
+    """Return the identity of the log that the options select. Raises BadOption, BrokerError."""
+    return retry(lambda: _on_broker(options)) if options.bootstrap else _of_folder(options)
+
+
+def _on_broker(options: LogOptions) -> LogIdentity:
+    wanted = None if options.topics is None else [MetadataRequestTopic(name=name) for name in sorted(options.topics)]
+    request = MetadataRequest(topics=wanted, allow_auto_topic_creation=False)
+    with connect(options) as connection:
+        response = connection.send(ApiKey.METADATA, request, MetadataResponse.read)
+    for topic in response.topics:
+        check_error(topic.error_code, f"topic {topic.name}")
+    found = [topic for topic in response.topics if options.is_wanted(topic.name or "")]
+    # A broker before Kafka 2.8 has no topic ids.
+    ids = {topic.name if topic.topic_id == ZERO_UUID else uuid_text(topic.topic_id) for topic in found}
+    return LogIdentity(f"cluster {response.cluster_id}", frozenset(f"{response.cluster_id}/{one}" for one in ids))
+
+
+def _of_folder(options: LogOptions) -> LogIdentity:
+    segments = FileLog(options).segments()
+    folders = {Path(found[0].path).parent for found in segments.values()}
+    places: set[str] = set()
+    topics: set[str] = set()
+    for folder in folders:
+        directory = folder.parent
+        properties = _properties(directory)
+        directory_id = None if properties is None else properties.directory_id
+        places.add(os.path.realpath(directory) if directory_id is None else uuid_text(directory_id))
+        topics.update(_topics_of(folder, properties))
+    return LogIdentity(f"folder {' '.join(sorted(places))}", frozenset(topics))
+
+
+def _topics_of(folder: Path, properties: MetaProperties | None) -> Iterator[str]:
+    if properties is None:
+        return
+    try:
+        topic_id = decode_partition_metadata((folder / PARTITION_METADATA).read_bytes())
+    except (OSError, CorruptFileError):
+        return
+    yield f"{properties.cluster_id}/{uuid_text(topic_id)}"
+
+
+def _properties(directory: Path) -> MetaProperties | None:
+    try:
+        return decode_meta_properties((directory / META_PROPERTIES).read_bytes())
+    except (OSError, CorruptFileError):
+        return None

@@ -1,0 +1,204 @@
+"""Options of the data source: parsing and validation. Each error is one line that names the option."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import cast
+
+from ..bad_option import BadOption
+from ..decode.row_source import OFFSET_MAX
+from ..decode.views import ViewName
+
+# The special timestamps of ListOffsets; also accepted as offsets in JSON.
+EARLIEST = -2
+LATEST = -1
+
+# The bytes of a file that one task reads.
+SPLIT_BYTES_DEFAULT = 32 * 1024 * 1024
+SPLIT_BYTES_MIN = 1024
+# The offsets of a partition that one task fetches.
+SPLIT_RECORDS_DEFAULT = 1_000_000
+TIMEOUT_MS_DEFAULT = 30_000
+
+# Internal topics are read only if the option topics names them.
+INTERNAL_TOPICS = frozenset(
+    {"__consumer_offsets", "__transaction_state", "__share_group_state", "__cluster_metadata", "@metadata"}
+)
+
+# In the order of docs/pipeline.md.
+OPTION_NAMES = (
+    "path",
+    "bootstrap",
+    "view",
+    "topics",
+    "topicPattern",
+    "startingOffsets",
+    "endingOffsets",
+    "isolationLevel",
+    "splitBytes",
+    "splitRecords",
+    "failOnDataLoss",
+    "timeoutMs",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class OffsetChoice:
+    """A start or an end of reading: offsets by topic and partition, and EARLIEST or LATEST for all other partitions."""
+
+    default: int
+    offsets: dict[tuple[str, int], int]
+
+    def of(self, topic: str, partition: int) -> int:
+        """Return an offset, EARLIEST or LATEST."""
+        return self.offsets.get((topic, partition), self.default)
+
+
+@dataclass(frozen=True, slots=True)
+class LogOptions:
+    """Validated options. Exactly one of path and bootstrap is set."""
+
+    path: str | None
+    bootstrap: tuple[tuple[str, int], ...]
+    view: ViewName
+    topics: frozenset[str] | None
+    topic_pattern: str | None
+    starting: OffsetChoice
+    ending: OffsetChoice
+    is_committed: bool
+    split_bytes: int
+    split_records: int
+    is_loss_failure: bool
+    timeout_ms: int
+
+    @property
+    def isolation_level(self) -> int:
+        """The isolation level of the wire protocol: 1 is read_committed."""
+        return int(self.is_committed)
+
+    def is_wanted(self, topic: str) -> bool:
+        """Whether the options select the topic."""
+        if self.topics is not None:
+            return topic in self.topics
+        if topic in INTERNAL_TOPICS:
+            return False
+        return self.topic_pattern is None or re.fullmatch(self.topic_pattern, topic) is not None
+
+
+def parse_options(given: Mapping[str, str]) -> LogOptions:
+    """Parse the options of a data source; names are case-insensitive. Raises BadOption."""
+    options = {name.lower(): value for name, value in given.items()}
+    known = {name.lower() for name in OPTION_NAMES}
+    unknown = sorted(name for name in given if name.lower() not in known)
+    if unknown:
+        raise BadOption(f"option {unknown[0]} is not known; known options are {', '.join(OPTION_NAMES)}")
+    path, bootstrap = options.get("path"), options.get("bootstrap")
+    if (path is None) == (bootstrap is None):
+        raise BadOption("set exactly one of the options path (segment files) and bootstrap (a broker's host:port)")
+    if "topics" in options and "topicpattern" in options:
+        raise BadOption("set only one of the options topics and topicPattern, not both")
+    starting = _offsets("startingOffsets", options.get("startingoffsets", "earliest"))
+    ending = _offsets("endingOffsets", options.get("endingoffsets", "latest"))
+    if ending.default == EARLIEST or EARLIEST in ending.offsets.values():
+        raise BadOption("endingOffsets: must be latest or offsets, not earliest (-2)")
+    return LogOptions(
+        path=path,
+        bootstrap=_addresses(bootstrap),
+        view=_view(options.get("view", "records")),
+        topics=_topics(options.get("topics")),
+        topic_pattern=_pattern(options.get("topicpattern")),
+        starting=starting,
+        ending=ending,
+        is_committed=_is_committed(options.get("isolationlevel", "read_uncommitted")),
+        split_bytes=_number("splitBytes", options, SPLIT_BYTES_DEFAULT, SPLIT_BYTES_MIN),
+        split_records=_number("splitRecords", options, SPLIT_RECORDS_DEFAULT, 1),
+        is_loss_failure=_flag("failOnDataLoss", options.get("failondataloss", "true")),
+        timeout_ms=_number("timeoutMs", options, TIMEOUT_MS_DEFAULT, 1),
+    )
+
+
+def _is_committed(text: str) -> bool:
+    if text not in ("read_uncommitted", "read_committed"):
+        raise BadOption(f"isolationLevel: must be read_uncommitted or read_committed, not {text}")
+    return text == "read_committed"
+
+
+def _view(text: str) -> ViewName:
+    match text:
+        case "records" | "batches":
+            return text
+        case _:
+            raise BadOption(f"view: must be records or batches, not {text}")
+
+
+def _addresses(bootstrap: str | None) -> tuple[tuple[str, int], ...]:
+    if bootstrap is None:
+        return ()
+    addresses: list[tuple[str, int]] = []
+    for address in bootstrap.split(","):
+        host, separator, port = address.strip().rpartition(":")
+        if not separator or not host or not port.isdecimal() or not 0 < int(port) < 2**16:
+            raise BadOption(f"bootstrap: must be host:port, or several separated by commas, not {bootstrap}")
+        addresses.append((host.strip("[]"), int(port)))
+    return tuple(addresses)
+
+
+def _topics(text: str | None) -> frozenset[str] | None:
+    if text is None:
+        return None
+    topics = frozenset(name.strip() for name in text.split(",") if name.strip())
+    if not topics:
+        raise BadOption("topics: must be names separated by commas")
+    return topics
+
+
+def _pattern(text: str | None) -> str | None:
+    if text is not None:
+        try:
+            re.compile(text)
+        except re.error as error:
+            raise BadOption(f"topicPattern: {text} is not a regular expression: {error}") from None
+    return text
+
+
+def _number(name: str, options: Mapping[str, str], default: int, least: int) -> int:
+    text = options.get(name.lower())
+    if text is None:
+        return default
+    if not text.isdecimal() or int(text) < least:
+        raise BadOption(f"{name}: must be a whole number of {least} or more, not {text}")
+    return int(text)
+
+
+def _flag(name: str, text: str) -> bool:
+    if text.lower() not in ("true", "false"):
+        raise BadOption(f"{name}: must be true or false, not {text}")
+    return text.lower() == "true"
+
+
+def _offsets(name: str, text: str) -> OffsetChoice:
+    default = EARLIEST if name == "startingOffsets" else LATEST
+    if text.lower() in ("earliest", "latest"):
+        return OffsetChoice(EARLIEST if text.lower() == "earliest" else LATEST, {})
+    shape = f'{name}: must be earliest, latest or JSON such as {{"topic": {{"0": 5}}}}, not {text}'
+    try:
+        topics: object = json.loads(text)
+    except ValueError:
+        raise BadOption(shape) from None
+    offsets: dict[tuple[str, int], int] = {}
+    for topic, partitions in _items(topics, shape):
+        for partition, offset in _items(partitions, shape):
+            is_offset = isinstance(offset, int) and not isinstance(offset, bool) and EARLIEST <= offset <= OFFSET_MAX
+            if not partition.isdecimal() or not is_offset:
+                raise BadOption(shape)
+            offsets[topic, int(partition)] = cast(int, offset)
+    return OffsetChoice(default, offsets)
+
+
+def _items(value: object, shape: str) -> list[tuple[str, object]]:
+    if not isinstance(value, dict):
+        raise BadOption(shape)
+    return list(cast(dict[str, object], value).items())

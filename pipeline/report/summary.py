@@ -1,0 +1,87 @@
+"""The summary of an audit as plain data. This module does not use Spark."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+
+
+@dataclass(frozen=True, slots=True)
+class TopicTotals:
+    """The totals of a topic, of what could be read; damaged_batches could not.
+
+    records: without transaction markers. producers: those with a producer id. bytes: of the batches.
+    """
+
+    topic: str
+    partitions: int
+    batches: int
+    records: int
+    bytes: int
+    producers: int
+    damaged_batches: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class EventTotals:
+    """The committed records of a topic by their event ids. ids: distinct ones. empty_ids: among those without_id."""
+
+    topic: str
+    with_id: int
+    ids: int
+    without_id: int
+    empty_ids: int
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """One finding, with the columns of findings.py except check, kind and cause."""
+
+    topic: str | None
+    partition: int | None
+    offset: int | None
+    other_offset: int | None
+    producer_id: int | None
+    producer_epoch: int | None
+    base_sequence: int | None
+    event_id: str | None
+    count: int | None
+    timestamp: str | None
+    detail: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class FindingGroup:
+    """The findings of one kind and cause: their number, their records, and the first ones in log order."""
+
+    check: str
+    kind: str
+    cause: str | None
+    is_fault: bool
+    findings: int
+    records: int
+    examples: tuple[Example, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """The result of an audit.
+
+    checks: the performed ones. events: empty without an event id. pictures: rows of report_pictures.py for --html.
+    """
+
+    log: str
+    checks: tuple[str, ...]
+    topics: tuple[TopicTotals, ...]
+    groups: tuple[FindingGroup, ...]
+    events: tuple[EventTotals, ...] = ()
+    pictures: Mapping[str, list[dict[str, object]]] = field(default_factory=dict[str, list[dict[str, object]]])
+
+    @property
+    def is_clean(self) -> bool:
+        """Whether no finding is a fault."""
+        return not any(group.is_fault for group in self.groups)
+
+    def as_json(self) -> dict[str, object]:
+        """Return the content of the JSON file: all fields, and the verdict `clean` or `findings`."""
+        return {"verdict": "clean" if self.is_clean else "findings", **asdict(self)}

@@ -1,1 +1,0 @@
-"""Sources of logs: segment files and topics of a broker."""

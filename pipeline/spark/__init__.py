@@ -1,1 +1,0 @@
-"""Spark sessions: settings, jars, workers and progress."""
