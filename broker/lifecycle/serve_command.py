@@ -118,10 +118,6 @@ def serve(options: ServeOptions, hooks: ServeHooks) -> None:
     prepared = prepare(options, hooks.make_file_faults)
     for warning in prepared.warnings:
         logger.warning("%s", warning)
-    for note in prepared.notes:
-        logger.info("%s", note)
-    if not is_compiled():
-        logger.info("running as plain Python; an installation with a C compiler serves producers faster")
     ready_file = ReadyFile(options.ready_file) if options.ready_file else None
     # Imported modules live as long as the process; the garbage collector does not need to scan them.
     gc.freeze()
@@ -287,6 +283,11 @@ async def serve_until_stopped(prepared: PreparedBroker, ready_file: ReadyFile | 
     server = hooks.make_server(prepared.cluster, prepared.listeners)
     create_seed_topics(prepared.cluster.controller, prepared.seed_topics)
     await _start_server(server, prepared.listeners)
+    # Only now, because a failed start is one line.
+    for note in prepared.notes:
+        logger.info("%s", note)
+    if not is_compiled():
+        logger.info("running as plain Python; an installation with a C compiler serves producers faster")
     try:
         _announce_listeners(server, prepared.tls_dir)
         if prepared.log_kafka_started:

@@ -210,6 +210,8 @@ def _page_of(url: str, token: str | None) -> _Page:
         with urlopen(Request(url, headers=headers), timeout=PAGE_SECONDS_MAX) as response:
             return msgspec.json.decode(response.read(), type=_Page)
     except HTTPError as error:
+        # It holds the connection.
+        error.close()
         raise BadOption(f"journal: {url} returned {error.code} {error.reason}") from error
     except (OSError, ValueError, http.client.HTTPException, msgspec.DecodeError) as error:
         raise BadOption(f"journal: {url} cannot be read: {error}") from error

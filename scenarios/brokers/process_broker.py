@@ -218,6 +218,8 @@ class ProcessBroker:
             with urllib.request.urlopen(request, timeout=HTTP_SECONDS_MAX) as answer:
                 return json.loads(answer.read() or b"null")
         except urllib.error.HTTPError as error:
-            raise BrokerFailed(f"{method} {path}: {error.code} {error.read().decode(errors='replace')}") from error
+            with error:
+                reason = error.read().decode(errors="replace")
+            raise BrokerFailed(f"{method} {path}: {error.code} {reason}") from error
         except OSError as error:
             raise BrokerFailed(f"{method} {path}: {error}") from error

@@ -36,7 +36,8 @@ def test_aiokafka_shows_the_expected_behaviour(name: str) -> None:
 
 # It does not close the socket of a connection that is refused, or whose certificate it refuses.
 @pytest.mark.filterwarnings(
-    "ignore:Exception ignored in. <(socket.socket|ssl.SSL):pytest.PytestUnraisableExceptionWarning"
+    # "in" up to Python 3.13, "while finalizing socket" since.
+    "ignore:Exception ignored .*<(socket.socket|ssl.SSL):pytest.PytestUnraisableExceptionWarning"
 )
 @pytest.mark.parametrize("name", sorted(set(rows_of("kafka-python")) - ONCE))
 def test_kafka_python_shows_the_expected_behaviour(name: str) -> None:

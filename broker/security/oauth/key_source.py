@@ -15,6 +15,7 @@ import weakref
 from http.client import HTTPException
 from pathlib import Path
 from typing import NamedTuple, Protocol
+from urllib.error import HTTPError
 from urllib.parse import urlsplit
 from urllib.request import (
     HTTPDefaultErrorHandler,
@@ -150,6 +151,9 @@ class UrlKeySource:
         try:
             self._keys = parse_key_set(_read(self._url))
         except (OSError, ValueError, HTTPException, KeySetError) as error:
+            if isinstance(error, HTTPError):
+                # It holds the connection.
+                error.close()
             # The error itself would keep the source, if a handler keeps the record.
             logger.warning("the key set of %s cannot be fetched: %s", _shown(self._url), str(error))
             return False
