@@ -185,7 +185,7 @@ def damaged(log: PlantedLog) -> None:
     stored = bytearray(log.batches[partition][-1])
     stored[-1 - log.random.randrange(10)] ^= 1 << log.random.randrange(8)
     log.batches[partition][-1] = bytes(stored)
-    log.expect(Found("log", "damaged_batch", "wrong_crc", partition, offset))
+    log.expect(Found("log", "damaged_batch", "wrong_crc", partition, offset, count=len(events)))
     for delta, event in enumerate(events):
         log.expect_ledger_finding("lost", event, offset + delta)
 

@@ -4,6 +4,7 @@ import json
 import os
 import shutil
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -17,6 +18,7 @@ from fauxka.pipeline.checks.audit_job import (
     read_records,
     with_split_size,
 )
+from fauxka.pipeline.checks.transaction_timeouts import CHECK_INTERVAL_MS
 from fauxka.pipeline.cluster.spark_session import register
 from fauxka.pipeline.read.options import SPLIT_BYTES_DEFAULT
 
@@ -26,6 +28,9 @@ from .frames import assert_found
 pytestmark = [pytest.mark.spark, pytest.mark.timeout(600)]
 
 CHANGED_MS = 1_000_000
+# The open transaction of the topic demo: its first record, and its timeout in __transaction_state.
+OPEN_SINCE_MS = 1_795_242_097_448
+OPEN_TIMEOUT_MS = 60_000
 KIND = "kind string, topic string, offset bigint"
 
 
@@ -53,14 +58,17 @@ def test_the_time_of_a_broker_is_now() -> None:
     assert before - 1 <= as_of <= time.time() * 1000 + 1
 
 
-def test_a_transaction_hangs_if_the_time_of_the_audit_is_an_hour_later(spark: SparkSession) -> None:
+def test_a_transaction_hangs_when_its_timeout_has_passed_at_the_time_of_the_audit(spark: SparkSession) -> None:
     register(spark)
     request = AuditRequest({"path": str(GOLDEN), "topics": "demo"})
-    then = AuditRequest(request.options, as_of_ms=round(time.time() * 1000))
+    ends_ms = OPEN_SINCE_MS + OPEN_TIMEOUT_MS + CHECK_INTERVAL_MS
 
     aborted = ("aborted_transaction", "demo", 7)
-    assert_found(spark, audit(spark, request), KIND, aborted, ("open_transaction", "demo", 9))
-    assert_found(spark, audit(spark, then), KIND, aborted, ("hanging_transaction", "demo", 9))
+    at_the_end = audit(spark, replace(request, as_of_ms=ends_ms))
+    assert_found(spark, at_the_end, KIND, aborted, ("open_transaction", "demo", 9))
+    # The newest timestamp of the topic is two minutes after the beginning of the transaction.
+    for later in (request, replace(request, as_of_ms=ends_ms + 1)):
+        assert_found(spark, audit(spark, later), KIND, aborted, ("hanging_transaction", "demo", 9))
 
 
 def test_events_that_kafka_deleted_or_compacted_are_expired(spark: SparkSession, tmp_path: Path) -> None:
