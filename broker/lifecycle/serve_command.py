@@ -284,10 +284,7 @@ async def serve_until_stopped(prepared: PreparedBroker, ready_file: ReadyFile | 
     create_seed_topics(prepared.cluster.controller, prepared.seed_topics)
     await _start_server(server, prepared.listeners)
     # Only now, because a failed start is one line.
-    for note in prepared.notes:
-        logger.info("%s", note)
-    if not is_compiled():
-        logger.info("running as plain Python; an installation with a C compiler serves producers faster")
+    _log_notes(prepared.notes)
     try:
         _announce_listeners(server, prepared.tls_dir)
         if prepared.log_kafka_started:
@@ -306,6 +303,13 @@ async def serve_until_stopped(prepared: PreparedBroker, ready_file: ReadyFile | 
             ready_file.remove()
         await hooks.close()
         await server.stop()
+
+
+def _log_notes(notes: Sequence[str]) -> None:
+    for note in notes:
+        logger.info("%s", note)
+    if not is_compiled():
+        logger.info("running as plain Python; an installation with a C compiler serves producers faster")
 
 
 async def _start_server(server: ClusterServer, listeners: Sequence[Sequence[ListenerConfig]]) -> None:
