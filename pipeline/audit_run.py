@@ -9,8 +9,9 @@ import json
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
-from typing import IO, Any, TextIO
+from typing import Any, TextIO
 
 from pyspark import StorageLevel
 from pyspark.sql import Column, DataFrame, Observation, SparkSession
@@ -20,7 +21,6 @@ from .bad_option import BadOption
 from .checks.audit_job import (
     OBSERVED_COLUMNS,
     AuditRequest,
-    CheckedRequest,
     audit,
     check_request,
     count_request_events,
@@ -34,7 +34,7 @@ from .checks.audit_job import (
 from .checks.event_audit import COUNTS_SCHEMA
 from .cluster.progress import Progress
 from .cluster.running_stages import running_stages
-from .cluster.spark_log import spark_log, standard_error_in
+from .cluster.spark_log import logged_session
 from .cluster.spark_session import start_session
 from .report.audit_summary import TOTALS_COLUMNS, event_totals, finding_groups, topic_totals, with_hints
 from .report.html_report import report_page
@@ -75,24 +75,14 @@ def run_audit(run: AuditRun, stderr: TextIO) -> int:
     """
     _check_outputs(run)
     log_to_read = check_request(run.request)
-    with spark_log("audit") as log:
-        summary = _summary_by_spark(run, log_to_read, (log, stderr))
-    _write_verdict(summary, run)
-    return EXIT_CLEAN if summary.is_clean else EXIT_FINDINGS
-
-
-def _summary_by_spark(run: AuditRun, log_to_read: CheckedRequest, streams: tuple[IO[bytes], TextIO]) -> Summary:
-    log, stderr = streams
-    with standard_error_in(log):
-        spark = start_session(run.master, settings=run.settings)
-    try:
+    with logged_session("audit", partial(start_session, run.master, settings=run.settings)) as spark:
         if _SHUFFLE_TASKS_KEY not in run.settings:
             tasks = shuffle_tasks(log_to_read.size, spark.sparkContext.defaultParallelism)
             spark.conf.set(_SHUFFLE_TASKS_KEY, str(tasks))
         with Progress(running_stages(spark), stderr):
-            return _summary(spark, log_to_read.request, run)
-    finally:
-        spark.stop()
+            summary = _summary(spark, log_to_read.request, run)
+    _write_verdict(summary, run)
+    return EXIT_CLEAN if summary.is_clean else EXIT_FINDINGS
 
 
 def _summary(spark: SparkSession, request: AuditRequest, run: AuditRun) -> Summary:

@@ -49,7 +49,7 @@ from .log_bounds import bounds_frame, read_bounds
 from .log_order import BATCH_COLUMNS_READ
 from .sent_ledger import check_sent, read_sent
 from .sequence_audit import audit_sequences
-from .transaction_timeouts import TransactionTimeouts, read_timeouts
+from .transaction_timeouts import read_timeouts
 
 # The size of a log on a broker is estimated from its offsets.
 _RECORD_BYTES_ASSUMED = 100
@@ -208,7 +208,7 @@ def audit(spark: SparkSession, request: AuditRequest, counts: DataFrame | None =
     as_of_ms = request.as_of_ms
     if as_of_ms is None:
         as_of_ms = default_as_of(request.options, lambda: newest_timestamp(batches))
-    timeouts = _read_timeouts(spark, request) if request.has_transactions else None
+    timeouts = read_timeouts(spark, request.options) if request.has_transactions else None
     found = audit_sequences(batches, f.timestamp_millis(f.lit(as_of_ms)), timeouts)
     with_aborted = batches if request.has_aborts else None
     event_id = request.event_id_column
@@ -236,11 +236,6 @@ def count_request_events(spark: SparkSession, request: AuditRequest) -> DataFram
     batches = read_view(spark, request.options, "batches", BATCH_COLUMNS_READ) if request.has_aborts else None
     is_empty = f.lit(False) if request.is_empty_an_id else is_empty_id(request.event_id)
     return count_events(events_of(records, event_id, batches, is_empty))
-
-
-def _read_timeouts(spark: SparkSession, request: AuditRequest) -> TransactionTimeouts:
-    columns = ("partition", "offset", "key", "value", "is_control", "damage")
-    return read_timeouts(request.options, lambda options: read_view(spark, options, "records", columns))
 
 
 def newest_timestamp(batches: DataFrame) -> int | None:

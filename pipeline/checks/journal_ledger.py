@@ -11,7 +11,6 @@ from __future__ import annotations
 import http.client
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import NamedTuple
 from urllib.error import HTTPError
 from urllib.parse import urlencode, urlsplit
 from urllib.request import Request, urlopen
@@ -36,19 +35,7 @@ _BATCH_SCHEMA = (
     "request bigint, topic string, partition int, producer_id bigint, producer_epoch int, base_sequence bigint,"
     " records int, base_offset bigint, key string, error string"
 )
-
-
-class _BatchRow(NamedTuple):
-    request: int
-    topic: str
-    partition: int
-    producer_id: int
-    producer_epoch: int
-    base_sequence: int
-    records: int
-    base_offset: int
-    key: str
-    error: str | None
+_BatchRow = tuple[int, str, int, int, int, int, int, int, str, str | None]
 
 
 class JournalBatch(Struct):
@@ -121,9 +108,8 @@ def journal_ledger(
     spark: SparkSession, requests: Iterable[JournalRequest], topics: AuditedTopics | None = None
 ) -> DataFrame:
     """Return the ledger of the requests, ordered by their ids. topics: as for read_journal."""
-    rows = (row for request in requests if request.api == "Produce" for row in _rows_of(request))
-    audited = [row for row in rows if topics is None or topics.has(row.topic)]
-    batches = spark.createDataFrame(audited, _BATCH_SCHEMA)
+    rows = [row for request in requests if request.api == "Produce" for row in _rows_of(request, topics)]
+    batches = spark.createDataFrame(rows, _BATCH_SCHEMA)
     each = batches.select("*", f.explode(f.sequence(f.lit(0), f.col("records") - 1)).alias("delta"))
     offset = f.when(f.col("base_offset") >= 0, f.col("base_offset") + f.col("delta"))
     sequence = (f.col("base_sequence") + f.col("delta")) % (MAX_SEQUENCE + 1)
@@ -150,7 +136,7 @@ def _event_id(offset: Column, sequence: Column) -> Column:
     return f.concat(place, f.when(has_producer, producer).otherwise(f.concat(f.lit(" offset "), offset)))
 
 
-def _rows_of(request: JournalRequest) -> Iterator[_BatchRow]:
+def _rows_of(request: JournalRequest, topics: AuditedTopics | None) -> Iterator[_BatchRow]:
     batch_errors = {batch.error for batch in request.batches}
     # An error that no batch has applies to all: it is of the response itself, or injected.
     error_of_all = None if request.error in batch_errors else request.error
@@ -161,7 +147,8 @@ def _rows_of(request: JournalRequest) -> Iterator[_BatchRow]:
         if error is None and request.answer not in ("written", "not_owed"):
             error = f"no response ({request.answer})"
         is_identified = batch.producer_id >= 0 or batch.base_offset >= 0 or error is None
-        if batch.records > 0 and is_identified:
+        is_audited = topics is None or topics.has(batch.topic)
+        if batch.records > 0 and is_identified and is_audited:
             yield _row(request, batch, error)
 
 
@@ -170,7 +157,7 @@ def _row(request: JournalRequest, batch: JournalBatch, error: str | None) -> _Ba
         key = f"producer {batch.producer_id} of {batch.topic}-{batch.partition}"
     else:
         key = f"connection {request.node}/{request.connection} of {batch.topic}-{batch.partition}"
-    return _BatchRow(
+    return (
         *(request.id, batch.topic, batch.partition, batch.producer_id, batch.producer_epoch, batch.base_sequence),
         *(batch.records, batch.base_offset, key, error),
     )

@@ -18,13 +18,12 @@ from ...protocol.stored_records.transaction_log_records import TransactionStatus
 from ..bad_option import BadOption
 from ..read.broker_configs import broker_configs
 from ..read.broker_connection import BrokerError
+from ..read.log_frame import read_log
 from ..read.log_splits import open_log
 from ..read.options import parse_options
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from pyspark.sql import Column, DataFrame
+    from pyspark.sql import Column, DataFrame, SparkSession
 
 MAX_TIMEOUT_KEY = "transaction.max.timeout.ms"
 CHECK_INTERVAL_KEY = "transaction.abort.timed.out.transaction.cleanup.interval.ms"
@@ -35,6 +34,7 @@ CHECK_INTERVAL_MS = 10_000
 TRANSACTION_LOG = "__transaction_state"
 # The options with the place of a log.
 _PLACE_OPTIONS = frozenset({"path", "bootstrap", "timeoutms"})
+_COLUMNS_READ = ("partition", "offset", "key", "value", "is_control", "damage")
 # The states of an open transaction.
 _OPEN = (TransactionStatus.ONGOING, TransactionStatus.PREPARE_COMMIT, TransactionStatus.PREPARE_ABORT)
 
@@ -58,19 +58,14 @@ class TransactionTimeouts:
         return joined.withColumn("hangs_after_ms", f.coalesce(own, latest)).drop("timeout_ms")
 
 
-def read_timeouts(
-    options: Mapping[str, str], read_records: Callable[[Mapping[str, str]], DataFrame]
-) -> TransactionTimeouts:
-    """Return the timeouts of a log. What cannot be read has Kafka's default.
-
-    options: of the data source. read_records: returns the records view for options of the data source.
-    """
+def read_timeouts(spark: SparkSession, options: Mapping[str, str]) -> TransactionTimeouts:
+    """Return the timeouts of a log. What cannot be read has Kafka's default. options: of the data source."""
     place = {name: value for name, value in options.items() if name.lower() in _PLACE_OPTIONS}
     configs = _configs(place)
     own: DataFrame | None = None
     coordinators = {**place, "topics": TRANSACTION_LOG}
     if _is_there(coordinators):
-        own = own_timeouts(read_records(coordinators))
+        own = own_timeouts(read_log(spark, coordinators, _COLUMNS_READ))
     return TransactionTimeouts(
         configs.get(MAX_TIMEOUT_KEY, MAX_TIMEOUT_MS), configs.get(CHECK_INTERVAL_KEY, CHECK_INTERVAL_MS), own
     )

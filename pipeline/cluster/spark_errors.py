@@ -12,8 +12,6 @@ SPARK_ERRORS: tuple[type[Exception], ...] = (PySparkException, Py4JError, Connec
 
 # The message of an exception of this package, within Spark's report about a failed worker.
 _OURS = re.compile(r"\b(?:BadOption|BrokerError|RetriableError|DataLossError): (.+)$", re.MULTILINE)
-
-
 # An exception of Java with its message, in a line of its own.
 _JAVA = re.compile(r"^(?:Caused by: |: )?(?:[a-z]\w*\.)+[A-Z][\w$]*: (.+)$", re.MULTILINE)
 # Spark's names of error conditions around a message.

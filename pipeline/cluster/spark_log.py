@@ -9,10 +9,12 @@ import logging
 import os
 import sys
 import tempfile
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO
+
+from pyspark.sql import SparkSession
 
 from ..bad_option import BadOption
 from .spark_errors import SPARK_ERRORS, failure_reason
@@ -22,8 +24,8 @@ _HEAP_ADVICE = "Spark ran out of memory; set -c spark.driver.memory=2g, or spark
 
 
 @contextmanager
-def spark_log(command: str) -> Generator[IO[bytes], None, None]:
-    """Yield the file of Spark's log, for standard_error_in. command: for the name of the file.
+def logged_session(command: str, start: Callable[[], SparkSession]) -> Generator[SparkSession, None, None]:
+    """Yield a session whose log goes to a file, and stop it. command: for the name of the file.
 
     A failure of Spark within the block becomes a BadOption with the reason and the name of the file.
     """
@@ -31,7 +33,12 @@ def spark_log(command: str) -> Generator[IO[bytes], None, None]:
     with tempfile.NamedTemporaryFile(prefix=f"fauxka-{command}-", suffix=".log", delete=False) as log:
         try:
             with _logging_into(log.name):
-                yield log.file
+                with _standard_error_in(log.file):
+                    spark = start()
+                try:
+                    yield spark
+                finally:
+                    spark.stop()
         except SPARK_ERRORS as error:
             is_heap_full = _HEAP_IS_FULL in Path(log.name).read_text(errors="replace")
             reason = _HEAP_ADVICE if is_heap_full else failure_reason(error)
@@ -43,7 +50,7 @@ def spark_log(command: str) -> Generator[IO[bytes], None, None]:
 
 
 @contextmanager
-def standard_error_in(log: IO[bytes]) -> Generator[None, None, None]:
+def _standard_error_in(log: IO[bytes]) -> Generator[None, None, None]:
     """Redirect file descriptor 2 to a file within the block; programs started in it inherit the file."""
     sys.stderr.flush()
     kept = os.dup(2)

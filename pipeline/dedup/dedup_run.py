@@ -6,13 +6,14 @@ import signal
 import threading
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 
 import click
 from pyspark.sql import SparkSession
 
 from ..bad_option import BadOption
 from ..checks.event_id import check_event_id
-from ..cluster.spark_log import spark_log, standard_error_in
+from ..cluster.spark_log import logged_session
 from ..cluster.spark_session import start_session
 from ..read.broker_connection import BrokerError
 from ..read.log_identity import identity_of
@@ -38,13 +39,10 @@ def run_dedup(run: DedupRun) -> None:
     """Run the job and print its counts. Raises BadOption, also for a failure of Spark or of a broker."""
     try:
         check_job(run.job, is_batch=run.is_batch)
-        with spark_log("dedup") as log:
-            with standard_error_in(log):
-                spark = start_session(run.master, with_kafka=run.job.target is not None, settings=run.settings)
-            try:
-                run_by_spark(spark, run)
-            finally:
-                spark.stop()
+        has_topic = run.job.target is not None
+        start = partial(start_session, run.master, with_kafka=has_topic, settings=run.settings)
+        with logged_session("dedup", start) as spark:
+            run_by_spark(spark, run)
     except BrokerError as error:
         raise BadOption(str(error)) from error
 

@@ -10,9 +10,8 @@ from ...protocol.messages.describe_configs import (
     DescribeConfigsResource,
     DescribeConfigsResponse,
 )
-from ...protocol.messages.metadata import MetadataRequest, MetadataResponse
 from .broker_connection import BrokerConnection, BrokerError
-from .broker_topics import connect
+from .broker_topics import connect, read_metadata
 from .options import LogOptions
 
 # Resource types of a DescribeConfigs request.
@@ -29,7 +28,7 @@ def topic_configs(options: LogOptions, topics: Iterable[str], key: str) -> dict[
 def broker_configs(options: LogOptions, keys: Sequence[str]) -> dict[str, str | None]:
     """Return configs of one of the brokers. Raises BrokerError."""
     with connect(options) as connection:
-        metadata = connection.send(ApiKey.METADATA, MetadataRequest(topics=[]), MetadataResponse.read)
+        metadata = read_metadata(connection, [])
     if not metadata.brokers:
         raise BrokerError("the metadata has no brokers")
     # A broker describes only itself.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import TypeVar
 
 from ...protocol.api_keys import ApiKey
@@ -74,17 +74,22 @@ def connect(options: LogOptions) -> BrokerConnection:
     raise failure
 
 
+def read_metadata(connection: BrokerConnection, topics: Iterable[str] | None) -> MetadataResponse:
+    """Return the metadata of topics; None: of all. Raises BrokerError."""
+    request = MetadataRequest(
+        topics=None if topics is None else [MetadataRequestTopic(name=name) for name in sorted(topics)],
+        allow_auto_topic_creation=False,
+    )
+    return connection.send(ApiKey.METADATA, request, MetadataResponse.read)
+
+
 def find_leaders(options: LogOptions, topics: frozenset[str] | None) -> Leaders:
     """Return the leaders of all partitions of topics; None: of all topics that the options select.
 
     Raises BadOption for an unknown topic, and BrokerError.
     """
-    request = MetadataRequest(
-        topics=None if topics is None else [MetadataRequestTopic(name=name) for name in sorted(topics)],
-        allow_auto_topic_creation=False,
-    )
     with connect(options) as connection:
-        response = connection.send(ApiKey.METADATA, request, MetadataResponse.read)
+        response = read_metadata(connection, topics)
     brokers = {broker.node_id: (broker.host, broker.port) for broker in response.brokers}
     leaders: Leaders = {}
     for topic in response.topics:

@@ -10,9 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from ...protocol.api_keys import ApiKey
 from ...protocol.kafka_uuid import uuid_text
-from ...protocol.messages.metadata import MetadataRequest, MetadataRequestTopic, MetadataResponse
 from ...protocol.wire_writer import ZERO_UUID
 from ...storage.checkpoints.checkpoint_files import (
     META_PROPERTIES,
@@ -22,7 +20,7 @@ from ...storage.checkpoints.checkpoint_files import (
     decode_partition_metadata,
 )
 from ...storage.corrupt_file import CorruptFileError
-from .broker_topics import check_error, connect, retry
+from .broker_topics import check_error, connect, read_metadata, retry
 from .file_log import FileLog
 from .options import LogOptions
 
@@ -49,10 +47,8 @@ def identity_of(options: LogOptions) -> LogIdentity:
 
 
 def _on_broker(options: LogOptions) -> LogIdentity:
-    wanted = None if options.topics is None else [MetadataRequestTopic(name=name) for name in sorted(options.topics)]
-    request = MetadataRequest(topics=wanted, allow_auto_topic_creation=False)
     with connect(options) as connection:
-        response = connection.send(ApiKey.METADATA, request, MetadataResponse.read)
+        response = read_metadata(connection, options.topics)
     for topic in response.topics:
         check_error(topic.error_code, f"topic {topic.name}")
     found = [topic for topic in response.topics if options.is_wanted(topic.name or "")]
