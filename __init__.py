@@ -5,3 +5,7 @@ __version__ = "0.1.0"
 
 class FauxkaError(Exception):
     """The base of the errors for wrong calls, rules, values and configs. The message is for the user."""
+
+
+class ConfigError(FauxkaError, ValueError):
+    """A config that Kafka would refuse; the message is Kafka's."""

@@ -33,6 +33,9 @@ EXIT_INTERRUPTED = 130
 HEALTH_TIMEOUT_SECONDS = 3.0
 # Shared by all options, because each instance looks up a translation.
 PATH = click.Path()
+COMMAND_CONFIG = click.option(
+    "--command-config", type=PATH, metavar="FILE", help="Properties of Kafka's clients, such as security.protocol."
+)
 
 
 def main() -> None:
@@ -52,6 +55,17 @@ def main() -> None:
 def one_line(text: str) -> str:
     """Return text without line breaks."""
     return " ".join(text.split())
+
+
+def read_command_config(file: str | None) -> dict[str, str]:
+    """Return the properties in the file of --command-config; none without it."""
+    from . import ConfigError
+    from .storage.checkpoints.properties_file import read_properties_file
+
+    try:
+        return {} if file is None else read_properties_file(file)
+    except ConfigError as error:
+        raise click.BadParameter(str(error), param_hint="--command-config") from error
 
 
 # The commands of admin/client. They are listed here so that no other command imports them.
@@ -358,7 +372,14 @@ def health(host: str | None, port: int | None, timeout_seconds: float) -> None:
 @click.option("--if-exists", is_flag=True, help="A topic that does not exist is no error.")
 @click.option("--if-not-exists", is_flag=True, help="A topic that exists is no error.")
 @click.option("--exclude-internal", is_flag=True, help="Leave internal topics out.")
-def kafka_topics(bootstrap: str, actions: tuple[str, ...], assignments: tuple[str, ...], **options: Any) -> None:
+@COMMAND_CONFIG
+def kafka_topics(
+    bootstrap: str,
+    actions: tuple[str, ...],
+    assignments: tuple[str, ...],
+    command_config: str | None,
+    **options: Any,
+) -> None:
     """List, describe, create, alter or delete topics, as Kafka's command does. For the image."""
     from .broker.config.config_sources import assignment_of
     from .broker.config.config_types import ConfigError
@@ -373,7 +394,8 @@ def kafka_topics(bootstrap: str, actions: tuple[str, ...], assignments: tuple[st
     except ConfigError as error:
         raise click.BadParameter(str(error), param_hint="--config") from error
     try:
-        run(actions[0], bootstrap, TopicOptions(configs=configs, **options), click.echo)
+        properties = read_command_config(command_config)
+        run(actions[0], bootstrap, TopicOptions(configs=configs, **options), click.echo, properties)
     except TopicCommandError as error:
         click.echo(one_line(str(error)), err=True)
         sys.exit(EXIT_TOPICS_FAILED)
@@ -383,12 +405,15 @@ def kafka_topics(bootstrap: str, actions: tuple[str, ...], assignments: tuple[st
 @click.argument("folder", metavar="DIR", type=PATH)
 @click.option("--data-dir", "data_folder", type=PATH, help="Export the topics of this data folder.")
 @click.option("--from", "bootstrap", metavar="HOST:PORT", help="Export the topics of this running broker.")
-def export(folder: str, data_folder: str | None, bootstrap: str | None) -> None:
+@COMMAND_CONFIG
+def export(folder: str, data_folder: str | None, bootstrap: str | None, command_config: str | None) -> None:
     """Write all topics to the new folder DIR, as a data folder for a real Kafka 4.3."""
     from .broker.lifecycle.export import kafka_folder, log_export
 
+    properties = read_command_config(command_config)
+    broker = None if bootstrap is None else log_export.BrokerSource(bootstrap, properties)
     try:
-        log_export.export(folder, data_folder=data_folder, bootstrap=bootstrap, report=click.echo)
+        log_export.export(folder, data_folder=data_folder, broker=broker, report=click.echo)
     except kafka_folder.ExportError as error:
         raise click.ClickException(str(error)) from error
 

@@ -8,8 +8,8 @@ from ssl import SSLContext
 from ..broker.config.config_types import ConfigError
 from ..broker.lifecycle.security_options import hosts_of
 from ..broker.network.listeners import ListenerConfig
-from ..broker.security.tls.key_store import PEM, Store
 from ..broker.security.tls.tls_context import TlsSettings, new_context
+from ..security.key_store import PEM, Store
 from .admin_options import AUTO
 
 OPTION = "--admin-tls"

@@ -2,7 +2,7 @@
 
 from contextlib import closing
 
-from fauxka.broker.lifecycle.blocking_connection import BlockingConnection
+from fauxka.client.broker_connection import BrokerConnection
 from fauxka.protocol.api_keys import ApiKey
 from fauxka.protocol.batches.records import Record, build_batch
 from fauxka.protocol.messages.produce import PartitionProduceData, ProduceRequest, ProduceResponse, TopicProduceData
@@ -20,7 +20,7 @@ def produce_to_each(port: int, topic: str, partition_count: int) -> None:
     """Produce a batch of one record to every partition. Raises LoadError."""
     batch = build_batch([Record(bytes(90), timestamp=0)])
     with closing(
-        BlockingConnection("127.0.0.1", port, timeout_seconds=ANSWER_SECONDS_MAX, response_bytes_max=ANSWER_BYTES_MAX)
+        BrokerConnection("127.0.0.1", port, timeout_seconds=ANSWER_SECONDS_MAX, response_bytes_max=ANSWER_BYTES_MAX)
     ) as connection:
         for first in range(0, partition_count, PARTITIONS_OF_A_REQUEST):
             indexes = range(first, min(first + PARTITIONS_OF_A_REQUEST, partition_count))

@@ -10,7 +10,8 @@ import os
 import time
 from pathlib import Path
 
-from fauxka.broker.lifecycle.blocking_connection import BlockingConnection, ConnectionFailed
+from fauxka.client.broker_connection import BrokerConnection
+from fauxka.client.errors import ConnectionFailed
 from fauxka.protocol.api_keys import ApiKey
 from fauxka.protocol.error_codes import ErrorCode
 from fauxka.protocol.messages.create_topics import CreatableTopic, CreateTopicsRequest, CreateTopicsResponse
@@ -108,7 +109,7 @@ def create_topic(port: int, name: str, factor: int) -> int:
     deadline = time.monotonic() + TOPIC_SECONDS_MAX
     while True:
         try:
-            connection = BlockingConnection(
+            connection = BrokerConnection(
                 "127.0.0.1", port, timeout_seconds=TIMEOUT_SECONDS, response_bytes_max=ANSWER_BYTES_MAX
             )
             try:
@@ -124,7 +125,7 @@ def create_topic(port: int, name: str, factor: int) -> int:
         time.sleep(0.1)
 
 
-def _create(connection: BlockingConnection, name: str, factor: int) -> int | None:
+def _create(connection: BrokerConnection, name: str, factor: int) -> int | None:
     """Create the topic if it does not exist, and return the port of its leader, or None if there is none yet."""
     wanted = CreatableTopic(name=name, num_partitions=1, replication_factor=factor)
     request = CreateTopicsRequest(topics=[wanted], timeout_ms=TIMEOUT_MS)

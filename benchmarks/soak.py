@@ -16,7 +16,7 @@ from contextlib import ExitStack, closing
 from dataclasses import dataclass
 from statistics import median
 
-from fauxka.broker.lifecycle.blocking_connection import BlockingConnection
+from fauxka.client.broker_connection import BrokerConnection
 from fauxka.protocol.api_keys import ApiKey
 from fauxka.protocol.messages.describe_log_dirs import DescribeLogDirsRequest, DescribeLogDirsResponse
 
@@ -112,7 +112,7 @@ def measure(broker: RunningTarget, cases: Sequence[Case], seconds: int) -> tuple
 def take_samples(broker: RunningTarget, seconds: int) -> Iterator[Sample]:
     """Yield a sample every SAMPLE_SECONDS."""
     start = time.monotonic()
-    connection = BlockingConnection(
+    connection = BrokerConnection(
         "127.0.0.1", broker.port, timeout_seconds=RESPONSE_SECONDS_MAX, response_bytes_max=RESPONSE_BYTES_MAX
     )
     with closing(connection):
@@ -122,7 +122,7 @@ def take_samples(broker: RunningTarget, seconds: int) -> Iterator[Sample]:
             yield Sample(time.monotonic() - start, resident_mib(broker.process_id), logs_mib)
 
 
-def _logs_mib(connection: BlockingConnection) -> float:
+def _logs_mib(connection: BrokerConnection) -> float:
     request = DescribeLogDirsRequest(topics=None)
     response = connection.send_request(
         ApiKey.DESCRIBE_LOG_DIRS, DESCRIBE_LOG_DIRS_VERSION, request, DescribeLogDirsResponse.read

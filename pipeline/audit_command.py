@@ -12,12 +12,16 @@ import click
 from .bad_option import BadOption
 from .cluster.spark_jars import installed_series
 from .cluster.spark_settings import parse_assignments
+from .command_config import command_config_option
 from .option_time import milliseconds_of
 
 
 @click.command()
 @click.option("--path", metavar="PATH", help="Read segment files: a log folder, a partition's folder or one file.")
 @click.option("--bootstrap", metavar="HOST:PORT", help="Read topics of a broker, up to their present ends.")
+@click.option(
+    "--command-config", metavar="FILE", help="Properties of Kafka's clients, such as security.protocol, for brokers."
+)
 @click.option("--topics", metavar="NAME[,NAME]", help="Read only these topics.  [default: all but internal ones]")
 @click.option(
     "--event-id",
@@ -52,6 +56,7 @@ from .option_time import milliseconds_of
 def audit(
     path: str | None,
     bootstrap: str | None,
+    command_config: str | None,
     topics: str | None,
     event_id: str | None,
     empty_id_is_an_id: bool,
@@ -72,6 +77,7 @@ def audit(
     places = {"path": path, "bootstrap": bootstrap, "topics": topics}
     options = {name: place for name, place in places.items() if place is not None}
     try:
+        options |= command_config_option(command_config)
         installed_series()
         # Spark takes a second to import, and may be missing.
         from .audit_run import AuditRun, run_audit

@@ -9,8 +9,8 @@ from typing import cast
 from ..broker.config.config_types import ConfigError
 from ..broker.security.listener_security import MECHANISMS
 from ..broker.security.sasl.mechanisms import OAUTHBEARER, SUPPORTED
-from ..broker.security.security_protocol import SecurityProtocol
 from ..broker.security.tls.throw_away_ca import CA_FILE
+from ..security.security_protocol import SecurityProtocol
 from .errors import BrokerStateError
 
 

@@ -14,7 +14,7 @@ from ..broker.config.broker_config import BrokerConfig
 from ..broker.config.config_types import ConfigError
 from ..broker.lifecycle.security_options import ListenerSecurities, keep_tokens, new_token_issuer, new_users
 from ..broker.network.listeners import ListenerConfig
-from ..broker.security.security_protocol import SecurityProtocol
+from ..security.security_protocol import SecurityProtocol
 from .client_security import ClientSecurity
 
 

@@ -29,6 +29,7 @@ LOADED_ON_USE = (
     "fauxka.broker.network.sasl_gate",
     "fauxka.broker.requests.authorization",
     "fauxka.broker.requests.client_quotas",
+    "fauxka.client",
     "joserfc",
     "lz4",
     "prometheus_client",
@@ -39,7 +40,8 @@ LOADED_ON_USE = (
     "uvicorn",
 )
 # Every connection has a principal, and every listener a protocol.
-LOADED_OF_SECURITY = {"fauxka.broker.security.principal", "fauxka.broker.security.security_protocol"}
+LOADED_OF_SECURITY = {"fauxka.broker.security.principal", "fauxka.security.security_protocol"}
+SECURITY_PREFIXES = ("fauxka.broker.security.", "fauxka.security.")
 
 
 def metadata(port: int) -> MetadataResponse:
@@ -132,7 +134,7 @@ def test_packages_that_only_some_requests_need_are_not_loaded_before_clients_can
     loaded = {line.rpartition("|")[2].strip() for line in lines if line.startswith("import time:")}
     assert {"asyncio", "fauxka.broker.lifecycle.server"} <= loaded
     assert [name for name in loaded if name.startswith(LOADED_ON_USE)] == []
-    assert {name for name in loaded if name.startswith("fauxka.broker.security.")} == LOADED_OF_SECURITY
+    assert {name for name in loaded if name.startswith(SECURITY_PREFIXES)} == LOADED_OF_SECURITY
 
 
 def test_level_leaves_out_lower_levels(tmp_path: Path) -> None:

@@ -52,7 +52,9 @@ async def export(control: Control, body: Export) -> Exported:
     def work() -> Path:
         path = Path(body.dir).absolute() if confined is None else confined.resolve(body.dir)
         within = None if confined is None else confined.path
-        log_export.export(str(path), data_folder=None, bootstrap=bootstrap, report=said.append, within=within)
+        log_export.export(
+            str(path), data_folder=None, broker=log_export.BrokerSource(bootstrap), report=said.append, within=within
+        )
         return path
 
     try:

@@ -6,8 +6,6 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from ...storage.checkpoints.properties_file import PROPERTIES_BYTES_MAX, PropertiesError, parse_properties
-from ...storage.file_systems.path_problems import find_path_problem
 from .broker_config import BrokerConfig, has_effect_on_listener, keys_with_effect
 from .config_keys import BROKER_KEYS, LISTENER_PREFIX, find_similar_key
 from .config_types import ConfigError, UnknownConfigKey
@@ -67,22 +65,6 @@ def gather_config(
 def take_listener_entries(entries: dict[str, str]) -> dict[str, str]:
     """Take the keys of single listeners, which begin with listener.name., out of the entries and return them."""
     return {name: entries.pop(name) for name in list(entries) if name.startswith(LISTENER_PREFIX)}
-
-
-def read_properties_file(path: str) -> dict[str, str]:
-    """Return the entries of a properties file. Raises ConfigError."""
-    try:
-        with open(path, "rb") as file:
-            content = file.read(PROPERTIES_BYTES_MAX + 1)
-    except OSError as error:
-        raise ConfigError(find_path_problem(path, error) or f"cannot read {path}: {error.strerror}") from error
-    if len(content) > PROPERTIES_BYTES_MAX:
-        raise ConfigError(f"{path} has more than {PROPERTIES_BYTES_MAX} bytes; is it a properties file?")
-    try:
-        # Java reads properties files as Latin-1, in which every byte is a character.
-        return parse_properties(content.decode("latin-1"))
-    except PropertiesError as error:
-        raise ConfigError(f"{path}: {error}") from error
 
 
 def assignment_of(text: str) -> tuple[str, str]:

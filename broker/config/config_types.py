@@ -6,7 +6,7 @@ import math
 import re
 from enum import IntEnum
 
-from ... import FauxkaError
+from ... import ConfigError as ConfigError
 
 ConfigValue = bool | int | float | str | list[str] | None
 
@@ -14,10 +14,6 @@ ConfigValue = bool | int | float | str | list[str] | None
 INTEGER = r"[+-]?\d+"
 # The numbers that Java's Double.parseDouble accepts: without Python's underscores.
 FLOAT = r"[+-]?(NaN|Infinity|(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?)[fFdD]?"
-
-
-class ConfigError(FauxkaError, ValueError):
-    """A config that Kafka would refuse; the message is Kafka's."""
 
 
 class UnknownConfigKey(ConfigError):

@@ -10,20 +10,22 @@ client must have a certificate, the throw-away one is used, or the handshake is 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from contextlib import closing
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
+from ... import ConfigError
+from ...client.broker_connection import BrokerConnection
+from ...client.client_security import PLAINTEXT, ClientSecurity, ClientTls
+from ...client.errors import BrokerError
 from ...protocol.api_keys import ApiKey
 from ...protocol.messages.api_versions import ApiVersionsRequest, ApiVersionsResponse
-from .blocking_connection import BlockingConnection, ConnectionFailed
-
-if TYPE_CHECKING:
-    from ssl import SSLContext
+from ...security.key_store import PEM, Store
 
 # The response of a broker with every API has about 600 bytes.
 RESPONSE_BYTES_MAX = 64 * 1024
 # The version that every Kafka broker supports.
 VERSION = 0
+# The name of a client's certificate in messages.
+_CERTIFICATE = "client certificate"
 
 
 class UnhealthyError(Exception):
@@ -47,42 +49,31 @@ class HealthAddress(NamedTuple):
 def check_health(address: HealthAddress, timeout_seconds: float) -> None:
     """Raise UnhealthyError unless a broker at that address responds to ApiVersions in time."""
     try:
-        with closing(
-            BlockingConnection(
-                address.host,
-                address.port,
-                timeout_seconds=timeout_seconds,
-                response_bytes_max=RESPONSE_BYTES_MAX,
-                tls=_tls_of(address),
-            )
+        with BrokerConnection(
+            address.host,
+            address.port,
+            timeout_seconds=timeout_seconds,
+            response_bytes_max=RESPONSE_BYTES_MAX,
+            security=_security_of(address),
         ) as connection:
             if address.is_handshake_enough:
                 return
             response = connection.send_request(
                 ApiKey.API_VERSIONS, VERSION, ApiVersionsRequest(), ApiVersionsResponse.read
             )
-    except ConnectionFailed as error:
+    except (BrokerError, ConfigError) as error:
         raise UnhealthyError(str(error)) from error
     if response.error_code != 0:
         raise UnhealthyError(f"{address.host}:{address.port} responds to ApiVersions with error {response.error_code}")
 
 
-def _tls_of(address: HealthAddress) -> SSLContext | None:
-    """Return a context that accepts any certificate; None without TLS. Raises UnhealthyError."""
+def _security_of(address: HealthAddress) -> ClientSecurity:
+    """Return TLS that accepts any certificate; nothing without TLS."""
     if not address.has_tls:
-        return None
-    # Lazy: ssl is not loaded for a listener without TLS.
-    import ssl
-
-    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
-    context.check_hostname = False
-    context.verify_mode = ssl.CERT_NONE
-    if address.client_certificate is not None:
-        try:
-            context.load_cert_chain(address.client_certificate)
-        except (OSError, ValueError) as error:
-            raise UnhealthyError(f"cannot read the certificate {address.client_certificate}: {error}") from error
-    return context
+        return PLAINTEXT
+    file = address.client_certificate
+    key_store = None if file is None else Store(_CERTIFICATE, PEM, file)
+    return ClientSecurity(ClientTls(key_store=key_store, is_verified=False))
 
 
 def check_any_health(addresses: Sequence[HealthAddress], timeout_seconds: float) -> None:

@@ -9,10 +9,10 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from ...security.security_protocol import SecurityProtocol
 from ..config.broker_config import BrokerConfig
 from ..config.config_types import ConfigError
 from ..network.listeners import DEFAULT_PORT, WILDCARD_HOSTS, ListenerConfig
-from ..security.security_protocol import SecurityProtocol
 
 PORT_MAX = 65_535
 # An IPv6 address is in brackets; an empty host means every interface.

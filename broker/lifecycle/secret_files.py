@@ -18,9 +18,9 @@ import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
+from ...security.jaas import JAAS_CONFIG, OAUTHBEARER_MODULE, PLAIN_MODULE, parse_jaas_file
 from ..config.config_types import ConfigError
 from ..config.environment_variables import variable_of
-from ..security.jaas import JAAS_CONFIG, OAUTHBEARER_MODULE, PLAIN_MODULE, parse_jaas_file
 
 SECRETS = Path("/etc/kafka/secrets")
 SECRET_BYTES_MAX = 64 * 1024

@@ -6,10 +6,10 @@ import socket
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from ...security.security_protocol import SecurityProtocol
 from ..config.broker_config import BrokerConfig
 from ..config.config_types import ConfigError
 from ..network.listeners import WILDCARD_HOSTS, ListenerConfig
-from ..security.security_protocol import SecurityProtocol
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -121,11 +121,12 @@ class ListenerSecurities:
         self.tls_dir = self.tls_dir or self._throw_away_folder(hosts_of(listeners))
 
     def _tls_of(self, keys: ListenerKeys, hosts: Sequence[str]) -> ListenerTls:
-        from ..security.listener_security import find_store, tls_settings
+        from ...security.key_store import find_store
+        from ..security.listener_security import tls_settings
         from ..security.tls.listener_tls import ThrowAway, listener_tls
 
         throw_away = None
-        if find_store(keys, "ssl.keystore") is None:
+        if find_store(keys.text, "ssl.keystore") is None:
             self.tls_dir = self.tls_dir or self._throw_away_folder(hosts)
             throw_away = ThrowAway(self.tls_dir, hosts)
         return listener_tls(keys, tls_settings(keys, throw_away), throw_away)

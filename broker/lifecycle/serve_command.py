@@ -13,10 +13,11 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
 
 from ...protocol.compiled_modules import is_compiled
+from ...storage.checkpoints.properties_file import read_properties_file
 from ...storage.producers.emulated_version import EmulatedVersion
 from ..cluster import Cluster
 from ..config.broker_config import BrokerConfig
-from ..config.config_sources import gather_config, read_properties_file
+from ..config.config_sources import gather_config
 from ..config.config_types import ConfigError
 from ..config.environment_variables import own_variable_warnings
 from ..network.listeners import DEFAULT_HOST, ListenerConfig

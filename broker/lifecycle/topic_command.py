@@ -9,10 +9,16 @@ from __future__ import annotations
 import re
 import time
 from base64 import urlsafe_b64encode
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import closing
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 
+from ... import ConfigError
+from ...client.bootstrap import connect_to_first
+from ...client.broker_connection import BrokerConnection
+from ...client.client_security import ClientSecurity
+from ...client.errors import BrokerError, ConnectionFailed
+from ...client.security_properties import parse_client_security
 from ...protocol.api_keys import ApiKey
 from ...protocol.error_codes import ErrorCode
 from ...protocol.messages.create_partitions import (
@@ -39,7 +45,6 @@ from ...protocol.messages.describe_topic_partitions import (
     TopicRequest,
 )
 from ...protocol.messages.metadata import MetadataRequest, MetadataResponse
-from .blocking_connection import BlockingConnection, ConnectionFailed
 
 DEFAULT_PORT = 9092
 # default.api.timeout.ms of Kafka's admin client: how long the command waits for a broker.
@@ -84,34 +89,46 @@ class TopicOptions:
     exclude_internal: bool = False
 
 
-def run(action: str, bootstrap: str, options: TopicOptions, report: Callable[[str], object]) -> None:
+def run(
+    action: str, bootstrap: str, options: TopicOptions, report: Callable[[str], object], properties: Mapping[str, str]
+) -> None:
     """Perform list, create, describe, alter or delete. report takes each line of the output.
 
-    bootstrap: "host:port,host:port". Raises TopicCommandError.
+    bootstrap: "host:port,host:port". properties: of the client, with its security. Raises TopicCommandError.
     """
     try:
-        with closing(connect(bootstrap)) as connection:
+        security = parse_client_security(properties)
+    except ConfigError as error:
+        raise TopicCommandError(str(error)) from error
+    try:
+        with connect(bootstrap, security) as connection:
             for line in ACTIONS[action](connection, options):
                 report(line)
-    except ConnectionFailed as error:
+    except BrokerError as error:
         raise TopicCommandError(f"{FAILED} {error}") from error
 
 
-def connect(bootstrap: str) -> BlockingConnection:
-    """Return a connection to the first broker that accepts one. Raises ConnectionFailed, TopicCommandError."""
+def connect(bootstrap: str, security: ClientSecurity) -> BrokerConnection:
+    """Return a connection to the first broker that accepts one. Waits for a broker that cannot be reached yet.
+
+    Raises ConnectionFailed, AuthenticationFailed, TopicCommandError.
+    """
     addresses = [parse_address(each) for each in bootstrap.split(",") if each.strip()]
     if not addresses:
         raise TopicCommandError("--bootstrap-server: expected HOST:PORT, got nothing")
+    open_connection = partial(
+        BrokerConnection,
+        timeout_seconds=REQUEST_TIMEOUT_SECONDS,
+        response_bytes_max=RESPONSE_BYTES_MAX,
+        security=security,
+    )
     deadline = time.monotonic() + WAIT_SECONDS_MAX
     while True:
-        for host, port in addresses:
-            try:
-                return BlockingConnection(
-                    host, port, timeout_seconds=REQUEST_TIMEOUT_SECONDS, response_bytes_max=RESPONSE_BYTES_MAX
-                )
-            except ConnectionFailed:
-                if time.monotonic() > deadline:
-                    raise
+        try:
+            return connect_to_first(addresses, open_connection)
+        except ConnectionFailed:
+            if time.monotonic() > deadline:
+                raise
         time.sleep(RETRY_SECONDS)
 
 
@@ -125,12 +142,12 @@ def parse_address(text: str) -> tuple[str, int]:
     return host.strip("[]"), int(port)
 
 
-def list_topics(connection: BlockingConnection, options: TopicOptions) -> Iterator[str]:
+def list_topics(connection: BrokerConnection, options: TopicOptions) -> Iterator[str]:
     """Return the matching names, sorted."""
     yield from find_names(connection, options)
 
 
-def create_topic(connection: BlockingConnection, options: TopicOptions) -> Iterator[str]:
+def create_topic(connection: BrokerConnection, options: TopicOptions) -> Iterator[str]:
     """Create a topic. With if_not_exists, a topic that exists is no error."""
     name = topic_of(options)
     if options.replication_factor is not None and not 1 <= options.replication_factor <= REPLICATION_FACTOR_MAX:
@@ -156,7 +173,7 @@ def create_topic(connection: BlockingConnection, options: TopicOptions) -> Itera
     yield f"Created topic {name}."
 
 
-def describe_topics(connection: BlockingConnection, options: TopicOptions) -> Iterator[str]:
+def describe_topics(connection: BrokerConnection, options: TopicOptions) -> Iterator[str]:
     """Return a line for each matching topic, and one for each of its partitions."""
     for name in find_existing(connection, options):
         topic = describe_partitions(connection, name)
@@ -176,7 +193,7 @@ def describe_topics(connection: BlockingConnection, options: TopicOptions) -> It
             )
 
 
-def alter_topics(connection: BlockingConnection, options: TopicOptions) -> Iterator[str]:
+def alter_topics(connection: BrokerConnection, options: TopicOptions) -> Iterator[str]:
     """Add partitions to the matching topics."""
     if options.partitions is None:
         raise TopicCommandError('Missing required argument "[partitions]"')
@@ -193,7 +210,7 @@ def alter_topics(connection: BlockingConnection, options: TopicOptions) -> Itera
     yield from ()
 
 
-def delete_topics(connection: BlockingConnection, options: TopicOptions) -> Iterator[str]:
+def delete_topics(connection: BrokerConnection, options: TopicOptions) -> Iterator[str]:
     """Delete the matching topics."""
     topic_of(options)
     names = find_existing(connection, options)
@@ -204,7 +221,7 @@ def delete_topics(connection: BlockingConnection, options: TopicOptions) -> Iter
     yield from ()
 
 
-ACTIONS: dict[str, Callable[[BlockingConnection, TopicOptions], Iterator[str]]] = {
+ACTIONS: dict[str, Callable[[BrokerConnection, TopicOptions], Iterator[str]]] = {
     "list": list_topics,
     "describe": describe_topics,
     "create": create_topic,
@@ -220,7 +237,7 @@ def topic_of(options: TopicOptions) -> str:
     return options.topic
 
 
-def find_names(connection: BlockingConnection, options: TopicOptions) -> list[str]:
+def find_names(connection: BrokerConnection, options: TopicOptions) -> list[str]:
     """Return the names that match, sorted. A comma separates alternatives. Raises TopicCommandError."""
     request = MetadataRequest(topics=None, allow_auto_topic_creation=False)
     response = connection.send_request(ApiKey.METADATA, METADATA, request, MetadataResponse.read)
@@ -234,7 +251,7 @@ def find_names(connection: BlockingConnection, options: TopicOptions) -> list[st
     return sorted(name for name in names if expression.fullmatch(name))
 
 
-def find_existing(connection: BlockingConnection, options: TopicOptions) -> list[str]:
+def find_existing(connection: BrokerConnection, options: TopicOptions) -> list[str]:
     """Return the names that match; none is an error if a topic was named, unless if_exists is set."""
     names = find_names(connection, options)
     if not names and options.topic is not None and not options.if_exists:
@@ -242,7 +259,7 @@ def find_existing(connection: BlockingConnection, options: TopicOptions) -> list
     return names
 
 
-def describe_partitions(connection: BlockingConnection, name: str) -> DescribeTopicPartitionsResponseTopic:
+def describe_partitions(connection: BrokerConnection, name: str) -> DescribeTopicPartitionsResponseTopic:
     """Return a topic with all its partitions, which the broker sends 2,000 at a time."""
     described: DescribeTopicPartitionsResponseTopic | None = None
     request = DescribeTopicPartitionsRequest(topics=[TopicRequest(name=name)])
@@ -260,7 +277,7 @@ def describe_partitions(connection: BlockingConnection, name: str) -> DescribeTo
         request.cursor = response.next_cursor
 
 
-def changed_configs(connection: BlockingConnection, name: str) -> list[tuple[str, str | None]]:
+def changed_configs(connection: BrokerConnection, name: str) -> list[tuple[str, str | None]]:
     """Return the configs of a topic that are not Kafka's defaults."""
     resource = DescribeConfigsResource(resource_type=TOPIC_RESOURCE, resource_name=name, configuration_keys=None)
     request = DescribeConfigsRequest(resources=[resource])

@@ -6,18 +6,17 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
+from ...security.jaas import JAAS_CONFIG, parse_jaas_users
+from ...security.security_protocol import SecurityProtocol
 from ..config.config_types import ConfigError
-from .jaas import JAAS_CONFIG, parse_jaas_users
 from .listener_keys import ListenerKeys
 from .sasl.mechanisms import ENABLED_BY_DEFAULT, OAUTHBEARER, PLAIN, SUPPORTED, Mechanisms
-from .security_protocol import SecurityProtocol
 from .users import Users
 
 if TYPE_CHECKING:
     from .oauth.bearer_token import TokenValidator
     from .oauth.signed_validator import ClaimRules
     from .oauth.token_issuer import TokenIssuer
-    from .tls.key_store import Store
     from .tls.listener_tls import ListenerTls, ThrowAway
     from .tls.tls_context import TlsSettings
 
@@ -83,35 +82,17 @@ def _reauth_ms(keys: ListenerKeys, mechanism: str) -> int:
         raise ConfigError(f"{REAUTH_MS} of {mechanism}: expected a number of ms, got {text}") from error
 
 
-def find_store(keys: ListenerKeys, kind: str) -> Store | None:
-    """Return the configured key store or trust store, or None. kind: "ssl.keystore" or "ssl.truststore"."""
-    from .tls.key_store import PEM, PEM_KEYS, Store
-
-    type_ = (keys.text(f"{kind}.type") or "").upper()
-    pem = "\n".join(text for key in PEM_KEYS[kind] if (text := keys.text(key)) is not None)
-    location = keys.text(f"{kind}.location")
-    if not pem and location is None:
-        return None
-    return Store(
-        kind,
-        PEM if pem else type_,
-        location,
-        pem or None,
-        keys.text(f"{kind}.password"),
-        keys.text("ssl.key.password"),
-    )
-
-
 def tls_settings(keys: ListenerKeys, throw_away: ThrowAway | None) -> TlsSettings:
     """Return the stores of a listener, and what it demands of its clients. Raises ConfigError.
 
     throw_away: where the certificates are that it has without stores in the keys.
     """
+    from ...security.key_store import find_store
     from .tls.throw_away_ca import key_store_of, trust_store_of
     from .tls.tls_context import CLIENT_AUTH, TlsSettings
 
-    key_store = find_store(keys, "ssl.keystore")
-    trust_store = find_store(keys, "ssl.truststore")
+    key_store = find_store(keys.text, "ssl.keystore")
+    trust_store = find_store(keys.text, "ssl.truststore")
     if throw_away is not None:
         key_store = key_store or key_store_of(throw_away.folder)
         trust_store = trust_store or trust_store_of(throw_away.folder)

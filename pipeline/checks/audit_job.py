@@ -31,10 +31,11 @@ from dataclasses import dataclass, replace
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as f
 
+from ...client.errors import BrokerError
 from ..bad_option import BadOption
 from ..cluster.spark_session import has_data_sources
 from ..decode.views import ViewName, columns_of
-from ..read.broker_connection import BrokerError
+from ..read.connection_options import connection_options
 from ..read.fetch_log import FetchLog
 from ..read.log_frame import read_log
 from ..read.log_splits import open_log
@@ -220,7 +221,13 @@ def audit(spark: SparkSession, request: AuditRequest, counts: DataFrame | None =
     bounds = bounds_frame(spark, known)
     topics = AuditedTopics(parse_options(request.options), frozenset(one.topic for one in known))
     if request.sent is not None and event_id is not None:
-        sent = read_sent(spark, request.sent, topics, is_empty_an_id=request.is_empty_an_id)
+        sent = read_sent(
+            spark,
+            request.sent,
+            topics,
+            is_empty_an_id=request.is_empty_an_id,
+            connection=connection_options(request.options),
+        )
         found = all_findings(found, audit_ledger(records, sent, event_id, with_aborted, bounds))
     if request.journal is not None:
         journal = read_journal(spark, request.journal, request.journal_token, topics)

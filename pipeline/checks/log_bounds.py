@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+from ...client.errors import BrokerError
 from ...storage.checkpoints.checkpoint_files import (
     CLEANER_OFFSET_CHECKPOINT,
     LOG_START_OFFSET_CHECKPOINT,
@@ -21,7 +22,6 @@ from ...storage.log_files import PartitionName
 from ..bad_option import BadOption
 from ..decode.row_source import OFFSET_MAX
 from ..read.broker_configs import topic_configs
-from ..read.broker_connection import BrokerError
 from ..read.fetch_log import FetchLog
 from ..read.file_log import FileLog
 from ..read.log_splits import open_log

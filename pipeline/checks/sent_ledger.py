@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import glob
 import re
+from collections.abc import Mapping
 from pathlib import PurePath
 
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as f
 
+from ...client.errors import BrokerError
 from ..bad_option import BadOption
-from ..read.broker_connection import BrokerError
 from ..read.log_frame import read_log
 from .audited_topics import AuditedTopics
 
@@ -48,21 +49,29 @@ def check_sent(text: str) -> None:
 
 
 def read_sent(
-    spark: SparkSession, text: str, topics: AuditedTopics | None = None, *, is_empty_an_id: bool = False
+    spark: SparkSession,
+    text: str,
+    topics: AuditedTopics | None = None,
+    *,
+    is_empty_an_id: bool = False,
+    connection: Mapping[str, str] | None = None,
 ) -> DataFrame:
     """Return a ledger with the columns of SENT_KINDS, without topic if no line has one. Reads all lines once.
 
     text: a path (.jsonl, .ndjson and .json are JSON lines, any other is parquet), or topic://HOST:PORT/TOPIC.
     topics: lines of other topics are left out, and a line without a topic is of the audited one. is_empty_an_id: an
-    event_id of no characters is one. Raises BadOption with the first line that has no event_id or a partition, offset
-    or ordinal that is not a number, and for lines without a topic in an audit of several.
+    event_id of no characters is one. connection: options for the broker of a topic (connection_options).
+    Raises BadOption with the first line that has no event_id or a partition, offset or ordinal that is not a number,
+    and for lines without a topic in an audit of several.
     """
     form, place = _form_of(text)
     try:
         if form == "parquet":
             lines = _from_table(spark.read.parquet(place), text)
         else:
-            lines = _from_lines(spark.read.text(place) if form == "json" else _lines_of_topic(spark, place))
+            lines = _from_lines(
+                spark.read.text(place) if form == "json" else _lines_of_topic(spark, place, connection or {})
+            )
         return _checked(lines if is_empty_an_id else _without_empty_ids(lines), text, topics)
     except BrokerError as error:
         raise BadOption(f"sent: {error}") from error
@@ -83,11 +92,16 @@ def _form_of(text: str) -> tuple[str, str]:
     return "json" if PurePath(text).suffix in (".jsonl", ".ndjson", ".json") else "parquet", text
 
 
-def _lines_of_topic(spark: SparkSession, text: str) -> DataFrame:
+def _lines_of_topic(spark: SparkSession, text: str, connection: Mapping[str, str]) -> DataFrame:
     found = _TOPIC.fullmatch(text)
     assert found is not None, "_form_of has checked the address"
     # Lines in aborted transactions do not count.
-    place = {"bootstrap": found["bootstrap"], "topics": found["topic"], "isolationLevel": "read_committed"}
+    place = {
+        **connection,
+        "bootstrap": found["bootstrap"],
+        "topics": found["topic"],
+        "isolationLevel": "read_committed",
+    }
     records = read_log(spark, place)
     return records.where(~f.col("is_control")).select(f.col("value").cast("string").alias("value"))
 

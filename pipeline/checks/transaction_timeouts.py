@@ -14,10 +14,11 @@ from typing import TYPE_CHECKING
 
 from pyspark.sql import functions as f
 
+from ...client.errors import BrokerError
 from ...protocol.stored_records.transaction_log_records import TransactionStatus
 from ..bad_option import BadOption
 from ..read.broker_configs import broker_configs
-from ..read.broker_connection import BrokerError
+from ..read.connection_options import connection_options
 from ..read.log_frame import read_log
 from ..read.log_splits import open_log
 from ..read.options import parse_options
@@ -33,7 +34,7 @@ CHECK_INTERVAL_MS = 10_000
 
 TRANSACTION_LOG = "__transaction_state"
 # The options with the place of a log.
-_PLACE_OPTIONS = frozenset({"path", "bootstrap", "timeoutms"})
+_PLACE_OPTIONS = frozenset({"path", "bootstrap"})
 _COLUMNS_READ = ("partition", "offset", "key", "value", "is_control", "damage")
 # The states of an open transaction.
 _OPEN = (TransactionStatus.ONGOING, TransactionStatus.PREPARE_COMMIT, TransactionStatus.PREPARE_ABORT)
@@ -61,6 +62,7 @@ class TransactionTimeouts:
 def read_timeouts(spark: SparkSession, options: Mapping[str, str]) -> TransactionTimeouts:
     """Return the timeouts of a log. What cannot be read has Kafka's default. options: of the data source."""
     place = {name: value for name, value in options.items() if name.lower() in _PLACE_OPTIONS}
+    place |= connection_options(options)
     configs = _configs(place)
     own: DataFrame | None = None
     coordinators = {**place, "topics": TRANSACTION_LOG}

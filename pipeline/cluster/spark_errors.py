@@ -11,7 +11,10 @@ from pyspark.errors import PySparkException
 SPARK_ERRORS: tuple[type[Exception], ...] = (PySparkException, Py4JError, ConnectionError)
 
 # The message of an exception of this package, within Spark's report about a failed worker.
-_OURS = re.compile(r"\b(?:BadOption|BrokerError|RetriableError|DataLossError): (.+)$", re.MULTILINE)
+_OURS = re.compile(
+    r"\b(?:BadOption|BrokerError|ConnectionFailed|AuthenticationFailed|RetriableError|DataLossError): (.+)$",
+    re.MULTILINE,
+)
 # An exception of Java with its message, in a line of its own.
 _JAVA = re.compile(r"^(?:Caused by: |: )?(?:[a-z]\w*\.)+[A-Z][\w$]*: (.+)$", re.MULTILINE)
 # Spark's names of error conditions around a message.

@@ -10,6 +10,7 @@ import click
 from ..bad_option import BadOption
 from ..cluster.spark_jars import installed_series
 from ..cluster.spark_settings import parse_assignments
+from ..command_config import command_config_option
 
 WINDOW_DEFAULT = "1 hour"
 # Each partition costs a task and a few small files in every micro-batch.
@@ -19,6 +20,9 @@ STATE_PARTITIONS_DEFAULT = 4
 @click.command()
 @click.option("--from", "topic", required=True, metavar="TOPIC", help="The topic to read.")
 @click.option("--bootstrap", metavar="HOST:PORT", help="Read the topic from this broker.")
+@click.option(
+    "--command-config", metavar="FILE", help="Properties of Kafka's clients, such as security.protocol, for brokers."
+)
 @click.option("--path", metavar="DIR", help="Read the topic from segment files in this folder.")
 @click.option(
     "--to",
@@ -27,6 +31,11 @@ STATE_PARTITIONS_DEFAULT = 4
     help="The topic to write, or a folder of parquet files if it contains a /.",
 )
 @click.option("--to-bootstrap", metavar="HOST:PORT", help="The broker of the topic of --to.  [default: --bootstrap]")
+@click.option(
+    "--to-command-config",
+    metavar="FILE",
+    help="Properties for the broker of --to; of another cluster.  [default: --command-config]",
+)
 @click.option(
     "--event-id", required=True, metavar="ID", help="The event id of a record: key, header:NAME or json:$.path."
 )
@@ -55,9 +64,11 @@ STATE_PARTITIONS_DEFAULT = 4
 def dedup(
     topic: str,
     bootstrap: str | None,
+    command_config: str | None,
     path: str | None,
     to: str,
     to_bootstrap: str | None,
+    to_command_config: str | None,
     event_id: str,
     empty_id_is_an_id: bool,
     window: str,
@@ -80,14 +91,16 @@ def dedup(
         from .dedup_job import DedupJob
         from .dedup_run import DedupRun, broker_of, run_dedup
 
+        source_config = command_config_option(command_config)
         job = DedupJob(
-            source=source_options(topic, bootstrap, path),
+            source={**source_options(topic, bootstrap, path), **source_config},
             event_id=event_id,
             to=to,
             to_bootstrap=broker_of(to, to_bootstrap or bootstrap),
             window=window,
             checkpoint=checkpoint,
             is_empty_an_id=empty_id_is_an_id,
+            to_connection=command_config_option(to_command_config, "to-command-config") or source_config,
         )
         settings = parse_assignments("conf", assignments)
         if not is_batch:

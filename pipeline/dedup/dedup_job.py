@@ -11,7 +11,7 @@ import os
 import time
 from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from pyspark.errors import AnalysisException
 from pyspark.sql import Column, DataFrame, Observation, SparkSession
@@ -64,6 +64,8 @@ class DedupJob:
     window: str
     checkpoint: str | None
     is_empty_an_id: bool = False
+    # Options for the connections to that broker (connection_options).
+    to_connection: Mapping[str, str] = field(default_factory=dict[str, str], repr=False)
 
     @property
     def identity(self) -> Column:
@@ -78,7 +80,9 @@ class DedupJob:
     @property
     def target(self) -> Mapping[str, str] | None:
         """The options of the data source for the target topic; None if the target is a path."""
-        return None if self.to_bootstrap is None else {"bootstrap": self.to_bootstrap, "topics": self.to}
+        if self.to_bootstrap is None:
+            return None
+        return {**self.to_connection, "bootstrap": self.to_bootstrap, "topics": self.to}
 
     @property
     def checkpoint_path(self) -> str:
@@ -122,11 +126,11 @@ def run_batch(spark: SparkSession, job: DedupJob) -> DedupCounts:
     read, kept = Observation(_READ), Observation(_KEPT)
     records = read_log(spark, job.source).observe(read, *job.counts)
     copies = first_copies(records, job.identity).observe(kept, f.count(f.lit(1)).alias(_KEPT))
-    if job.to_bootstrap is None:
+    if job.target is None:
         write_new_folder(copies, job.to)
     else:
         with kafka_v2_sink(spark):
-            write_to_topic(copies, job.to_bootstrap, job.to)
+            write_to_topic(copies, job.target)
     return counts_in(read.get, kept.get)
 
 
@@ -222,10 +226,10 @@ def description_of(job: DedupJob) -> dict[str, str]:
 
 def sink_of(spark: SparkSession, job: DedupJob) -> Sink:
     """Return the sink of a stream."""
-    if job.to_bootstrap is None:
+    if job.target is None:
         return ParquetSink(job.to.rstrip("/"))
     mark_path = f"{job.checkpoint_path}/{MARK_IN_CHECKPOINT}"
-    return TopicSink(spark, job.to_bootstrap, job.to, job.identity, mark_path)
+    return TopicSink(spark, job.target, job.identity, mark_path)
 
 
 class StreamTally:

@@ -11,11 +11,12 @@ from functools import partial
 import click
 from pyspark.sql import SparkSession
 
+from ...client.errors import BrokerError
 from ..bad_option import BadOption
 from ..checks.event_id import check_event_id
 from ..cluster.spark_log import logged_session
 from ..cluster.spark_session import start_session
-from ..read.broker_connection import BrokerError
+from ..read.java_client import java_options
 from ..read.log_identity import identity_of
 from ..read.log_splits import open_log
 from ..read.options import parse_options
@@ -78,6 +79,7 @@ def check_job(job: DedupJob, *, is_batch: bool) -> None:
     open_log(source).ends()
     if job.target is not None:
         target = parse_options(job.target)
+        java_options(job.target)
         open_log(target).ends()
         # A broker has several names, so the addresses need not be equal.
         if identity_of(target).shares_topic(identity_of(source)):

@@ -11,13 +11,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Protocol
 
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as f
 
 from ..read.fetch_log import FetchLog
+from ..read.java_client import java_options
 from ..read.log_frame import read_log
 from ..read.options import parse_options
 from .dedup import EVENT_ID, with_event_ids
@@ -56,11 +57,13 @@ class TopicMark:
 
 @dataclass(frozen=True, slots=True)
 class TopicSink:
-    """A topic, written with Spark's format kafka. Records of a source partition keep their order."""
+    """A topic, written with Spark's format kafka. Records of a source partition keep their order.
+
+    target: the options of the data source for the topic.
+    """
 
     spark: SparkSession
-    bootstrap: str
-    topic: str
+    target: Mapping[str, str] = field(repr=False)
     event_id: Column
     mark_path: str
 
@@ -71,19 +74,15 @@ class TopicSink:
             kept = kept.join(self._written_since(mark), EVENT_ID, "left_anti")
         else:
             self._set_mark(TopicMark(batch_number, self.ends()))
-        write_to_topic(kept, self.bootstrap, self.topic)
+        write_to_topic(kept, self.target)
 
     def ends(self) -> dict[str, dict[str, int]]:
         """Return the present end offsets of the topic. Raises BadOption if it does not exist."""
-        offsets = FetchLog(parse_options(self._source)).ends()
-        return {self.topic: {str(name.partition): offset for name, offset in sorted(offsets.items())}}
-
-    @property
-    def _source(self) -> Mapping[str, str]:
-        return {"bootstrap": self.bootstrap, "topics": self.topic}
+        offsets = FetchLog(parse_options(self.target)).ends()
+        return {self.target["topics"]: {str(name.partition): offset for name, offset in sorted(offsets.items())}}
 
     def _written_since(self, mark: TopicMark) -> DataFrame:
-        rows = read_log(self.spark, {**self._source, "startingOffsets": json.dumps(mark.ends)})
+        rows = read_log(self.spark, {**self.target, "startingOffsets": json.dumps(mark.ends)})
         return with_event_ids(rows, self.event_id).where(f.col(EVENT_ID).isNotNull()).select(EVENT_ID).distinct()
 
     def _find_mark(self) -> TopicMark | None:
@@ -98,9 +97,17 @@ class TopicSink:
         write_text(self.spark, self.mark_path, json.dumps({"batch": mark.batch_number, "ends": mark.ends}))
 
 
-def write_to_topic(kept: DataFrame, bootstrap: str, topic: str) -> None:
-    """Append records with key, value and headers to a topic. The producer chooses partitions by key."""
+def write_to_topic(kept: DataFrame, target: Mapping[str, str]) -> None:
+    """Append records with key, value and headers to a topic. The producer chooses partitions by key.
+
+    target: the options of the data source for the topic. Raises BadOption.
+    """
     ordered = kept.repartition("topic", "partition").sortWithinPartitions("topic", "partition", "offset")
-    rows = ordered.select(f.lit(topic).alias("topic"), "key", "value", "headers")
-    options = {"kafka.bootstrap.servers": bootstrap, "kafka.acks": "all", "kafka.enable.idempotence": "true"}
+    rows = ordered.select(f.lit(target["topics"]).alias("topic"), "key", "value", "headers")
+    options = {
+        "kafka.bootstrap.servers": target["bootstrap"],
+        "kafka.acks": "all",
+        "kafka.enable.idempotence": "true",
+        **java_options(target),
+    }
     rows.write.format("kafka").mode("append").options(**options).save()

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from ...client.broker_connection import BrokerConnection
+from ...client.errors import BrokerError
 from ...protocol.api_keys import ApiKey
 from ...protocol.messages.describe_configs import (
     DescribeConfigsRequest,
     DescribeConfigsResource,
     DescribeConfigsResponse,
 )
-from .broker_connection import BrokerConnection, BrokerError
-from .broker_topics import connect, read_metadata
+from .broker_topics import connect, connect_to, read_metadata
 from .options import LogOptions
 
 # Resource types of a DescribeConfigs request.
@@ -33,7 +34,7 @@ def broker_configs(options: LogOptions, keys: Sequence[str]) -> dict[str, str | 
         raise BrokerError("the metadata has no brokers")
     # A broker describes only itself.
     broker = metadata.brokers[0]
-    with BrokerConnection(broker.host, broker.port, options.timeout_ms) as connection:
+    with connect_to((broker.host, broker.port), options) as connection:
         return _describe(connection, _BROKER, [str(broker.node_id)], keys).get(str(broker.node_id), {})
 
 

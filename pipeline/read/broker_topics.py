@@ -6,6 +6,10 @@ import time
 from collections.abc import Callable, Iterable
 from typing import TypeVar
 
+from ...client.bootstrap import Address, connect_to_first
+from ...client.broker_connection import BrokerConnection
+from ...client.errors import BrokerError
+from ...client.sasl_session import error_name
 from ...protocol.api_keys import ApiKey
 from ...protocol.error_codes import ErrorCode
 from ...protocol.messages.list_offsets import (
@@ -17,7 +21,6 @@ from ...protocol.messages.list_offsets import (
 from ...protocol.messages.metadata import MetadataRequest, MetadataRequestTopic, MetadataResponse
 from ...storage.log_files import PartitionName
 from ..bad_option import BadOption
-from .broker_connection import BrokerConnection, BrokerError, error_name
 from .options import LogOptions
 
 # Retries while leaders move or a broker starts.
@@ -37,7 +40,7 @@ _RETRIABLE_ERRORS = frozenset(
 )
 
 Offsets = dict[PartitionName, int]
-Leaders = dict[PartitionName, tuple[str, int]]
+Leaders = dict[PartitionName, Address]
 Result = TypeVar("Result")
 
 
@@ -63,15 +66,27 @@ def check_error(code: int, what: str) -> None:
 
 
 def connect(options: LogOptions) -> BrokerConnection:
-    """Return a connection to the first broker of the option bootstrap that accepts it. Raises BrokerError."""
-    failure: BrokerError | None = None
-    for host, port in options.bootstrap:
+    """Return a connection to the first broker of the option bootstrap that responds.
+
+    Raises BrokerError; AuthenticationFailed of the first broker that refuses the login.
+    """
+
+    def connect_and_ask(host: str, port: int) -> BrokerConnection:
+        connection = connect_to((host, port), options)
         try:
-            return BrokerConnection(host, port, options.timeout_ms)
-        except BrokerError as error:
-            failure = error
-    assert failure is not None, "bootstrap is not empty"
-    raise failure
+            # Only a broker responds to it.
+            connection.fetch_versions()
+        except BaseException:
+            connection.close()
+            raise
+        return connection
+
+    return connect_to_first(options.bootstrap, connect_and_ask)
+
+
+def connect_to(address: Address, options: LogOptions) -> BrokerConnection:
+    """Return a connection to a broker of the cluster. Raises BrokerError."""
+    return BrokerConnection(*address, timeout_seconds=options.timeout_ms / 1000, security=options.security)
 
 
 def read_metadata(connection: BrokerConnection, topics: Iterable[str] | None) -> MetadataResponse:
@@ -123,7 +138,7 @@ def list_offsets(options: LogOptions, leaders: Leaders, timestamp: int) -> Offse
             isolation_level=options.isolation_level,
             topics=[ListOffsetsTopic(name=name, partitions=partitions[name]) for name in partitions],
         )
-        with BrokerConnection(*leader, options.timeout_ms) as connection:
+        with connect_to(leader, options) as connection:
             response = connection.send(ApiKey.LIST_OFFSETS, request, ListOffsetsResponse.read)
         for topic in response.topics:
             for found in topic.partitions:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from functools import partial
 
+from ...client.client_security import PLAINTEXT
 from .broker_topics import Leaders, Offsets, find_leaders, list_offsets, retry
 from .fetch_splits import FetchSplit
 from .options import EARLIEST, LATEST, LogOptions, OffsetChoice
@@ -40,10 +41,11 @@ class FetchLog:
         return {name: offset for name, offset in stable.items() if offset < watermarks[name]}
 
     def splits_between(self, starts: Offsets, ends: Offsets) -> list[FetchSplit]:
-        """Return the splits from starts to ends. A partition without a start begins at offset 0."""
+        """Return the splits from starts to ends, without security. A partition without a start begins at offset 0."""
         size = self._options.split_records
+        options = replace(self._options, security=PLAINTEXT)
         return [
-            FetchSplit(self._options, *name, at, min(at + size, end), is_first=at == starts.get(name, 0))
+            FetchSplit(options, *name, at, min(at + size, end), is_first=at == starts.get(name, 0))
             for name, end in sorted(ends.items())
             for at in range(starts.get(name, 0), end, size)
         ]

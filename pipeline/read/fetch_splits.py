@@ -7,6 +7,9 @@ from dataclasses import dataclass, replace
 
 import pyarrow as pa
 
+from ...client.broker_connection import BrokerConnection
+from ...client.client_security import ClientSecurity
+from ...client.errors import AuthenticationFailed, BrokerError
 from ...protocol.api_keys import ApiKey
 from ...protocol.error_codes import ErrorCode
 from ...protocol.messages.fetch import FetchPartition, FetchRequest, FetchResponse, FetchTopic, PartitionData
@@ -14,8 +17,7 @@ from ...storage.log_files import PartitionName
 from ..decode.batch_table import BatchTable, read_batches
 from ..decode.decoder import Decoder
 from ..decode.row_source import RowSource
-from .broker_connection import BrokerConnection, BrokerError
-from .broker_topics import RetriableError, check_error, find_leaders, list_offsets, retry
+from .broker_topics import RetriableError, check_error, connect_to, find_leaders, list_offsets, retry
 from .committed import AbortedTransaction, remove_aborted
 from .options import EARLIEST, LogOptions
 
@@ -27,7 +29,10 @@ _FETCH_WAIT_MS = 500
 
 @dataclass(frozen=True, slots=True)
 class FetchSplit:
-    """A range of offsets for one task. is_first: includes a batch that begins before start and reaches it."""
+    """A range of offsets for one task. is_first: includes a batch that begins before start and reaches it.
+
+    A planned split has no security, because there can be many, and passwords and certificates are in it.
+    """
 
     options: LogOptions
     topic: str
@@ -35,6 +40,10 @@ class FetchSplit:
     start: int
     end: int
     is_first: bool
+
+    def secured_by(self, security: ClientSecurity) -> FetchSplit:
+        """Return the split with the security of its connections."""
+        return replace(self, options=replace(self.options, security=security))
 
     def read(self, decoder: Decoder) -> Iterator[pa.RecordBatch]:
         """Yield the rows of the range. Raises BrokerError, DataLossError."""
@@ -85,6 +94,8 @@ class _Leader:
             if data.error_code == ErrorCode.OFFSET_OUT_OF_RANGE:
                 return self._handle_out_of_range(offset)
             check_error(data.error_code, self._name)
+        except AuthenticationFailed:
+            raise
         except BrokerError as error:
             # The connection broke or leadership moved; the retry finds the leader again.
             self._disconnect()
@@ -108,7 +119,7 @@ class _Leader:
     def _send_fetch(self, offset: int) -> PartitionData:
         split = self._split
         if self._connection is None:
-            self._connection = BrokerConnection(*self._leader(), split.options.timeout_ms)
+            self._connection = connect_to(self._leader(), split.options)
         partition = FetchPartition(partition=split.partition, fetch_offset=offset, partition_max_bytes=_FETCH_BYTES_MAX)
         request = FetchRequest(
             max_wait_ms=_FETCH_WAIT_MS,
@@ -149,7 +160,7 @@ class _Leader:
 
     def _disconnect(self) -> None:
         if self._connection is not None:
-            self._connection.__exit__(None, None, None)
+            self._connection.close()
             self._connection = None
 
 

@@ -8,9 +8,10 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
 
+from ...client.client_security import PLAINTEXT, ClientSecurity
 from ..decode.decoder import Decoder
 from ..decode.views import Column, check_columns, columns_of
-from .log_splits import Split, open_log
+from .log_splits import Split, open_log, read_split
 from .options import parse_options
 from .worker_process import freeze_imported_objects
 
@@ -34,11 +35,16 @@ def read_log(spark: SparkSession, options: Mapping[str, str], columns: Iterable[
         # One task a split.
         frame = spark.createDataFrame(spark.sparkContext.parallelize(splits, len(splits)), _SPLIT_SCHEMA)
     schema = ", ".join(f"{column.name} {column.kind}" for column in view_columns)
-    return frame.mapInArrow(decode_splits(Decoder(checked.view, view_columns)), schema)
+    return frame.mapInArrow(decode_splits(Decoder(checked.view, view_columns), checked.security), schema)
 
 
-def decode_splits(decoder: Decoder) -> Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
-    """Return a function for mapInArrow that decodes the pickled splits in the column `split`."""
+def decode_splits(
+    decoder: Decoder, security: ClientSecurity = PLAINTEXT
+) -> Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
+    """Return a function for mapInArrow that decodes the pickled splits in the column `split`.
+
+    security: of the connections to a broker.
+    """
 
     def decode(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         freeze_imported_objects()
@@ -46,6 +52,6 @@ def decode_splits(decoder: Decoder) -> Callable[[Iterable[pa.RecordBatch]], Iter
             contents: list[bytes] = batch.to_pydict()["split"]
             for content in contents:
                 split: Split = pickle.loads(content)
-                yield from split.read(decoder)
+                yield from read_split(split, decoder, security)
 
     return decode

@@ -16,13 +16,14 @@ import pyarrow as pa
 from pyspark.sql.datasource import DataSource, DataSourceReader, DataSourceStreamReader, InputPartition
 from pyspark.sql.types import StructType
 
+from ...client.client_security import ClientSecurity
 from ...storage.log_files import PartitionName
 from ..bad_option import BadOption
 from ..decode.decoder import Decoder
 from ..decode.views import Column, check_columns, schema_of
 from .fetch_log import FetchLog
 from .file_log import FileLog, Place
-from .log_splits import Split, open_log
+from .log_splits import Split, open_log, read_split
 from .options import LogOptions, parse_options
 from .worker_process import freeze_imported_objects
 
@@ -69,11 +70,11 @@ class LogPartition(InputPartition):
     split: Split
 
 
-def _rows(decoder: Decoder, partition: InputPartition) -> Iterator[pa.RecordBatch]:
+def _rows(decoder: Decoder, security: ClientSecurity, partition: InputPartition) -> Iterator[pa.RecordBatch]:
     freeze_imported_objects()
     # For a source without partitions Spark calls read with an empty one.
     if isinstance(partition, LogPartition):
-        yield from partition.split.read(decoder)
+        yield from read_split(partition.split, decoder, security)
 
 
 class LogReader(DataSourceReader):
@@ -90,7 +91,7 @@ class LogReader(DataSourceReader):
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
         """Yield the rows of a split, in a task."""
-        return _rows(self._decoder, partition)
+        return _rows(self._decoder, self._options.security, partition)
 
 
 class LogStreamReader(DataSourceStreamReader):
@@ -121,7 +122,7 @@ class LogStreamReader(DataSourceStreamReader):
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
         """Yield the rows of a split, in a task."""
-        return _rows(self._decoder, partition)
+        return _rows(self._decoder, self._options.security, partition)
 
 
 def _stream_offset(ends: Mapping[PartitionName, Place | int]) -> StreamOffset:

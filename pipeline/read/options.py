@@ -8,9 +8,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import cast
 
+from ...client.client_security import PLAINTEXT, ClientSecurity
 from ..bad_option import BadOption
 from ..decode.row_source import OFFSET_MAX
 from ..decode.views import ViewName
+from .connection_options import COMMAND_CONFIG, KAFKA_PREFIX, parse_security
 
 # The special timestamps of ListOffsets; also accepted as offsets in JSON.
 EARLIEST = -2
@@ -42,6 +44,7 @@ OPTION_NAMES = (
     "splitRecords",
     "failOnDataLoss",
     "timeoutMs",
+    COMMAND_CONFIG,
 )
 
 
@@ -73,6 +76,7 @@ class LogOptions:
     split_records: int
     is_loss_failure: bool
     timeout_ms: int
+    security: ClientSecurity = PLAINTEXT
 
     @property
     def isolation_level(self) -> int:
@@ -92,9 +96,10 @@ def parse_options(given: Mapping[str, str]) -> LogOptions:
     """Parse the options of a data source; names are case-insensitive. Raises BadOption."""
     options = {name.lower(): value for name, value in given.items()}
     known = {name.lower() for name in OPTION_NAMES}
-    unknown = sorted(name for name in given if name.lower() not in known)
+    unknown = sorted(name for name in options.keys() - known if not name.startswith(KAFKA_PREFIX))
     if unknown:
-        raise BadOption(f"option {unknown[0]} is not known; known options are {', '.join(OPTION_NAMES)}")
+        name = next(name for name in given if name.lower() == unknown[0])
+        raise BadOption(f"option {name} is not known; known options are {', '.join(OPTION_NAMES)} and {KAFKA_PREFIX}*")
     path, bootstrap = options.get("path"), options.get("bootstrap")
     if (path is None) == (bootstrap is None):
         raise BadOption("set exactly one of the options path (segment files) and bootstrap (a broker's host:port)")
@@ -117,6 +122,7 @@ def parse_options(given: Mapping[str, str]) -> LogOptions:
         split_records=_number("splitRecords", options, SPLIT_RECORDS_DEFAULT, 1),
         is_loss_failure=_flag("failOnDataLoss", options.get("failondataloss", "true")),
         timeout_ms=_number("timeoutMs", options, TIMEOUT_MS_DEFAULT, 1),
+        security=parse_security(options),
     )
 
 

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, cast
 
 from ...broker.config.broker_config import BrokerConfig
 from ...broker.security.principal import Principal
-from ...broker.security.security_protocol import SecurityProtocol
 from ...broker.security.tls.listener_tls import CertificateKind
 from ...broker.security.tls.throw_away_ca import CA_FILE
+from ...security.security_protocol import SecurityProtocol
 from ...testing import Broker
 from ...testing.secured_listener import SecuredListener
 from ..clients.login import OAUTHBEARER, Login

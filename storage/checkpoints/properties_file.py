@@ -10,6 +10,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from ... import ConfigError
+from ..file_systems.path_problems import find_path_problem
+
 WHITE_SPACE = " \t\f"
 LINE_END = re.compile(r"\r\n|\r|\n")
 ESCAPE = re.compile(r"\\(u[0-9a-fA-F]{4}|u|[\s\S]|$)")
@@ -23,6 +26,22 @@ PROPERTIES_BYTES_MAX = 1024 * 1024
 
 class PropertiesError(ValueError):
     """The file is not in properties syntax."""
+
+
+def read_properties_file(path: str) -> dict[str, str]:
+    """Return the entries of a properties file. Raises ConfigError."""
+    try:
+        with open(path, "rb") as file:
+            content = file.read(PROPERTIES_BYTES_MAX + 1)
+    except OSError as error:
+        raise ConfigError(find_path_problem(path, error) or f"cannot read {path}: {error.strerror}") from error
+    if len(content) > PROPERTIES_BYTES_MAX:
+        raise ConfigError(f"{path} has more than {PROPERTIES_BYTES_MAX} bytes; is it a properties file?")
+    try:
+        # Java reads properties files as Latin-1, in which every byte is a character.
+        return parse_properties(content.decode("latin-1"))
+    except PropertiesError as error:
+        raise ConfigError(f"{path}: {error}") from error
 
 
 def parse_properties(text: str) -> dict[str, str]:

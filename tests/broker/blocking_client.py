@@ -4,7 +4,7 @@ import time
 from collections.abc import Callable, Mapping
 from typing import Self, TypeVar
 
-from fauxka.broker.lifecycle.blocking_connection import BlockingConnection
+from fauxka.client.broker_connection import BrokerConnection
 from fauxka.protocol.api_keys import ApiKey
 from fauxka.protocol.batches.records import BatchOptions, Record, build_batch, decode_batch
 from fauxka.protocol.batches.whole_batches import split_batches
@@ -66,7 +66,7 @@ class BlockingClient:
 
     def __init__(self, bootstrap: str) -> None:
         host, _, port = bootstrap.rpartition(":")
-        self._connection = BlockingConnection(
+        self._connection = BrokerConnection(
             host, int(port), timeout_seconds=TIMEOUT_SECONDS, response_bytes_max=ANSWER_BYTES_MAX
         )
 

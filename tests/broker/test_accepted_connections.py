@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from fauxka.broker.runtime.event_loop import new_event_loop
-from fauxka.broker.security.security_protocol import SecurityProtocol
+from fauxka.security.security_protocol import SecurityProtocol
 
 from .running_node import Node, wait_until
 from .security.secured_broker import secured_broker

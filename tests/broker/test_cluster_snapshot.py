@@ -9,9 +9,9 @@ import pytest
 
 from fauxka.broker.coordinators.group.group import OffsetCommitter
 from fauxka.broker.coordinators.group.group_offsets import OffsetToCommit
-from fauxka.broker.lifecycle.blocking_connection import ConnectionFailed
 from fauxka.broker.lifecycle.cluster_snapshot import SnapshotError
 from fauxka.broker.replica.producer_faults import ProducerChange, change_producer, known_producers
+from fauxka.client.errors import ConnectionFailed
 from fauxka.protocol.error_codes import ErrorCode
 
 from ..storage.logs import records_in

@@ -9,8 +9,8 @@ from random import Random
 
 import pytest
 
-from fauxka.broker.lifecycle.blocking_connection import ConnectionFailed
 from fauxka.broker.lifecycle.crash_restart import LogEndOffsets, SnapshotFault
+from fauxka.client.errors import ConnectionFailed
 from fauxka.protocol.error_codes import ErrorCode
 from fauxka.storage.file_systems.memory_file_system import MemoryFileSystem
 from fauxka.storage.log_config import LogConfig

@@ -10,7 +10,7 @@ import pytest
 from fauxka.broker.cluster import Cluster
 from fauxka.broker.config.broker_config import BrokerConfig
 from fauxka.broker.handlers.cluster.update_features import HASHED_CHARACTERS_MAX, updates_of
-from fauxka.broker.lifecycle.blocking_connection import BlockingConnection
+from fauxka.client.broker_connection import BrokerConnection
 from fauxka.protocol.api_keys import ApiKey
 from fauxka.protocol.error_codes import ErrorCode, KafkaError
 from fauxka.protocol.messages.api_versions import ApiVersionsRequest, ApiVersionsResponse
@@ -29,9 +29,9 @@ def node(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Node]:
         yield node
 
 
-def connect(node: Node) -> BlockingConnection:
+def connect(node: Node) -> BrokerConnection:
     host, port = node.address.rsplit(":", 1)
-    return BlockingConnection(host, int(port), timeout_seconds=20.0, response_bytes_max=1_000_000)
+    return BrokerConnection(host, int(port), timeout_seconds=20.0, response_bytes_max=1_000_000)
 
 
 def update(node: Node, level: int, *, feature: str = TRANSACTION_VERSION, upgrade_type: int = DOWNGRADE) -> int:

@@ -7,7 +7,7 @@ from typing import NamedTuple, TypeVar
 import pytest
 
 from fauxka.broker.isolation import Isolation
-from fauxka.broker.lifecycle.blocking_connection import ConnectionFailed
+from fauxka.client.errors import ConnectionFailed
 from fauxka.protocol.api_keys import ApiKey
 from fauxka.protocol.client_requests import RequestMessage
 from fauxka.protocol.error_codes import ErrorCode

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from fauxka.broker.lifecycle.blocking_connection import BlockingConnection
 from fauxka.broker.replica.producer_faults import known_producers
+from fauxka.client.broker_connection import BrokerConnection
 from fauxka.protocol.api_keys import ApiKey
 from fauxka.protocol.messages.join_group import JoinGroupRequest, JoinGroupRequestProtocol, JoinGroupResponse
 from fauxka.protocol.messages.offset_commit import (
@@ -35,7 +35,7 @@ def node(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Node]:
             client.create_topic("events", 100)
             client.produce("events", batch(b"1", producer_id=5, sequence=0))
         host, _, port = node.address.rpartition(":")
-        with closing(BlockingConnection(host, int(port), timeout_seconds=10, response_bytes_max=1 << 16)) as connection:
+        with closing(BrokerConnection(host, int(port), timeout_seconds=10, response_bytes_max=1 << 16)) as connection:
             assert connection.send_request(ApiKey.JOIN_GROUP, 3, join_request(), JoinGroupResponse.read).error_code == 0
             answer = connection.send_request(ApiKey.OFFSET_COMMIT, 7, commit_request(), OffsetCommitResponse.read)
             assert answer.topics[0].partitions[0].error_code == 0

@@ -12,7 +12,7 @@ from fauxka.broker.lifecycle.listener_options import (
     select_listeners,
 )
 from fauxka.broker.network.listeners import ListenerConfig
-from fauxka.broker.security.security_protocol import SecurityProtocol
+from fauxka.security.security_protocol import SecurityProtocol
 
 DEFAULTS = BrokerConfig.from_entries({})
 

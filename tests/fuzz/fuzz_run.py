@@ -18,8 +18,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from random import Random
 
-from fauxka.broker.lifecycle.blocking_connection import BlockingConnection, ConnectionFailed
 from fauxka.broker.runtime.event_loop import new_event_loop
+from fauxka.client.broker_connection import BrokerConnection
+from fauxka.client.errors import ConnectionFailed
 from fauxka.protocol.api_keys import ApiKey
 from fauxka.protocol.messages.join_group import JoinGroupRequest, JoinGroupRequestProtocol, JoinGroupResponse
 
@@ -278,7 +279,7 @@ def create_world(address: str) -> World:
 def _join(address: str) -> str:
     """Return the id of a new member; it leaves when the group rebalances without it."""
     host, _, port = address.rpartition(":")
-    connection = BlockingConnection(host, int(port), timeout_seconds=JOIN_SECONDS_MAX, response_bytes_max=1 << 16)
+    connection = BrokerConnection(host, int(port), timeout_seconds=JOIN_SECONDS_MAX, response_bytes_max=1 << 16)
     request = JoinGroupRequest(
         group_id="classic",
         session_timeout_ms=300_000,

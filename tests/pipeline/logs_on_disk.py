@@ -3,11 +3,12 @@
 from pathlib import Path
 from struct import pack
 
+from fauxka.client.client_security import PLAINTEXT, ClientSecurity
 from fauxka.pipeline.decode.decoder import Decoder
 from fauxka.pipeline.decode.views import Column, ViewName, columns_of
 from fauxka.pipeline.read.fetch_splits import FetchSplit
 from fauxka.pipeline.read.file_splits import FileSplit
-from fauxka.pipeline.read.log_splits import open_log
+from fauxka.pipeline.read.log_splits import open_log, read_split
 from fauxka.pipeline.read.options import LogOptions, parse_options
 from fauxka.protocol.batches import records
 from fauxka.protocol.batches.record_batch import parse_header
@@ -49,13 +50,20 @@ def options_of(**options: object) -> LogOptions:
     return parse_options({name: str(value) for name, value in options.items()})
 
 
-def rows_of(splits: list[FileSplit] | list[FetchSplit], view: ViewName = "records") -> list[Row]:
+def rows_of(
+    splits: list[FileSplit] | list[FetchSplit], view: ViewName = "records", security: ClientSecurity = PLAINTEXT
+) -> list[Row]:
     """Return the rows of splits in order, timestamps in milliseconds."""
     columns = [Column(column.name, replace_kind(column.kind)) for column in columns_of(view)]
-    return [row for split in splits for part in split.read(Decoder(view, columns)) for row in part.to_pylist()]
+    return [
+        row
+        for split in splits
+        for part in read_split(split, Decoder(view, columns), security)
+        for row in part.to_pylist()
+    ]
 
 
 def read(**options: object) -> list[Row]:
     """Return the rows of the log that the options select."""
     parsed = options_of(**options)
-    return rows_of(open_log(parsed).splits(), parsed.view)
+    return rows_of(open_log(parsed).splits(), parsed.view, parsed.security)

@@ -7,8 +7,9 @@ from pathlib import Path
 import pytest
 from confluent_kafka import Producer
 
+from fauxka.client.broker_connection import BrokerConnection
+from fauxka.client.errors import BrokerError
 from fauxka.pipeline.bad_option import BadOption
-from fauxka.pipeline.read.broker_connection import BrokerConnection, BrokerError
 from fauxka.pipeline.read.fetch_log import FetchLog
 from fauxka.pipeline.read.fetch_splits import DataLossError
 from fauxka.pipeline.read.log_splits import open_log
@@ -151,6 +152,6 @@ def delete_records_before(broker: Broker, offset: int) -> None:
         timeout_ms=5000,
     )
     host, port = broker.bootstrap_servers.split(":")
-    with BrokerConnection(host, int(port), 5000) as connection:
+    with BrokerConnection(host, int(port), timeout_seconds=5.0) as connection:
         response = connection.send(ApiKey.DELETE_RECORDS, request, DeleteRecordsResponse.read)
     assert response.topics[0].partitions[0].low_watermark == offset

@@ -139,7 +139,7 @@ def test_damage_is_a_row_and_does_not_fail_the_job(source: SparkSession, tmp_pat
     [
         ({"path": "/nowhere"}, "BadOption: path: there is no /nowhere"),
         ({"path": str(GOLDEN), "view": "rows"}, "BadOption: view: must be records or batches, not rows"),
-        ({"bootstrap": "127.0.0.1:1"}, "BrokerError: broker 127.0.0.1:1: no connection: Connection refused"),
+        ({"bootstrap": "127.0.0.1:1"}, "ConnectionFailed: broker 127.0.0.1:1: no connection: Connection refused"),
     ],
 )
 def test_a_bad_option_is_one_line(source: SparkSession, options: dict[str, str], words: str) -> None:

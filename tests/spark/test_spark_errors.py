@@ -10,7 +10,7 @@ pytestmark = pytest.mark.spark
 OF_A_WORKER = """Job aborted due to stage failure: Task 0 in stage 1.0 failed 1 times, most recent failure:
 org.apache.spark.api.python.PythonException: Traceback (most recent call last):
   File "worker.py", line 1, in read
-fauxka.pipeline.read.broker_connection.BrokerError: broker 127.0.0.1:9: no connection: Connection refused
+fauxka.client.errors.ConnectionFailed: broker 127.0.0.1:9: no connection: Connection refused
 """
 OF_JAVA = """An error occurred while calling o64.collectToPython.
 : org.apache.spark.SparkException: Job aborted due to stage failure: Task 0 in stage 0.0 failed

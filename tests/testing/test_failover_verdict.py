@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from fauxka.broker.lifecycle.blocking_connection import ConnectionFailed
+from fauxka.client.errors import ConnectionFailed
 from fauxka.protocol.error_codes import ErrorCode
 from fauxka.protocol.messages.produce import PartitionProduceResponse
 from fauxka.testing import Broker

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from fauxka.broker.lifecycle.blocking_connection import ConnectionFailed
+from fauxka.client.errors import ConnectionFailed
 from fauxka.protocol.api_keys import ApiKey
 from fauxka.protocol.error_codes import ErrorCode
 from fauxka.protocol.messages.fetch import FetchPartition, FetchRequest, FetchResponse, FetchTopic

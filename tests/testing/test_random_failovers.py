@@ -18,9 +18,9 @@ import pytest
 
 from fauxka.admin.operations.topic_logs import ClusterLogs
 from fauxka.broker.isolation import Surroundings
-from fauxka.broker.lifecycle.blocking_connection import ConnectionFailed
 from fauxka.broker.lifecycle.cluster_server import NodeState
 from fauxka.broker.node import Node
+from fauxka.client.errors import ConnectionFailed
 from fauxka.protocol.batches.records import decode_batch
 from fauxka.protocol.batches.whole_batches import split_batches
 from fauxka.protocol.error_codes import ErrorCode

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 
+from .... import ConfigError
 from ....storage.corrupt_file import CorruptFileError
 from ...runtime.clock import AdjustableClock
-from ..blocking_connection import ConnectionFailed
 from ..data_directory import DataDirectoryError
 from .data_folder import export_data_folder
 from .kafka_folder import ExportedCluster, ExportError, KafkaFolder
-from .running_broker import RunningBroker
 from .server_properties import SERVER_PROPERTIES
 
 PORT_MAX = 65535
@@ -20,50 +20,58 @@ PORT_MAX = 65535
 ReportLine = Callable[[str], None]
 
 
+@dataclass(frozen=True, slots=True)
+class BrokerSource:
+    """A running broker. bootstrap: "host:port,host:port". properties: of Kafka's clients, with the security."""
+
+    bootstrap: str
+    properties: Mapping[str, str] = field(default_factory=dict[str, str], repr=False)
+
+
 def export(
-    path: str, *, data_folder: str | None, bootstrap: str | None, report: ReportLine, within: Path | None = None
+    path: str, *, data_folder: str | None, broker: BrokerSource | None, report: ReportLine, within: Path | None = None
 ) -> None:
-    """Write all topics of a data folder, or of the broker at bootstrap ("host:port,host:port"), to the folder at path.
+    """Write all topics of a data folder, or of a running broker, to the folder at path.
 
     report: called with each line of the progress. within: see KafkaFolder.
     Raises ExportError; nothing that was written is left then.
     """
-    if (data_folder is None) == (bootstrap is None):
+    if (data_folder is None) == (broker is None):
         raise ExportError("give either --data-dir or --from")
     try:
         folder = KafkaFolder(Path(path), within)
         try:
-            cluster = (
-                export_data_folder(Path(data_folder), folder, report)
-                if data_folder
-                else _export_broker(bootstrap or "", folder, report)
-            )
+            if broker is not None:
+                cluster = _export_broker(broker, folder, report)
+            else:
+                cluster = export_data_folder(Path(data_folder or ""), folder, report)
             folder.finish(cluster, AdjustableClock().now_ms())
         except BaseException:
             folder.discard()
             raise
-    except (ConnectionFailed, CorruptFileError, DataDirectoryError, OSError) as error:
+    except (CorruptFileError, DataDirectoryError, OSError) as error:
         raise ExportError(str(error)) from error
     partitions = sum(len(topic.partitions) for topic in cluster.topics)
     report(f"exported to {folder.path}: topics {len(cluster.topics)}, partitions {partitions}")
     report(f"start a Kafka 4.3 on it with: kafka-server-start.sh {folder.path / SERVER_PROPERTIES}")
 
 
-def _export_broker(bootstrap: str, folder: KafkaFolder, report: ReportLine) -> ExportedCluster:
-    broker = _connected([_address_of(text) for text in bootstrap.split(",")])
+def _export_broker(source: BrokerSource, folder: KafkaFolder, report: ReportLine) -> ExportedCluster:
+    # Lazy: a broker that serves exports of its own data does not load the client.
+    from ....client.bootstrap import connect_to_first
+    from ....client.errors import BrokerError
+    from ....client.security_properties import parse_client_security
+    from .running_broker import RunningBroker
+
     try:
-        return broker.export(folder, report)
-    finally:
-        broker.close()
-
-
-def _connected(addresses: list[tuple[str, int]]) -> RunningBroker:
-    """Return the first broker that can be reached. Raises ConnectionFailed of the last one."""
-    *others, last = addresses
-    for host, port in others:
-        with suppress(ConnectionFailed):
-            return RunningBroker(host, port)
-    return RunningBroker(*last)
+        connect = partial(RunningBroker, security=parse_client_security(source.properties))
+        broker = connect_to_first([_address_of(text) for text in source.bootstrap.split(",")], connect)
+        try:
+            return broker.export(folder, report)
+        finally:
+            broker.close()
+    except (BrokerError, ConfigError) as error:
+        raise ExportError(str(error)) from error
 
 
 def _address_of(text: str) -> tuple[str, int]:

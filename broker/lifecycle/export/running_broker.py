@@ -9,6 +9,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 
+from ....client.broker_connection import BrokerConnection
+from ....client.client_security import PLAINTEXT, ClientSecurity
 from ....protocol.api_keys import ApiKey
 from ....protocol.batches.whole_batches import whole_batches
 from ....protocol.error_codes import ErrorCode
@@ -36,14 +38,12 @@ from ....protocol.messages.metadata import (
 )
 from ...config.config_resources import ResourceType
 from ...metadata.config_entries import ConfigSource
-from ..blocking_connection import BlockingConnection
 from .kafka_folder import ExportedCluster, ExportedPartition, ExportedTopic, ExportError, KafkaFolder
 from .segments_writer import SegmentsWriter
 
 TIMEOUT_SECONDS = 30.0
 # The size of a fetch. One batch may be larger, up to socket.request.max.bytes.
 FETCH_BYTES = 16 * 1024 * 1024
-RESPONSE_BYTES_MAX = 128 * 1024 * 1024
 
 # The last versions with topic names that all brokers since Kafka 2.8 support.
 METADATA_VERSION = 10
@@ -72,10 +72,11 @@ class OffsetRange:
 class RunningBroker:
     """A running broker, and the other brokers of its cluster that lead partitions."""
 
-    def __init__(self, host: str, port: int) -> None:
-        """Connect and fetch the metadata of all topics. Raises ConnectionFailed."""
+    def __init__(self, host: str, port: int, security: ClientSecurity = PLAINTEXT) -> None:
+        """Connect and fetch the metadata of all topics. Raises BrokerError."""
+        self._security = security
         self._bootstrap = self._connect(host, port)
-        self._connections: dict[int, BlockingConnection] = {}
+        self._connections: dict[int, BrokerConnection] = {}
         self._metadata = self._bootstrap.send_request(
             ApiKey.METADATA,
             METADATA_VERSION,
@@ -86,8 +87,8 @@ class RunningBroker:
             # Its advertised address may not be reachable from here.
             self._connections[self._metadata.brokers[0].node_id] = self._bootstrap
 
-    def _connect(self, host: str, port: int) -> BlockingConnection:
-        return BlockingConnection(host, port, timeout_seconds=TIMEOUT_SECONDS, response_bytes_max=RESPONSE_BYTES_MAX)
+    def _connect(self, host: str, port: int) -> BrokerConnection:
+        return BrokerConnection(host, port, timeout_seconds=TIMEOUT_SECONDS, security=self._security)
 
     def close(self) -> None:
         """Close the connections."""
@@ -97,7 +98,7 @@ class RunningBroker:
     def export(self, folder: KafkaFolder, report: Callable[[str], None]) -> ExportedCluster:
         """Write all logs. Return the metadata for KafkaFolder.finish.
 
-        report: called with a line for each topic. Raises ExportError, ConnectionFailed and OSError.
+        report: called with a line for each topic. Raises ExportError, BrokerError and OSError.
         """
         topics: list[ExportedTopic] = []
         highest_producer_id = self._highest_of_transactional_ids()
@@ -195,13 +196,13 @@ class RunningBroker:
         _check(found.error_code, f"ListOffsets of {topic.name}-{partition.partition_index}")
         return found.offset
 
-    def _leader_of(self, partition: MetadataResponsePartition) -> BlockingConnection:
+    def _leader_of(self, partition: MetadataResponsePartition) -> BrokerConnection:
         broker = next((each for each in self._metadata.brokers if each.node_id == partition.leader_id), None)
         if broker is None:
             raise ExportError(f"the leader of a partition, node {partition.leader_id}, is not among the brokers")
         return self._connection_to(broker)
 
-    def _connection_to(self, broker: MetadataResponseBroker) -> BlockingConnection:
+    def _connection_to(self, broker: MetadataResponseBroker) -> BrokerConnection:
         connection = self._connections.get(broker.node_id)
         if connection is None:
             connection = self._connections[broker.node_id] = self._connect(broker.host, broker.port)
@@ -257,7 +258,7 @@ class RunningBroker:
         return _values_of(entries, SET_FOR_BROKER)
 
     def _configs_of(
-        self, resource_type: ResourceType, name: str, connection: BlockingConnection | None = None
+        self, resource_type: ResourceType, name: str, connection: BrokerConnection | None = None
     ) -> list[DescribeConfigsResourceResult]:
         resource = DescribeConfigsResource(resource_type=resource_type, resource_name=name, configuration_keys=None)
         response = (connection or self._bootstrap).send_request(

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Protocol
 
+from ....security.jaas import JAAS_CONFIG, OAUTHBEARER_MODULE, parse_jaas_options
 from ...config.config_types import ConfigError
-from ..jaas import JAAS_CONFIG, OAUTHBEARER_MODULE, parse_jaas_options
 from ..sasl.mechanisms import OAUTHBEARER
 from .bearer_token import TokenValidator
 from .unsecured_validator import UnsecuredValidator, parse_unsecured_options

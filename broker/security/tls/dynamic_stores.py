@@ -17,11 +17,11 @@ import stat
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
+from ....security.key_store import PEM, PEM_KEYS, Store
 from ...config.config_types import ConfigError
 from ...config.dynamic_configs import invalid_dynamic_config
 from ..listener_keys import ListenerKeys, listener_prefix
 from ..listener_security import tls_settings
-from .key_store import PEM, PEM_KEYS, Store
 from .listener_tls import CONFIGURED, ListenerTls, PresentedCertificate, certificate_in
 from .throw_away_ca import IssuedKind
 from .tls_context import TlsSettings, new_context

@@ -21,9 +21,9 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, assert_never
 
+from ....security.key_store import PEM, Store
 from ....storage.file_systems.path_problems import find_file_in_the_way
 from ...config.config_types import ConfigError
-from .key_store import PEM, Store
 
 if TYPE_CHECKING:
     from trustme import CA, LeafCert

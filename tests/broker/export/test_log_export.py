@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from fauxka.broker.lifecycle.blocking_connection import BlockingConnection
 from fauxka.broker.lifecycle.export.kafka_folder import ExportError, KafkaFolder
-from fauxka.broker.lifecycle.export.log_export import export
+from fauxka.broker.lifecycle.export.log_export import BrokerSource, export
+from fauxka.client.broker_connection import BrokerConnection
 from fauxka.protocol.api_keys import ApiKey
 from fauxka.protocol.messages.update_features import FeatureUpdateKey, UpdateFeaturesRequest, UpdateFeaturesResponse
 from fauxka.protocol.stored_records.metadata_records import (
@@ -37,7 +37,7 @@ RECORD_BYTES = SEGMENT_BYTES * 2 // 5
 
 def export_from(broker: Broker, folder: Path) -> list[str]:
     said: list[str] = []
-    export(str(folder), data_folder=None, bootstrap=broker.bootstrap_servers, report=said.append)
+    export(str(folder), data_folder=None, broker=BrokerSource(broker.bootstrap_servers), report=said.append)
     return said
 
 
@@ -141,14 +141,14 @@ def test_updated_levels_of_features_are_exported(tmp_path: Path, how: str) -> No
             FeatureUpdateKey(feature=name, max_version_level=level, upgrade_type=2) for name, level in updates.items()
         ]
         host, port = broker.bootstrap_servers.rsplit(":", 1)
-        connection = BlockingConnection(host, int(port), timeout_seconds=20.0, response_bytes_max=100_000)
+        connection = BrokerConnection(host, int(port), timeout_seconds=20.0, response_bytes_max=100_000)
         request = UpdateFeaturesRequest(feature_updates=updated)
         assert connection.send_request(ApiKey.UPDATE_FEATURES, 2, request, UpdateFeaturesResponse.read).error_code == 0
         connection.close()
         if how == "running broker":
             export_from(broker, tmp_path / "out")
     if how == "data folder":
-        export(str(tmp_path / "out"), data_folder=str(tmp_path / "data"), bootstrap=None, report=lambda _: None)
+        export(str(tmp_path / "out"), data_folder=str(tmp_path / "data"), broker=None, report=lambda _: None)
 
     levels = {
         record.name: record.feature_level
@@ -221,10 +221,10 @@ def test_folder_of_a_stopped_broker_is_exported_like_the_broker_itself(tmp_path:
         with log_client(broker.bootstrap) as client:
             client.create_topic("t", 2, {"retention.ms": "-1"})
             fill(client)
-        export(str(tmp_path / "asked"), data_folder=None, bootstrap=broker.bootstrap, report=lambda _: None)
+        export(str(tmp_path / "asked"), data_folder=None, broker=BrokerSource(broker.bootstrap), report=lambda _: None)
         stop(broker, signal.SIGTERM)
 
-    export(str(tmp_path / "read"), data_folder=str(tmp_path / "data"), bootstrap=None, report=lambda _: None)
+    export(str(tmp_path / "read"), data_folder=str(tmp_path / "data"), broker=None, report=lambda _: None)
 
     asked, read = tmp_path / "asked", tmp_path / "read"
     assert records_of(read, TopicRecord) == records_of(asked, TopicRecord)
@@ -243,7 +243,7 @@ def test_folder_of_several_nodes_is_exported_from_the_leader_of_each_partition(t
                 client.append("t", batch(2, int(time.time() * 1000), producer_id=4242 + index, base_sequence=0), index)
         export_from(broker, tmp_path / "asked")
 
-    export(str(tmp_path / "read"), data_folder=str(tmp_path / "data"), bootstrap=None, report=lambda _: None)
+    export(str(tmp_path / "read"), data_folder=str(tmp_path / "data"), broker=None, report=lambda _: None)
 
     asked, read = tmp_path / "asked", tmp_path / "read"
     assert sorted(leaders) == [1, 2, 3]
@@ -263,7 +263,7 @@ def test_export_of_several_nodes_takes_the_log_of_the_leader_and_not_of_a_node_t
         with log_client(broker.bootstrap_servers.split(",")[after.leader - 1]) as client:
             fill(client)
 
-    export(str(tmp_path / "read"), data_folder=str(tmp_path / "data"), bootstrap=None, report=lambda _: None)
+    export(str(tmp_path / "read"), data_folder=str(tmp_path / "data"), broker=None, report=lambda _: None)
 
     segment = Path("t-0") / f"{0:020d}.log"
     of_leader = (tmp_path / "data" / f"node-{after.leader}" / segment).read_bytes()

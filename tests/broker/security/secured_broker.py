@@ -7,7 +7,7 @@ from fauxka.broker.config.broker_config import BrokerConfig
 from fauxka.broker.lifecycle.security_options import ListenerSecurities, new_users
 from fauxka.broker.network.listeners import ListenerConfig
 from fauxka.broker.runtime.clock import AdjustableClock
-from fauxka.broker.security.security_protocol import SecurityProtocol
+from fauxka.security.security_protocol import SecurityProtocol
 from fauxka.testing import Broker
 
 USERS = {"alice": "secret"}

@@ -18,8 +18,8 @@ from cryptography.hazmat.primitives.serialization import (
 from cryptography.x509 import load_pem_x509_certificate
 
 from fauxka.broker.config.config_types import ConfigError
-from fauxka.broker.security.tls.key_store import PEM, PKCS12, Store
 from fauxka.broker.security.tls.tls_context import TlsSettings, new_context
+from fauxka.security.key_store import PEM, PKCS12, Store
 
 from ...serving_process import run, serving
 

@@ -13,7 +13,7 @@ import pytest
 from fauxka.broker.metadata.metadata_fields import METADATA_FILE
 from fauxka.broker.network.sasl_credentials import MADE_MAX, SaslCredentials
 from fauxka.broker.security.sasl.scram import ScramHash
-from fauxka.broker.security.security_protocol import SecurityProtocol
+from fauxka.security.security_protocol import SecurityProtocol
 from fauxka.testing import Broker
 
 from ...serving_process import serving

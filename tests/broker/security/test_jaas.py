@@ -3,7 +3,7 @@
 import pytest
 
 from fauxka.broker.config.config_types import ConfigError
-from fauxka.broker.security.jaas import parse_jaas_file, parse_jaas_users
+from fauxka.security.jaas import parse_jaas_file, parse_jaas_users
 
 KEY = "listener.name.sasl_ssl.plain.sasl.jaas.config"
 MODULE = "org.apache.kafka.common.security.plain.PlainLoginModule"

@@ -8,8 +8,8 @@ import pytest
 from confluent_kafka import KafkaError, Producer
 
 from fauxka.broker.config.config_types import ConfigError
-from fauxka.broker.security.security_protocol import SecurityProtocol
 from fauxka.broker.security.tls.principal_mapping import NoPrincipalError, PrincipalMapping
+from fauxka.security.security_protocol import SecurityProtocol
 from fauxka.testing import Broker
 
 from ...serving_process import run

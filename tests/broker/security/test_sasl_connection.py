@@ -10,11 +10,11 @@ from weakref import ref
 
 import pytest
 
-from fauxka.broker.security.security_protocol import SecurityProtocol
 from fauxka.protocol.api_keys import ApiKey
 from fauxka.protocol.error_codes import ErrorCode
 from fauxka.protocol.messages.api_versions import ApiVersionsRequest
 from fauxka.protocol.messages.metadata import MetadataRequest, MetadataRequestTopic
+from fauxka.security.security_protocol import SecurityProtocol
 from fauxka.testing import Broker
 
 from .raw_connection import Raw

@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from fauxka.broker.security.security_protocol import SecurityProtocol
 from fauxka.protocol.api_keys import ApiKey
 from fauxka.protocol.error_codes import ErrorCode
 from fauxka.protocol.messages.api_versions import ApiVersionsRequest
 from fauxka.protocol.messages.metadata import MetadataRequest, MetadataRequestTopic
 from fauxka.protocol.messages.sasl_authenticate import SaslAuthenticateRequest, SaslAuthenticateResponse
+from fauxka.security.security_protocol import SecurityProtocol
 from fauxka.testing import Broker, RuleError
 
 from ...golden.oauth_tokens import FirstMessage, Jws

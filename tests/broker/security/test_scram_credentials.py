@@ -14,13 +14,13 @@ import pytest
 from confluent_kafka import KafkaError, KafkaException
 
 from fauxka.broker.metadata.metadata_fields import METADATA_FILE
-from fauxka.broker.security.security_protocol import SecurityProtocol
 from fauxka.protocol.api_keys import ApiKey
 from fauxka.protocol.messages.alter_user_scram_credentials import (
     AlterUserScramCredentialsRequest,
     AlterUserScramCredentialsResponse,
     ScramCredentialUpsertion,
 )
+from fauxka.security.security_protocol import SecurityProtocol
 from fauxka.testing import Broker
 
 from ...golden.sasl_client import SaslClient, ScramClient, plain

@@ -13,8 +13,8 @@ from cryptography.x509 import load_pem_x509_certificate
 from fauxka.broker.config.config_types import ConfigError
 from fauxka.broker.security.tls import throw_away_ca
 from fauxka.broker.security.tls.distinguished_name import name_of_certificate
-from fauxka.broker.security.tls.key_store import PEM, PKCS12, Store
 from fauxka.broker.security.tls.tls_context import TlsSettings, new_context
+from fauxka.security.key_store import PEM, PKCS12, Store
 
 
 def subject_of(context: ssl.SSLContext, trusted: bytes) -> object:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 
-from ..config.config_types import ConfigError
+from .. import ConfigError
 
 JAAS_CONFIG = "sasl.jaas.config"
 PLAIN_MODULE = "org.apache.kafka.common.security.plain.PlainLoginModule"
+SCRAM_MODULE = "org.apache.kafka.common.security.scram.ScramLoginModule"
 OAUTHBEARER_MODULE = "org.apache.kafka.common.security.oauthbearer.OAuthBearerLoginModule"
 _CONFIG = re.compile(r"\s*(?P<module>[\w.]+)\s+(?i:required)\b(?P<options>.*);\s*", re.DOTALL)
 _OPTION = re.compile(r'\s*(?P<name>[^\s=]+)\s*=\s*(?:"(?P<quoted>(?:[^"\\]|\\.)*)"|(?P<bare>[^\s;"]+))', re.DOTALL)

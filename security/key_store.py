@@ -5,10 +5,11 @@ JKS, Java's own format, has no library that is kept; keytool turns such a store 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from ...config.config_types import ConfigError
+from .. import ConfigError
 
 PEM = "PEM"
 PKCS12 = "PKCS12"
@@ -83,6 +84,19 @@ class Store:
         if len(content) > STORE_BYTES_MAX:
             raise ConfigError(f"{self._location_key}: {location} has more than {STORE_BYTES_MAX} bytes")
         return content
+
+
+def find_store(text: Callable[[str], str | None], kind: str) -> Store | None:
+    """Return the configured key store or trust store, or None. kind: "ssl.keystore" or "ssl.truststore".
+
+    text: returns the value of a key, None if it is not set.
+    """
+    type_ = (text(f"{kind}.type") or "").upper()
+    pem = "\n".join(value for key in PEM_KEYS[kind] if (value := text(key)) is not None)
+    location = text(f"{kind}.location")
+    if not pem and location is None:
+        return None
+    return Store(kind, PEM if pem else type_, location, pem or None, text(f"{kind}.password"), text("ssl.key.password"))
 
 
 def _pem_of_pkcs12(store: Store, content: bytes) -> bytes:
