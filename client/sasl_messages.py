@@ -5,7 +5,7 @@ Source: PlainSaslClient, ScramSaslClient and OAuthBearerSaslClient, Kafka 4.3.0.
 
 from __future__ import annotations
 
-from collections.abc import Generator
+from collections.abc import Generator, Iterable
 from typing import assert_never
 
 from .client_security import PLAIN, PasswordLogin, SaslLogin, TokenLogin
@@ -26,14 +26,24 @@ def messages_of(login: SaslLogin) -> Generator[bytes, bytes, None]:
             assert_never(login)
 
 
+def plain_message(user: str, password: str) -> bytes:
+    """Return the message of PLAIN (RFC 4616)."""
+    return f"\0{user}\0{password}".encode()
+
+
+def bearer_message(token: str, extensions: Iterable[tuple[str, str]] = ()) -> bytes:
+    """Return the first message of OAUTHBEARER (RFC 7628). extensions: names and values beside the token."""
+    pairs = (("auth", f"Bearer {token}"), *extensions)
+    text = "".join(f"{name}={value}{_SEPARATOR}" for name, value in pairs)
+    return f"n,,{_SEPARATOR}{text}{_SEPARATOR}".encode()
+
+
 def _plain_messages(login: PasswordLogin) -> Generator[bytes, bytes, None]:
-    yield f"\0{login.user}\0{login.password}".encode()
+    yield plain_message(login.user, login.password)
 
 
 def _token_messages(login: TokenLogin) -> Generator[bytes, bytes, None]:
-    pairs = (("auth", f"Bearer {fetch_token(login.source)}"), *login.extensions)
-    text = "".join(f"{name}={value}{_SEPARATOR}" for name, value in pairs)
-    refusal = yield f"n,,{_SEPARATOR}{text}{_SEPARATOR}".encode()
+    refusal = yield bearer_message(fetch_token(login.source), login.extensions)
     if refusal:
         # The broker ends a refused login with its response to this message (RFC 7628, section 3.2.3).
         yield _SEPARATOR.encode()

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
-import urllib.request
-from base64 import b64encode
 from dataclasses import dataclass
 from typing import Final
-from urllib.parse import urlencode
 
+from ...client.client_security import TokenEndpoint
+from ...client.oauth_tokens import TOKEN_BYTES_MAX
+from ...client.sasl_messages import bearer_message, plain_message
+from ...client.token_request import request_token
 from ..scenario import Mechanism
 
 SECURITY_PROTOCOL = "SASL_PLAINTEXT"
@@ -27,19 +27,16 @@ class Login:
     token_endpoint: str = ""
 
     def fetch_token(self) -> str:
-        """Return a new token of the user. Raises OSError."""
-        credentials = b64encode(f"{self.user}:{self.password}".encode()).decode()
-        form = urlencode({"grant_type": "client_credentials"}).encode()
-        request = urllib.request.Request(self.token_endpoint, form, {"Authorization": f"Basic {credentials}"})
-        with urllib.request.urlopen(request, timeout=_TOKEN_SECONDS_MAX) as response:
-            token: str = json.load(response)["access_token"]
+        """Return a new token of the user. Raises TokenError."""
+        endpoint = TokenEndpoint(self.token_endpoint, self.user, self.password)
+        token, _ = request_token(endpoint, timeout_seconds=_TOKEN_SECONDS_MAX, bytes_max=TOKEN_BYTES_MAX)
         return token
 
     def first_message(self) -> bytes:
-        """Return the message with which a client authenticates by the mechanism. Raises OSError."""
+        """Return the message with which a client authenticates by the mechanism. Raises TokenError."""
         if self.mechanism == OAUTHBEARER:
-            return f"n,,\x01auth=Bearer {self.fetch_token()}\x01\x01".encode()
-        return f"\0{self.user}\0{self.password}".encode()
+            return bearer_message(self.fetch_token())
+        return plain_message(self.user, self.password)
 
 
 def librdkafka_config(login: Login | None) -> dict[str, str]:

@@ -59,7 +59,7 @@ CONFIG = {
 def kafka_with_sasl(folder: Path, config: Mapping[str, str] = CONFIG) -> Generator[Addresses, None, None]:
     """Run a real Kafka for the length of the block, and yield the addresses of its listeners."""
     with kafka_with_listeners(folder / "kafka.log", LISTENERS, config) as addresses:
-        _create_scram_users(addresses)
+        create_scram_users(addresses)
         yield addresses
 
 
@@ -109,7 +109,8 @@ def fauxka_with_listeners(
         yield {name: address for name, _, address in lines}
 
 
-def _create_scram_users(addresses: Addresses) -> None:
+def create_scram_users(addresses: Addresses) -> None:
+    """Create SCRAM_USERS by the listener PLAINTEXT, and wait until one can log in on SASL_PLAINTEXT."""
     host, port = addresses["PLAINTEXT"].rsplit(":", 1)
     connection = RawConnection(host, int(port))
     # Kafka alters a user once in a request.

@@ -1,0 +1,148 @@
+"""Tokens of OAUTHBEARER: their sources, when another one is fetched, and their limits."""
+
+import json
+import sys
+import time
+from base64 import urlsafe_b64decode, urlsafe_b64encode
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from fauxka.client import oauth_tokens
+from fauxka.client.client_security import TokenCommand, TokenEndpoint, TokenFile, UnsecuredToken
+from fauxka.client.oauth_tokens import fetch_token
+from fauxka.client.token_command import run_token_command
+from fauxka.client.token_error import TokenError
+from fauxka.testing import Broker
+
+SECRET = "swordf1sh"
+PYTHON = f"the token command {sys.executable}"
+
+
+def token(seconds: float, name: str = "first") -> str:
+    """Return a token that looks like a JWT which expires in so many seconds."""
+    parts = ({"alg": "none"}, {"sub": name, "exp": time.time() + seconds})
+    return ".".join(urlsafe_b64encode(json.dumps(part).encode()).decode().rstrip("=") for part in parts) + ".c2ln"
+
+
+def python(program: str) -> TokenCommand:
+    return TokenCommand((sys.executable, "-c", program))
+
+
+def test_token_is_kept_until_most_of_its_lifetime_has_passed(tmp_path: Path) -> None:
+    file = tmp_path / "token"
+    first, second = token(3600, "first"), token(3600, "second")
+    file.write_text(f"{first}\n")
+    source = TokenFile(str(file))
+
+    assert fetch_token(source) == first
+    file.write_text(second)
+
+    assert fetch_token(source) == first
+
+
+def test_token_is_fetched_again_after_four_fifths_of_its_lifetime(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "token"
+    first, second = token(100, "first"), token(3600, "second")
+    file.write_text(first)
+    source, now = TokenFile(str(file)), time.time()
+    fetch_token(source)
+    file.write_text(second)
+
+    monkeypatch.setattr(oauth_tokens.time, "time", at(now + 79))
+    assert fetch_token(source) == first
+    monkeypatch.setattr(oauth_tokens.time, "time", at(now + 81))
+    assert fetch_token(source) == second
+
+
+def at(now: float) -> Callable[[], float]:
+    return lambda: now
+
+
+def test_token_without_a_known_lifetime_is_fetched_for_each_login(tmp_path: Path) -> None:
+    file = tmp_path / "token"
+    source = TokenFile(str(file))
+
+    file.write_text("opaque-1")
+    assert fetch_token(source) == "opaque-1"
+    file.write_text("opaque-2")
+    assert fetch_token(source) == "opaque-2"
+
+
+def test_token_of_a_command_is_its_standard_output() -> None:
+    expected = token(3600)
+
+    assert fetch_token(python(f"print({expected!r})")) == expected
+
+
+@pytest.mark.parametrize(
+    ("command", "reason"),
+    [
+        (
+            TokenCommand(("/no/such/program",)),
+            "the token command /no/such/program cannot be run: No such file or directory",
+        ),
+        (
+            python(f"print({SECRET!r}); raise SystemExit(3)"),
+            f"the token command {sys.executable} ends with exit code 3",
+        ),
+        (python(""), f"the token command {sys.executable} returns no token"),
+        (
+            python(f"print('{SECRET} {SECRET}')"),
+            f"the token command {sys.executable} returns something that is no token",
+        ),
+        (python("print('a\\x01b')"), f"the token command {sys.executable} returns something that is no token"),
+        (python("print('a' * 600_000)"), f"the token command {sys.executable} returns something that is no token"),
+        (python(f"print({token(-10)!r})"), f"the token command {sys.executable} returns an expired token"),
+    ],
+)
+def test_command_without_a_token_is_one_line_without_its_output(command: TokenCommand, reason: str) -> None:
+    with pytest.raises(TokenError) as failed:
+        fetch_token(command)
+
+    assert str(failed.value).startswith(reason)
+    assert SECRET not in str(failed.value)
+
+
+def test_command_that_takes_too_long_is_ended_with_what_it_has_started() -> None:
+    program = "import subprocess, sys; subprocess.run([sys.executable, '-c', 'import time; time.sleep(60)'])"
+
+    with pytest.raises(TokenError, match=r"takes more than 0\.5 s$"):
+        run_token_command(python(program), timeout_seconds=0.5, bytes_max=100)
+
+
+def test_command_that_writes_without_end_is_ended() -> None:
+    output = run_token_command(python("while True: print('a' * 1000)"), timeout_seconds=30, bytes_max=5000)
+
+    assert len(output) == 5001
+
+
+def test_token_of_an_endpoint_is_accepted_by_the_broker() -> None:
+    with Broker(security_protocol="SASL_PLAINTEXT", users={"alice": SECRET}) as broker:
+        url = broker.client_config("alice", mechanism="OAUTHBEARER")["sasl.oauthbearer.token.endpoint.url"]
+
+        assert fetch_token(TokenEndpoint(url, "alice", SECRET)).count(".") == 2
+        with pytest.raises(TokenError, match=r"^the token endpoint http://\S+ responds with 401$"):
+            fetch_token(TokenEndpoint(url, "alice", "wr0ng"))
+
+
+def test_endpoint_that_cannot_be_reached_is_one_line() -> None:
+    with pytest.raises(TokenError, match=r"^the token endpoint http://127\.0\.0\.1:1/ cannot be used: .*refused"):
+        fetch_token(TokenEndpoint("http://127.0.0.1:1/", "alice", SECRET))
+
+
+def test_unsecured_token_has_the_claims_and_an_hour() -> None:
+    header, claims, signature = fetch_token(UnsecuredToken((("sub", "alice"),))).split(".")
+
+    assert signature == ""
+    assert decoded(header) == {"alg": "none"}
+    assert decoded(claims).keys() == {"sub", "iat", "exp"}
+    assert decoded(claims)["sub"] == "alice"
+
+
+def decoded(part: str) -> dict[str, object]:
+    content: dict[str, object] = json.loads(urlsafe_b64decode(part + "=" * (-len(part) % 4)))
+    return content
