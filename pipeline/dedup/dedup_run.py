@@ -75,11 +75,12 @@ def check_job(job: DedupJob, *, is_batch: bool) -> None:
     check_event_id(job.event_id)
     if not is_batch:
         assert job.checkpoint_path, "checkpoint_path raises BadOption if it is missing"
+    if job.target is not None:
+        java_options(job.target)
     source = parse_options(job.source)
     open_log(source).ends()
     if job.target is not None:
         target = parse_options(job.target)
-        java_options(job.target)
         open_log(target).ends()
         # A broker has several names, so the addresses need not be equal.
         if identity_of(target).shares_topic(identity_of(source)):
