@@ -168,7 +168,7 @@ class BrokerConnection:
     def _failure_of(self, error: OSError, key: ApiKey) -> BrokerError:
         prefix = f"broker {self.address}: {key.name}"
         if self._security.tls is None:
-            return ConnectionFailed(f"{prefix}: {error}")
+            return ConnectionFailed(f"{prefix}: {error.strerror or error}")
         from .tls_connection import failure_of
 
         return failure_of(error, prefix)

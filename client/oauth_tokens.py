@@ -49,12 +49,12 @@ class _KeptToken:
         self._lock = Lock()
         self._token: _Token | None = None
 
-    def current(self) -> str:
-        """Return the token, or another one if it is to be renewed. Raises TokenError."""
+    def at(self, now: float) -> str:
+        """Return the token, or a new one after most of its lifetime. Raises TokenError."""
         with self._lock:
-            if self._token is None or time.time() >= self._token.renewed_at:
+            if self._token is None or now >= self._token.renewed_at:
                 self._token = None
-                self._token = _new_token(self._source)
+                self._token = _new_token(self._source, now)
             return self._token.text
 
 
@@ -63,13 +63,12 @@ def _kept_token_of(source: TokenSource) -> _KeptToken:
     return _KeptToken(source)
 
 
-def fetch_token(source: TokenSource) -> str:
-    """Return a valid token of the source. Raises TokenError."""
-    return _kept_token_of(source).current()
+def fetch_token(source: TokenSource, now: float | None = None) -> str:
+    """Return a valid token of the source. now: seconds since the epoch; default: the clock. Raises TokenError."""
+    return _kept_token_of(source).at(time.time() if now is None else now)
 
 
-def _new_token(source: TokenSource) -> _Token:
-    now = time.time()
+def _new_token(source: TokenSource, now: float) -> _Token:
     match source:
         case TokenCommand():
             output = run_token_command(source, timeout_seconds=TOKEN_SECONDS_MAX, bytes_max=TOKEN_BYTES_MAX)

@@ -16,7 +16,7 @@ from ..protocol.messages.sasl_authenticate import SaslAuthenticateRequest, SaslA
 from ..protocol.messages.sasl_handshake import SaslHandshakeRequest, SaslHandshakeResponse
 from ..protocol.primitives import Reader
 from .client_security import SaslLogin
-from .errors import AuthenticationFailed
+from .errors import AuthenticationFailed, error_name
 from .sasl_messages import messages_of
 from .scram_messages import InvalidServerMessage
 from .token_error import TokenError
@@ -87,14 +87,6 @@ class SaslSession:
                 message = messages.send(response.auth_bytes)
             except StopIteration:
                 return response.session_lifetime_ms
-
-
-def error_name(code: int) -> str:
-    """Return Kafka's name of an error code."""
-    try:
-        return ErrorCode(code).name
-    except ValueError:
-        return f"error {code}"
 
 
 def _line(text: str) -> str:

@@ -8,8 +8,7 @@ from typing import TypeVar
 
 from ...client.bootstrap import Address, connect_to_first
 from ...client.broker_connection import BrokerConnection
-from ...client.errors import BrokerError
-from ...client.sasl_session import error_name
+from ...client.errors import BrokerError, error_name
 from ...protocol.api_keys import ApiKey
 from ...protocol.error_codes import ErrorCode
 from ...protocol.messages.list_offsets import (

@@ -4,12 +4,10 @@ import json
 import sys
 import time
 from base64 import urlsafe_b64decode, urlsafe_b64encode
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from fauxka.client import oauth_tokens
 from fauxka.client.client_security import TokenCommand, TokenEndpoint, TokenFile, UnsecuredToken
 from fauxka.client.oauth_tokens import fetch_token
 from fauxka.client.token_command import run_token_command
@@ -42,9 +40,7 @@ def test_token_is_kept_until_most_of_its_lifetime_has_passed(tmp_path: Path) -> 
     assert fetch_token(source) == first
 
 
-def test_token_is_fetched_again_after_four_fifths_of_its_lifetime(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_token_is_fetched_again_after_four_fifths_of_its_lifetime(tmp_path: Path) -> None:
     file = tmp_path / "token"
     first, second = token(100, "first"), token(3600, "second")
     file.write_text(first)
@@ -52,14 +48,8 @@ def test_token_is_fetched_again_after_four_fifths_of_its_lifetime(
     fetch_token(source)
     file.write_text(second)
 
-    monkeypatch.setattr(oauth_tokens.time, "time", at(now + 79))
-    assert fetch_token(source) == first
-    monkeypatch.setattr(oauth_tokens.time, "time", at(now + 81))
-    assert fetch_token(source) == second
-
-
-def at(now: float) -> Callable[[], float]:
-    return lambda: now
+    assert fetch_token(source, now + 79) == first
+    assert fetch_token(source, now + 81) == second
 
 
 def test_token_without_a_known_lifetime_is_fetched_for_each_login(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""The properties of Kafka's clients: what they configure, and the one line of those that cannot be used."""
+"""The properties of Kafka's clients: the security that they configure, and the errors of invalid ones."""
 
 import pickle
 from collections.abc import Mapping

@@ -10,7 +10,7 @@ from pyspark.sql import SparkSession
 from fauxka.pipeline.read.log_source import FauxkaLog
 from fauxka.testing import Broker
 
-from ..client.client_properties import certificate_properties, properties_text, sasl_properties, tls_properties
+from ..client.client_properties import certificate_properties, properties_text, sasl_properties
 from ..pipeline.logs_on_disk import read
 from ..serving_process import Ended, run
 
@@ -47,7 +47,7 @@ def config(broker: Broker, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def properties_of(broker: Broker, password: str = PASSWORD) -> dict[str, str]:
     login = sasl_properties("SASL_SSL", "SCRAM-SHA-512", password=password)
-    return {**tls_properties(folder_of(broker)), **login}
+    return {**certificate_properties(folder_of(broker)), **login}
 
 
 def folder_of(broker: Broker) -> Path:
@@ -73,6 +73,7 @@ def test_audit_reads_the_log_and_the_ledger_of_a_secured_broker(broker: Broker, 
     assert f"{EVENTS} duplicate" in ended.output
     assert "SparkListenerSQLExecutionStart" in event_log
     assert PASSWORD not in ended.output + ended.log + event_log
+    assert PRIVATE_KEY not in ended.output + ended.log + event_log
 
 
 def test_dedup_writes_to_a_topic_of_a_secured_broker(broker: Broker, config: Path, tmp_path: Path) -> None:
@@ -89,7 +90,10 @@ def test_dedup_writes_to_a_topic_of_a_secured_broker(broker: Broker, config: Pat
     stored = "".join(
         file.read_text(errors="replace") for file in (tmp_path / "checkpoint").rglob("*") if file.is_file()
     )
-    assert PASSWORD not in ended.output + ended.log + event_log + stored
+    shown = ended.output + ended.log + event_log + stored
+    assert "kafka.security.protocol" in shown
+    assert PASSWORD not in shown
+    assert PRIVATE_KEY not in shown
 
 
 @pytest.mark.parametrize("command", [("audit",), ("dedup", "--from", "events", "--to", "./once", "--event-id", "key")])
@@ -130,7 +134,7 @@ def test_plan_of_a_query_has_no_password_and_no_private_key(
     spark: SparkSession, broker: Broker, capsys: pytest.CaptureFixture[str]
 ) -> None:
     spark.dataSource.register(FauxkaLog)
-    properties = {**certificate_properties(folder_of(broker)), **properties_of(broker)}
+    properties = properties_of(broker)
     properties["ssl.keystore.key"] = (folder_of(broker) / "client.pem").read_text()
     del properties["ssl.keystore.location"]
     options = {f"kafka.{name}": value for name, value in properties.items()}

@@ -44,7 +44,8 @@ def export(
             if broker is not None:
                 cluster = _export_broker(broker, folder, report)
             else:
-                cluster = export_data_folder(Path(data_folder or ""), folder, report)
+                assert data_folder is not None, "exactly one of both is given"
+                cluster = export_data_folder(Path(data_folder), folder, report)
             folder.finish(cluster, AdjustableClock().now_ms())
         except BaseException:
             folder.discard()
