@@ -22,6 +22,9 @@ SETTINGS = {
     "spark.driver.defaultJavaOptions": ARROW_OPTIONS,
     "spark.executor.defaultJavaOptions": ARROW_OPTIONS,
     "spark.ui.enabled": "false",
+    # Logins and private keys in options of the format kafka; Spark's default is (?i)url. It is compared with names and
+    # values of options.
+    "spark.sql.redaction.options.regex": "(?i)url|[.]jaas[.]|ssl[.]key|private key",
     # Kafka's timestamps have no time zone; UTC shows them alike on every machine.
     "spark.sql.session.timeZone": "UTC",
     "spark.log.level": "ERROR",
