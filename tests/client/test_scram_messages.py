@@ -18,7 +18,7 @@ SALT = "c2FsdA=="
 @pytest.mark.parametrize("user", ["alice", "a,b=c"])
 def test_client_and_the_broker_of_scramp_trust_each_other(mechanism: str, user: str) -> None:
     broker = ScramMechanism(mechanism)
-    info = broker.make_auth_info("secret", iteration_count=ITERATIONS_MIN)
+    info: tuple[bytes, bytes, bytes, int] = broker.make_auth_info("secret", iteration_count=ITERATIONS_MIN)
     asked: list[str] = []
 
     def find(name: str) -> tuple[bytes, bytes, bytes, int]:
