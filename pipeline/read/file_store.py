@@ -97,6 +97,10 @@ class FileStore(Protocol):
         """Return the content of a small file."""
         ...
 
+    def write(self, path: str, content: bytes) -> None:
+        """Write a small file."""
+        ...
+
     def real_path(self, path: str) -> str:
         """Return the path without symbolic links."""
         ...
@@ -187,6 +191,11 @@ class LocalFiles(NamedTuple):
         """Return the content of a file."""
         with open(path, "rb") as file:
             return file.read()
+
+    def write(self, path: str, content: bytes) -> None:
+        """Write a file."""
+        with open(path, "wb") as file:
+            file.write(content)
 
     def real_path(self, path: str) -> str:
         """Return the path without symbolic links."""

@@ -15,12 +15,15 @@ from errno import EACCES, EIO, ENOENT
 from fnmatch import fnmatchcase
 from glob import has_magic
 from types import TracebackType
-from typing import NamedTuple, Protocol, Self, cast
+from typing import TYPE_CHECKING, NamedTuple, Protocol, Self, cast
 
 from ...storage.log_files import LOG_SUFFIX, base_offset_of
 from ..decode.batch_search import find_next_batch_in
-from .file_store import FileEntry, Listing, OpenFile
+from .file_store import FileEntry, OpenFile
 from .store_address import StoreAddress, open_store
+
+if TYPE_CHECKING:
+    from pyarrow import Buffer, NativeFile
 
 # The first range of a walk, which is mostly a few batches behind the last entry of an index; and the greatest, which
 # takes a fraction of a second.
@@ -155,6 +158,12 @@ class StoreListing:
         """Return a file."""
         return self._files.get(path)
 
+    def files_below_roots(self) -> dict[str, FileEntry]:
+        """Return the files at and below the existing paths."""
+        roots = self.roots()
+        found = ((path, file) for path, file in self._files.items())
+        return {path: file for path, file in found if any(path == one or path.startswith(f"{one}/") for one in roots)}
+
 
 def _listed_folder(path: str) -> str:
     """Return the folder to list for a path: that of a segment file, or the one in front of the first pattern."""
@@ -172,7 +181,7 @@ class ArrowFiles(NamedTuple):
     address: StoreAddress
     threads: int = _THREADS
 
-    def list_files(self, path: str) -> Listing:
+    def list_files(self, path: str) -> StoreListing:
         """List all files below a path at once."""
         return StoreListing(path, self._list(_listed_folder(path)))
 
@@ -194,9 +203,7 @@ class ArrowFiles(NamedTuple):
     def open(self, path: str) -> OpenFile:
         """Open a file."""
         with store_errors(path):
-            store = open_store(self.address)
-            file = store.file_system.open_input_file(store.key_of(path))
-            return StoredFile(cast(_RandomAccess, file), path)
+            return StoredFile(cast(_RandomAccess, self.open_arrow(path)), path)
 
     def read(self, path: str) -> bytes:
         """Return the content of a file."""
@@ -206,3 +213,34 @@ class ArrowFiles(NamedTuple):
     def real_path(self, path: str) -> str:
         """Return the path, because a store has no links."""
         return path
+
+    def open_arrow(self, path: str) -> NativeFile:
+        """Open a file as pyarrow reads it. Its errors are pyarrow's."""
+        store = open_store(self.address)
+        return store.file_system.open_input_file(store.key_of(path))
+
+    def open_text(self, path: str) -> NativeFile:
+        """Open a file from its beginning, decompressed if its name says so. Its errors are pyarrow's."""
+        store = open_store(self.address)
+        return store.file_system.open_input_stream(store.key_of(path))
+
+    def write(self, path: str, content: bytes | Buffer) -> None:
+        """Write a file, which appears whole."""
+        with store_errors(path):
+            store = open_store(self.address)
+            with store.file_system.open_output_stream(store.key_of(path)) as stream:
+                stream.write(content)
+
+    def upload(self, file: str, path: str) -> None:
+        """Write a file of this machine, which appears whole."""
+        # Imported here for the reason of open_store.
+        from pyarrow import memory_map
+
+        with memory_map(file) as mapped:
+            self.write(path, mapped.read_buffer())
+
+    def delete(self, path: str) -> None:
+        """Delete a file."""
+        with store_errors(path):
+            store = open_store(self.address)
+            store.file_system.delete_file(store.key_of(path))
