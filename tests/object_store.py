@@ -72,7 +72,7 @@ class Bucket:
 
     def put(self, key: str, content: bytes) -> str:
         """Put an object and return its URI."""
-        with self.file_system.open_output_stream(f"{BUCKET}/{key}") as stream:
+        with self.file_system.open_output_stream(f"{BUCKET}/{key}", compression=None) as stream:
             stream.write(content)
         return f"s3://{BUCKET}/{key}"
 

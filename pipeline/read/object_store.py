@@ -190,11 +190,12 @@ class ArrowFiles(NamedTuple):
 
         with store_errors(folder):
             store = open_store(self.address)
+            key = store.key_of(folder)
             try:
-                found = store.file_system.get_file_info(FileSelector(store.key_of(folder), recursive=True))
+                found = store.file_system.get_file_info(FileSelector(key, recursive=True))
             except FileNotFoundError:
-                # Unlike a missing bucket, which is another error.
-                return
+                # Unlike a missing bucket, which is another error. A path other than a log's can be a file.
+                found = [store.file_system.get_file_info(key)]
         for file in found:
             if file.type == FileType.File:
                 modified_ms = 0.0 if file.mtime_ns is None else file.mtime_ns / 1e6
@@ -228,7 +229,7 @@ class ArrowFiles(NamedTuple):
         """Write a file, which appears whole."""
         with store_errors(path):
             store = open_store(self.address)
-            with store.file_system.open_output_stream(store.key_of(path)) as stream:
+            with store.file_system.open_output_stream(store.key_of(path), compression=None) as stream:
                 stream.write(content)
 
     def upload(self, file: str, path: str) -> None:

@@ -47,7 +47,7 @@ _PARAMETERS: dict[str, tuple[str, ...]] = {
 SCHEMES = ("file", *_PARAMETERS, *_SAME_SCHEME)
 _ENDPOINT_VARIABLES = ("AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL")
 _REGION_VARIABLES = ("AWS_REGION", "AWS_DEFAULT_REGION")
-# The region that servers other than Amazon's expect in a signature unless they are told another.
+# The default region of servers other than Amazon's, which is part of a signature.
 _REGION_DEFAULT = "us-east-1"
 
 # A request to a store that does not respond fails after 3 attempts of 10 s.
@@ -150,13 +150,16 @@ class OpenStore:
 
     def key_of(self, uri: str) -> str:
         """Return the path in the file system of a URI without parameters."""
-        return f"{self.base.rstrip('/')}/{uri.removeprefix(self.address.root).strip('/')}".rstrip("/")
+        path = uri.removeprefix(self.address.root).strip("/")
+        # The root of HDFS is /, and that of an account of Azure without a container has no name.
+        folder = f"{self.base.rstrip('/')}/" if self.base else ""
+        return f"{folder}{path}".rstrip("/") or self.base
 
     def uri_of(self, key: str) -> str:
         """Return the URI of a path in the file system."""
         # Hadoop lists files by their URIs.
-        path = urlsplit(key).path if "://" in key else key.removeprefix(self.base)
-        return f"{self.address.root}/{path.strip('/')}"
+        path = urlsplit(key).path if "://" in key else key.removeprefix(self.base.rstrip("/"))
+        return f"{self.address.root}/{path.strip('/')}".rstrip("/")
 
 
 @lru_cache
