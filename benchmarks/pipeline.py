@@ -1,5 +1,7 @@
 """Benchmarks of the pipeline: the decoder on one core; on local[2] the data source, Spark's kafka format, and an audit.
 
+The data source also reads the same folder from an S3 server on this machine, if go is there to compile one.
+
 A record has a key of 8 bytes and a value of 92 random bytes, which hardly compress; a batch has 160 records (16 KB) by
 default. The decoder's figures are CPU time. Spark's are wall time after enough rounds for the virtual machine to
 compile, and of the first round.
@@ -7,6 +9,7 @@ compile, and of the first round.
 
 from __future__ import annotations
 
+import os
 import random
 import statistics
 import time
@@ -22,6 +25,7 @@ from fauxka.protocol.batches.records import BatchOptions, Record, build_batch
 
 from .goals import verdict_text
 from .measurement import Figures
+from .object_server import object_server, object_server_missing
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -138,6 +142,8 @@ class _Log:
     spark: SparkSession
     folder: str
     bootstrap: str
+    # The same folder in an object store; None without a server.
+    stored: str | None
 
     def frame(self, view: ViewName, schema: str | None = None, **options: str) -> DataFrame:
         """Return a frame of the topic, read from its folder unless options name a broker."""
@@ -153,12 +159,25 @@ def _log_in_spark() -> Generator[_Log]:
 
     with TemporaryDirectory(prefix="fauxka-bench-") as folder:
         _write_log(Path(folder, "log"))
-        with Broker(data_dir=Path(folder, "log")) as broker:
+        with _object_store(Path(folder)) as stored, Broker(data_dir=Path(folder, "log")) as broker:
             spark = start_session("local[2]", with_kafka=True, settings={"spark.driver.memory": "2g"})
             try:
-                yield _Log(spark, f"{folder}/log", broker.bootstrap_servers)
+                yield _Log(spark, f"{folder}/log", broker.bootstrap_servers, stored)
             finally:
                 spark.stop()
+
+
+@contextmanager
+def _object_store(folder: Path) -> Generator[str | None]:
+    """Serve the log by S3 on this machine during the block, to Spark's workers too. Yields its URI."""
+    missing = object_server_missing()
+    if missing is not None:
+        print(f"no object store: {missing} is missing")
+        yield None
+        return
+    with object_server(folder) as variables:
+        os.environ.update(variables)
+        yield "s3://log"
 
 
 def _measure_source(log: _Log, round_count: int) -> dict[str, Figures]:
@@ -168,6 +187,7 @@ def _measure_source(log: _Log, round_count: int) -> dict[str, Figures]:
         SAME_COLUMNS: log.frame("records", KAFKA_COLUMNS),
         "data source, path, all columns": log.frame("records"),
         BATCHES: log.frame("batches"),
+        **({} if log.stored is None else _stored_frames(log, log.stored)),
         "data source, bootstrap": log.frame("records", KAFKA_COLUMNS, bootstrap=log.bootstrap),
         "kafka format": kafka.option("subscribe", "t").load(),
     }
@@ -181,6 +201,13 @@ def _measure_source(log: _Log, round_count: int) -> dict[str, Figures]:
     verdict = verdict_text(factor >= CONNECTOR_FACTOR_GOAL)
     print(f"the data source is {factor:.1f} times as fast as the kafka format; goal {CONNECTOR_FACTOR_GOAL}: {verdict}")
     return {name: {"records/s": rate} for name, rate in medians.items()}
+
+
+def _stored_frames(log: _Log, uri: str) -> dict[str, DataFrame]:
+    return {
+        "data source, s3, its columns": log.frame("records", KAFKA_COLUMNS, path=uri),
+        "data source, s3, batches": log.frame("batches", path=uri),
+    }
 
 
 def _measure_ledger(log: _Log, round_count: int) -> dict[str, Figures]:

@@ -17,7 +17,7 @@ from .option_time import milliseconds_of
 
 
 @click.command()
-@click.option("--path", metavar="PATH", help="Read segment files: a log folder, a partition's folder or one file.")
+@click.option("--path", metavar="PATH|URI", help="Read segment files: a log folder, a partition's folder or one file.")
 @click.option("--bootstrap", metavar="HOST:PORT", help="Read topics of a broker, up to their present ends.")
 @click.option(
     "--command-config", metavar="FILE", help="Properties of Kafka's clients, such as security.protocol, for brokers."
@@ -31,7 +31,7 @@ from .option_time import milliseconds_of
 @click.option("--empty-id-is-an-id", is_flag=True, help="Compare records whose event id has no characters too.")
 @click.option(
     "--sent",
-    metavar="PATH|topic://HOST:PORT/TOPIC",
+    metavar="PATH|URI|topic://HOST:PORT/TOPIC",
     help="The ledger of sent events: parquet, JSON lines, or a topic of JSON values.",
 )
 @click.option(

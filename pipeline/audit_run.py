@@ -36,6 +36,9 @@ from .cluster.progress import Progress
 from .cluster.running_stages import running_stages
 from .cluster.spark_log import logged_session
 from .cluster.spark_session import start_session
+from .cluster.stored_frames import check_new, find_store, write_parquet
+from .read.file_store import LocalFiles
+from .read.stores import store_of
 from .report.audit_summary import TOTALS_COLUMNS, event_totals, finding_groups, topic_totals, with_hints
 from .report.html_report import report_page
 from .report.report_pictures import BATCH_COLUMNS, Rows, pictures_of
@@ -105,7 +108,7 @@ def _summary(spark: SparkSession, request: AuditRequest, run: AuditRun) -> Summa
     if run.html is not None:
         pictures = pictures_of(findings, read_view(spark, request.options, "batches", BATCH_COLUMNS))
     if run.parquet is not None:
-        told.write.parquet(run.parquet)
+        _write_findings(told, run.parquet)
     return Summary(log, request.checks, totals, groups, events, pictures)
 
 
@@ -125,13 +128,29 @@ def _counts(spark: SparkSession, request: AuditRequest, log: str) -> DataFrame:
     return spark.createDataFrame(rows, COUNTS_SCHEMA)
 
 
+def _write_findings(findings: DataFrame, folder: str) -> None:
+    stored = find_store("parquet", folder)
+    if stored is None:
+        findings.write.parquet(folder)
+    else:
+        write_parquet("parquet", findings, *stored)
+
+
 def _check_outputs(run: AuditRun) -> None:
     """Raise BadOption before the audit if an output could not be written after it."""
-    if run.parquet is not None and "://" not in run.parquet and os.path.exists(run.parquet):
-        raise BadOption(f"parquet: {run.parquet} exists already")
+    if run.parquet is not None:
+        stored = find_store("parquet", run.parquet)
+        if stored is not None:
+            check_new("parquet", *stored, "")
+        elif "://" not in run.parquet and os.path.exists(run.parquet):
+            raise BadOption(f"parquet: {run.parquet} exists already")
     for name, file in (("json", run.json), ("html", run.html)):
         if file is None or (name == "json" and file == "-"):
             continue
+        store, place = store_of(name, file)
+        if not isinstance(store, LocalFiles):
+            continue
+        file = place
         folder = Path(file).absolute().parent
         if not folder.is_dir() or not os.access(folder, os.W_OK) or Path(file).is_dir():
             raise BadOption(f"{name}: {file} cannot be written")
@@ -150,7 +169,8 @@ def _write_verdict(summary: Summary, run: AuditRun) -> None:
 
 
 def _write(name: str, file: str, content: str) -> None:
+    store, place = store_of(name, file)
     try:
-        Path(file).write_text(content, encoding="utf-8")
+        store.write(place, content.encode())
     except OSError as error:
-        raise BadOption(f"{name}: {find_path_problem(file, error) or f'{file}: {error.strerror}'}") from error
+        raise BadOption(f"{name}: {find_path_problem(place, error) or f'{place}: {error.strerror}'}") from error

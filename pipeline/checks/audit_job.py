@@ -23,7 +23,6 @@ What breaks the rules:
 from __future__ import annotations
 
 import json
-import os
 import time
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, replace
@@ -40,11 +39,12 @@ from ..read.fetch_log import FetchLog
 from ..read.log_frame import read_log
 from ..read.log_splits import open_log
 from ..read.options import SPLIT_BYTES_DEFAULT, SPLIT_RECORDS_DEFAULT, parse_options
+from ..read.stores import store_of
 from .audited_topics import AuditedTopics
 from .event_audit import audit_events, count_events, events_of
 from .event_id import check_event_id, content_read_for, event_id_column, is_empty_id
 from .findings import all_findings
-from .journal_ledger import audit_journal, read_journal
+from .journal_ledger import audit_journal, is_address, read_journal
 from .ledger_audit import audit_ledger
 from .log_bounds import bounds_frame, read_bounds
 from .log_order import BATCH_COLUMNS_READ
@@ -138,8 +138,18 @@ def _check_inputs(request: AuditRequest) -> None:
         if request.event_id is None:
             raise BadOption("sent: a ledger of sent events needs --event-id to find its events in the log")
         check_sent(request.sent)
-    if request.journal is not None and "://" not in request.journal and not os.path.isfile(request.journal):
-        raise BadOption(f"journal: {request.journal} is neither a file nor the address of an admin API")
+    if request.journal is not None and not is_address(request.journal):
+        _check_journal(request.journal)
+
+
+def _check_journal(text: str) -> None:
+    store, place = store_of("journal", text)
+    try:
+        is_file = store.list_files(place).is_file(place)
+    except OSError as error:
+        raise BadOption(f"journal: {error.filename} cannot be read: {error.strerror}") from error
+    if not is_file:
+        raise BadOption(f"journal: {text} is neither a file nor the address of an admin API")
 
 
 def _check_topics(request: AuditRequest, log: FetchLog) -> CheckedRequest:
@@ -280,7 +290,7 @@ def default_as_of(options: Mapping[str, str], newest: Callable[[], int | None]) 
     log = open_log(parse_options(options))
     if isinstance(log, FetchLog):
         return round(time.time() * 1000)
-    paths = (segment.path for segments in log.segments().values() for segment in segments)
-    changed_ms = round(max(map(os.path.getmtime, paths), default=time.time()) * 1000)
+    changed = (segment.modified_ms for segments in log.segments().values() for segment in segments)
+    changed_ms = round(max(changed, default=time.time() * 1000))
     newest_timestamp_ms = newest()
     return changed_ms if newest_timestamp_ms is None else min(newest_timestamp_ms, changed_ms)

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import http.client
 from collections.abc import Iterable, Iterator
-from pathlib import Path
 from urllib.error import HTTPError
 from urllib.parse import urlencode, urlsplit
 from urllib.request import Request, urlopen
@@ -23,6 +22,7 @@ from pyspark.sql import functions as f
 from ...protocol.sequences import MAX_SEQUENCE
 from ...storage.file_systems.path_problems import find_path_problem
 from ..bad_option import BadOption
+from ..read.stores import store_of
 from .audited_topics import AuditedTopics
 from .ledger_audit import audit_ledger
 
@@ -95,13 +95,18 @@ def read_journal(
 ) -> DataFrame:
     """Return a ledger with the columns of SENT_KINDS, a line for each record of each Produce request in the journal.
 
-    text: the address of the admin API (http://127.0.0.1:9099), or a file with a response of GET /v1/journal: a page, a
+    text: the address of the admin API (http://127.0.0.1:9099), or a file
+    (a path or a URI of an object store) with a response of GET /v1/journal: a page, a
     list of entries, or one entry a line. token: bearer token of the admin API. topics: batches of other topics are left
     out. Raises BadOption.
     """
-    is_address = text.startswith(("http://", "https://"))
-    requests = _requests_at(text, token) if is_address else _requests_in(text)
+    requests = _requests_at(text, token) if is_address(text) else _requests_in(text)
     return journal_ledger(spark, requests, topics)
+
+
+def is_address(text: str) -> bool:
+    """Whether a journal is read from an admin API, and not from a file."""
+    return text.startswith(("http://", "https://"))
 
 
 def journal_ledger(
@@ -164,8 +169,9 @@ def _row(request: JournalRequest, batch: JournalBatch, error: str | None) -> _Ba
 
 
 def _requests_in(text: str) -> list[JournalRequest]:
+    store, place = store_of("journal", text)
     try:
-        content = Path(text).read_bytes()
+        content = store.read(place)
     except OSError as error:
         problem = find_path_problem(text, error) or f"{text} cannot be read: {error.strerror or error}"
         raise BadOption(f"journal: {problem}") from error

@@ -7,8 +7,8 @@ Source: LogManager (log-start-offset-checkpoint, cleaner-offset-checkpoint), Kaf
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from pathlib import Path
+import os
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
 from ...client.errors import BrokerError
@@ -27,6 +27,7 @@ from ..read.file_log import FileLog
 from ..read.log_splits import open_log
 from ..read.options import LogOptions, parse_options
 from ..read.segment_files import PartitionSegments
+from ..read.stores import Store
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -54,6 +55,8 @@ def read_bounds(options: Mapping[str, str]) -> list[LogBounds]:
         return bounds_of_files(log.segments()) if isinstance(log, FileLog) else bounds_on_broker(log, parsed)
     except BrokerError as error:
         raise BadOption(str(error)) from error
+    except OSError as error:
+        raise BadOption(f"path: {error.filename} cannot be read: {error.strerror}") from error
 
 
 def bounds_frame(spark: SparkSession, bounds: list[LogBounds]) -> DataFrame:
@@ -63,7 +66,7 @@ def bounds_frame(spark: SparkSession, bounds: list[LogBounds]) -> DataFrame:
 
 def bounds_of_files(segments: PartitionSegments) -> list[LogBounds]:
     """Return the bounds of partitions from segment files and the checkpoints of their log directories."""
-    folders = {Path(segment.path).parent.parent for found in segments.values() for segment in found}
+    folders = {os.path.dirname(segment.folder): segment.store for found in segments.values() for segment in found}
     starts = _checkpoints(folders, LOG_START_OFFSET_CHECKPOINT)
     cleaned = _checkpoints(folders, CLEANER_OFFSET_CHECKPOINT)
     return [
@@ -81,13 +84,13 @@ def bounds_on_broker(log: FetchLog, options: LogOptions) -> list[LogBounds]:
     ]
 
 
-def _checkpoints(folders: Iterable[Path], file_name: str) -> dict[PartitionName, int]:
-    """Return the offsets of all checkpoints; a missing or damaged one is skipped."""
+def _checkpoints(folders: Mapping[str, Store], file_name: str) -> dict[PartitionName, int]:
+    """Return the offsets of all checkpoints; a missing or damaged one is skipped. Raises OSError."""
     offsets: dict[PartitionName, int] = {}
-    for folder in folders:
+    for folder, store in folders.items():
         try:
-            offsets |= decode_offsets((folder / file_name).read_bytes())
-        except (OSError, CorruptFileError):
+            offsets |= decode_offsets(store.read(f"{folder}/{file_name}"))
+        except (FileNotFoundError, PermissionError, CorruptFileError):
             continue
     return offsets
 

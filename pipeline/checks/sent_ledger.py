@@ -13,7 +13,9 @@ from pyspark.sql import functions as f
 
 from ...client.errors import BrokerError
 from ..bad_option import BadOption
+from ..cluster.stored_frames import base_name, content_files, find_store, read_lines, read_parquet
 from ..read.log_frame import read_log
+from ..read.object_store import ArrowFiles
 from .audited_topics import AuditedTopics
 
 # error: null for an acknowledged event. ordinal: the number of the event in the sending order of its key.
@@ -44,8 +46,27 @@ _SHOWN_CHARACTERS = 80
 def check_sent(text: str) -> None:
     """Raise BadOption if text is no place of a ledger, or a path on this machine that does not exist."""
     form, place = _form_of(text)
-    if form != "topic" and "://" not in place and not glob.glob(place.removeprefix("file:")):
+    if form == "topic":
+        return
+    if find_store("sent", place) is not None:
+        _stored_files(place)
+    elif "://" not in place and not glob.glob(place.removeprefix("file:")):
         raise BadOption(f"sent: there is no {place}")
+
+
+def _stored_files(text: str) -> tuple[ArrowFiles, list[str]] | None:
+    """Return an object store and the files in it; None for a path that Spark reads. Raises BadOption."""
+    found = find_store("sent", text)
+    if found is None:
+        return None
+    store, place = found
+    try:
+        files = content_files(store, place)
+    except OSError as error:
+        raise BadOption(f"sent: {error.filename} cannot be read: {error.strerror}") from error
+    if not files:
+        raise BadOption(f"sent: there is no {place}")
+    return store, sorted(files)
 
 
 def read_sent(
@@ -66,17 +87,29 @@ def read_sent(
     """
     form, place = _form_of(text)
     try:
-        if form == "parquet":
-            lines = _from_table(spark.read.parquet(place), text)
+        if form == "topic":
+            lines = _from_lines(_lines_of_topic(spark, place, connection or {}))
         else:
-            lines = _from_lines(
-                spark.read.text(place) if form == "json" else _lines_of_topic(spark, place, connection or {})
+            lines = (
+                _from_table(_table_at(spark, place), text) if form == "parquet" else _from_lines(_text_at(spark, place))
             )
         return _checked(lines if is_empty_an_id else _without_empty_ids(lines), text, topics)
     except BrokerError as error:
         raise BadOption(f"sent: {error}") from error
-    except PySparkException as error:
+    except (PySparkException, OSError, ValueError) as error:
+        if isinstance(error, BadOption):
+            raise
         raise BadOption(f"sent: {text} cannot be read: {str(error).splitlines()[0]}") from error
+
+
+def _table_at(spark: SparkSession, place: str) -> DataFrame:
+    stored = _stored_files(place)
+    return spark.read.parquet(place) if stored is None else read_parquet(spark, *stored, SENT_KINDS)
+
+
+def _text_at(spark: SparkSession, place: str) -> DataFrame:
+    stored = _stored_files(place)
+    return spark.read.text(place) if stored is None else read_lines(spark, *stored)
 
 
 def _form_of(text: str) -> tuple[str, str]:
@@ -89,7 +122,7 @@ def _form_of(text: str) -> tuple[str, str]:
         return form, place
     if not text:
         raise BadOption(f"sent: {_SHAPE}")
-    return "json" if PurePath(text).suffix in (".jsonl", ".ndjson", ".json") else "parquet", text
+    return "json" if PurePath(base_name(text)).suffix in (".jsonl", ".ndjson", ".json") else "parquet", text
 
 
 def _lines_of_topic(spark: SparkSession, text: str, connection: Mapping[str, str]) -> DataFrame:

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
+from fastcrc.crc32 import iscsi as crc32c
 
 from ...protocol.batches.record_batch import (
+    ATTRIBUTES_POSITION,
     HEADER_SIZE,
     LOG_OVERHEAD,
     MAGIC_POSITION,
@@ -20,6 +24,8 @@ from .varints import Longs
 # of a window small.
 _WINDOW_BYTES_FIRST = 16 * 1024
 _WINDOW_BYTES_MAX = 1024 * 1024
+# The bytes of one read from a file that is not in memory.
+_READ_BYTES = 4 * 1024 * 1024
 
 # The length field counts the bytes behind it.
 _LENGTH_MIN = HEADER_SIZE - LOG_OVERHEAD
@@ -51,12 +57,47 @@ def is_right_batch(data: memoryview, position: int) -> bool:
     return is_whole(header, len(data) - position) and is_crc_right(data[position : position + header.size], header.crc)
 
 
-def _candidates(data: memoryview, start: int, end: int, base_offset_min: int) -> Longs:
-    """Return the positions in data[start:end] with plausible magic, length and base offset."""
+def find_next_batch_in(
+    read_at: Callable[[int, int], bytes], position: int, size: int, *, base_offset_min: int = 0
+) -> int | None:
+    """Return what find_next_batch returns for a file, of which a few megabytes at a time are in memory.
+
+    read_at: returns bytes for a position and a size. size: of the file.
+    """
+    end = size - HEADER_SIZE + 1
+    while position < end:
+        window_end = min(position + _READ_BYTES, end)
+        window = memoryview(read_at(position, window_end - position + HEADER_SIZE - 1))
+        candidates: list[int] = _candidates(
+            window, 0, window_end - position, base_offset_min, data_end=size - position
+        ).tolist()
+        for candidate in candidates:
+            header = parse_header(window, candidate)
+            start = position + candidate
+            if is_whole(header, size - start) and _crc_of(read_at, start, start + header.size) == header.crc:
+                return start
+        position = window_end
+    return None
+
+
+def _crc_of(read_at: Callable[[int, int], bytes], start: int, end: int) -> int:
+    """Return the CRC-32C of the batch in a range of a file."""
+    crc = 0
+    for position in range(start + ATTRIBUTES_POSITION, end, _READ_BYTES):
+        crc = crc32c(read_at(position, min(_READ_BYTES, end - position)), crc)
+    return crc
+
+
+def _candidates(data: memoryview, start: int, end: int, base_offset_min: int, *, data_end: int | None = None) -> Longs:
+    """Return the positions in data[start:end] with plausible magic, length and base offset.
+
+    data_end: the end of the file, if data is only a part of it.
+    """
+    data_end = len(data) if data_end is None else data_end
     source = np.frombuffer(data, np.uint8)
     positions = np.flatnonzero(source[start + MAGIC_POSITION : end + MAGIC_POSITION] == MAGIC_V2) + start
     lengths = _number_at(source, positions + 8, 4)
-    positions = positions[(lengths >= _LENGTH_MIN) & (lengths <= len(data) - positions - LOG_OVERHEAD)]
+    positions = positions[(lengths >= _LENGTH_MIN) & (lengths <= data_end - positions - LOG_OVERHEAD)]
     offsets = _number_at(source, positions, 8)
     return positions[(offsets >= base_offset_min) & (offsets <= base_offset_min + RELATIVE_OFFSET_MAX)]
 

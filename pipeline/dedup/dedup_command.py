@@ -23,12 +23,12 @@ STATE_PARTITIONS_DEFAULT = 4
 @click.option(
     "--command-config", metavar="FILE", help="Properties of Kafka's clients, such as security.protocol, for brokers."
 )
-@click.option("--path", metavar="DIR", help="Read the topic from segment files in this folder.")
+@click.option("--path", metavar="DIR|URI", help="Read the topic from segment files in this folder or URI.")
 @click.option(
     "--to",
     required=True,
-    metavar="TOPIC|PATH",
-    help="The topic to write, or a folder of parquet files if it contains a /.",
+    metavar="TOPIC|PATH|URI",
+    help="The topic to write, or a folder or URI for parquet files if it contains a /.",
 )
 @click.option("--to-bootstrap", metavar="HOST:PORT", help="The broker of the topic of --to.  [default: --bootstrap]")
 @click.option(
@@ -48,7 +48,7 @@ STATE_PARTITIONS_DEFAULT = 4
     metavar="TIME",
     help="How long a stream stores an event id after it was read.",
 )
-@click.option("--checkpoint", metavar="DIR", help="The checkpoint of a stream.  [default: inside a PATH]")
+@click.option("--checkpoint", metavar="DIR", help="The checkpoint of a stream.  [default: inside a PATH, not a URI]")
 @click.option("is_ending", "--available-now", is_flag=True, help="End the stream at the present end of the topic.")
 @click.option("is_batch", "--batch", is_flag=True, help="Read the present topic once, without a checkpoint.")
 @click.option("--why/--no-why", default=True, help="Read the topic once more and print the causes of the copies.")

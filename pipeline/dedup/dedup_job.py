@@ -22,8 +22,10 @@ from ..bad_option import BadOption
 from ..checks.event_audit import audit_events
 from ..checks.event_id import event_id_column, is_empty_id
 from ..cluster.spark_session import has_data_sources
+from ..cluster.stored_frames import check_new, find_store, write_parquet
 from ..read.log_frame import read_log
 from ..read.log_identity import identity_of
+from ..read.object_store import ArrowFiles
 from ..read.options import parse_options
 from .dedup import (
     COUNT_NAMES,
@@ -31,7 +33,7 @@ from .dedup import (
     first_copies,
     first_copies_of_stream,
 )
-from .dedup_sinks import ParquetSink, Sink, TopicSink, write_to_topic
+from .dedup_sinks import ObjectStoreSink, ParquetSink, Sink, TopicSink, write_to_topic
 from .text_file import find_text, write_text
 
 # Each trigger costs the broker a few requests.
@@ -43,6 +45,7 @@ STOP_SECONDS_MAX = 60
 STOP_POLL_SECONDS = 0.05
 
 _V1_FORMATS_KEY = "spark.sql.sources.useV1SourceList"
+NEEDS_NEW_FOLDER = ", and --batch needs a new folder"
 _READ = "read"
 _KEPT = "kept"
 
@@ -86,12 +89,19 @@ class DedupJob:
 
     @property
     def checkpoint_path(self) -> str:
-        """The checkpoint folder of a stream. Raises BadOption if it is not set and the target is a topic."""
-        if self.to_bootstrap is None:
-            return f"{self.to.rstrip('/')}/{CHECKPOINT_IN_PARQUET}"
-        if self.checkpoint is None:
+        """The checkpoint folder of a stream. Raises BadOption if it is not set for a topic or an object store."""
+        if self.checkpoint is not None:
+            return self.checkpoint
+        if self.to_bootstrap is not None:
             raise BadOption("checkpoint: must be set for a stream to a topic")
-        return self.checkpoint
+        if self.stored_target is not None:
+            raise BadOption("checkpoint: must be set for a stream to an object store, to a folder that Spark can write")
+        return f"{self.to.rstrip('/')}/{CHECKPOINT_IN_PARQUET}"
+
+    @property
+    def stored_target(self) -> tuple[ArrowFiles, str] | None:
+        """The object store of the target and its URI; None for a topic and a path that Spark writes by itself."""
+        return None if self.to_bootstrap is not None else find_store("to", self.to)
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,7 +136,11 @@ def run_batch(spark: SparkSession, job: DedupJob) -> DedupCounts:
     read, kept = Observation(_READ), Observation(_KEPT)
     records = read_log(spark, job.source).observe(read, *job.counts)
     copies = first_copies(records, job.identity).observe(kept, f.count(f.lit(1)).alias(_KEPT))
-    if job.target is None:
+    stored = job.stored_target
+    if stored is not None:
+        check_new("to", *stored, NEEDS_NEW_FOLDER)
+        write_parquet("to", copies, *stored)
+    elif job.target is None:
         write_new_folder(copies, job.to)
     else:
         with kafka_v2_sink(spark):
@@ -164,7 +178,7 @@ def write_new_folder(copies: DataFrame, path: str) -> None:
     except AnalysisException as error:
         if "PATH_ALREADY_EXISTS" not in str(error):
             raise
-        raise BadOption(f"to: {path} exists already, and --batch needs a new folder") from error
+        raise BadOption(f"to: {path} exists already{NEEDS_NEW_FOLDER}") from error
 
 
 def counts_in(read: Mapping[str, int], kept: Mapping[str, int]) -> DedupCounts:
@@ -202,6 +216,9 @@ def check_same_job(spark: SparkSession, job: DedupJob) -> None:
     now = description_of(job)
     before = find_text(spark, path)
     if before is None:
+        if job.stored_target is not None:
+            # Micro-batches of another checkpoint have the same numbers.
+            check_new("to", *job.stored_target, f", and the checkpoint {job.checkpoint_path} is new")
         write_text(spark, path, json.dumps(now))
         return
     stored: dict[str, str] = json.loads(before)
@@ -216,7 +233,10 @@ def check_same_job(spark: SparkSession, job: DedupJob) -> None:
 
 def description_of(job: DedupJob) -> dict[str, str]:
     """Return what must stay the same over the runs of a stream. Raises BadOption, BrokerError."""
-    to = os.path.abspath(job.to) if job.target is None and "://" not in job.to else job.to
+    stored = job.stored_target
+    to = job.to if stored is None else stored[1]
+    if job.target is None and "://" not in to:
+        to = os.path.abspath(to)
     return {
         "source": f"{job.source['topics']} of {identity_of(parse_options(job.source))}",
         "event id": f"{job.event_id}{' (or empty)' if job.is_empty_an_id else ''}",
@@ -226,6 +246,8 @@ def description_of(job: DedupJob) -> dict[str, str]:
 
 def sink_of(spark: SparkSession, job: DedupJob) -> Sink:
     """Return the sink of a stream."""
+    if job.stored_target is not None:
+        return ObjectStoreSink(*job.stored_target)
     if job.target is None:
         return ParquetSink(job.to.rstrip("/"))
     mark_path = f"{job.checkpoint_path}/{MARK_IN_CHECKPOINT}"

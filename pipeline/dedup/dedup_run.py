@@ -16,12 +16,13 @@ from ..bad_option import BadOption
 from ..checks.event_id import check_event_id
 from ..cluster.spark_log import logged_session
 from ..cluster.spark_session import start_session
+from ..cluster.stored_frames import check_new
 from ..read.java_client import java_options
 from ..read.log_identity import identity_of
 from ..read.log_splits import open_log
 from ..read.options import parse_options
 from .dedup import check_window
-from .dedup_job import DedupCounts, DedupJob, copies_by_cause, follow, run_batch, start_stream
+from .dedup_job import NEEDS_NEW_FOLDER, DedupCounts, DedupJob, copies_by_cause, follow, run_batch, start_stream
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +47,11 @@ def run_dedup(run: DedupRun) -> None:
             run_by_spark(spark, run)
     except BrokerError as error:
         raise BadOption(str(error)) from error
+    except OSError as error:
+        # Of a store; Spark's failures are other exceptions.
+        if error.strerror is None:
+            raise
+        raise BadOption(f"{error.filename} cannot be read or written: {error.strerror}") from error
 
 
 def run_by_spark(spark: SparkSession, run: DedupRun) -> None:
@@ -75,6 +81,8 @@ def check_job(job: DedupJob, *, is_batch: bool) -> None:
     check_event_id(job.event_id)
     if not is_batch:
         assert job.checkpoint_path, "checkpoint_path raises BadOption if it is missing"
+    elif job.stored_target is not None:
+        check_new("to", *job.stored_target, NEEDS_NEW_FOLDER)
     if job.target is not None:
         java_options(job.target)
     source = parse_options(job.source)

@@ -2,6 +2,8 @@
 
 A micro-batch that is repeated after a failure has the same records again.
 - Parquet: each micro-batch has its own folder, named by its number, which a repetition overwrites.
+- Parquet in an object store: the same folders, written by pyarrow. The event ids of a partition of the state are the
+  same in a repetition, and so is the name of its object. A folder with a marker is complete and never written again.
 - Topic: a repetition reads what was written to the topic since its first attempt began, and leaves out those events.
   Two cases can still be written twice: records without event id, and a request of a killed writer that the broker
   appends after that read.
@@ -17,9 +19,11 @@ from typing import Protocol
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as f
 
+from ..cluster.stored_frames import has_marker, write_parquet
 from ..read.fetch_log import FetchLog
 from ..read.java_client import java_options
 from ..read.log_frame import read_log
+from ..read.object_store import ArrowFiles
 from ..read.options import parse_options
 from .dedup import EVENT_ID, with_event_ids
 from .text_file import find_text, write_text
@@ -44,6 +48,23 @@ class ParquetSink:
     def write(self, kept: DataFrame, batch_number: int) -> None:
         """Write or overwrite the folder of the micro-batch."""
         kept.write.mode("overwrite").parquet(f"{self.path}/{BATCH_COLUMN}={batch_number}")
+
+
+@dataclass(frozen=True, slots=True)
+class ObjectStoreSink:
+    """Folders batch=N of parquet objects, each with a marker behind its last object."""
+
+    store: ArrowFiles
+    path: str
+
+    def write(self, kept: DataFrame, batch_number: int) -> None:
+        """Write the folder of the micro-batch, unless an earlier attempt has written it to its end."""
+        folder = f"{self.path}/{BATCH_COLUMN}={batch_number}"
+        if has_marker("to", self.store, folder):
+            # The state of the micro-batch is computed with its rows.
+            kept.write.format("noop").mode("overwrite").save()
+        else:
+            write_parquet("to", kept, self.store, folder)
 
 
 @dataclass(frozen=True, slots=True)

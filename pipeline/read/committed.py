@@ -7,22 +7,23 @@ Source: CompletedFetch.nextFetchedRecord and ProducerStateManager.firstUnstableO
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 
 from ...protocol.batches.record_batch import CONTROL_BIT, TRANSACTIONAL_BIT
 from ...storage.corrupt_file import CorruptFileError
-from ...storage.log_files import LOG_SUFFIX, SNAPSHOT_SUFFIX, TRANSACTION_INDEX_SUFFIX, base_offset_of
+from ...storage.log_files import SNAPSHOT_SUFFIX, TRANSACTION_INDEX_SUFFIX, base_offset_of
 from ...storage.producers.producer_snapshot import decode_snapshot
 from ..decode.batch_table import BatchTable
 from ..decode.row_source import OFFSET_MAX
 from ..decode.varints import Booleans
 from .segment_files import Segment
 from .segment_walk import walk_headers
+from .stores import Store
 
 _INDEX_ENTRY = np.dtype(
     [
@@ -64,29 +65,48 @@ def remove_aborted(table: BatchTable, aborted: Sequence[AbortedTransaction]) -> 
     return table.filter(~is_aborted) if is_aborted.any() else table
 
 
-def read_aborted_transactions(path: str, table: BatchTable) -> list[AbortedTransaction]:
-    """Return the aborted transactions that overlap the batches of a segment file.
+@dataclass(frozen=True, slots=True)
+class AbortedTransactions:
+    """The aborted transactions of a partition from a segment on, which its transaction indexes list.
 
-    Reads the transaction indexes of this and all later segments, because the segment of the marker has the entry.
-    Returns none for a folder without transaction indexes.
+    The segment of a marker has the entry, so those of all later segments are read too. files: the indexes if they were
+    listed; None looks for them. A folder without transaction indexes has no aborted transactions.
     """
-    if not len(table):
-        return []
-    segment = Path(path)
-    base_offset = base_offset_of(segment.name, LOG_SUFFIX)
-    assert base_offset is not None, "path is a segment file"
-    bases = table.numbers("base_offset")[table.has_valid_crc]
-    if not len(bases):
-        return []
-    found: list[AbortedTransaction] = []
-    for index in sorted(segment.parent.glob(f"*{TRANSACTION_INDEX_SUFFIX}")):
-        if (base_offset_of(index.name, TRANSACTION_INDEX_SUFFIX) or 0) >= base_offset:
-            content = index.read_bytes()
+
+    folder: str
+    base_offset: int
+    files: tuple[str, ...] | None = None
+
+    def overlapping(self, store: Store, table: BatchTable) -> list[AbortedTransaction]:
+        """Return those that overlap the batches of a table. Reads the indexes if a batch is of a transaction."""
+        is_part = table.has_valid_crc & (table.numbers("attributes") & TRANSACTIONAL_BIT != 0)
+        if not is_part.any():
+            return []
+        bases = table.numbers("base_offset")[is_part]
+        found: list[AbortedTransaction] = []
+        for name in self.files if self.files is not None else self._names_in_folder():
+            content = store.read(f"{self.folder}/{name}")
             entries = np.frombuffer(content, _INDEX_ENTRY, count=len(content) // _INDEX_ENTRY.itemsize)
             is_near = (entries["last_offset"] >= int(bases.min())) & (entries["first_offset"] <= int(bases.max()))
             names = ("producer_id", "first_offset", "last_offset")
             found += [AbortedTransaction(*(int(one[name]) for name in names)) for one in entries[is_near]]
-    return found
+        return found
+
+    def _names_in_folder(self) -> list[str]:
+        return transaction_indexes(os.listdir(self.folder), self.base_offset)
+
+
+def aborted_from(segment: Segment) -> AbortedTransactions:
+    """Return the aborted transactions from a segment on. Reads nothing."""
+    listed = segment.neighbours
+    files = None if listed is None else tuple(transaction_indexes(listed, segment.base_offset))
+    return AbortedTransactions(segment.folder, segment.base_offset, files)
+
+
+def transaction_indexes(names: Iterable[str], base_offset: int) -> list[str]:
+    """Return the names of the transaction indexes from the segment at base_offset on."""
+    bases = ((base_offset_of(name, TRANSACTION_INDEX_SUFFIX), name) for name in names)
+    return sorted(name for base, name in bases if base is not None and base >= base_offset)
 
 
 class FirstBatch(NamedTuple):
@@ -120,7 +140,7 @@ class OpenTransactions:
 
     def _walk(self, segment: Segment, start: int) -> None:
         self.segment, self.position = segment.base_offset, start
-        with open(segment.path, "rb") as file:
+        with segment.store.open(segment.path) as file:
             for batch in walk_headers(file, segment, start):
                 header = batch.header
                 if header.is_control:
@@ -147,9 +167,10 @@ def _first_to_walk(segments: Sequence[Segment]) -> int:
 
 def _open_at(segment: Segment) -> Iterable[int] | None:
     """Return the first offsets of the transactions open at the beginning of a segment; None without a snapshot."""
-    snapshot = Path(segment.path.removesuffix(LOG_SUFFIX) + SNAPSHOT_SUFFIX)
+    if not segment.may_have(SNAPSHOT_SUFFIX):
+        return None
     try:
-        entries = decode_snapshot(snapshot.read_bytes())
+        entries = decode_snapshot(segment.store.read(segment.path_of(SNAPSHOT_SUFFIX)))
     except (OSError, CorruptFileError):
         return None
     return [entry.current_txn_first_offset for entry in entries if entry.current_txn_first_offset is not None]

@@ -5,16 +5,24 @@ A place is a segment and a position in it, so that a stream returns each batch a
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
+from typing import TypeVar
 
-from ...storage.log_files import PartitionName
+from ...storage.log_files import INDEX_SUFFIX, PartitionName
 from ..bad_option import BadOption
 from ..decode.row_source import OFFSET_MAX, RowSource
-from .committed import FirstBatch, OpenTransactions
+from .committed import FirstBatch, OpenTransactions, aborted_from
 from .file_splits import FileSplit, split_segment
+from .file_store import LOCAL_FILES
 from .options import EARLIEST, LATEST, LogOptions
 from .segment_files import PartitionSegments, Segment, find_segments
-from .segment_walk import indexed_position, read_index, walk_headers
+from .segment_walk import PlacedBatch, indexed_position, read_index, walk_headers
+from .stores import Store
+
+Item = TypeVar("Item")
+Result = TypeVar("Result")
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -28,6 +36,24 @@ class Place:
 Places = dict[PartitionName, Place]
 
 
+@dataclass(frozen=True, slots=True)
+class _Seen:
+    """The end of the whole batches of a partition, and its last segment when they were read."""
+
+    end: Place
+    segment: Segment
+
+
+@dataclass(frozen=True, slots=True)
+class _Range:
+    """The wanted bytes of a segment, to be cut into splits."""
+
+    segment: Segment
+    source: RowSource
+    start: int
+    end: int
+
+
 class FileLog:
     """The segment files that the options select."""
 
@@ -35,37 +61,47 @@ class FileLog:
         """options: with path. Reads no file."""
         self._options = options
         # The end of the whole batches of each partition at the last call of ends(), where the next call begins.
-        self._seen: Places = {}
+        self._seen: dict[PartitionName, _Seen] = {}
         self._open: dict[PartitionName, OpenTransactions] = {}
 
     def splits(self) -> list[FileSplit]:
         """Return the splits of a batch query: all selected bytes, including a batch cut off at the end of a file."""
-        return [
-            split
-            for name, segments in self.segments().items()
-            for split in self._splits_of(name, segments, None, self._end_of_files(name, segments))
-        ]
+        found = self.segments()
+        ends = self._for_each(self._end_of_files, found)
+        return self._cut([part for name in found for part in self._ranges_of(name, found[name], None, ends[name])])
 
     def beginnings(self) -> Places:
         """Return the start of a stream."""
-        return {name: self._beginning(name, segments) for name, segments in self.segments().items()}
+        return self._for_each(self._beginning, self.segments())
 
     def ends(self) -> Places:
         """Return the end of each partition's last whole batch, or with read_committed its earliest open transaction."""
-        return {name: self._end(name, segments) for name, segments in self.segments().items()}
+        return self._for_each(self._end, self.segments())
 
     def open_transaction_offsets(self) -> dict[PartitionName, int]:
         """Return the first offset of each partition's earliest open transaction; none with read_uncommitted."""
-        first = {name: self._first_open(name, segments) for name, segments in self.segments().items()}
+        first = self._for_each(self._first_open, self.segments())
         return {name: batch.offset for name, batch in first.items() if batch is not None}
 
     def splits_between(self, starts: Places, ends: Places) -> list[FileSplit]:
         """Return the splits from starts to ends. A partition without a start is read from its beginning."""
-        splits: list[FileSplit] = []
-        for name, segments in self.segments().items():
-            if name in ends:
-                splits += self._splits_of(name, segments, starts.get(name), ends[name])
-        return splits
+        found = self.segments()
+        wanted = [name for name in found if name in ends]
+        return self._cut(
+            [part for name in wanted for part in self._ranges_of(name, found[name], starts.get(name), ends[name])]
+        )
+
+    def _for_each(
+        self, find: Callable[[PartitionName, list[Segment]], Result], found: PartitionSegments
+    ) -> dict[PartitionName, Result]:
+        """Return what find returns for each partition."""
+        store = next((segments[0].store for segments in found.values()), LOCAL_FILES)
+        return dict(zip(found, _map(lambda name: find(name, found[name]), found, store), strict=True))
+
+    def _cut(self, ranges: list[_Range]) -> list[FileSplit]:
+        if not ranges:
+            return []
+        return [split for splits in _map(self._splits_of, ranges, ranges[0].segment.store) for split in splits]
 
     def segments(self) -> PartitionSegments:
         """Return the present segments of the selected topics. Raises BadOption."""
@@ -77,14 +113,12 @@ class FileLog:
             raise BadOption(f"topics: {options.path} has no topic {missing[0]}")
         return found
 
-    def _splits_of(
-        self, name: PartitionName, segments: list[Segment], start: Place | None, end: Place
-    ) -> list[FileSplit]:
+    def _ranges_of(self, name: PartitionName, segments: list[Segment], start: Place | None, end: Place) -> list[_Range]:
         start_offset, end_offset = self._offsets(name, segments)
         next_offsets = [segment.base_offset for segment in segments[1:]] + [OFFSET_MAX]
         if start is not None:
             self._check_loss(name, segments, start)
-        splits: list[FileSplit] = []
+        ranges: list[_Range] = []
         for segment, next_offset in zip(segments, next_offsets, strict=True):
             is_wanted = next_offset > start_offset and segment.base_offset < end_offset
             if not is_wanted or segment.base_offset > end.base_offset:
@@ -96,10 +130,24 @@ class FileLog:
             source = RowSource(
                 *name, segment.path, 0, segment.base_offset, start_offset=start_offset, end_offset=end_offset
             )
-            for split_start, split_end in split_segment(segment, first, last, self._options.split_bytes):
-                piece = replace(source, position=split_start)
-                splits.append(FileSplit(piece, segment.path, split_start, split_end, self._options.is_committed))
-        return splits
+            ranges.append(_Range(segment, source, first, last))
+        return ranges
+
+    def _splits_of(self, part: _Range) -> list[FileSplit]:
+        segment = part.segment
+        aborted = aborted_from(segment) if self._options.is_committed else None
+        return [
+            FileSplit(
+                replace(part.source, position=start),
+                segment.path,
+                start,
+                end,
+                segment.store,
+                aborted,
+                has_index=segment.may_have(INDEX_SUFFIX),
+            )
+            for start, end in split_segment(segment, part.start, part.end, self._options.split_bytes)
+        ]
 
     def _check_loss(self, name: PartitionName, segments: list[Segment], start: Place) -> None:
         is_there = any(segment.base_offset == start.base_offset for segment in segments)
@@ -143,22 +191,38 @@ class FileLog:
             return Place(first_open.segment, first_open.position)
         segment = segments[-1]
         seen = self._seen.get(name)
-        start = seen.position if seen is not None and seen.base_offset == segment.base_offset else 0
-        with open(segment.path, "rb") as file:
-            if not start:
-                start = indexed_position(file, segment, read_index(segment), segment.size) or 0
-            end = start
-            for batch in walk_headers(file, segment, start):
-                end = batch.position + batch.header.size
-        self._seen[name] = Place(segment.base_offset, end)
-        return self._seen[name]
+        if seen is not None and seen.segment == segment and segment.neighbours is not None:
+            # An object is only ever replaced, and this one has not been. A preallocated file keeps its size.
+            return seen.end
+        start = seen.end.position if seen is not None and seen.end.base_offset == segment.base_offset else 0
+        last = _last_batch(segment, start)
+        end = Place(segment.base_offset, start if last is None else last.position + last.header.size)
+        self._seen[name] = _Seen(end, segment)
+        return end
 
     def _end_offset(self, segments: list[Segment]) -> int:
         """Return the offset behind the last whole batch."""
-        segment = segments[-1]
-        end = segment.base_offset
-        with open(segment.path, "rb") as file:
+        last = _last_batch(segments[-1], 0)
+        return segments[-1].base_offset if last is None else last.header.last_offset + 1
+
+
+def _last_batch(segment: Segment, start: int) -> PlacedBatch | None:
+    """Return the last whole batch at or behind the position start; None if there is none.
+
+    Walks from the last entry of the offset index if start is 0.
+    """
+    last: PlacedBatch | None = None
+    with segment.store.open(segment.path) as file:
+        if not start:
             start = indexed_position(file, segment, read_index(segment), segment.size) or 0
-            for batch in walk_headers(file, segment, start):
-                end = batch.header.last_offset + 1
-        return end
+        for batch in walk_headers(file, segment, start):
+            last = batch
+    return last
+
+
+def _map(call: Callable[[Item], Result], items: Iterable[Item], store: Store) -> list[Result]:
+    """Return the results of the calls in order, made by as many threads as the store has use for."""
+    if store.threads == 1:
+        return [call(item) for item in items]
+    with ThreadPoolExecutor(store.threads) as pool:
+        return list(pool.map(call, items))

@@ -5,7 +5,6 @@ A task reads its split in pieces of PIECE_BYTES, so the memory of a worker does 
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
@@ -15,9 +14,11 @@ from ..bad_option import BadOption
 from ..decode.batch_table import read_batches
 from ..decode.decoder import Decoder
 from ..decode.row_source import RowSource
-from .committed import read_aborted_transactions, remove_aborted
+from .committed import AbortedTransactions, remove_aborted
+from .file_store import OpenFile
 from .segment_files import Segment
 from .segment_walk import indexed_position, read_index, walk_headers
+from .stores import Store
 
 # The bytes of a file that a worker has in memory at a time, beside the rows.
 PIECE_BYTES = 32 * 1024 * 1024
@@ -25,38 +26,49 @@ PIECE_BYTES = 32 * 1024 * 1024
 
 @dataclass(frozen=True, slots=True)
 class FileSplit:
-    """A range of bytes for one task. source: the wanted offsets. is_committed: leave out aborted transactions."""
+    """A range of bytes for one task. source: the wanted offsets.
+
+    aborted: the transactions to leave out; None with read_uncommitted. has_index: whether to look for an offset index.
+    """
 
     source: RowSource
     path: str
     start: int
     end: int
-    is_committed: bool = False
+    store: Store
+    aborted: AbortedTransactions | None = None
+    has_index: bool = True
 
     def read(self, decoder: Decoder) -> Iterator[pa.RecordBatch]:
         """Yield the rows that the file still has. Raises BadOption if it cannot be read."""
         try:
-            pieces = split_segment(self._segment(), self.start, self.end, PIECE_BYTES)
-            for start, end in pieces:
-                yield from self._read_piece(decoder, start, end)
+            with self.store.open(self.path) as file:
+                for start, end in split_segment(self._segment(file.size), self.start, self.end, PIECE_BYTES):
+                    yield from self._read_piece(file, decoder, start, end)
         except FileNotFoundError:
             # Retention or cleaning has deleted the segment since it was listed.
             return
         except OSError as error:
             raise BadOption(f"path: {self.path} cannot be read: {error.strerror}") from None
 
-    def _segment(self) -> Segment:
+    def _segment(self, size: int) -> Segment:
         source = self.source
-        return Segment(source.topic, source.partition, source.base_offset_min, self.path, os.path.getsize(self.path))
+        return Segment(
+            source.topic,
+            source.partition,
+            source.base_offset_min,
+            self.path,
+            size,
+            store=self.store,
+            neighbours=None if self.has_index else frozenset(),
+        )
 
-    def _read_piece(self, decoder: Decoder, start: int, end: int) -> Iterator[pa.RecordBatch]:
+    def _read_piece(self, file: OpenFile, decoder: Decoder, start: int, end: int) -> Iterator[pa.RecordBatch]:
         source = replace(self.source, position=start)
-        with open(self.path, "rb") as file:
-            file.seek(start)
-            data = memoryview(file.read(end - start))
+        data = memoryview(file.read_at(start, end - start))
         table = read_batches(data, base_offset_min=source.base_offset_min)
-        if self.is_committed:
-            table = remove_aborted(table, read_aborted_transactions(self.path, table))
+        if self.aborted is not None:
+            table = remove_aborted(table, self.aborted.overlapping(self.store, table))
         yield from decoder.decode_table(table, source)
 
 
@@ -66,7 +78,7 @@ def split_segment(segment: Segment, start: int, end: int, split_bytes: int) -> l
         return [(start, end)] if end > start else []
     cuts = [start]
     index = read_index(segment)
-    with open(segment.path, "rb") as file:
+    with segment.store.open(segment.path) as file:
         while end - cuts[-1] > split_bytes:
             goal = cuts[-1] + split_bytes
             cut = indexed_position(file, segment, index, goal)

@@ -8,7 +8,6 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import Path
 
 from ...protocol.kafka_uuid import uuid_text
 from ...protocol.wire_writer import ZERO_UUID
@@ -20,9 +19,14 @@ from ...storage.checkpoints.checkpoint_files import (
     decode_partition_metadata,
 )
 from ...storage.corrupt_file import CorruptFileError
+from ..bad_option import BadOption
 from .broker_topics import check_error, connect, read_metadata, retry
 from .file_log import FileLog
 from .options import LogOptions
+from .stores import Store
+
+# A log without ids. A store that fails has no identity at all.
+_ABSENT = (FileNotFoundError, PermissionError, CorruptFileError)
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +47,12 @@ class LogIdentity:
 
 def identity_of(options: LogOptions) -> LogIdentity:
     """Return the identity of the log that the options select. Raises BadOption, BrokerError."""
-    return retry(lambda: _on_broker(options)) if options.bootstrap else _of_folder(options)
+    if options.bootstrap:
+        return retry(lambda: _on_broker(options))
+    try:
+        return _of_folder(options)
+    except OSError as error:
+        raise BadOption(f"path: {error.filename} cannot be read: {error.strerror}") from error
 
 
 def _on_broker(options: LogOptions) -> LogIdentity:
@@ -59,30 +68,32 @@ def _on_broker(options: LogOptions) -> LogIdentity:
 
 def _of_folder(options: LogOptions) -> LogIdentity:
     segments = FileLog(options).segments()
-    folders = {Path(found[0].path).parent for found in segments.values()}
+    folders = {found[0].folder: found[0].store for found in segments.values()}
     places: set[str] = set()
     topics: set[str] = set()
-    for folder in folders:
-        directory = folder.parent
-        properties = _properties(directory)
+    read: dict[str, MetaProperties | None] = {}
+    for folder, store in folders.items():
+        directory = os.path.dirname(folder)
+        if directory not in read:
+            read[directory] = _properties(store, directory)
+        properties = read[directory]
         directory_id = None if properties is None else properties.directory_id
-        places.add(os.path.realpath(directory) if directory_id is None else uuid_text(directory_id))
-        topics.update(_topics_of(folder, properties))
+        places.add(store.real_path(directory) if directory_id is None else uuid_text(directory_id))
+        if properties is not None:
+            topics.update(_topics_of(store, folder, properties))
     return LogIdentity(f"folder {' '.join(sorted(places))}", frozenset(topics))
 
 
-def _topics_of(folder: Path, properties: MetaProperties | None) -> Iterator[str]:
-    if properties is None:
-        return
+def _topics_of(store: Store, folder: str, properties: MetaProperties) -> Iterator[str]:
     try:
-        topic_id = decode_partition_metadata((folder / PARTITION_METADATA).read_bytes())
-    except (OSError, CorruptFileError):
+        topic_id = decode_partition_metadata(store.read(f"{folder}/{PARTITION_METADATA}"))
+    except _ABSENT:
         return
     yield f"{properties.cluster_id}/{uuid_text(topic_id)}"
 
 
-def _properties(directory: Path) -> MetaProperties | None:
+def _properties(store: Store, directory: str) -> MetaProperties | None:
     try:
-        return decode_meta_properties((directory / META_PROPERTIES).read_bytes())
-    except (OSError, CorruptFileError):
+        return decode_meta_properties(store.read(f"{directory}/{META_PROPERTIES}"))
+    except _ABSENT:
         return None

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import mmap
-import os
 from collections.abc import Iterator
-from typing import BinaryIO, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from ...protocol.batches.record_batch import HEADER_SIZE, BatchHeader, is_whole, parse_header
-from ...storage.log_files import INDEX_SUFFIX, LOG_SUFFIX
-from ..decode.batch_search import find_next_batch
+from ...storage.log_files import INDEX_SUFFIX
 from ..decode.varints import Longs
+from .file_store import OpenFile
 from .segment_files import Segment
 
 
@@ -23,16 +21,16 @@ class PlacedBatch(NamedTuple):
     header: BatchHeader
 
 
-def walk_headers(file: BinaryIO, segment: Segment, position: int) -> Iterator[PlacedBatch]:
+def walk_headers(file: OpenFile, segment: Segment, position: int) -> Iterator[PlacedBatch]:
     """Yield the whole batches from position on. A batch must begin at position.
 
     CRCs are not checked. Behind bytes that are not a batch the walk continues at the next batch with a right CRC.
     """
-    size = os.fstat(file.fileno()).st_size
+    size = file.size
     while size - position >= HEADER_SIZE:
-        header = parse_header(os.pread(file.fileno(), HEADER_SIZE, position))
+        header = parse_header(file.read_ahead_at(position, HEADER_SIZE))
         if not is_whole(header, size - position):
-            found = _search(file, segment, position + 1)
+            found = file.find_batch(position + 1, segment.base_offset)
             if found is None:
                 return
             position = found
@@ -41,12 +39,7 @@ def walk_headers(file: BinaryIO, segment: Segment, position: int) -> Iterator[Pl
         position += header.size
 
 
-def _search(file: BinaryIO, segment: Segment, position: int) -> int | None:
-    with mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as mapped, memoryview(mapped) as data:
-        return find_next_batch(data, position, len(data), base_offset_min=segment.base_offset)
-
-
-def indexed_position(file: BinaryIO, segment: Segment, index: Longs, position_max: int) -> int | None:
+def indexed_position(file: OpenFile, segment: Segment, index: Longs, position_max: int) -> int | None:
     """Return the greatest indexed position up to position_max. None if there is none or its batch does not match.
 
     index: from read_index.
@@ -55,7 +48,7 @@ def indexed_position(file: BinaryIO, segment: Segment, index: Longs, position_ma
     if at < 0:
         return None
     last_offset, position = int(index[at, 0]) + segment.base_offset, int(index[at, 1])
-    head = os.pread(file.fileno(), HEADER_SIZE, position)
+    head = file.read_at(position, HEADER_SIZE)
     if len(head) < HEADER_SIZE:
         return None
     header = parse_header(head)
@@ -69,9 +62,10 @@ def read_index(segment: Segment) -> Longs:
     is preallocated, with zeros behind the entries.
     """
     no_entries = np.zeros((0, 2), np.int64)
+    if not segment.may_have(INDEX_SUFFIX):
+        return no_entries
     try:
-        with open(segment.path.removesuffix(LOG_SUFFIX) + INDEX_SUFFIX, "rb") as file:
-            content = file.read()
+        content = segment.store.read(segment.path_of(INDEX_SUFFIX))
     except OSError:
         return no_entries
     entries = np.frombuffer(content[: len(content) // 8 * 8], ">i4").reshape(-1, 2).astype(np.int64)

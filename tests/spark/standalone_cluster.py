@@ -8,7 +8,7 @@ import sys
 import time
 from collections.abc import Generator, Iterable, Mapping
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -35,11 +35,13 @@ class Cluster:
     master: str
     # The Python of the executors, which cannot import fauxka.
     python: Path
+    # More environment variables of a driver.
+    more: Mapping[str, str] = field(default_factory=dict[str, str])
 
     @property
     def variables(self) -> Mapping[str, str]:
         """The environment variables of a driver."""
-        return {"PYSPARK_PYTHON": str(self.python), "SPARK_LOCAL_IP": LOOPBACK}
+        return {"PYSPARK_PYTHON": str(self.python), "SPARK_LOCAL_IP": LOOPBACK, **self.more}
 
 
 def pyspark_home() -> Path:
@@ -60,8 +62,13 @@ def python_without_fauxka(folder: Path) -> Path:
 
 
 @contextmanager
-def standalone_cluster(folder: Path, *, worker_count: int) -> Generator[Cluster, None, None]:
-    """Run a master and workers of one core each within the block. folder: for their files."""
+def standalone_cluster(
+    folder: Path, *, worker_count: int, variables: Mapping[str, str] | None = None
+) -> Generator[Cluster, None, None]:
+    """Run a master and workers of one core each within the block. folder: for their files.
+
+    variables: environment variables of the workers, which their executors inherit.
+    """
     python = python_without_fauxka(folder / "python")
     with ExitStack() as running:
         started = running.enter_context(_daemon(folder, "master.Master", ["--host", LOOPBACK, "--port", "0"]))
@@ -69,7 +76,9 @@ def standalone_cluster(folder: Path, *, worker_count: int) -> Generator[Cluster,
         address = ["--host", LOOPBACK, "--port", "0", "--cores", "1", "--memory", "1g"]
         workers = [
             running.enter_context(
-                _daemon(folder / f"worker-{number}", "worker.Worker", [*address, "--work-dir", "work", master])
+                _daemon(
+                    folder / f"worker-{number}", "worker.Worker", [*address, "--work-dir", "work", master], variables
+                )
             )
             for number in range(worker_count)
         ]
@@ -85,7 +94,9 @@ class _Daemon:
 
 
 @contextmanager
-def _daemon(folder: Path, name: str, arguments: Iterable[str]) -> Generator[_Daemon, None, None]:
+def _daemon(
+    folder: Path, name: str, arguments: Iterable[str], more: Mapping[str, str] | None = None
+) -> Generator[_Daemon, None, None]:
     """Run a Spark daemon in its own folder, outside the checkout and without its environment variables."""
     home = pyspark_home()
     folder.mkdir(exist_ok=True)
@@ -95,7 +106,7 @@ def _daemon(folder: Path, name: str, arguments: Iterable[str]) -> Generator[_Dae
     with log.open("wb") as file:
         process = subprocess.Popen(
             [str(home / "bin" / "spark-class"), f"org.apache.spark.deploy.{name}", "--webui-port", "0", *arguments],
-            env={**kept, **variables},
+            env={**kept, **variables, **(more or {})},
             cwd=folder,
             stdin=subprocess.DEVNULL,
             stdout=file,

@@ -2,6 +2,7 @@
 
 import subprocess
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import pyarrow.parquet as parquet
@@ -15,6 +16,7 @@ from fauxka.testing import Broker
 
 from ..clients.confluent_client import ConfluentClient
 from ..clients.topics import create_topic
+from ..object_store import CREDENTIALS, running_bucket
 from ..pipeline.logs_on_disk import read, write_segment
 from ..serving_process import Ended, environment, run
 from .standalone_cluster import Cluster, pyspark_home, standalone_cluster
@@ -33,7 +35,9 @@ QUICK = {**SMALL, **{f"spark.{end}.extraJavaOptions": "-XX:TieredStopAtLevel=1" 
 
 @pytest.fixture(scope="module")
 def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
-    with standalone_cluster(tmp_path_factory.mktemp("cluster"), worker_count=WORKERS) as cluster:
+    folder = tmp_path_factory.mktemp("cluster")
+    # Splits have the endpoint of a store, and no credentials.
+    with standalone_cluster(folder, worker_count=WORKERS, variables=CREDENTIALS) as cluster:
         yield cluster
 
 
@@ -84,6 +88,24 @@ def test_an_audit_of_files_runs_on_the_cluster(cluster: Cluster, log: Path) -> N
         == f"  orders: {2 * EVENTS} records in 8 batches of {PARTITIONS} partitions, from 0 producers with an id"
     )
     assert lines[-1] == f"Verdict: {EVENTS} findings: {EVENTS} duplicate (idempotence off)"
+
+
+def test_workers_read_and_write_an_object_store_by_themselves(cluster: Cluster, log: Path, tmp_path: Path) -> None:
+    with running_bucket(tmp_path) as bucket:
+        uri = bucket.upload(log, "data")
+        of_store = replace(cluster, more=bucket.variables)
+
+        there = command(of_store, "audit", "--path", uri, "--event-id", "key")
+        here = command(cluster, "audit", "--path", str(log), "--event-id", "key")
+        once = command(
+            of_store, "dedup", "--from", "orders", "--path", uri, "--event-id", "key", "--to", f"{uri}-once", "--batch"
+        )
+
+        assert there.exit_code == 1, there.log
+        assert there.output == here.output.replace(str(log), uri)
+        assert once.exit_code == 0, once.log
+        found = sorted(str(row["event_id"]) for row in bucket.parquet_rows("data-once"))
+    assert found == sorted(f"event {number}" for number in range(EVENTS))
 
 
 @pytest.fixture(scope="module")

@@ -1,0 +1,196 @@
+"""Frames of Spark in an object store, read and written by the tasks with pyarrow, without the jars of Hadoop's clients.
+
+- A written folder has one object for each partition of the frame, named by its number, and the marker _SUCCESS behind
+  them. An object appears whole, so a repeated task replaces its object by one with the same rows.
+- Readers of parquet ignore names that begin with _ or a dot. So does this module.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable, Generator, Iterable, Iterator
+from contextlib import contextmanager
+from itertools import chain
+from tempfile import NamedTemporaryFile
+from typing import Protocol, cast
+
+import pyarrow as pa
+import pyarrow.parquet as parquet
+from pyspark import TaskContext
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql.pandas.types import from_arrow_schema, to_arrow_schema
+
+from ..bad_option import BadOption
+from ..decode.arrow_types import arrow
+from ..read.file_store import FileEntry
+from ..read.object_store import ArrowFiles
+from ..read.stores import store_of
+from ..read.worker_process import freeze_imported_objects
+
+MARKER = "_SUCCESS"
+
+_FILE_SCHEMA = "file string"
+_LINE_SCHEMA = "value string"
+# The bytes of a text that a task has in memory.
+_TEXT_BYTES = 8 * 1024 * 1024
+
+
+def find_store(name: str, path: str) -> tuple[ArrowFiles, str] | None:
+    """Return the object store of a URI and the URI without parameters. name: of the option.
+
+    None for a path that Spark reads and writes by itself: on this machine or in HDFS. Raises BadOption.
+    """
+    store, place = store_of(name, path)
+    return (store, place) if isinstance(store, ArrowFiles) and store.address.scheme != "hdfs" else None
+
+
+def content_files(store: ArrowFiles, place: str) -> dict[str, FileEntry]:
+    """Return the files with content at a URI or pattern. Raises OSError."""
+    listing = store.list_files(place)
+    return {path: file for path, file in listing.files_below_roots().items() if not _is_hidden(place, path)}
+
+
+def _is_hidden(place: str, path: str) -> bool:
+    return any(name.startswith(("_", ".")) for name in path.removeprefix(place).split("/") if name)
+
+
+def check_new(name: str, store: ArrowFiles, place: str, reason: str) -> None:
+    """Raise BadOption if there is an object at or below a URI. reason: the end of its message."""
+    try:
+        listed = store.list_files(place).files_below_roots()
+    except OSError as error:
+        raise BadOption(f"{name}: {error.filename} cannot be read: {error.strerror}") from error
+    if listed:
+        raise BadOption(f"{name}: {place} exists already{reason}")
+
+
+def write_parquet(name: str, frame: DataFrame, store: ArrowFiles, folder: str) -> None:
+    """Write a folder of parquet, and its marker last. Deletes the objects of an earlier attempt.
+
+    name: of the option, for the BadOption of a store that fails.
+    """
+    with _store_failures(name):
+        before = store.list_files(folder).files_below_roots()
+    written = {row["file"] for row in frame.mapInArrow(_write_partition(name, store, folder), _FILE_SCHEMA).collect()}
+    with _store_failures(name):
+        for path in sorted(before.keys() - written):
+            store.delete(path)
+        content = {"files": sorted(path.removeprefix(f"{folder}/") for path in written)}
+        store.write(f"{folder}/{MARKER}", json.dumps(content).encode())
+
+
+def has_marker(name: str, store: ArrowFiles, folder: str) -> bool:
+    """Whether a folder was written to its end. Raises BadOption."""
+    with _store_failures(name):
+        return store.list_files(folder).is_file(f"{folder}/{MARKER}")
+
+
+@contextmanager
+def _store_failures(name: str) -> Generator[None, None, None]:
+    try:
+        yield
+    except OSError as error:
+        raise BadOption(f"{name}: {error.filename} cannot be written: {error.strerror}") from error
+
+
+def _write_partition(
+    name: str, store: ArrowFiles, folder: str
+) -> Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
+    """Return a function for mapInArrow that writes the rows of a task to one object and returns its URI."""
+
+    def write(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        freeze_imported_objects()
+        context = TaskContext.get()
+        assert context is not None, "runs in a task"
+        rows = (batch for batch in batches if batch.num_rows)
+        first = next(rows, None)
+        if first is None:
+            return
+        path = f"{folder}/part-{context.partitionId():05d}.parquet"
+        # On the disk, because the rows of a task may not fit in memory and an object must appear whole.
+        with NamedTemporaryFile(prefix="fauxka-part-", suffix=".parquet") as file:
+            with parquet.ParquetWriter(file.name, first.schema) as writer:
+                for batch in chain([first], rows):
+                    writer.write_batch(batch)
+            with _store_failures(name):
+                store.upload(file.name, path)
+        yield pa.RecordBatch.from_pydict({"file": [path]})
+
+    return write
+
+
+def read_parquet(spark: SparkSession, store: ArrowFiles, files: list[str], wanted: Iterable[str]) -> DataFrame:
+    """Return the wanted columns of parquet files, or all if the first of wanted is missing. Raises OSError.
+
+    Each file is read by one task. The first file has the columns of all.
+    """
+    with store.open_arrow(files[0]) as file:
+        schema = _parquet_file(file).schema_arrow
+    names = [name for name in wanted if name in schema.names]
+    names = names if next(iter(wanted)) in names else schema.names
+    kinds = from_arrow_schema(_selected(schema, names))
+    to = to_arrow_schema(kinds)
+
+    def read(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        for path in _files_in(batches):
+            with store.open_arrow(path) as file:
+                for batch in _parquet_file(file).iter_batches(columns=names):
+                    yield from pa.Table.from_batches([batch]).select(names).cast(to).to_batches()
+
+    return _one_task_each(spark, files).mapInArrow(read, kinds)
+
+
+class _ParquetFile(Protocol):
+    """What is used of a file of parquet, which the stubs of pyarrow type in part."""
+
+    schema_arrow: pa.Schema
+
+    def iter_batches(self, *, columns: list[str]) -> Iterator[pa.RecordBatch]: ...
+
+
+def _parquet_file(file: pa.NativeFile) -> _ParquetFile:
+    return cast(_ParquetFile, parquet.ParquetFile(file))
+
+
+def _selected(schema: pa.Schema, names: list[str]) -> pa.Schema:
+    selected: pa.Schema = arrow.Table.from_batches([], schema).select(names).schema
+    return selected
+
+
+def read_lines(spark: SparkSession, store: ArrowFiles, files: list[str]) -> DataFrame:
+    """Return the lines of text files as the column value. Each file is read by one task."""
+
+    def read(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        for path in _files_in(batches):
+            for lines in _lines_of(store, path):
+                texts = [line.decode(errors="replace") for line in lines]
+                yield pa.RecordBatch.from_pydict({"value": pa.array(texts, pa.string())})
+
+    return _one_task_each(spark, files).mapInArrow(read, _LINE_SCHEMA)
+
+
+def _lines_of(store: ArrowFiles, path: str) -> Generator[list[bytes], None, None]:
+    rest = b""
+    with store.open_text(path) as stream:
+        while content := stream.read(_TEXT_BYTES):
+            *lines, rest = (rest + content).split(b"\n")
+            yield lines
+    yield [rest] if rest else []
+
+
+def _files_in(batches: Iterable[pa.RecordBatch]) -> Iterator[str]:
+    freeze_imported_objects()
+    for batch in batches:
+        files: list[str] = batch.to_pydict()["file"]
+        yield from files
+
+
+def _one_task_each(spark: SparkSession, files: list[str]) -> DataFrame:
+    rows = [(file,) for file in files]
+    return spark.createDataFrame(spark.sparkContext.parallelize(rows, len(rows)), _FILE_SCHEMA)
+
+
+def base_name(uri: str) -> str:
+    """Return the last name of a URI."""
+    return os.path.basename(uri.partition("?")[0])
