@@ -41,7 +41,8 @@ from ..read.log_splits import open_log
 from ..read.options import SPLIT_BYTES_DEFAULT, SPLIT_RECORDS_DEFAULT, parse_options
 from .audited_topics import AuditedTopics
 from .event_audit import audit_events, count_events, events_of
-from .event_id import check_event_id, content_read_for, event_id_column, is_empty_id
+from .event_id import contents_read_for, event_id_column, is_empty_id
+from .event_id_parts import parse_event_id
 from .findings import all_findings
 from .journal_ledger import audit_journal, read_journal
 from .ledger_audit import audit_ledger
@@ -132,7 +133,7 @@ def check_request(request: AuditRequest) -> CheckedRequest:
 
 def _check_inputs(request: AuditRequest) -> None:
     if request.event_id is not None:
-        check_event_id(request.event_id)
+        parse_event_id(request.event_id)
     if request.sent is not None:
         if request.event_id is None:
             raise BadOption("sent: a ledger of sent events needs --event-id to find its events in the log")
@@ -191,8 +192,8 @@ def read_view(
 
 
 def read_records(spark: SparkSession, options: Mapping[str, str], event_id: str | None) -> DataFrame:
-    """Return the records view without key, value and headers, except the one that holds the event id."""
-    contents = _CONTENTS - (set() if event_id is None else {content_read_for(event_id)})
+    """Return the records view without key, value and headers, except those that hold the event id."""
+    contents = _CONTENTS - (set() if event_id is None else contents_read_for(event_id))
     return read_view(
         spark, options, "records", [column.name for column in columns_of("records") if column.name not in contents]
     )
@@ -219,8 +220,9 @@ def audit(spark: SparkSession, request: AuditRequest, counts: DataFrame | None =
     known = read_bounds(request.options)
     bounds = bounds_frame(spark, known)
     topics = AuditedTopics(parse_options(request.options), frozenset(one.topic for one in known))
-    if request.sent is not None and event_id is not None:
-        sent = read_sent(spark, request.sent, topics, is_empty_an_id=request.is_empty_an_id)
+    if request.sent is not None and request.event_id is not None and event_id is not None:
+        parts = len(parse_event_id(request.event_id))
+        sent = read_sent(spark, request.sent, topics, is_empty_an_id=request.is_empty_an_id, parts=parts)
         found = all_findings(found, audit_ledger(records, sent, event_id, with_aborted, bounds))
     if request.journal is not None:
         journal = read_journal(spark, request.journal, request.journal_token, topics)

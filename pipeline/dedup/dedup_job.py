@@ -21,6 +21,7 @@ from pyspark.sql.streaming.query import StreamingQuery
 from ..bad_option import BadOption
 from ..checks.event_audit import audit_events
 from ..checks.event_id import event_id_column, is_empty_id
+from ..checks.event_id_parts import parse_event_id, text_of_parts
 from ..cluster.spark_session import has_data_sources
 from ..read.log_frame import read_log
 from ..read.log_identity import identity_of
@@ -215,7 +216,7 @@ def description_of(job: DedupJob) -> dict[str, str]:
     to = os.path.abspath(job.to) if job.target is None and "://" not in job.to else job.to
     return {
         "source": f"{job.source['topics']} of {identity_of(parse_options(job.source))}",
-        "event id": f"{job.event_id}{' (or empty)' if job.is_empty_an_id else ''}",
+        "event id": f"{text_of_parts(parse_event_id(job.event_id))}{' (or empty)' if job.is_empty_an_id else ''}",
         "target": to if job.target is None else f"{to} of {identity_of(parse_options(job.target))}",
     }
 

@@ -12,7 +12,7 @@ import click
 from pyspark.sql import SparkSession
 
 from ..bad_option import BadOption
-from ..checks.event_id import check_event_id
+from ..checks.event_id_parts import parse_event_id
 from ..cluster.spark_log import logged_session
 from ..cluster.spark_session import start_session
 from ..read.broker_connection import BrokerError
@@ -71,7 +71,7 @@ def broker_of(to: str, bootstrap: str | None) -> str | None:
 def check_job(job: DedupJob, *, is_batch: bool) -> None:
     """Check, before Spark starts, that source and target exist. Raises BadOption, BrokerError."""
     check_window(job.window)
-    check_event_id(job.event_id)
+    parse_event_id(job.event_id)
     if not is_batch:
         assert job.checkpoint_path, "checkpoint_path raises BadOption if it is missing"
     source = parse_options(job.source)
