@@ -12,19 +12,16 @@ import click
 from .bad_option import BadOption
 from .cluster.spark_jars import installed_series
 from .cluster.spark_settings import parse_assignments
+from .event_id_options import event_id_options
 from .option_time import milliseconds_of
+from .schemas.schema_options import SchemaOptions
 
 
 @click.command()
 @click.option("--path", metavar="PATH", help="Read segment files: a log folder, a partition's folder or one file.")
 @click.option("--bootstrap", metavar="HOST:PORT", help="Read topics of a broker, up to their present ends.")
 @click.option("--topics", metavar="NAME[,NAME]", help="Read only these topics.  [default: all but internal ones]")
-@click.option(
-    "--event-id",
-    metavar="key|header:NAME|json:$.PATH",
-    help="The event id of a record; without it only sequences are audited.",
-)
-@click.option("--empty-id-is-an-id", is_flag=True, help="Compare records whose event id has no characters too.")
+@event_id_options(is_required=False)
 @click.option(
     "--sent",
     metavar="PATH|topic://HOST:PORT/TOPIC",
@@ -55,6 +52,7 @@ def audit(
     topics: str | None,
     event_id: str | None,
     empty_id_is_an_id: bool,
+    schemas: SchemaOptions,
     sent: str | None,
     journal: str | None,
     journal_token: str | None,
@@ -79,7 +77,14 @@ def audit(
 
         as_of_ms = None if as_of is None else milliseconds_of(as_of)
         request = AuditRequest(
-            options, event_id, sent, journal, journal_token, as_of_ms, is_empty_an_id=empty_id_is_an_id
+            options,
+            event_id,
+            sent,
+            journal,
+            journal_token,
+            as_of_ms,
+            is_empty_an_id=empty_id_is_an_id,
+            schemas=schemas,
         )
         audit_run = AuditRun(request, master, parse_assignments("conf", assignments), json_file, parquet, html)
         exit_code = run_audit(audit_run, sys.stderr)

@@ -39,9 +39,11 @@ from ..read.fetch_log import FetchLog
 from ..read.log_frame import read_log
 from ..read.log_splits import open_log
 from ..read.options import SPLIT_BYTES_DEFAULT, SPLIT_RECORDS_DEFAULT, parse_options
+from ..schemas.schema_options import NO_SCHEMAS, SchemaOptions
 from .audited_topics import AuditedTopics
+from .decoded_fields import check_event_id, with_decoded_fields
 from .event_audit import audit_events, count_events, events_of
-from .event_id import contents_read_for, event_id_column, is_empty_id
+from .event_id import contents_read_for, decode_problem, event_id_column, is_empty_id
 from .event_id_parts import parse_event_id
 from .findings import all_findings
 from .journal_ledger import audit_journal, read_journal
@@ -71,7 +73,8 @@ class AuditRequest:
     options: of the data source. event_id: see event_id_column; None skips the event checks. sent: see read_sent.
     journal, journal_token: see read_journal. as_of_ms: the time of the audit, by which an open transaction is a hanging
     one; default: default_as_of. is_empty_an_id: an event id of no characters is one. has_aborts: False skips the search
-    for records of aborted transactions. has_transactions: False skips the search for their timeouts.
+    for records of aborted transactions. has_transactions: False skips the search for their timeouts. schemas: of the
+    fields of Avro and Protobuf in event_id.
     """
 
     options: Mapping[str, str]
@@ -83,6 +86,7 @@ class AuditRequest:
     is_empty_an_id: bool = False
     has_aborts: bool = True
     has_transactions: bool = True
+    schemas: SchemaOptions = NO_SCHEMAS
 
     @property
     def event_id_column(self) -> Column | None:
@@ -133,7 +137,7 @@ def check_request(request: AuditRequest) -> CheckedRequest:
 
 def _check_inputs(request: AuditRequest) -> None:
     if request.event_id is not None:
-        parse_event_id(request.event_id)
+        check_event_id(request.event_id, request.schemas)
     if request.sent is not None:
         if request.event_id is None:
             raise BadOption("sent: a ledger of sent events needs --event-id to find its events in the log")
@@ -191,12 +195,18 @@ def read_view(
     return reader.load()
 
 
-def read_records(spark: SparkSession, options: Mapping[str, str], event_id: str | None) -> DataFrame:
-    """Return the records view without key, value and headers, except those that hold the event id."""
+def read_records(
+    spark: SparkSession, options: Mapping[str, str], event_id: str | None, schemas: SchemaOptions = NO_SCHEMAS
+) -> DataFrame:
+    """Return the records view without key, value and headers, except those that hold the event id.
+
+    schemas: of its decoded parts, which are in another column (decoded_fields.py).
+    """
     contents = _CONTENTS - (set() if event_id is None else contents_read_for(event_id))
-    return read_view(
+    records = read_view(
         spark, options, "records", [column.name for column in columns_of("records") if column.name not in contents]
     )
+    return records if event_id is None else with_decoded_fields(records, event_id, schemas)
 
 
 def audit(spark: SparkSession, request: AuditRequest, counts: DataFrame | None = None) -> DataFrame:
@@ -205,7 +215,7 @@ def audit(spark: SparkSession, request: AuditRequest, counts: DataFrame | None =
     counts: of the request's events (count_request_events), if they have been counted.
     """
     batches = read_view(spark, request.options, "batches", BATCH_COLUMNS_READ)
-    records = read_records(spark, request.options, request.event_id)
+    records = read_records(spark, request.options, request.event_id, request.schemas)
     as_of_ms = request.as_of_ms
     if as_of_ms is None:
         as_of_ms = default_as_of(request.options, lambda: newest_timestamp(batches))
@@ -234,10 +244,10 @@ def count_request_events(spark: SparkSession, request: AuditRequest) -> DataFram
     """Return the counts of the committed records with and without the requested event id (see count_events)."""
     event_id = request.event_id_column
     assert request.event_id is not None and event_id is not None, "the request has no event id"
-    records = read_records(spark, request.options, request.event_id)
+    records = read_records(spark, request.options, request.event_id, request.schemas)
     batches = read_view(spark, request.options, "batches", BATCH_COLUMNS_READ) if request.has_aborts else None
     is_empty = f.lit(False) if request.is_empty_an_id else is_empty_id(request.event_id)
-    return count_events(events_of(records, event_id, batches, is_empty))
+    return count_events(events_of(records, event_id, batches, is_empty, decode_problem(request.event_id)))
 
 
 def newest_timestamp(batches: DataFrame) -> int | None:

@@ -1,4 +1,4 @@
-"""The event id of a record: its key, one of its headers, a field of the JSON in its value, or several of them.
+"""The event id of a record: its key, one of its headers, a field of its value, or several of them.
 
 An event id of several parts is a JSON array of their texts, such as ["order-7","2026"], so that ("a", "bc") and
 ("ab", "c") differ. A record without one of the parts has no event id.
@@ -12,6 +12,7 @@ from functools import reduce
 from pyspark.sql import Column
 from pyspark.sql import functions as f
 
+from .decoded_fields import DECODED, PROBLEM, name_of
 from .event_id_parts import HEADER, KEY, EventIdPart, parse_event_id
 
 # Control characters and invalid UTF-8, which the cast to string replaces by U+FFFD.
@@ -21,39 +22,46 @@ _PLAIN_TEXT = "^[ -~]*\\z"
 
 
 def contents_read_for(text: str) -> frozenset[str]:
-    """Return the columns of the records view that event_id_column reads: of key, headers and value."""
-    return frozenset(_content_column(part) for part in parse_event_id(text))
-
-
-def _content_column(part: EventIdPart) -> str:
-    if part.source == KEY:
-        return "key"
-    return "headers" if part.source == HEADER else "value"
+    """Return the columns of the records view that the event id is read from: of key, headers and value."""
+    return frozenset(part.content for part in parse_event_id(text))
 
 
 def event_id_column(text: str, *, is_empty_an_id: bool = False) -> Column:
     """Return the event id as a string column over the records view; null for a record without one.
 
     text: see event_id_parts; of a header the first of that name counts. Bytes that are not text become 0x and
-    hexadecimal digits. is_empty_an_id: a content of no characters is one; otherwise it is null. Raises BadOption.
+    hexadecimal digits. Fields of Avro and Protobuf need the column of with_decoded_fields. is_empty_an_id: a content of
+    no characters is one; otherwise it is null. Raises BadOption.
     """
-    contents = [_content_of(part) for part in parse_event_id(text)]
+    contents = _contents_of(text)
     found = contents if is_empty_an_id else [f.nullif(content, f.lit("")) for content in contents]
     return found[0] if len(found) == 1 else f.when(_has_all(found), f.to_json(f.array(*found)))
 
 
 def is_empty_id(text: str) -> Column:
     """Return whether a record has each part of the event id, and one of them no characters. Raises BadOption."""
-    contents = [_content_of(part) for part in parse_event_id(text)]
+    contents = _contents_of(text)
     is_empty = reduce(Column.__or__, [content == "" for content in contents])
     return f.coalesce(_has_all(contents) & is_empty, f.lit(False))
+
+
+def decode_problem(text: str) -> Column:
+    """Return why a content with a part of the event id cannot be decoded; null if there is no such problem."""
+    has_decoded = any(part.is_decoded for part in parse_event_id(text))
+    return f.col(f"{DECODED}.{PROBLEM}") if has_decoded else f.lit(None).cast("string")
+
+
+def _contents_of(text: str) -> list[Column]:
+    return [_content_of(part, index) for index, part in enumerate(parse_event_id(text))]
 
 
 def _has_all(contents: Sequence[Column]) -> Column:
     return reduce(Column.__and__, [content.isNotNull() for content in contents])
 
 
-def _content_of(part: EventIdPart) -> Column:
+def _content_of(part: EventIdPart, index: int) -> Column:
+    if part.is_decoded:
+        return f.col(f"{DECODED}.{name_of(index)}")
     if part.source == KEY:
         return text_of(f.col("key"))
     if part.source == HEADER:

@@ -10,6 +10,8 @@ import click
 from ..bad_option import BadOption
 from ..cluster.spark_jars import installed_series
 from ..cluster.spark_settings import parse_assignments
+from ..event_id_options import event_id_options
+from ..schemas.schema_options import SchemaOptions
 
 WINDOW_DEFAULT = "1 hour"
 # Each partition costs a task and a few small files in every micro-batch.
@@ -27,10 +29,7 @@ STATE_PARTITIONS_DEFAULT = 4
     help="The topic to write, or a folder of parquet files if it contains a /.",
 )
 @click.option("--to-bootstrap", metavar="HOST:PORT", help="The broker of the topic of --to.  [default: --bootstrap]")
-@click.option(
-    "--event-id", required=True, metavar="ID", help="The event id of a record: key, header:NAME or json:$.path."
-)
-@click.option("--empty-id-is-an-id", is_flag=True, help="Compare records whose event id has no characters too.")
+@event_id_options(is_required=True)
 @click.option(
     "--within",
     "window",
@@ -60,6 +59,7 @@ def dedup(
     to_bootstrap: str | None,
     event_id: str,
     empty_id_is_an_id: bool,
+    schemas: SchemaOptions,
     window: str,
     checkpoint: str | None,
     is_ending: bool,
@@ -88,6 +88,7 @@ def dedup(
             window=window,
             checkpoint=checkpoint,
             is_empty_an_id=empty_id_is_an_id,
+            schemas=schemas,
         )
         settings = parse_assignments("conf", assignments)
         if not is_batch:

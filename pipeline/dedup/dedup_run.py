@@ -12,7 +12,7 @@ import click
 from pyspark.sql import SparkSession
 
 from ..bad_option import BadOption
-from ..checks.event_id_parts import parse_event_id
+from ..checks.decoded_fields import check_event_id
 from ..cluster.spark_log import logged_session
 from ..cluster.spark_session import start_session
 from ..read.broker_connection import BrokerError
@@ -52,6 +52,8 @@ def run_by_spark(spark: SparkSession, run: DedupRun) -> None:
     job = run.job
     counts = run_batch(spark, job) if run.is_batch else run_stream(spark, job, is_endless=run.is_endless)
     click.echo("\n".join([*count_lines(counts, job), *open_transaction_lines(job)]))
+    if counts.undecodable and counts.without_event_id == counts.records_read:
+        raise BadOption(f"event-id: no record of {job.source['topics']} has {job.event_id}: {counts.problem}")
     if run.has_causes:
         causes = copies_by_cause(spark, job)
         click.echo(f"further copies of events in {job.source['topics']}: {sum(causes.values())}")
@@ -71,7 +73,7 @@ def broker_of(to: str, bootstrap: str | None) -> str | None:
 def check_job(job: DedupJob, *, is_batch: bool) -> None:
     """Check, before Spark starts, that source and target exist. Raises BadOption, BrokerError."""
     check_window(job.window)
-    parse_event_id(job.event_id)
+    check_event_id(job.event_id, job.schemas)
     if not is_batch:
         assert job.checkpoint_path, "checkpoint_path raises BadOption if it is missing"
     source = parse_options(job.source)
@@ -111,6 +113,8 @@ def count_lines(counts: DedupCounts, job: DedupJob) -> list[str]:
         lines.append(
             f"{counts.without_event_id} without {job.event_id}{empty}: all kept, because they have no event id"
         )
+    if counts.undecodable:
+        lines.append(f"{counts.undecodable} of them cannot be decoded, such as: {counts.problem}")
     if counts.damaged_batches:
         lines.append(f"{counts.damaged_batches} batches could not be read and were left out")
     return lines

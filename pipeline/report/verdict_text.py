@@ -39,7 +39,9 @@ def _events(totals: EventTotals) -> str:
     words = f"{_many(totals.ids, 'event id')} in {_many(totals.with_id, 'committed record')}"
     if totals.without_id:
         words += f", {_number(totals.without_id)} without one"
-    return f"{words} ({_number(totals.empty_ids)} empty)" if totals.empty_ids else words
+    if totals.empty_ids:
+        words += f" ({_number(totals.empty_ids)} empty)"
+    return f"{words} ({_number(totals.undecodable)} cannot be decoded)" if totals.undecodable else words
 
 
 def _last_line(summary: Summary, faults: Sequence[FindingGroup]) -> str:

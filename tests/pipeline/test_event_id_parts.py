@@ -15,6 +15,7 @@ from fauxka.pipeline.checks.event_id_parts import (
     text_of_parts,
 )
 
+SHAPE = "must be key, header:NAME, json:$.path, avro:field or protobuf:field, or several joined by +"
 # Characters that have a meaning in the text of an event id, and others.
 NAMES = st.text(alphabet="+\":'[]$.ab key", min_size=1, max_size=8) | st.text(min_size=1, max_size=4)
 FIELDS = st.text(alphabet='+":ab', min_size=1, max_size=4)
@@ -51,11 +52,26 @@ def test_parts_are_joined_by_plus(text: str, parts: tuple[EventIdPart, ...]) -> 
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("", "must be key, header:NAME or json:$.path, or several of them joined by +, not "),
-        ("key+", "must be key, header:NAME or json:$.path, or several of them joined by +, not key+"),
-        ("+key", "must be key, header:NAME or json:$.path, or several of them joined by +, not +key"),
-        ("header:a+b", "must be key, header:NAME or json:$.path, or several of them joined by +, not header:a+b"),
-        ('header:""', 'must be key, header:NAME or json:$.path, or several of them joined by +, not header:""'),
+        (
+            "",
+            f"{SHAPE}, not ",
+        ),
+        (
+            "key+",
+            f"{SHAPE}, not key+",
+        ),
+        (
+            "+key",
+            f"{SHAPE}, not +key",
+        ),
+        (
+            "header:a+b",
+            f"{SHAPE}, not header:a+b",
+        ),
+        (
+            'header:""',
+            f'{SHAPE}, not header:""',
+        ),
         ('header:"a', 'the quotes of header:"a must enclose the whole name'),
         ('key+header:"a"b', 'the quotes of header:"a"b must enclose the whole name'),
         ('json:"$.a b"', "$.a b is not a path like $.order.id, $.items[0] or $['order id']"),

@@ -129,10 +129,13 @@ def test_different_parts_give_different_ids(spark: SparkSession, pairs: list[tup
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("offset", "event-id: must be key, header:NAME or json:\\$.path, or several of them joined by \\+, not offset"),
+        (
+            "offset",
+            r"event-id: must be key, .*, or several joined by \+, not offset",
+        ),
         (
             "header:",
-            "event-id: must be key, header:NAME or json:\\$.path, or several of them joined by \\+, not header:",
+            r"event-id: must be key, .*, or several joined by \+, not header:",
         ),
         ("json:order.id", "event-id: order.id is not a path like \\$.order.id"),
         ("json:$.a..b", "event-id: \\$.a..b is not a path like"),
