@@ -12,7 +12,7 @@ import http.client
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Final, TypeVar
 from urllib.error import HTTPError, URLError
 from urllib.parse import quote, unquote, urlsplit, urlunsplit
 from urllib.request import (
@@ -51,10 +51,17 @@ class _Reference(Struct):
     version: int
 
 
+class _Version(Struct):
+    id: int
+
+
 class _Answer(Struct):
     schema: str
     kind: str = msgspec.field(default="AVRO", name="schemaType")
     references: list[_Reference] | None = None
+
+
+_Decoded = TypeVar("_Decoded", _Version, _Answer)
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +93,7 @@ class SchemaRegistry:
 
         Raises UndecodableContent if the registry has no such schema, BadOption if the registry fails.
         """
-        answer = self._answer(f"/schemas/ids/{schema_id}", form, f"schema id {schema_id}")
+        answer = self._schema(schema_id, form)
         found: dict[str, NamedSchema] = {}
         self._find_references(answer, form, found, set())
         return RegisteredSchema(answer.kind, answer.schema, tuple(found.values()))
@@ -108,21 +115,25 @@ class SchemaRegistry:
             begun.add(one.name)
             if len(begun) > REFERENCES_MAX:
                 raise UndecodableContent(f"its schema refers to more than {REFERENCES_MAX} others")
-            path = f"/subjects/{quote(one.subject, safe='')}/versions/{one.version}"
-            referenced = self._answer(path, form, f"the referenced schema {one.name}")
+            # A deleted version can still be referred to. The schema is requested by its id, because not every registry
+            # returns a version in another format.
+            path = f"/subjects/{quote(one.subject, safe='')}/versions/{one.version}?deleted=true"
+            version = self._decoded(path, _Version, f"the referenced schema {one.name}")
+            referenced = self._schema(version.id, form)
             self._find_references(referenced, form, found, begun)
             found[one.name] = NamedSchema(one.name, referenced.schema)
 
-    def _answer(self, path: str, form: str | None, what: str) -> _Answer:
-        # A deleted version can still be referred to.
-        query = ["deleted=true"] if path.startswith("/subjects/") else []
-        query += [] if form is None else [f"format={form}"]
+    def _schema(self, schema_id: int, form: str | None) -> _Answer:
+        query = "" if form is None else f"?format={form}"
+        return self._decoded(f"/schemas/ids/{schema_id}{query}", _Answer, f"schema id {schema_id}")
+
+    def _decoded(self, path: str, kind: type[_Decoded], what: str) -> _Decoded:
         try:
-            content = self._get(path + ("?" + "&".join(query) if query else ""))
+            content = self._get(path)
         except UndecodableContent as error:
             raise UndecodableContent(f"{what} is not in the registry ({error})") from None
         try:
-            return msgspec.json.decode(content, type=_Answer)
+            return msgspec.json.decode(content, type=kind)
         except msgspec.DecodeError:
             raise BadOption(f"schema-registry: {self.url} does not respond as a schema registry") from None
 

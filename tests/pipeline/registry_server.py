@@ -1,7 +1,8 @@
 """A schema registry on loopback with the routes that serializers, deserializers and the pipeline use.
 
-Responses are those of the API reference of Confluent's Schema Registry. A Protobuf schema is stored in base64, as
-confluent-kafka registers it.
+Responses are those of the API reference of Confluent's Schema Registry. The type AVRO is left out. A Protobuf schema is
+stored in base64, as confluent-kafka registers it, and only returned so by its id and with format=serialized. That is
+what Karapace supports too (SchemasResponse in its src/karapace/api).
 """
 
 import json
@@ -12,7 +13,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
-from urllib.parse import unquote, urlsplit
+from urllib.parse import parse_qs, unquote, urlsplit
 
 _CONTENT_TYPE = "application/vnd.schemaregistry.v1+json"
 Answer = tuple[int, object]
@@ -43,18 +44,22 @@ class RegistryServer:
             versions.append(schema_id)
         return schema_id
 
-    def respond(self, method: str, path: str, body: dict[str, Any]) -> Answer:
-        """Return the status and the body of a response."""
+    def respond(self, method: str, target: str, body: dict[str, Any]) -> Answer:
+        """Return the status and the body of a response. target: the path and the query."""
+        path, query = urlsplit(target).path, parse_qs(urlsplit(target).query)
         if method == "GET" and path == "/schemas/types":
             return 200, ["JSON", "PROTOBUF", "AVRO"]
         if found := re.fullmatch(r"/schemas/ids/(\d+)", path):
             schema = self.schemas.get(int(found[1]))
-            return (404, {"error_code": 40403, "message": "Schema not found"}) if schema is None else (200, schema)
+            if schema is None:
+                return 404, {"error_code": 40403, "message": "Schema not found"}
+            return 200, schema if query.get("format") == ["serialized"] else in_text(schema)
         if found := re.fullmatch(r"/subjects/([^/]+)/versions/(\d+)", path):
             return self._version(unquote(found[1]), int(found[2]))
         if found := re.fullmatch(r"/subjects/([^/]+)(/versions)?", path):
             subject = unquote(found[1])
-            schema = {name: value for name, value in body.items() if name in ("schema", "schemaType", "references")}
+            kept = {name: value for name, value in body.items() if name in ("schema", "schemaType", "references")}
+            schema = {name: value for name, value in kept.items() if value not in ("AVRO", [], None)}
             schema_id = self.register(subject, schema)
             return 200, {"subject": subject, "id": schema_id, "version": self.subjects[subject].index(schema_id) + 1}
         return 404, {"error_code": 404, "message": "HTTP 404 Not Found"}
@@ -64,7 +69,12 @@ class RegistryServer:
         if not 0 < version <= len(versions):
             return 404, {"error_code": 40401, "message": f"Subject '{subject}' not found."}
         schema_id = versions[version - 1]
-        return 200, {"subject": subject, "version": version, "id": schema_id, **self.schemas[schema_id]}
+        return 200, {"subject": subject, "version": version, "id": schema_id, **in_text(self.schemas[schema_id])}
+
+
+def in_text(schema: dict[str, Any]) -> dict[str, Any]:
+    """Return a schema with the text of a Protobuf schema, which no reader here needs to be right."""
+    return {**schema, "schema": 'syntax = "proto3";'} if schema.get("schemaType") == "PROTOBUF" else schema
 
 
 @contextmanager
@@ -82,8 +92,7 @@ def registry_server() -> Generator[RegistryServer, None, None]:
             elif registry.statuses and (status := registry.statuses.pop(0)) != 200:
                 answer = {"error_code": status, "message": "as the test wants it"}
             else:
-                path = urlsplit(self.path).path
-                status, answer = registry.respond(self.command, path, json.loads(body or b"{}"))
+                status, answer = registry.respond(self.command, self.path, json.loads(body or b"{}"))
             content = json.dumps(answer).encode()
             self.send_response(status)
             self.send_header("Content-Type", _CONTENT_TYPE)
