@@ -37,8 +37,8 @@ def check_event_id(text: str, schemas: SchemaOptions) -> None:
     """Check an event id and its schemas before a job, without Spark. Raises BadOption."""
     sources = field_sources(text, schemas)
     for content, source in sources.items():
+        check_package(source.form)
         if isinstance(source.schema, SchemaRegistry):
-            check_package(source.form)
             source.schema.check()
             continue
         try:

@@ -5,10 +5,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
-from confluent_kafka.schema_registry import Schema, SchemaReference, SchemaRegistryClient
-from confluent_kafka.schema_registry.avro import AvroSerializer
-from confluent_kafka.schema_registry.protobuf import ProtobufSerializer
-from confluent_kafka.serialization import MessageField, SerializationContext
+from confluent_kafka.schema_registry import Schema, SchemaReference
 
 from fauxka.pipeline.bad_option import BadOption
 from fauxka.pipeline.schemas import schema_registry
@@ -17,10 +14,10 @@ from fauxka.pipeline.schemas.schema_options import Format
 from fauxka.pipeline.schemas.schema_registry import SchemaRegistry, parse_registry
 from fauxka.pipeline.schemas.undecodable_content import UndecodableContent
 
-from .order_schemas import descriptor_set, message_class
+from .confluent_contents import avro_serializer, protobuf_serializer
+from .order_schemas import descriptor_set
 from .registry_server import RegistryServer, registry_server
 
-CONTEXT = SerializationContext("orders", MessageField.VALUE)
 ID_SCHEMA = '{"type": "record", "name": "Order", "fields": [{"name": "id", "type": "string"}]}'
 
 
@@ -40,22 +37,12 @@ def reader(registry: RegistryServer, form: Format, *paths: str) -> Callable[[byt
     return open_source(FieldSource(form, fields, SchemaRegistry(registry.url), is_framed=True))
 
 
-def client(registry: RegistryServer) -> SchemaRegistryClient:
-    return SchemaRegistryClient({"url": registry.url})
-
-
 def avro_content(registry: RegistryServer, schema: str | Schema, value: dict[str, Any]) -> bytes:
-    content = AvroSerializer(client(registry), schema)(value, CONTEXT)
-    assert content is not None
-    return content
+    return avro_serializer(registry, schema)(value)
 
 
 def protobuf_content(registry: RegistryServer, name: str, **fields: str) -> bytes:
-    message_type = message_class(name)
-    serializer = ProtobufSerializer(message_type, client(registry), {"use.deprecated.format": False})
-    content = serializer(message_type(**fields), CONTEXT)
-    assert content is not None
-    return content
+    return protobuf_serializer(registry, name)(fields)
 
 
 def test_avro_is_read_by_the_schema_of_its_id(registry: RegistryServer) -> None:

@@ -6,14 +6,11 @@ from pathlib import Path
 
 import pytest
 from confluent_kafka import Producer
-from confluent_kafka.schema_registry import SchemaRegistryClient
-from confluent_kafka.schema_registry.avro import AvroSerializer
-from confluent_kafka.schema_registry.protobuf import ProtobufSerializer
-from confluent_kafka.serialization import MessageField, SerializationContext
 
 from fauxka.testing import Broker
 
-from ..pipeline.order_schemas import descriptor_set, message_class
+from ..pipeline.confluent_contents import avro_serializer, protobuf_serializer
+from ..pipeline.order_schemas import descriptor_set
 from ..pipeline.registry_server import RegistryServer, registry_server
 from ..serving_process import Ended, run
 
@@ -52,30 +49,13 @@ def registry() -> Iterator[RegistryServer]:
 
 
 def avro_order(registry: RegistryServer, topic: str) -> Serialize:
-    serializer = AvroSerializer(SchemaRegistryClient({"url": registry.url}), AVRO_SCHEMA)
-    context = SerializationContext(topic, MessageField.VALUE)
-
-    def serialize(number: int) -> bytes:
-        content = serializer({"meta": {"id": f"order-{number}"}, "price": 1.5}, context)
-        assert content is not None
-        return content
-
-    return serialize
+    serialize = avro_serializer(registry, AVRO_SCHEMA, topic)
+    return lambda number: serialize({"meta": {"id": f"order-{number}"}, "price": 1.5})
 
 
 def protobuf_order(registry: RegistryServer, topic: str) -> Serialize:
-    order = message_class("shop.Order")
-    serializer = ProtobufSerializer(
-        order, SchemaRegistryClient({"url": registry.url}), {"use.deprecated.format": False}
-    )
-    context = SerializationContext(topic, MessageField.VALUE)
-
-    def serialize(number: int) -> bytes:
-        message = order()
-        message.reference.uuid = f"order-{number}"
-        return bytes(serializer(message, context))
-
-    return serialize
+    serialize = protobuf_serializer(registry, "shop.Order", topic)
+    return lambda number: serialize({"reference": {"uuid": f"order-{number}"}})
 
 
 def send(broker: Broker, topic: str, serialize: Serialize) -> None:
