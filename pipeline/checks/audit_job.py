@@ -41,10 +41,11 @@ from ..read.log_splits import open_log
 from ..read.options import SPLIT_BYTES_DEFAULT, SPLIT_RECORDS_DEFAULT, parse_options
 from ..schemas.schema_options import NO_SCHEMAS, SchemaOptions
 from .audited_topics import AuditedTopics
-from .decoded_fields import check_event_id, with_decoded_fields
+from .decoded_fields import with_decoded_fields
 from .event_audit import audit_events, count_events, events_of
 from .event_id import contents_read_for, decode_problem, event_id_column, is_empty_id
 from .event_id_parts import parse_event_id
+from .event_id_schemas import check_event_id
 from .findings import all_findings
 from .journal_ledger import audit_journal, read_journal
 from .ledger_audit import audit_ledger
@@ -138,6 +139,8 @@ def check_request(request: AuditRequest) -> CheckedRequest:
 def _check_inputs(request: AuditRequest) -> None:
     if request.event_id is not None:
         check_event_id(request.event_id, request.schemas)
+    elif request.schemas.is_set:
+        raise BadOption("event-id: a schema of keys or values needs --event-id, such as avro:id")
     if request.sent is not None:
         if request.event_id is None:
             raise BadOption("sent: a ledger of sent events needs --event-id to find its events in the log")

@@ -20,10 +20,11 @@ from pyspark.sql import functions as f
 from pyspark.sql.streaming.query import StreamingQuery
 
 from ..bad_option import BadOption
-from ..checks.decoded_fields import PROBLEM, describe_schemas, with_decoded_fields
+from ..checks.decoded_fields import PROBLEM, with_decoded_fields
 from ..checks.event_audit import audit_events
 from ..checks.event_id import decode_problem, event_id_column, is_empty_id
 from ..checks.event_id_parts import parse_event_id, text_of_parts
+from ..checks.event_id_schemas import describe_schemas
 from ..cluster.spark_session import has_data_sources
 from ..read.log_frame import read_log
 from ..read.log_identity import identity_of

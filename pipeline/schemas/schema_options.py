@@ -26,6 +26,11 @@ class SchemaOptions:
     schema_registry: str | None = None
     schema_registry_user: str | None = field(default=None, repr=False)
 
+    @property
+    def is_set(self) -> bool:
+        """Whether there is a schema."""
+        return any((self.key_schema, self.value_schema, self.schema_registry))
+
     def file_of(self, content: Content) -> str | None:
         """Return the path of the schema of a content."""
         return self.key_schema if content == "key" else self.value_schema

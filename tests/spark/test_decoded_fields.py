@@ -9,8 +9,9 @@ import pytest
 from pyspark.sql import SparkSession
 
 from fauxka.pipeline.bad_option import BadOption
-from fauxka.pipeline.checks.decoded_fields import check_event_id, describe_schemas, with_decoded_fields
+from fauxka.pipeline.checks.decoded_fields import with_decoded_fields
 from fauxka.pipeline.checks.event_id import decode_problem, event_id_column, is_empty_id
+from fauxka.pipeline.checks.event_id_schemas import check_event_id, describe_schemas
 from fauxka.pipeline.schemas.schema_options import SchemaOptions
 
 from ..pipeline.order_schemas import descriptor_set, message_class
@@ -145,11 +146,6 @@ def test_other_columns_are_left_as_they_are(spark: SparkSession, schema: str) ->
             "avro:id",
             {"schema_registry": "http://127.0.0.1:1"},
             "schema-registry: http://127.0.0.1:1: Connection refused",
-        ),
-        (
-            "avro:id",
-            {"value_schema": "{schema}", "schema_registry_user": "a:b"},
-            "schema-registry-user: needs --schema-registry",
         ),
         (
             "avro:id",
