@@ -201,7 +201,7 @@ def read_view(
 def read_records(
     spark: SparkSession, options: Mapping[str, str], event_id: str | None, schemas: SchemaOptions = NO_SCHEMAS
 ) -> DataFrame:
-    """Return the records view without key, value and headers, except those that hold the event id.
+    """Return the records view without key, value and headers, except the contents of the event id.
 
     schemas: of its decoded parts, which are in another column (decoded_fields.py).
     """

@@ -59,7 +59,7 @@ class AvroFields:
     """Reads fields of contents that were written with one schema."""
 
     def __init__(self, schema: str, referenced: Sequence[str], paths: Sequence[FieldPath]) -> None:
-        """Parse a schema. referenced: schemas of named types that it uses, each after those that it uses itself.
+        """Parse a schema. referenced: schemas of its named types, dependencies first.
 
         Raises BadOption if a schema is invalid or has no scalar field at a path.
         """

@@ -1,7 +1,7 @@
 """Which fields of a key or a value are read as text, and by which schema.
 
-A source is made on the driver, which reads schema files, and sent to the workers, which request schemas from the
-registry. An opened source stores the schemas, also those that cannot be used, so that it requests each id once.
+The driver makes a source and reads its schema file. Workers open the source and request schemas from the registry. An
+opened source caches schemas and failed lookups, so that it requests each id once.
 """
 
 from __future__ import annotations

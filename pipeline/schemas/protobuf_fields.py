@@ -101,7 +101,7 @@ def message_of_indexes(files: Sequence[FileDescriptorProto], indexes: Sequence[i
 
 
 def _pool_of(files: Sequence[FileDescriptorProto]) -> DescriptorPool:
-    """Return a pool of the files and those that they import. Raises BadOption."""
+    """Return a pool of the files and their imports. Raises BadOption."""
     pool = DescriptorPool()
     given = {file.name: file for file in files}
     added: set[str] = set()
@@ -116,7 +116,7 @@ def _pool_of(files: Sequence[FileDescriptorProto]) -> DescriptorPool:
 def _add(
     pool: DescriptorPool, file: FileDescriptorProto, given: Mapping[str, FileDescriptorProto], added: set[str]
 ) -> None:
-    """Add a file after those that it imports. added: the names of the files in the pool."""
+    """Add a file after its imports. added: the names of the files in the pool."""
     if file.name in added:
         return
     added.add(file.name)

@@ -74,7 +74,7 @@ class NamedSchema:
 
 @dataclass(frozen=True, slots=True)
 class RegisteredSchema:
-    """A schema, and those that it uses, each after those that it uses itself. kind: AVRO, PROTOBUF or JSON."""
+    """A schema and its referenced schemas, dependencies first. kind: AVRO, PROTOBUF or JSON."""
 
     kind: str
     text: str

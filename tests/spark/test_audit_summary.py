@@ -62,7 +62,7 @@ def test_totals_leave_out_markers_producers_without_an_id_and_what_could_not_be_
 
 
 def counts_of(spark: SparkSession, **totals: tuple[int, int, int, int]) -> DataFrame:
-    """Counted events by topic: with an id, without one, empty ones, and those that cannot be decoded."""
+    """Counted events by topic: with an id, without one, empty ones and undecodable ones."""
     rows = [(topic, 0, *counted, None, None, None) for topic, counted in totals.items()]
     return spark.createDataFrame(rows, COUNTS_SCHEMA)
 
