@@ -42,11 +42,12 @@ def event_id_options(*, is_required: bool) -> Callable[[Callable[..., None]], Ca
 
     The command gets the arguments event_id, empty_id_is_an_id and schemas, a SchemaOptions.
     """
+    without = "" if is_required else " Without it only sequences are audited."
     event_id = click.option(
         "--event-id",
         required=is_required,
         metavar="ID[+ID...]",
-        help="The event id of a record: key, header:NAME, json:$.PATH, avro:FIELD or protobuf:FIELD, or several.",
+        help=f"The event id: key, header:NAME, json:$.PATH, avro:FIELD or protobuf:FIELD, or several.{without}",
     )
 
     def decorate(command: Callable[..., None]) -> Callable[..., None]:

@@ -80,7 +80,7 @@ def message_of_name(files: Sequence[FileDescriptorProto], name: str | None) -> D
     names = [f"{file.package}.{one.name}".lstrip(".") for file in files for one in file.message_type]
     if name is None:
         if len(files[-1].message_type) != 1:
-            raise BadOption(f"the schema has more than one message; set one of {', '.join(names)}")
+            raise BadOption(f"set the message to read; the schema has {', '.join(names) or 'none'}")
         name = f"{files[-1].package}.{files[-1].message_type[0].name}".lstrip(".")
     try:
         return pool.FindMessageTypeByName(name)

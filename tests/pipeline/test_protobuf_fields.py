@@ -88,7 +88,7 @@ def test_a_path_without_a_scalar_field_is_one_line(path: str, words: str) -> Non
 @pytest.mark.parametrize(
     ("name", "words"),
     [
-        (None, "the schema has more than one message; set one of shop.Reference, shop.Empty, shop.Order"),
+        (None, "set the message to read; the schema has shop.Reference, shop.Empty, shop.Order"),
         ("Order", "the schema has no message Order; it has shop.Reference, shop.Empty, shop.Order"),
     ],
 )

@@ -122,7 +122,7 @@ def test_other_columns_are_left_as_they_are(spark: SparkSession, schema: str) ->
         (
             "protobuf:id",
             {"value_schema": "{descriptors}"},
-            "value-schema: {descriptors}: the schema has more than one ",
+            "value-schema: {descriptors}: set the message to read; the schema has ",
         ),
         (
             "protobuf:id",
