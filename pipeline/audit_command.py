@@ -13,7 +13,9 @@ from .bad_option import BadOption
 from .cluster.spark_jars import installed_series
 from .cluster.spark_settings import parse_assignments
 from .command_config import command_config_option
+from .event_id_options import event_id_options
 from .option_time import milliseconds_of
+from .schemas.schema_options import SchemaOptions
 
 
 @click.command()
@@ -23,12 +25,7 @@ from .option_time import milliseconds_of
     "--command-config", metavar="FILE", help="Properties of Kafka's clients, such as security.protocol, for brokers."
 )
 @click.option("--topics", metavar="NAME[,NAME]", help="Read only these topics.  [default: all but internal ones]")
-@click.option(
-    "--event-id",
-    metavar="key|header:NAME|json:$.PATH",
-    help="The event id of a record; without it only sequences are audited.",
-)
-@click.option("--empty-id-is-an-id", is_flag=True, help="Compare records whose event id has no characters too.")
+@event_id_options(is_required=False)
 @click.option(
     "--sent",
     metavar="PATH|URI|topic://HOST:PORT/TOPIC",
@@ -60,6 +57,7 @@ def audit(
     topics: str | None,
     event_id: str | None,
     empty_id_is_an_id: bool,
+    schemas: SchemaOptions,
     sent: str | None,
     journal: str | None,
     journal_token: str | None,
@@ -85,7 +83,14 @@ def audit(
 
         as_of_ms = None if as_of is None else milliseconds_of(as_of)
         request = AuditRequest(
-            options, event_id, sent, journal, journal_token, as_of_ms, is_empty_an_id=empty_id_is_an_id
+            options,
+            event_id,
+            sent,
+            journal,
+            journal_token,
+            as_of_ms,
+            is_empty_an_id=empty_id_is_an_id,
+            schemas=schemas,
         )
         audit_run = AuditRun(request, master, parse_assignments("conf", assignments), json_file, parquet, html)
         exit_code = run_audit(audit_run, sys.stderr)

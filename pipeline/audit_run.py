@@ -124,7 +124,8 @@ def _counts(spark: SparkSession, request: AuditRequest, log: str) -> DataFrame:
     """Return the counted events as a small frame. Raises BadOption if no record has the event id."""
     rows = count_request_events(spark, request).collect()
     if rows and not any(row["with_id"] for row in rows):
-        raise BadOption(f"event-id: no record of {log} has {request.event_id}")
+        problem = next((f": {row['problem']}" for row in rows if row["problem"] is not None), "")
+        raise BadOption(f"event-id: no record of {log} has {request.event_id}{problem}")
     return spark.createDataFrame(rows, COUNTS_SCHEMA)
 
 

@@ -40,9 +40,13 @@ from ..read.log_frame import read_log
 from ..read.log_splits import open_log
 from ..read.options import SPLIT_BYTES_DEFAULT, SPLIT_RECORDS_DEFAULT, parse_options
 from ..read.stores import store_of
+from ..schemas.schema_options import NO_SCHEMAS, SchemaOptions
 from .audited_topics import AuditedTopics
+from .decoded_fields import with_decoded_fields
 from .event_audit import audit_events, count_events, events_of
-from .event_id import check_event_id, content_read_for, event_id_column, is_empty_id
+from .event_id import contents_read_for, decode_problem, event_id_column, is_empty_id
+from .event_id_parts import parse_event_id
+from .event_id_schemas import check_event_id
 from .findings import all_findings
 from .journal_ledger import audit_journal, is_address, read_journal
 from .ledger_audit import audit_ledger
@@ -71,7 +75,8 @@ class AuditRequest:
     options: of the data source. event_id: see event_id_column; None skips the event checks. sent: see read_sent.
     journal, journal_token: see read_journal. as_of_ms: the time of the audit, by which an open transaction is a hanging
     one; default: default_as_of. is_empty_an_id: an event id of no characters is one. has_aborts: False skips the search
-    for records of aborted transactions. has_transactions: False skips the search for their timeouts.
+    for records of aborted transactions. has_transactions: False skips the search for their timeouts. schemas: of the
+    fields of Avro and Protobuf in event_id.
     """
 
     options: Mapping[str, str]
@@ -83,6 +88,7 @@ class AuditRequest:
     is_empty_an_id: bool = False
     has_aborts: bool = True
     has_transactions: bool = True
+    schemas: SchemaOptions = NO_SCHEMAS
 
     @property
     def event_id_column(self) -> Column | None:
@@ -133,7 +139,9 @@ def check_request(request: AuditRequest) -> CheckedRequest:
 
 def _check_inputs(request: AuditRequest) -> None:
     if request.event_id is not None:
-        check_event_id(request.event_id)
+        check_event_id(request.event_id, request.schemas)
+    elif request.schemas.is_set:
+        raise BadOption("event-id: a schema of keys or values needs --event-id, such as avro:id")
     if request.sent is not None:
         if request.event_id is None:
             raise BadOption("sent: a ledger of sent events needs --event-id to find its events in the log")
@@ -201,12 +209,18 @@ def read_view(
     return reader.load()
 
 
-def read_records(spark: SparkSession, options: Mapping[str, str], event_id: str | None) -> DataFrame:
-    """Return the records view without key, value and headers, except the one that holds the event id."""
-    contents = _CONTENTS - (set() if event_id is None else {content_read_for(event_id)})
-    return read_view(
+def read_records(
+    spark: SparkSession, options: Mapping[str, str], event_id: str | None, schemas: SchemaOptions = NO_SCHEMAS
+) -> DataFrame:
+    """Return the records view without key, value and headers, except the contents of the event id.
+
+    schemas: of its decoded parts, which are in another column (decoded_fields.py).
+    """
+    contents = _CONTENTS - (set() if event_id is None else contents_read_for(event_id))
+    records = read_view(
         spark, options, "records", [column.name for column in columns_of("records") if column.name not in contents]
     )
+    return records if event_id is None else with_decoded_fields(records, event_id, schemas)
 
 
 def audit(spark: SparkSession, request: AuditRequest, counts: DataFrame | None = None) -> DataFrame:
@@ -215,7 +229,7 @@ def audit(spark: SparkSession, request: AuditRequest, counts: DataFrame | None =
     counts: of the request's events (count_request_events), if they have been counted.
     """
     batches = read_view(spark, request.options, "batches", BATCH_COLUMNS_READ)
-    records = read_records(spark, request.options, request.event_id)
+    records = read_records(spark, request.options, request.event_id, request.schemas)
     as_of_ms = request.as_of_ms
     if as_of_ms is None:
         as_of_ms = default_as_of(request.options, lambda: newest_timestamp(batches))
@@ -230,12 +244,14 @@ def audit(spark: SparkSession, request: AuditRequest, counts: DataFrame | None =
     known = read_bounds(request.options)
     bounds = bounds_frame(spark, known)
     topics = AuditedTopics(parse_options(request.options), frozenset(one.topic for one in known))
-    if request.sent is not None and event_id is not None:
+    if request.sent is not None and request.event_id is not None and event_id is not None:
+        parts = len(parse_event_id(request.event_id))
         sent = read_sent(
             spark,
             request.sent,
             topics,
             is_empty_an_id=request.is_empty_an_id,
+            parts=parts,
             connection=connection_options(request.options),
         )
         found = all_findings(found, audit_ledger(records, sent, event_id, with_aborted, bounds))
@@ -249,10 +265,10 @@ def count_request_events(spark: SparkSession, request: AuditRequest) -> DataFram
     """Return the counts of the committed records with and without the requested event id (see count_events)."""
     event_id = request.event_id_column
     assert request.event_id is not None and event_id is not None, "the request has no event id"
-    records = read_records(spark, request.options, request.event_id)
+    records = read_records(spark, request.options, request.event_id, request.schemas)
     batches = read_view(spark, request.options, "batches", BATCH_COLUMNS_READ) if request.has_aborts else None
     is_empty = f.lit(False) if request.is_empty_an_id else is_empty_id(request.event_id)
-    return count_events(events_of(records, event_id, batches, is_empty))
+    return count_events(events_of(records, event_id, batches, is_empty, decode_problem(request.event_id)))
 
 
 def newest_timestamp(batches: DataFrame) -> int | None:

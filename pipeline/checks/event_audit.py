@@ -50,9 +50,10 @@ _COMPARED = (
 
 
 # The records of a partition with and without an event id. first_offset, first_timestamp: of those without one.
+# undecodable: those with a content that cannot be decoded. problem: the reason for one of them.
 COUNTS_SCHEMA = (
-    "topic string, partition int, with_id bigint, without_id bigint, empty_ids bigint, first_offset bigint,"
-    " first_timestamp timestamp"
+    "topic string, partition int, with_id bigint, without_id bigint, empty_ids bigint, undecodable bigint,"
+    " problem string, first_offset bigint, first_timestamp timestamp"
 )
 
 
@@ -70,17 +71,22 @@ def audit_events(
 
 
 def events_of(
-    records: DataFrame, event_id: Column, batches: DataFrame | None = None, is_empty: Column | None = None
+    records: DataFrame,
+    event_id: Column,
+    batches: DataFrame | None = None,
+    is_empty: Column | None = None,
+    problem: Column | None = None,
 ) -> DataFrame:
     """Return the records with their event_id, without transaction markers and damaged batches.
 
     batches: leaves out records of aborted transactions. is_empty: whether a record has an event id of no characters.
+    problem: why its event id cannot be decoded.
     """
     is_event = ~f.col("is_control") & f.col("valid_crc") & f.col("damage").isNull()
     is_empty = f.lit(False) if is_empty is None else is_empty
-    events = records.where(is_event).select(
-        "topic", "batch_base_offset", *_COMPARED, event_id.alias("event_id"), is_empty.alias("is_empty")
-    )
+    problem = f.lit(None).cast("string") if problem is None else problem
+    of_id = (event_id.alias("event_id"), is_empty.alias("is_empty"), problem.alias("problem"))
+    events = records.where(is_event).select("topic", "batch_base_offset", *_COMPARED, *of_id)
     if batches is None:
         return events
     return events.join(aborted_batches(batches), ["topic", "partition", "batch_base_offset"], "left_anti")
@@ -93,6 +99,8 @@ def count_events(events: DataFrame) -> DataFrame:
         f.count("event_id").alias("with_id"),
         f.count_if(has_none).alias("without_id"),
         f.count_if("is_empty").alias("empty_ids"),
+        f.count("problem").alias("undecodable"),
+        f.min("problem").alias("problem"),
         f.min(f.when(has_none, f.col("offset"))).alias("first_offset"),
         f.min(f.when(has_none, f.col("timestamp"))).alias("first_timestamp"),
     )
@@ -144,8 +152,13 @@ def _detail() -> Column:
 
 def _without_id(counts: DataFrame) -> DataFrame:
     empty = f.when(f.col("empty_ids") > 0, in_words(" (", f.col("empty_ids"), " have an empty one)")).otherwise("")
+    undecodable = f.when(
+        f.col("undecodable") > 0,
+        in_words(" (", f.col("undecodable"), " cannot be decoded, such as: ", f.col("problem"), ")"),
+    ).otherwise("")
     detail = in_words(
-        f.col("without_id"), " records have no event id", empty, ", the first of them at offset ", f.col("first_offset")
+        *(f.col("without_id"), " records have no event id", empty, undecodable),
+        *(", the first of them at offset ", f.col("first_offset")),
     )
     columns: dict[str, str | Column] = {
         **{name: name for name in ("topic", "partition")},

@@ -1,66 +1,72 @@
-"""The event id of a record: its key, one of its headers, or a field of the JSON in its value."""
+"""The event id of a record: its key, one of its headers, a field of its value, or several of them.
+
+An event id of several parts is a JSON array of their texts, such as ["order-7","2026"], so that ("a", "bc") and
+("ab", "c") differ. A record without one of the parts has no event id.
+"""
 
 from __future__ import annotations
 
-import re
-from typing import Final
+from collections.abc import Sequence
+from functools import reduce
 
 from pyspark.sql import Column
 from pyspark.sql import functions as f
 
-from ..bad_option import BadOption
+from .decoded_fields import DECODED, PROBLEM, name_of
+from .event_id_parts import HEADER, KEY, EventIdPart, parse_event_id
 
-KEY: Final = "key"
-_HEADER_PREFIX: Final = "header:"
-_JSON_PREFIX: Final = "json:"
-# The paths that Spark's get_json_object supports; it returns null for any other path.
-_JSON_PATH = re.compile(r"""\$(\.[^.\[\]'"*\s]+|\[\d+\]|\['[^'*]+'\])+""")
 # Control characters and invalid UTF-8, which the cast to string replaces by U+FFFD.
 _NO_TEXT = "[\\x00-\\x1f\\x7f\ufffd]"
 # Matches nearly all ids, and faster than _NO_TEXT.
 _PLAIN_TEXT = "^[ -~]*\\z"
 
 
-def check_event_id(text: str) -> None:
-    """Raise BadOption if text is not a valid event id for event_id_column. Does not use Spark."""
-    if text.startswith(_JSON_PREFIX):
-        path = text.removeprefix(_JSON_PREFIX)
-        if _JSON_PATH.fullmatch(path) is None:
-            raise BadOption(f"event-id: {path} is not a path like $.order.id, $.items[0] or $['order id']")
-    elif text != KEY and (not text.startswith(_HEADER_PREFIX) or text == _HEADER_PREFIX):
-        raise BadOption(f"event-id: must be key, header:NAME or json:$.path, not {text}")
-
-
-def content_read_for(text: str) -> str:
-    """Return the column of the records view that event_id_column reads: key, headers or value."""
-    if text == KEY:
-        return "key"
-    return "headers" if text.startswith(_HEADER_PREFIX) else "value"
+def contents_read_for(text: str) -> frozenset[str]:
+    """Return the columns of the records view that the event id is read from: of key, headers and value."""
+    return frozenset(part.content for part in parse_event_id(text))
 
 
 def event_id_column(text: str, *, is_empty_an_id: bool = False) -> Column:
     """Return the event id as a string column over the records view; null for a record without one.
 
-    text: key, header:NAME (the first header of that name) or json:$.path. Bytes that are not text become 0x and
-    hexadecimal digits. is_empty_an_id: an id of no characters is one; otherwise it is null. Raises BadOption.
+    text: see event_id_parts; of a header the first of that name counts. Bytes that are not text become 0x and
+    hexadecimal digits. Fields of Avro and Protobuf need the column of with_decoded_fields. is_empty_an_id: a content of
+    no characters is one; otherwise it is null. Raises BadOption.
     """
-    found = _content_of(text)
-    return found if is_empty_an_id else f.nullif(found, f.lit(""))
+    contents = _contents_of(text)
+    found = contents if is_empty_an_id else [f.nullif(content, f.lit("")) for content in contents]
+    return found[0] if len(found) == 1 else f.when(_has_all(found), f.to_json(f.array(*found)))
 
 
 def is_empty_id(text: str) -> Column:
-    """Return whether the event id of a record is there and has no characters. Raises BadOption."""
-    return f.coalesce(_content_of(text) == "", f.lit(False))
+    """Return whether a record has each part of the event id, and one of them no characters. Raises BadOption."""
+    contents = _contents_of(text)
+    is_empty = reduce(Column.__or__, [content == "" for content in contents])
+    return f.coalesce(_has_all(contents) & is_empty, f.lit(False))
 
 
-def _content_of(text: str) -> Column:
-    check_event_id(text)
-    if text == KEY:
+def decode_problem(text: str) -> Column:
+    """Return why a content with a part of the event id cannot be decoded; null if there is no such problem."""
+    has_decoded = any(part.is_decoded for part in parse_event_id(text))
+    return f.col(f"{DECODED}.{PROBLEM}") if has_decoded else f.lit(None).cast("string")
+
+
+def _contents_of(text: str) -> list[Column]:
+    return [_content_of(part, index) for index, part in enumerate(parse_event_id(text))]
+
+
+def _has_all(contents: Sequence[Column]) -> Column:
+    return reduce(Column.__and__, [content.isNotNull() for content in contents])
+
+
+def _content_of(part: EventIdPart, index: int) -> Column:
+    if part.is_decoded:
+        return f.col(f"{DECODED}.{name_of(index)}")
+    if part.source == KEY:
         return text_of(f.col("key"))
-    if text.startswith(_HEADER_PREFIX):
-        name = text.removeprefix(_HEADER_PREFIX)
-        return text_of(f.get(f.filter(f.col("headers"), lambda header: header["key"] == name), 0)["value"])
-    return f.get_json_object(f.col("value").cast("string"), text.removeprefix(_JSON_PREFIX))
+    if part.source == HEADER:
+        return text_of(f.get(f.filter(f.col("headers"), lambda header: header["key"] == part.name), 0)["value"])
+    return f.get_json_object(f.col("value").cast("string"), part.name)
 
 
 def text_of(content: Column) -> Column:

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from pathlib import PurePath
 
 from pyspark.errors import PySparkException
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as f
 
 from ...client.errors import BrokerError
@@ -34,6 +34,7 @@ SENT_SCHEMA = ", ".join(f"{name} {kind}" for name, kind in SENT_KINDS.items())
 _NUMBERS = [name for name, kind in SENT_KINDS.items() if kind != "string"]
 _WHOLE = ("tinyint", "smallint", "int", "bigint")
 _ALLOWED = {"string": ("string", "binary", *_WHOLE), "int": _WHOLE, "bigint": _WHOLE}
+_ALLOWED_IN_ARRAYS = tuple(f"array<{kind}>" for kind in ("string", *_WHOLE))
 _TOPIC = re.compile(r"topic://(?P<bootstrap>[^/]+)/(?P<topic>[^/]+)")
 _SHAPE = (
     "must be PATH of parquet files, PATH.jsonl of JSON lines, or topic://HOST:PORT/TOPIC;"
@@ -75,25 +76,29 @@ def read_sent(
     topics: AuditedTopics | None = None,
     *,
     is_empty_an_id: bool = False,
+    parts: int = 1,
     connection: Mapping[str, str] | None = None,
 ) -> DataFrame:
     """Return a ledger with the columns of SENT_KINDS, without topic if no line has one. Reads all lines once.
 
     text: a path (.jsonl, .ndjson and .json are JSON lines, any other is parquet), or topic://HOST:PORT/TOPIC.
     topics: lines of other topics are left out, and a line without a topic is of the audited one. is_empty_an_id: an
-    event_id of no characters is one. connection: options for the broker of a topic (connection_options).
-    Raises BadOption with the first line that has no event_id or a partition, offset or ordinal that is not a number,
-    and for lines without a topic in an audit of several.
+    event_id of no characters is one. parts: of the event id; with more than one, event_id is a JSON array of texts and
+    numbers, as text, or an array in JSON lines and parquet. connection: options for the broker of a topic
+    (connection_options). Raises BadOption with the first line that has no event_id or a partition, offset or ordinal
+    that is not a number, and for lines without a topic in an audit of several.
     """
     form, place = _form_of(text)
     try:
         if form == "topic":
             lines = _from_lines(_lines_of_topic(spark, place, connection or {}))
+        elif form == "parquet":
+            lines = _from_table(_table_at(spark, place), text, parts)
         else:
-            lines = (
-                _from_table(_table_at(spark, place), text) if form == "parquet" else _from_lines(_text_at(spark, place))
-            )
-        return _checked(lines if is_empty_an_id else _without_empty_ids(lines), text, topics)
+            lines = _from_lines(_text_at(spark, place))
+        if parts > 1:
+            lines = _with_array_ids(lines, parts)
+        return _checked(lines if is_empty_an_id else _without_empty_ids(lines, parts), text, topics)
     except BrokerError as error:
         raise BadOption(f"sent: {error}") from error
     except (PySparkException, OSError, ValueError) as error:
@@ -147,23 +152,40 @@ def _from_lines(lines: DataFrame) -> DataFrame:
     return parsed.select("line.*", f.when(is_bad, f.col("value")).alias("bad_line"))
 
 
-def _from_table(table: DataFrame, text: str) -> DataFrame:
+def _from_table(table: DataFrame, text: str, parts: int) -> DataFrame:
     kinds = dict(table.dtypes)
     if "event_id" not in kinds:
         raise BadOption(f"sent: {text} has no column event_id; it has {', '.join(kinds)}")
     for name, kind in SENT_KINDS.items():
-        allowed = _ALLOWED[kind]
+        allowed = (*_ALLOWED[kind], *(_ALLOWED_IN_ARRAYS if name == "event_id" and parts > 1 else ()))
         if name in kinds and kinds[name] not in (*allowed, "void"):
             raise BadOption(f"sent: column {name} of {text} is {' or '.join(allowed)}, not {kinds[name]}")
+    if kinds["event_id"].startswith("array"):
+        table = table.withColumn("event_id", f.to_json(f.col("event_id").cast("array<string>")))
     columns = [
         (f.col(name) if name in kinds else f.lit(None)).cast(kind).alias(name) for name, kind in SENT_KINDS.items()
     ]
     return table.select(*columns).withColumn("bad_line", f.when(f.col("event_id").isNull(), "event_id is null"))
 
 
-def _without_empty_ids(lines: DataFrame) -> DataFrame:
-    is_empty = f.when(f.col("event_id") == "", "event_id is empty, which --empty-id-is-an-id accepts")
-    return lines.withColumn("bad_line", f.coalesce("bad_line", is_empty))
+def _with_array_ids(lines: DataFrame, parts: int) -> DataFrame:
+    """Write each event_id as event_id_column does; a line without a text for each part is a bad one."""
+    has_parts = f.coalesce(f.size(_parts()) == parts, f.lit(False)) & ~f.exists(_parts(), lambda part: part.isNull())
+    message = f.concat(f.lit(f"event_id is not an array of {parts} parts: "), "event_id")
+    columns = {"bad_line": f.coalesce("bad_line", f.when(~has_parts, message)), "event_id": f.to_json(_parts())}
+    return lines.withColumns(columns)
+
+
+def _parts() -> Column:
+    return f.from_json("event_id", "array<string>")
+
+
+def _without_empty_ids(lines: DataFrame, parts: int) -> DataFrame:
+    is_empty, what = f.col("event_id") == "", "event_id is empty"
+    if parts > 1:
+        is_empty, what = f.exists(_parts(), lambda part: part == ""), "event_id has an empty part"
+    message = f.when(is_empty, f"{what}, which --empty-id-is-an-id accepts")
+    return lines.withColumn("bad_line", f.coalesce("bad_line", message))
 
 
 def _checked(lines: DataFrame, text: str, topics: AuditedTopics | None) -> DataFrame:

@@ -15,6 +15,7 @@ from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as f
 
 from ..bad_option import BadOption
+from ..checks.decoded_fields import DECODED, PROBLEM
 
 # The added column.
 EVENT_ID = "event_id"
@@ -24,8 +25,8 @@ _PLACE = "place_without_event_id"
 _READ_AT = "read_at"
 _COPY_NUMBER = "copy_number"
 
-# The names of the aggregates of counts_of, in their order.
-COUNT_NAMES = ("records_read", "without_event_id", "empty_ids", "damaged_batches")
+# The names of the counts of counts_of, in their order.
+COUNT_NAMES = ("records_read", "without_event_id", "empty_ids", "undecodable", "damaged_batches")
 
 _WINDOW = re.compile(r"[1-9]\d{0,5} (second|minute|hour|day)s?")
 
@@ -38,17 +39,22 @@ def check_window(text: str) -> str:
 
 
 def with_event_ids(records: DataFrame, event_id: Column) -> DataFrame:
-    """Return the records with the column EVENT_ID, without transaction markers and damaged batches."""
+    """Return the records with the column EVENT_ID, without transaction markers, damaged batches and decoded fields."""
     is_record = f.col("damage").isNull() & ~f.coalesce("is_control", f.lit(False))
-    return records.where(is_record).withColumn(EVENT_ID, event_id)
+    return records.where(is_record).withColumn(EVENT_ID, event_id).drop(DECODED)
 
 
-def counts_of(event_id: Column, is_empty: Column) -> tuple[Column, ...]:
-    """Return the aggregates over all rows before any is dropped. is_empty: whether a record's id has no characters."""
+def counts_of(event_id: Column, is_empty: Column, problem: Column | None = None) -> tuple[Column, ...]:
+    """Return the aggregates over all rows before any is dropped: COUNT_NAMES, and the problem of one record.
+
+    is_empty: whether a record's id has no characters. problem: why it cannot be decoded.
+    """
+    problem = f.lit(None).cast("string") if problem is None else problem
     is_damaged = f.col("damage").isNotNull()
     is_record = ~is_damaged & ~f.coalesce("is_control", f.lit(False))
-    counted = (is_record, is_record & event_id.isNull(), is_record & is_empty, is_damaged)
-    return tuple(f.count_if(rows).alias(name) for name, rows in zip(COUNT_NAMES, counted, strict=True))
+    counted = (is_record & event_id.isNull(), is_record & is_empty, is_record & problem.isNotNull())
+    counts = zip(COUNT_NAMES, (is_record, *counted, is_damaged), strict=True)
+    return (*(f.count_if(rows).alias(name) for name, rows in counts), f.min(f.when(is_record, problem)).alias(PROBLEM))
 
 
 def first_copies(records: DataFrame, event_id: Column) -> DataFrame:

@@ -11,6 +11,8 @@ from ..bad_option import BadOption
 from ..cluster.spark_jars import installed_series
 from ..cluster.spark_settings import parse_assignments
 from ..command_config import command_config_option
+from ..event_id_options import event_id_options
+from ..schemas.schema_options import SchemaOptions
 
 WINDOW_DEFAULT = "1 hour"
 # Each partition costs a task and a few small files in every micro-batch.
@@ -36,10 +38,7 @@ STATE_PARTITIONS_DEFAULT = 4
     metavar="FILE",
     help="Properties for the broker of --to; of another cluster.  [default: --command-config]",
 )
-@click.option(
-    "--event-id", required=True, metavar="ID", help="The event id of a record: key, header:NAME or json:$.path."
-)
-@click.option("--empty-id-is-an-id", is_flag=True, help="Compare records whose event id has no characters too.")
+@event_id_options(is_required=True)
 @click.option(
     "--within",
     "window",
@@ -71,6 +70,7 @@ def dedup(
     to_command_config: str | None,
     event_id: str,
     empty_id_is_an_id: bool,
+    schemas: SchemaOptions,
     window: str,
     checkpoint: str | None,
     is_ending: bool,
@@ -101,6 +101,7 @@ def dedup(
             checkpoint=checkpoint,
             is_empty_an_id=empty_id_is_an_id,
             to_connection=command_config_option(to_command_config, "to-command-config") or source_config,
+            schemas=schemas,
         )
         settings = parse_assignments("conf", assignments)
         if not is_batch:

@@ -12,6 +12,7 @@ import time
 from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from typing import Any
 
 from pyspark.errors import AnalysisException
 from pyspark.sql import Column, DataFrame, Observation, SparkSession
@@ -19,14 +20,18 @@ from pyspark.sql import functions as f
 from pyspark.sql.streaming.query import StreamingQuery
 
 from ..bad_option import BadOption
+from ..checks.decoded_fields import PROBLEM, with_decoded_fields
 from ..checks.event_audit import audit_events
-from ..checks.event_id import event_id_column, is_empty_id
+from ..checks.event_id import decode_problem, event_id_column, is_empty_id
+from ..checks.event_id_parts import parse_event_id, text_of_parts
+from ..checks.event_id_schemas import describe_schemas
 from ..cluster.spark_session import has_data_sources
 from ..cluster.stored_frames import check_new, find_store, write_parquet
 from ..read.log_frame import read_log
 from ..read.log_identity import identity_of
 from ..read.object_store import ArrowFiles
 from ..read.options import parse_options
+from ..schemas.schema_options import NO_SCHEMAS, SchemaOptions
 from .dedup import (
     COUNT_NAMES,
     counts_of,
@@ -69,6 +74,7 @@ class DedupJob:
     is_empty_an_id: bool = False
     # Options for the connections to that broker (connection_options).
     to_connection: Mapping[str, str] = field(default_factory=dict[str, str], repr=False)
+    schemas: SchemaOptions = NO_SCHEMAS
 
     @property
     def identity(self) -> Column:
@@ -78,7 +84,12 @@ class DedupJob:
     @property
     def counts(self) -> tuple[Column, ...]:
         """The aggregates of the source's records. Raises BadOption."""
-        return counts_of(self.identity, f.lit(False) if self.is_empty_an_id else is_empty_id(self.event_id))
+        is_empty = f.lit(False) if self.is_empty_an_id else is_empty_id(self.event_id)
+        return counts_of(self.identity, is_empty, decode_problem(self.event_id))
+
+    def decoded(self, records: DataFrame) -> DataFrame:
+        """Return records with the fields that identity reads. Raises BadOption."""
+        return with_decoded_fields(records, self.event_id, self.schemas)
 
     @property
     def target(self) -> Mapping[str, str] | None:
@@ -112,8 +123,11 @@ class DedupCounts:
     without_event_id: int = 0
     # Among those without an event id.
     empty_ids: int = 0
+    undecodable: int = 0
     damaged_batches: int = 0
     kept: int = 0
+    # Of one of the undecodable records.
+    problem: str | None = None
 
     @property
     def dropped(self) -> int:
@@ -126,15 +140,17 @@ class DedupCounts:
             self.records_read + other.records_read,
             self.without_event_id + other.without_event_id,
             self.empty_ids + other.empty_ids,
+            self.undecodable + other.undecodable,
             self.damaged_batches + other.damaged_batches,
             self.kept + other.kept,
+            self.problem or other.problem,
         )
 
 
 def run_batch(spark: SparkSession, job: DedupJob) -> DedupCounts:
     """Write the first copy of each event in the present log. Raises BadOption, also if the target path exists."""
     read, kept = Observation(_READ), Observation(_KEPT)
-    records = read_log(spark, job.source).observe(read, *job.counts)
+    records = job.decoded(read_log(spark, job.source)).observe(read, *job.counts)
     copies = first_copies(records, job.identity).observe(kept, f.count(f.lit(1)).alias(_KEPT))
     stored = job.stored_target
     if stored is not None:
@@ -165,7 +181,7 @@ def kafka_v2_sink(spark: SparkSession) -> Generator[None, None, None]:
 def copies_by_cause(spark: SparkSession, job: DedupJob) -> dict[str, int]:
     """Return the number of further copies in the present source by cause, the largest number first."""
     records, batches = (read_log(spark, {**job.source, "view": view}) for view in ("records", "batches"))
-    findings = audit_events(records, job.identity, batches)
+    findings = audit_events(job.decoded(records), job.identity, batches)
     copies = findings.where((f.col("check") == "event") & (f.col("kind") == "duplicate"))
     counted = copies.groupBy("cause").agg(f.sum("count").alias("copies"))
     return {row["cause"]: row["copies"] for row in counted.orderBy(f.desc("copies"), "cause").collect()}
@@ -181,9 +197,9 @@ def write_new_folder(copies: DataFrame, path: str) -> None:
         raise BadOption(f"to: {path} exists already{NEEDS_NEW_FOLDER}") from error
 
 
-def counts_in(read: Mapping[str, int], kept: Mapping[str, int]) -> DedupCounts:
+def counts_in(read: Mapping[str, Any], kept: Mapping[str, int]) -> DedupCounts:
     """Return the counts of the observations `read` and `kept`."""
-    return DedupCounts(**{name: read[name] for name in COUNT_NAMES}, kept=kept[_KEPT])
+    return DedupCounts(**{name: read[name] for name in COUNT_NAMES}, kept=kept[_KEPT], problem=read[PROBLEM])
 
 
 def start_stream(spark: SparkSession, job: DedupJob, *, is_endless: bool) -> StreamingQuery:
@@ -198,7 +214,7 @@ def start_stream(spark: SparkSession, job: DedupJob, *, is_endless: bool) -> Str
         sink.ends()
     check_same_job(spark, job)
     records = spark.readStream.format("fauxka-log").options(**job.source).load()
-    observed = records.observe(_READ, *job.counts)
+    observed = job.decoded(records).observe(_READ, *job.counts)
     copies = first_copies_of_stream(observed, identity, job.window)
     kept = copies.observe(_KEPT, f.count(f.lit(1)).alias(_KEPT))
     writer = kept.writeStream.foreachBatch(sink.write).option("checkpointLocation", checkpoint)
@@ -237,9 +253,11 @@ def description_of(job: DedupJob) -> dict[str, str]:
     to = job.to if stored is None else stored[1]
     if job.target is None and "://" not in to:
         to = os.path.abspath(to)
+    described = describe_schemas(job.event_id, job.schemas)
     return {
+        **({} if described is None else {"schemas": described}),
         "source": f"{job.source['topics']} of {identity_of(parse_options(job.source))}",
-        "event id": f"{job.event_id}{' (or empty)' if job.is_empty_an_id else ''}",
+        "event id": f"{text_of_parts(parse_event_id(job.event_id))}{' (or empty)' if job.is_empty_an_id else ''}",
         "target": to if job.target is None else f"{to} of {identity_of(parse_options(job.target))}",
     }
 
@@ -251,7 +269,7 @@ def sink_of(spark: SparkSession, job: DedupJob) -> Sink:
     if job.target is None:
         return ParquetSink(job.to.rstrip("/"))
     mark_path = f"{job.checkpoint_path}/{MARK_IN_CHECKPOINT}"
-    return TopicSink(spark, job.target, job.identity, mark_path)
+    return TopicSink(spark, job.target, job.identity, mark_path, job.decoded)
 
 
 class StreamTally:

@@ -13,7 +13,7 @@ from pyspark.sql import SparkSession
 
 from ...client.errors import BrokerError
 from ..bad_option import BadOption
-from ..checks.event_id import check_event_id
+from ..checks.event_id_schemas import check_event_id
 from ..cluster.spark_log import logged_session
 from ..cluster.spark_session import start_session
 from ..cluster.stored_frames import check_new
@@ -59,6 +59,9 @@ def run_by_spark(spark: SparkSession, run: DedupRun) -> None:
     job = run.job
     counts = run_batch(spark, job) if run.is_batch else run_stream(spark, job, is_endless=run.is_endless)
     click.echo("\n".join([*count_lines(counts, job), *open_transaction_lines(job)]))
+    # A later run of a stream may read nothing else.
+    if run.is_batch and counts.undecodable and counts.without_event_id == counts.records_read:
+        raise BadOption(f"event-id: no record of {job.source['topics']} has {job.event_id}: {counts.problem}")
     if run.has_causes:
         causes = copies_by_cause(spark, job)
         click.echo(f"further copies of events in {job.source['topics']}: {sum(causes.values())}")
@@ -78,7 +81,7 @@ def broker_of(to: str, bootstrap: str | None) -> str | None:
 def check_job(job: DedupJob, *, is_batch: bool) -> None:
     """Check, before Spark starts, that source and target exist. Raises BadOption, BrokerError."""
     check_window(job.window)
-    check_event_id(job.event_id)
+    check_event_id(job.event_id, job.schemas)
     if not is_batch:
         assert job.checkpoint_path, "checkpoint_path raises BadOption if it is missing"
     elif job.stored_target is not None:
@@ -122,6 +125,8 @@ def count_lines(counts: DedupCounts, job: DedupJob) -> list[str]:
         lines.append(
             f"{counts.without_event_id} without {job.event_id}{empty}: all kept, because they have no event id"
         )
+    if counts.undecodable:
+        lines.append(f"{counts.undecodable} of them cannot be decoded, such as: {counts.problem}")
     if counts.damaged_batches:
         lines.append(f"{counts.damaged_batches} batches could not be read and were left out")
     return lines

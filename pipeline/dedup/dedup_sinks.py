@@ -12,7 +12,7 @@ A micro-batch that is repeated after a failure has the same records again.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -87,6 +87,8 @@ class TopicSink:
     target: Mapping[str, str] = field(repr=False)
     event_id: Column
     mark_path: str
+    # Adds what event_id reads to the records view.
+    decoded: Callable[[DataFrame], DataFrame] = lambda records: records
 
     def write(self, kept: DataFrame, batch_number: int) -> None:
         """Write the events that no earlier attempt of the micro-batch has written."""
@@ -104,7 +106,12 @@ class TopicSink:
 
     def _written_since(self, mark: TopicMark) -> DataFrame:
         rows = read_log(self.spark, {**self.target, "startingOffsets": json.dumps(mark.ends)})
-        return with_event_ids(rows, self.event_id).where(f.col(EVENT_ID).isNotNull()).select(EVENT_ID).distinct()
+        return (
+            with_event_ids(self.decoded(rows), self.event_id)
+            .where(f.col(EVENT_ID).isNotNull())
+            .select(EVENT_ID)
+            .distinct()
+        )
 
     def _find_mark(self) -> TopicMark | None:
         """Return the last mark; None for an incomplete one, because no write to the topic followed it."""

@@ -55,9 +55,10 @@ TOTALS_COLUMNS = (
 def event_totals(counts: DataFrame, findings: DataFrame) -> tuple[EventTotals, ...]:
     """Return the totals of each topic. counts: from count_events. findings: of audit_events, all of them."""
     further = findings.where(f.col("kind") == DUPLICATE).groupBy("topic").agg(f.count("*").alias("further"))
-    totals = counts.groupBy("topic").agg(*(f.sum(name).alias(name) for name in ("with_id", "without_id", "empty_ids")))
+    summed = ("with_id", "without_id", "empty_ids", "undecodable")
+    totals = counts.groupBy("topic").agg(*(f.sum(name).alias(name) for name in summed))
     rows = totals.join(further, "topic", "left").withColumn("ids", f.col("with_id") - f.coalesce("further", f.lit(0)))
-    names = ("topic", "with_id", "ids", "without_id", "empty_ids")
+    names = ("topic", "with_id", "ids", "without_id", "empty_ids", "undecodable")
     return tuple(
         EventTotals(*(row[name] for name in names)) for row in rows.orderBy("topic").limit(TOPICS_MAX).collect()
     )

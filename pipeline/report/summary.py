@@ -24,13 +24,17 @@ class TopicTotals:
 
 @dataclass(frozen=True, slots=True)
 class EventTotals:
-    """The committed records of a topic by their event ids. ids: distinct ones. empty_ids: among those without_id."""
+    """The committed records of a topic by their event ids. ids: distinct ones.
+
+    empty_ids, undecodable: among those without_id.
+    """
 
     topic: str
     with_id: int
     ids: int
     without_id: int
     empty_ids: int
+    undecodable: int = 0
 
 
 @dataclass(frozen=True, slots=True)

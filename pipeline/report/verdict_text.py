@@ -39,7 +39,9 @@ def _events(totals: EventTotals) -> str:
     words = f"{_many(totals.ids, 'event id')} in {_many(totals.with_id, 'committed record')}"
     if totals.without_id:
         words += f", {_number(totals.without_id)} without one"
-    return f"{words} ({_number(totals.empty_ids)} empty)" if totals.empty_ids else words
+    kinds = ((totals.empty_ids, "empty"), (totals.undecodable, "cannot be decoded"))
+    reasons = ", ".join(f"{_number(count)} {kind}" for count, kind in kinds if count)
+    return f"{words} ({reasons})" if reasons else words
 
 
 def _last_line(summary: Summary, faults: Sequence[FindingGroup]) -> str:

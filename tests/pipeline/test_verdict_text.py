@@ -67,7 +67,7 @@ def test_event_ids_and_damage_are_told_with_the_totals_of_their_topic() -> None:
     other = TopicTotals("other", 1, 1, 1, 70, 0, damaged_batches=1)
     events = (
         EventTotals("orders", with_id=1190, ids=1100, without_id=8, empty_ids=3),
-        EventTotals("other", 1, 1, 0, 0),
+        EventTotals("other", with_id=1, ids=1, without_id=3, empty_ids=1, undecodable=2),
     )
     summary = Summary("a:9092", ("sequences", "events by key"), (damaged, other), (), events)
 
@@ -75,7 +75,7 @@ def test_event_ids_and_damage_are_told_with_the_totals_of_their_topic() -> None:
         "  orders: 1,200 records in 3 batches of 1 partition, from 2 producers with an id, and 2 damaged batches",
         "    1,100 event ids in 1,190 committed records, 8 without one (3 empty)",
         "  other: 1 record in 1 batch of 1 partition, from 0 producers with an id, and 1 damaged batch",
-        "    1 event id in 1 committed record",
+        "    1 event id in 1 committed record, 3 without one (1 empty, 2 cannot be decoded)",
     ]
 
 

@@ -38,7 +38,7 @@ BOUND_BY_PERMISSIONS = (
         (("--path", str(GOLDEN), "--event-id", "key", "--sent", "s.jsonl"), "sent: there is no s.jsonl"),
         (
             ("--path", str(GOLDEN), "--event-id", "value"),
-            "event-id: must be key, header:NAME or json:$.path, not value",
+            "event-id: must be key, header:NAME, json:$.path, avro:field or protobuf:field, or several joined by +",
         ),
         (
             ("--path", str(GOLDEN), "--as-of", "noon"),

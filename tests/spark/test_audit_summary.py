@@ -61,9 +61,9 @@ def test_totals_leave_out_markers_producers_without_an_id_and_what_could_not_be_
     )
 
 
-def counts_of(spark: SparkSession, **totals: tuple[int, int, int]) -> DataFrame:
-    """Counted events by topic: with an id, without one, empty ones."""
-    rows = [(topic, 0, *counted, None, None) for topic, counted in totals.items()]
+def counts_of(spark: SparkSession, **totals: tuple[int, int, int, int]) -> DataFrame:
+    """Counted events by topic: with an id, without one, empty ones and undecodable ones."""
+    rows = [(topic, 0, *counted, None, None, None) for topic, counted in totals.items()]
     return spark.createDataFrame(rows, COUNTS_SCHEMA)
 
 
@@ -77,9 +77,9 @@ def copies(topic: str, count: int) -> list[dict[str, object]]:
 def test_distinct_ids_are_the_records_without_their_further_copies(spark: SparkSession) -> None:
     found = findings(spark, *copies("t", 3), {"check": "event", "kind": "no_event_id", "topic": "t", "count": 2})
 
-    totals = event_totals(counts_of(spark, t=(10, 2, 1), u=(5, 0, 0)), found)
+    totals = event_totals(counts_of(spark, t=(10, 5, 1, 3), u=(5, 0, 0, 0)), found)
 
-    assert totals == (EventTotals("t", 10, 7, 2, 1), EventTotals("u", 5, 5, 0, 0))
+    assert totals == (EventTotals("t", 10, 7, 5, 1, 3), EventTotals("u", 5, 5, 0, 0, 0))
 
 
 def test_an_id_that_repeats_in_most_records_is_one_hint(spark: SparkSession) -> None:

@@ -65,8 +65,9 @@ def test_rows_are_counted_before_they_are_dropped(spark: SparkSession) -> None:
 
     actual = records.agg(*counts_of(f.nullif(f.col("key"), f.lit("")), f.coalesce(f.col("key") == "", f.lit(False))))
 
-    counts = "records_read bigint, without_event_id bigint, empty_ids bigint, damaged_batches bigint"
-    assertDataFrameEqual(actual, spark.createDataFrame([(4, 2, 1, 1)], counts))
+    names = ("records_read", "without_event_id", "empty_ids", "undecodable", "damaged_batches")
+    counts = ", ".join(f"{name} bigint" for name in names) + ", problem string"
+    assertDataFrameEqual(actual, spark.createDataFrame([(4, 2, 1, 0, 1, None)], counts))
 
 
 @pytest.mark.parametrize("text", ["", "1", "10 parsecs", "0 seconds", "-1 hour", "1 hour; drop", "9999999 days"])

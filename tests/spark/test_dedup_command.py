@@ -192,7 +192,7 @@ def test_a_signal_ends_a_stream_with_its_counts(broker: Broker, tmp_path: Path) 
         ),
         (
             ("--to", "/tmp/x", "--path", "/nowhere", "--event-id", "offset"),
-            "event-id: must be key, header:NAME or json:$.path",
+            "event-id: must be key, header:NAME, json:$.path",
         ),
     ],
 )

@@ -133,9 +133,21 @@ def test_empty_ids_are_no_copies_of_each_other_and_are_counted(spark: SparkSessi
     counts = count_events(events_of(rows, event_id_column("key"), is_empty=is_empty_id("key")))
     found = audit_events(rows, event_id_column("key"), counts=counts)
 
-    assert_found(spark, counts, COUNTS_SCHEMA, ("t", 0, 1, 3, 2, 1, at(1)))
+    assert_found(spark, counts, COUNTS_SCHEMA, ("t", 0, 1, 3, 2, 0, None, 1, at(1)))
     detail = "3 records have no event id (2 have an empty one), the first of them at offset 1"
     assert_found(spark, found, "kind string, count bigint, detail string", ("no_event_id", 3, detail))
+
+
+def test_records_that_cannot_be_decoded_are_counted_with_a_reason(spark: SparkSession) -> None:
+    rows = records(spark, record(0, "a"), record(1, None), record(2, None), record(3, None, is_control=True))
+    problem = f.when(f.col("offset") > 1, f.concat(f.lit("problem "), "offset"))
+
+    counts = count_events(events_of(rows, event_id_column("key"), problem=problem))
+    found = audit_events(rows, event_id_column("key"), counts=counts)
+
+    assert_found(spark, counts, COUNTS_SCHEMA, ("t", 0, 1, 2, 0, 1, "problem 2", 1, at(1)))
+    words = "2 records have no event id (1 cannot be decoded, such as: problem 2), the first of them at offset 1"
+    assert_found(spark, found, "kind string, detail string", ("no_event_id", words))
 
 
 def test_copies_in_aborted_transactions_do_not_count_with_batches(spark: SparkSession) -> None:

@@ -63,6 +63,48 @@ def test_a_topic_with_json_values(spark: SparkSession) -> None:
         assert sent.orderBy("event_id").collect() == SENT
 
 
+ARRAYS = """\
+{"event_id": ["a", 7], "key": "k"}
+{"event_id": "[\\"a\\\\\\"\\", \\"b c\\"]", "key": "k"}
+"""
+
+
+def test_an_event_id_of_parts_is_an_array_or_its_text(spark: SparkSession, tmp_path: Path) -> None:
+    sent = read_sent(spark, ledger_file(tmp_path, ARRAYS), parts=2)
+
+    assert [row["event_id"] for row in sent.collect()] == ['["a","7"]', '["a\\"","b c"]']
+
+
+@pytest.mark.parametrize("kind", ["array<string>", "array<int>"])
+def test_an_event_id_of_parts_in_parquet_is_an_array(spark: SparkSession, tmp_path: Path, kind: str) -> None:
+    rows = spark.createDataFrame([([1, 2],)], "event_id array<int>").selectExpr(f"cast(event_id as {kind}) as event_id")
+    rows.write.parquet(str(tmp_path / "sent"))
+
+    sent = read_sent(spark, str(tmp_path / "sent"), parts=2)
+
+    assert [row["event_id"] for row in sent.collect()] == ['["1","2"]']
+
+
+@pytest.mark.parametrize(
+    ("event_id", "words"),
+    [
+        ('"a"', "event_id is not an array of 2 parts: a"),
+        ('["a"]', 'event_id is not an array of 2 parts: ["a"]'),
+        ('["a", null]', 'event_id is not an array of 2 parts: ["a",null]'),
+        ('["a", ""]', "event_id has an empty part, which --empty-id-is-an-id accepts"),
+    ],
+)
+def test_an_event_id_without_all_parts_is_an_invalid_line(
+    spark: SparkSession, tmp_path: Path, event_id: str, words: str
+) -> None:
+    text = ledger_file(tmp_path, f'{ARRAYS}{{"event_id": {event_id}}}\n')
+
+    with pytest.raises(BadOption) as raised:
+        read_sent(spark, text, parts=2)
+
+    assert str(raised.value) == f"sent: {text} has an invalid line: {words}"
+
+
 @pytest.mark.parametrize("line", ["what?", '{"key": "k"}', '{"event_id": "a", "offset": "seven"}'])
 def test_an_invalid_line_is_shown(spark: SparkSession, tmp_path: Path, line: str) -> None:
     text = ledger_file(tmp_path, LINES + line + "\n")

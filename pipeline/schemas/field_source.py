@@ -1,0 +1,180 @@
+"""Which fields of a key or a value are read as text, and by which schema.
+
+The driver makes a source and reads its schema file. Workers open the source and request schemas from the registry. An
+opened source caches schemas and failed lookups, so that it requests each id once.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import importlib
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Final, Protocol, TypeAlias, assert_never
+
+from ..bad_option import BadOption
+from .confluent_framing import split_header, split_message_indexes
+from .field_path import FieldPath
+from .schema_options import Format
+from .schema_registry import RegisteredSchema, SchemaRegistry
+from .undecodable_content import UndecodableContent
+
+# The text of each field of a source; None for one that is null or not set.
+Texts: TypeAlias = tuple[str | None, ...]
+
+# More than a topic has; bytes that only look like ids must not fill the memory.
+SCHEMAS_MAX = 1000
+INSTALL: Final = "pip install 'fauxka[schemas]'"
+_PACKAGES: Final[dict[Format, str]] = {"avro": "fastavro", "protobuf": "google.protobuf"}
+_SERIALIZED: Final = "serialized"
+
+
+@dataclass(frozen=True, slots=True)
+class SchemaFile:
+    """The content of a schema file. message: the full name of a Protobuf message; None for the only one."""
+
+    content: bytes
+    message: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class FieldSource:
+    """The fields at paths of one content. is_framed: Confluent's header is in front, as always with a registry."""
+
+    form: Format
+    paths: tuple[FieldPath, ...]
+    schema: SchemaFile | SchemaRegistry
+    is_framed: bool
+
+
+class Fields(Protocol):
+    """Reads fields of contents of one schema."""
+
+    def texts(self, content: bytes) -> Texts:
+        """Return the text of each field; None for one that is null or not set. Raises UndecodableContent."""
+        ...
+
+
+def check_package(form: Format) -> None:
+    """Raise BadOption if the package that decodes the format is not installed for this Python."""
+    try:
+        importlib.import_module(_PACKAGES[form])
+    except ImportError:
+        package = _PACKAGES[form].rpartition(".")[2]
+        raise BadOption(
+            f"event-id: {form} needs the package {package}; install it, also on workers: {INSTALL}"
+        ) from None
+
+
+def open_source(source: FieldSource) -> Callable[[bytes], Texts]:
+    """Return a function that reads the fields of a content, which raises UndecodableContent.
+
+    Raises BadOption if a schema file cannot be used. The function raises it if the registry fails.
+    """
+    check_package(source.form)
+    match source.schema:
+        case SchemaRegistry() as registry:
+            return _RegistryReader(source.form, source.paths, registry).texts
+        case SchemaFile() as file:
+            fields = _fields_of_file(source.form, source.paths, file)
+            return _FramedReader(source.form, fields).texts if source.is_framed else fields.texts
+        case _:
+            assert_never(source.schema)
+
+
+def _fields_of_file(form: Format, paths: tuple[FieldPath, ...], file: SchemaFile) -> Fields:
+    # Both packages may be missing where the other format is read.
+    match form:
+        case "avro":
+            from .avro_fields import AvroFields
+
+            try:
+                return AvroFields(file.content.decode(), (), paths)
+            except UnicodeDecodeError:
+                raise BadOption("the Avro schema is invalid: it is not UTF-8") from None
+        case "protobuf":
+            from .protobuf_fields import ProtobufFields, message_of_name, parse_descriptor_set
+
+            return ProtobufFields(message_of_name(parse_descriptor_set(file.content), file.message), paths)
+        case _:
+            assert_never(form)
+
+
+class _FramedReader:
+    """Reads contents with Confluent's header by one schema, whatever their schema id is."""
+
+    def __init__(self, form: Format, fields: Fields) -> None:
+        self._form = form
+        self._fields = fields
+
+    def texts(self, content: bytes) -> Texts:
+        _, content = split_header(content)
+        if self._form == "protobuf":
+            _, content = split_message_indexes(content)
+        return self._fields.texts(content)
+
+
+class _RegistryReader:
+    """Reads contents with Confluent's header by the schema of their schema id."""
+
+    def __init__(self, form: Format, paths: tuple[FieldPath, ...], registry: SchemaRegistry) -> None:
+        self._form = form
+        self._paths = paths
+        self._registry = registry
+        self._fields: dict[tuple[int, tuple[int, ...]], Fields | UndecodableContent] = {}
+
+    def texts(self, content: bytes) -> Texts:
+        schema_id, content = split_header(content)
+        indexes: tuple[int, ...] = ()
+        if self._form == "protobuf":
+            indexes, content = split_message_indexes(content)
+        fields = self._fields.get((schema_id, indexes))
+        if fields is None:
+            fields = self._fields_of(schema_id, indexes)
+        if isinstance(fields, UndecodableContent):
+            raise fields
+        return fields.texts(content)
+
+    def _fields_of(self, schema_id: int, indexes: tuple[int, ...]) -> Fields | UndecodableContent:
+        if len(self._fields) >= SCHEMAS_MAX:
+            return UndecodableContent(f"it has another schema than the first {SCHEMAS_MAX}")
+        try:
+            fields = self._requested(schema_id, indexes)
+        except UndecodableContent as error:
+            fields = error
+        self._fields[schema_id, indexes] = fields
+        return fields
+
+    def _requested(self, schema_id: int, indexes: tuple[int, ...]) -> Fields | UndecodableContent:
+        schema = self._registry.schema_of(schema_id, _SERIALIZED if self._form == "protobuf" else None)
+        if schema.kind != self._form.upper():
+            return UndecodableContent(f"schema id {schema_id} is {schema.kind}, not {self._form.upper()}")
+        try:
+            if self._form == "avro":
+                return _avro_fields(schema, self._paths)
+            return _protobuf_fields(schema, indexes, self._paths)
+        except BadOption as error:
+            # Other contents may have a schema with the field.
+            return UndecodableContent(f"schema id {schema_id}: {error}")
+
+
+def _avro_fields(schema: RegisteredSchema, paths: tuple[FieldPath, ...]) -> Fields:
+    from .avro_fields import AvroFields
+
+    return AvroFields(schema.text, [one.text for one in schema.references], paths)
+
+
+def _protobuf_fields(schema: RegisteredSchema, indexes: tuple[int, ...], paths: tuple[FieldPath, ...]) -> Fields:
+    from .protobuf_fields import ProtobufFields, message_of_indexes, parse_file
+
+    files = [parse_file(_from_base64(one.text), one.name) for one in schema.references]
+    files.append(parse_file(_from_base64(schema.text), None))
+    return ProtobufFields(message_of_indexes(files, indexes), paths)
+
+
+def _from_base64(text: str) -> bytes:
+    try:
+        return base64.b64decode(text, validate=True)
+    except binascii.Error:
+        raise BadOption("the registry returns no serialized descriptors; set --value-schema") from None
