@@ -1,0 +1,71 @@
+"""Audits drawn logs with planted faults and prints precision and recall: python -m tests.planted --records 60000."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+from random import SystemRandom
+from tempfile import TemporaryDirectory
+
+from .audited import findings_in_files, findings_of_broker
+from .planted_log import Found, PlantedLog
+from .plants import BROKER_PLANTS, PLANTS, Plant, planted_log
+from .table import Comparison, table_of
+
+RECORDS = 60_000
+# The mismatches that are printed for each log.
+SHOWN_MAX = 20
+Audit = Callable[[PlantedLog, Path], Counter[Found]]
+WAYS: dict[str, tuple[tuple[Plant, ...], Audit]] = {
+    "--path": (PLANTS, findings_in_files),
+    "--bootstrap": (BROKER_PLANTS, findings_of_broker),
+}
+
+
+def main() -> int:
+    """Return 1 if any precision or recall is below 1."""
+    arguments = make_parser().parse_args()
+    first = SystemRandom().randrange(2**32) if arguments.seed is None else arguments.seed
+    ways = arguments.only or list(WAYS)
+    comparisons = {way: Comparison() for way in ways}
+    for seed in range(first, first + arguments.seeds):
+        for way in ways:
+            compare(comparisons[way], way, seed, arguments.records)
+    print(table_of(comparisons))
+    is_exact = all(comparison.is_exact for comparison in comparisons.values())
+    last = first + arguments.seeds - 1
+    print(f"seeds {first} to {last}: {'all findings are right' if is_exact else 'NOT ALL FINDINGS ARE RIGHT'}")
+    return 0 if is_exact else 1
+
+
+def make_parser() -> argparse.ArgumentParser:
+    """Return the parser of the command line."""
+    parser = argparse.ArgumentParser(prog="python -m tests.planted", description=__doc__)
+    parser.add_argument("--seed", type=int, help="of the first log; drawn by default")
+    parser.add_argument("--seeds", type=int, default=1, metavar="N", help="the number of logs; 1 by default")
+    parser.add_argument("--records", type=int, default=RECORDS, metavar="N", help=f"of a log; {RECORDS} by default")
+    parser.add_argument("--only", action="append", choices=list(WAYS), help="read the logs in this way only")
+    return parser
+
+
+def compare(comparison: Comparison, way: str, seed: int, record_count: int) -> None:
+    """Plant and audit one log, and print a line of it and its mismatches."""
+    plants, audit = WAYS[way]
+    began = time.monotonic()
+    log = planted_log(seed, plants, record_count=record_count)
+    with TemporaryDirectory(prefix="fauxka-planted-") as folder:
+        found = audit(log, Path(folder))
+    comparison.add(log.expected, found)
+    counts = f"{log.event_count:,} events, {log.expected.total()} findings planted, {found.total()} found"
+    print(f"seed {seed} {way}: {counts}, {time.monotonic() - began:.0f} s", flush=True)
+    for words, wrong in (("not planted", found - log.expected), ("not found", log.expected - found)):
+        for one in sorted(wrong, key=str)[:SHOWN_MAX]:
+            print(f"  {words}: {one}")
+
+
+if __name__ == "__main__":
+    sys.exit(main())
