@@ -74,7 +74,7 @@ DECODER_CASES = (
     DecoderCase("records", "records", goal=DECODER_GOAL),
     DecoderCase("batches, with CRC", "batches", goal=DECODER_GOAL),
     DecoderCase("records, 1 MB batches", "records", batch_records=10_000),
-    DecoderCase("records, 10 a batch", "records", batch_records=10),
+    *(DecoderCase(f"records, {count:,} a batch", "records", batch_records=count) for count in (1, 10, 100, 1000)),
     *(DecoderCase(f"records, {codec.name.lower()}", "records", codec) for codec in Compression if codec),
 )
 
