@@ -12,8 +12,10 @@ from random import SystemRandom
 from tempfile import TemporaryDirectory
 
 from .audited import findings_in_files, findings_of_broker
-from .planted_log import Found, PlantedLog
-from .plants import BROKER_PLANTS, PLANTS, Plant, planted_log
+from .deduplicated import compare_kept_events
+from .events import Found
+from .planted_log import PlantedLog
+from .plants import BROKER_PLANTS, COPY_PLANTS, PLANTS, Plant, planted_log
 from .table import Comparison, table_of
 
 RECORDS = 60_000
@@ -35,6 +37,8 @@ def main() -> int:
     for seed in range(first, first + arguments.seeds):
         for way in ways:
             compare(comparisons[way], way, seed, arguments.records)
+        if arguments.kills:
+            compare_dedup(comparisons[ways[0]], seed, arguments)
     print(table_of(comparisons))
     is_exact = all(comparison.is_exact for comparison in comparisons.values())
     last = first + arguments.seeds - 1
@@ -49,6 +53,8 @@ def make_parser() -> argparse.ArgumentParser:
     parser.add_argument("--seeds", type=int, default=1, metavar="N", help="the number of logs; 1 by default")
     parser.add_argument("--records", type=int, default=RECORDS, metavar="N", help=f"of a log; {RECORDS} by default")
     parser.add_argument("--only", action="append", choices=list(WAYS), help="read the logs in this way only")
+    help_of_kills = "kill dedup in N runs and count the events that it keeps; 0 by default, which leaves dedup out"
+    parser.add_argument("--kills", type=int, default=0, metavar="N", help=help_of_kills)
     return parser
 
 
@@ -59,10 +65,27 @@ def compare(comparison: Comparison, way: str, seed: int, record_count: int) -> N
     log = planted_log(seed, plants, record_count=record_count)
     with TemporaryDirectory(prefix="fauxka-planted-") as folder:
         found = audit(log, Path(folder))
-    comparison.add(log.expected, found)
     counts = f"{log.event_count:,} events, {log.expected.total()} findings planted, {found.total()} found"
     print(f"seed {seed} {way}: {counts}, {time.monotonic() - began:.0f} s", flush=True)
-    for words, wrong in (("not planted", found - log.expected), ("not found", log.expected - found)):
+    comparison.add(log.expected, found)
+    print_mismatches(log.expected, found)
+
+
+def compare_dedup(comparison: Comparison, seed: int, arguments: argparse.Namespace) -> None:
+    """Plant copies, deduplicate them over kills, and print the number of kept events."""
+    log = planted_log(seed, COPY_PLANTS, each_max=20, record_count=arguments.records)
+    with TemporaryDirectory(prefix="fauxka-planted-") as folder:
+        sent, kept = compare_kept_events(log, Path(folder), arguments.kills)
+    print(
+        f"seed {seed} dedup: {sent.total():,} events, {kept.total():,} kept after {arguments.kills} kills", flush=True
+    )
+    comparison.add(sent, kept)
+    print_mismatches(sent, kept)
+
+
+def print_mismatches(planted: Counter[Found], found: Counter[Found]) -> None:
+    """Print the first findings that are only planted or only found."""
+    for words, wrong in (("not planted", found - planted), ("not found", planted - found)):
         for one in sorted(wrong, key=str)[:SHOWN_MAX]:
             print(f"  {words}: {one}")
 

@@ -13,8 +13,9 @@ from fauxka.pipeline.audit_run import AuditRun, run_audit
 from fauxka.pipeline.checks.audit_job import AuditRequest
 from fauxka.testing import Broker
 
+from .events import COMPACTED, HEADER, START_MS, Found
 from .log_folder import LOG_FOLDER, LogFolder, write_log
-from .planted_log import COMPACTED, HEADER, START_MS, Found, PlantedLog
+from .planted_log import PlantedLog
 
 # The types of this module are incomplete.
 admin = importlib.import_module("confluent_kafka.admin")
@@ -28,7 +29,7 @@ AS_OF_MS = START_MS + 60_000
 CREATE_SECONDS_MAX = 30
 _COMPACTED = {"cleanup.policy": "compact"}
 # The runs are too short for the optimising compiler.
-_SETTINGS = {"spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1", "spark.ui.enabled": "false"}
+SETTINGS = {"spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1", "spark.ui.enabled": "false"}
 
 NAMES = [field.name for field in fields(Found)]
 
@@ -61,6 +62,6 @@ def _findings(options: dict[str, str], written: LogFolder, folder: Path) -> Coun
     request = AuditRequest(options, f"header:{HEADER}", str(written.sent), str(written.journal), as_of_ms=AS_OF_MS)
     out = folder / "findings"
     with redirect_stdout(io.StringIO()):
-        run_audit(AuditRun(request, MASTER, _SETTINGS, parquet=str(out)), io.StringIO())
+        run_audit(AuditRun(request, MASTER, SETTINGS, parquet=str(out)), io.StringIO())
     table = parquet.read_table(out, columns=NAMES)  # pyright: ignore[reportUnknownMemberType]
     return Counter(Found(**row) for row in table.to_pylist())

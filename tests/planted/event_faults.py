@@ -2,7 +2,8 @@
 
 from fauxka.storage.log_files import PartitionName
 
-from .planted_log import NO_PRODUCER, REPEATING, STARTS, Found, PlantedLog, Sender, Stored
+from .events import NO_PRODUCER, REPEATING, STARTS, Found, Sender, Stored
+from .planted_log import PlantedLog
 
 # Producers that are used throughout the log.
 IDEMPOTENT = 7

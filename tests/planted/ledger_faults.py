@@ -1,14 +1,15 @@
 """Differences between the log and what a ledger or a journal says was sent and answered."""
 
 from .event_faults import IDEMPOTENT, clean_batch
-from .planted_log import EVENTS_MAX, NO_PRODUCER, STARTS, Answer, PlantedLog, Sender, Stored
+from .events import EVENTS_MAX, NO_PRODUCER, STARTS, WRITTEN, Answer, Sender, Stored
+from .planted_log import PlantedLog
 
 # An offset behind the end of every log.
 FAR_AWAY = 1_000_000
-_WRITTEN, _UNRECORDED = Answer(), Answer(is_recorded=False)
+_UNRECORDED = Answer(is_recorded=False)
 
 
-def _append_by(log: PlantedLog, producer_id: int, answer: Answer = _WRITTEN) -> Stored:
+def _append_by(log: PlantedLog, producer_id: int, answer: Answer = WRITTEN) -> Stored:
     partition = log.any_partition()
     return log.append(partition, log.new_events(partition), Sender(producer_id, answer=answer))
 

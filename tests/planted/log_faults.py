@@ -8,7 +8,8 @@ from fauxka.protocol.batches.records import build_batch, encode_record
 from fauxka.storage.log_files import PartitionName
 
 from .event_faults import IDEMPOTENT, clean_batch, pause
-from .planted_log import COMPACTED, EVENTS_MAX, Found, PlantedLog, Sender, Stored
+from .events import COMPACTED, EVENTS_MAX, Found, Sender, Stored
+from .planted_log import PlantedLog
 
 MISSING_MAX = 9
 # Of the three bits, five values are codecs.

@@ -10,95 +10,10 @@ from fauxka.protocol.batches.record_batch import Compression, stamped_prefix
 from fauxka.protocol.batches.records import BatchOptions, Record, build_batch
 from fauxka.storage.log_files import PartitionName
 
-# The log start offsets of the partitions. Retention has deleted records of the partitions with a later start.
-STARTS = {
-    PartitionName("orders", 0): 0,
-    PartitionName("orders", 1): 40,
-    PartitionName("orders", 2): 0,
-    PartitionName("payments", 0): 7,
-    PartitionName("payments", 1): 0,
-    PartitionName("clicks.eu", 0): 0,
-}
-# Of topics with faults that concern the whole topic.
-COMPACTED = PartitionName("accounts", 0)
-REPEATING = PartitionName("measurements", 0)
+from .events import EVENTS_MAX, HEADER, NO_PRODUCER, START_MS, STARTS, WRITTEN, Answer, Event, Found, Sender, Stored
 
-HEADER = "event-id"
-EVENTS_MAX = 4
-START_MS = 1_700_000_000_000
-
-NO_PRODUCER = -1
 # Greater ids are of producers that send once or twice.
 NEW_ID = 100
-
-
-@dataclass(frozen=True)
-class Found:
-    """The columns of a finding that are compared."""
-
-    check: str
-    kind: str
-    cause: str | None
-    topic: str
-    partition: int | None
-    offset: int | None
-    other_offset: int | None = None
-    event_id: str | None = None
-    count: int = 1
-
-
-@dataclass(frozen=True)
-class Event:
-    """An event of the application. Events with the same key must be stored in the order of their ordinals."""
-
-    event_id: str
-    partition: PartitionName
-    ordinal: int
-    key: str
-
-
-@dataclass(frozen=True)
-class Answer:
-    """The response to a Produce request in the journal.
-
-    request: its number; default: the next one. base_offset: default: where the batch is stored.
-    """
-
-    request: int | None = None
-    error: str | None = None
-    base_offset: int | None = None
-    is_recorded: bool = True
-
-
-@dataclass(frozen=True)
-class Sender:
-    """The producer of a batch. sequence, timestamp_ms: default to the next ones."""
-
-    producer_id: int = NO_PRODUCER
-    sequence: int | None = None
-    is_transactional: bool = False
-    timestamp_ms: int | None = None
-    has_event_ids: bool = True
-    answer: Answer = Answer()
-
-
-@dataclass(frozen=True)
-class Stored:
-    """An appended batch of an application."""
-
-    partition: PartitionName
-    events: Sequence[Event]
-    base_offset: int
-    producer_id: int
-    epoch: int
-    sequence: int
-
-    def event_in_journal(self, delta: int) -> str:
-        """Return the id that an audit gives a record without help of the application."""
-        place = f"{self.partition.topic_name}-{self.partition.partition}"
-        if self.producer_id == NO_PRODUCER:
-            return f"{place} offset {self.base_offset + delta}"
-        return f"{place} producer {self.producer_id}/{self.epoch} sequence {self.sequence + delta}"
 
 
 @dataclass
@@ -218,7 +133,7 @@ class PlantedLog:
         """Let no segment begin with the next batch."""
         self.uncut.add((partition, len(self.batches[partition])))
 
-    def respond(self, stored: Stored, answer: Answer = Answer()) -> None:
+    def respond(self, stored: Stored, answer: Answer = WRITTEN) -> None:
         """Add the Produce request of a batch and its response to the journal."""
         if not answer.is_recorded:
             return

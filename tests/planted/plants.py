@@ -16,6 +16,7 @@ from .event_faults import (
     repeated_event_id,
     sent_again,
 )
+from .events import STARTS
 from .ledger_faults import (
     expired,
     failed_and_absent,
@@ -41,7 +42,7 @@ from .log_faults import (
     unknown_codec,
     unreadable,
 )
-from .planted_log import STARTS, PlantedLog
+from .planted_log import PlantedLog
 from .transaction_faults import aborted, aborted_and_acknowledged, committed, hanging_transaction, open_transaction
 
 Plant = Callable[[PlantedLog], None]
@@ -58,6 +59,11 @@ BROKER_PLANTS: tuple[Plant, ...] = (
 # A broker checks offsets, magic and size of a batch before it returns it, so only segment files have these.
 FILE_PLANTS: tuple[Plant, ...] = (old_format, no_batch, cut_off, offset_regression)
 PLANTS = BROKER_PLANTS + FILE_PLANTS
+# Copies of events that are all committed in the end.
+COPY_PLANTS: tuple[Plant, ...] = (
+    *(not_deduplicated, re_sequenced, given_up_and_sent_again, sent_again, producer_restarted, other_partition),
+    *(idempotence_off, committed, aborted),
+)
 
 # The records of a clean batch in a log that is filled up.
 FILL_MAX = 100

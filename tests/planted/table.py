@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
-from .planted_log import Found
+from .events import Found
 
 _NAME_WIDTH = 58
 _GROUP_WIDTH = 34

@@ -4,7 +4,7 @@ import re
 from collections import Counter
 from pathlib import Path
 
-from .planted_log import Found
+from .events import Found
 from .plants import BROKER_PLANTS, FILE_PLANTS, planted_log
 from .table import Comparison, Tally, table_of
 

@@ -1,7 +1,8 @@
 """Transactions that were committed, aborted, or have no end."""
 
 from .event_faults import TRANSACTIONAL
-from .planted_log import EVENTS_MAX, START_MS, Found, PlantedLog, Sender, Stored
+from .events import EVENTS_MAX, START_MS, Found, Sender, Stored
+from .planted_log import PlantedLog
 
 # Longer than the maximum of a transaction's timeout, 15 minutes.
 HANGING_MS = 3_600_000

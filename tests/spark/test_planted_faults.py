@@ -15,9 +15,10 @@ from fauxka.protocol.batches.record_batch import Compression
 
 from ..planted.audited import AS_OF_MS, NAMES
 from ..planted.event_faults import repeated_event_id
+from ..planted.events import HEADER, Found
 from ..planted.ledger_faults import failed_and_absent
 from ..planted.log_folder import write_log
-from ..planted.planted_log import HEADER, Found, PlantedLog
+from ..planted.planted_log import PlantedLog
 from ..planted.plants import PLANTS, planted_log
 from ..planted.transaction_faults import committed
 from ..serving_process import run
