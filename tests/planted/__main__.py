@@ -23,8 +23,8 @@ RECORDS = 60_000
 SHOWN_MAX = 20
 Audit = Callable[[PlantedLog, Path], Counter[Found]]
 WAYS: dict[str, tuple[tuple[Plant, ...], Audit]] = {
-    "--path": (PLANTS, findings_in_files),
-    "--bootstrap": (BROKER_PLANTS, findings_of_broker),
+    "path": (PLANTS, findings_in_files),
+    "bootstrap": (BROKER_PLANTS, findings_of_broker),
 }
 
 
@@ -32,16 +32,17 @@ def main() -> int:
     """Return 1 if any precision or recall is below 1."""
     arguments = make_parser().parse_args()
     first = SystemRandom().randrange(2**32) if arguments.seed is None else arguments.seed
-    ways = arguments.only or list(WAYS)
+    last = first + arguments.seeds - 1
+    print(f"seeds {first} to {last}", flush=True)
+    ways = list(dict.fromkeys(arguments.only or WAYS))
     comparisons = {way: Comparison() for way in ways}
-    for seed in range(first, first + arguments.seeds):
+    for seed in range(first, last + 1):
         for way in ways:
             compare(comparisons[way], way, seed, arguments.records)
         if arguments.kills:
             compare_dedup(comparisons[ways[0]], seed, arguments)
-    print(table_of(comparisons))
+    print(table_of({f"--{way}": comparison for way, comparison in comparisons.items()}))
     is_exact = all(comparison.is_exact for comparison in comparisons.values())
-    last = first + arguments.seeds - 1
     print(f"seeds {first} to {last}: {'all findings are right' if is_exact else 'NOT ALL FINDINGS ARE RIGHT'}")
     return 0 if is_exact else 1
 
@@ -50,12 +51,21 @@ def make_parser() -> argparse.ArgumentParser:
     """Return the parser of the command line."""
     parser = argparse.ArgumentParser(prog="python -m tests.planted", description=__doc__)
     parser.add_argument("--seed", type=int, help="of the first log; drawn by default")
-    parser.add_argument("--seeds", type=int, default=1, metavar="N", help="the number of logs; 1 by default")
-    parser.add_argument("--records", type=int, default=RECORDS, metavar="N", help=f"of a log; {RECORDS} by default")
+    parser.add_argument("--seeds", type=positive, default=1, metavar="N", help="the number of logs; 1 by default")
+    parser.add_argument(
+        "--records", type=positive, default=RECORDS, metavar="N", help=f"of a log; {RECORDS} by default"
+    )
     parser.add_argument("--only", action="append", choices=list(WAYS), help="read the logs in this way only")
     help_of_kills = "kill dedup in N runs and count the events that it keeps; 0 by default, which leaves dedup out"
     parser.add_argument("--kills", type=int, default=0, metavar="N", help=help_of_kills)
     return parser
+
+
+def positive(text: str) -> int:
+    """Return a number of at least 1. Raises ArgumentTypeError."""
+    if not text.isdecimal() or not int(text):
+        raise argparse.ArgumentTypeError(f"{text} is not a number of at least 1")
+    return int(text)
 
 
 def compare(comparison: Comparison, way: str, seed: int, record_count: int) -> None:
