@@ -12,7 +12,7 @@ _GROUP_WIDTH = 34
 
 @dataclass
 class Tally:
-    """The numbers of planted findings, of found ones, and of those that are both."""
+    """The numbers of planted findings, found findings, and findings that are both."""
 
     planted: int = 0
     found: int = 0
