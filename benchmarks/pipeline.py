@@ -26,6 +26,7 @@ from fauxka.protocol.batches.records import BatchOptions, Record, build_batch
 from .goals import verdict_text
 from .measurement import Figures
 from .object_server import object_server, object_server_missing
+from .process_tree import own_cpu_seconds, process_ids, program_of
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -54,6 +55,9 @@ KAFKA_COLUMNS = (
 )
 SAME_COLUMNS = "data source, path, its columns"
 BATCHES = "data source, path, batches"
+READY = "Arrow batches without decoding"
+# About as many as the data source has in an Arrow batch.
+READY_ROWS = 16_000
 LEDGER_KEYS = 10_000
 # The columns that the audit of a ledger reads, with the key as event id.
 LEDGER_COLUMNS = (
@@ -78,7 +82,7 @@ DECODER_CASES = (
     DecoderCase("records", "records", goal=DECODER_GOAL),
     DecoderCase("batches, with CRC", "batches", goal=DECODER_GOAL),
     DecoderCase("records, 1 MB batches", "records", batch_records=10_000),
-    DecoderCase("records, 10 a batch", "records", batch_records=10),
+    *(DecoderCase(f"records, {count:,} a batch", "records", batch_records=count) for count in (1, 10, 100, 1000)),
     *(DecoderCase(f"records, {codec.name.lower()}", "records", codec) for codec in Compression if codec),
 )
 
@@ -189,6 +193,7 @@ def _measure_source(log: _Log, round_count: int) -> dict[str, Figures]:
         BATCHES: log.frame("batches"),
         **({} if log.stored is None else _stored_frames(log, log.stored)),
         "data source, bootstrap": log.frame("records", KAFKA_COLUMNS, bootstrap=log.bootstrap),
+        READY: _ready_frame(log.spark),
         "kafka format": kafka.option("subscribe", "t").load(),
     }
     timings = _timings_of(frames, round_count)
@@ -196,7 +201,7 @@ def _measure_source(log: _Log, round_count: int) -> dict[str, Figures]:
     connector = medians["kafka format"]
     goals = {SAME_COLUMNS: SOURCE_GOAL, BATCHES: DECODER_GOAL}
     for name, rate in medians.items():
-        _print_rate(f"spark, {name}", rate, goals.get(name), f"   first round {timings[name].first:.1f} s")
+        _print_rate(f"spark, {name}", rate, goals.get(name), timings[name].in_words())
     factor = medians[SAME_COLUMNS] / connector
     verdict = verdict_text(factor >= CONNECTOR_FACTOR_GOAL)
     print(f"the data source is {factor:.1f} times as fast as the kafka format; goal {CONNECTOR_FACTOR_GOAL}: {verdict}")
@@ -221,30 +226,71 @@ def _measure_ledger(log: _Log, round_count: int) -> dict[str, Figures]:
     records = log.frame("records", LEDGER_COLUMNS)
     found = audit_ledger(records, log.spark.read.parquet(file), event_id_column("key"))
     assert found.isEmpty(), "the audit of a complete ledger has findings"
-    first, seconds = _timings_of({LEDGER: found}, round_count)[LEDGER]
+    timing = _timings_of({LEDGER: found}, round_count)[LEDGER]
+    first, seconds = timing.first, timing.median
     verdict = verdict_text(seconds <= LEDGER_SECONDS_GOAL)
     print(f"{LEDGER:40} {seconds:6.2f} s   first round {first:.1f} s   goal {LEDGER_SECONDS_GOAL:.0f} s: {verdict}")
     return {LEDGER: {"seconds": seconds}}
 
 
-class _Timing(NamedTuple):
-    """The seconds of the first round, and the median after the warming rounds."""
+def _ready_frame(spark: SparkSession) -> DataFrame:
+    """Return the same rows without decoding."""
+    from .ready_source import ReadySource
+
+    spark.dataSource.register(ReadySource)
+    options = {"records": RECORD_COUNT, "partitions": PARTITIONS, "rows": READY_ROWS}
+    return spark.read.format(ReadySource.name()).schema(KAFKA_COLUMNS).options(**options).load()
+
+
+class _Round(NamedTuple):
+    """Wall time of a query, and CPU time of Spark's virtual machine and of its Python workers, in seconds."""
+
+    wall: float
+    machine: float
+    workers: float
+
+
+@dataclass(frozen=True, slots=True)
+class _Timing:
+    """The wall time of the first round, and medians after the warming rounds, in seconds."""
 
     first: float
     median: float
+    machine: float
+    workers: float
+
+    def in_words(self) -> str:
+        """Return the first round, and the CPU time of a record, which other work on the machine hardly changes."""
+        cpu = " + ".join(f"{seconds / RECORD_COUNT * 1e9:.0f}" for seconds in (self.machine, self.workers))
+        return f"   first round {self.first:.1f} s   CPU ns a record: JVM + Python {cpu}"
 
 
 def _timings_of(frames: dict[str, DataFrame], round_count: int) -> dict[str, _Timing]:
     """Return the time to compute every column of every row without writing them."""
-    seconds: dict[str, list[float]] = {name: [] for name in frames}
+    rounds: dict[str, list[_Round]] = {name: [] for name in frames}
     for _ in range(round_count + WARMING_ROUNDS):
         for name, frame in frames.items():
-            begin = time.perf_counter()
-            frame.write.format("noop").mode("overwrite").save()
-            seconds[name].append(time.perf_counter() - begin)
-    return {
-        name: _Timing(measured[0], statistics.median(measured[WARMING_ROUNDS:])) for name, measured in seconds.items()
-    }
+            rounds[name].append(_round_of(frame))
+    timings: dict[str, _Timing] = {}
+    for name, measured in rounds.items():
+        warm = measured[WARMING_ROUNDS:]
+        medians = (statistics.median(column) for column in zip(*warm, strict=True))
+        timings[name] = _Timing(measured[0].wall, *medians)
+    return timings
+
+
+def _round_of(frame: DataFrame) -> _Round:
+    before, begin = _cpu_of_children(), time.perf_counter()
+    frame.write.format("noop").mode("overwrite").save()
+    wall = time.perf_counter() - begin
+    used = {process: seconds - before.get(process, 0.0) for process, seconds in _cpu_of_children().items()}
+    machine = sum(seconds for process, seconds in used.items() if program_of(process) == "java")
+    return _Round(wall, machine, sum(used.values()) - machine)
+
+
+def _cpu_of_children() -> dict[int, float]:
+    """Return the CPU time of Spark's processes. The broker is in the process of the benchmark."""
+    return {process: own_cpu_seconds(process) for process in process_ids(os.getpid()) if process != os.getpid()}
 
 
 def _write_ledger(spark: SparkSession, file: str) -> None:

@@ -31,6 +31,11 @@ def own_cpu_seconds(process_id: int) -> float:
     return ticks / CLOCK_TICKS_PER_SECOND
 
 
+def program_of(process_id: int) -> str:
+    """Return the name of a process's program, such as java; "" if it has ended."""
+    return _text(Path(f"/proc/{process_id}/comm")).strip()
+
+
 def memory_mib(root: int) -> float:
     """Return the memory of the tree, with shared pages divided by their users (Pss)."""
     kib = 0

@@ -18,7 +18,7 @@ from tempfile import TemporaryDirectory
 
 from .generated_log import GeneratedLog, generate_log
 from .measurement import Figures
-from .process_tree import own_cpu_seconds, peak_memory_mib, process_ids
+from .process_tree import own_cpu_seconds, peak_memory_mib, process_ids, program_of
 
 RECORD_COUNTS = (1_000_000, 3_000_000, 10_000_000)
 # Too small for anything that grows with the log.
@@ -117,18 +117,11 @@ def _memory_of(driver: int) -> Memory:
         peak = peak_memory_mib(process_id)
         if process_id == driver:
             python = peak
-        elif _program(process_id) == "java":
+        elif program_of(process_id) == "java":
             machine = max(machine, peak)
         else:
             workers += peak
     return Memory(machine, python, workers)
-
-
-def _program(process_id: int) -> str:
-    try:
-        return Path(f"/proc/{process_id}/comm").read_text().strip()
-    except (FileNotFoundError, ProcessLookupError):
-        return ""
 
 
 def _check(run: AuditRun, log: GeneratedLog, *, has_events: bool) -> None:

@@ -14,11 +14,12 @@ from pathlib import Path
 from typing import Any, TextIO
 
 from pyspark import StorageLevel
-from pyspark.sql import Column, DataFrame, Observation, SparkSession
+from pyspark.sql import Column, DataFrame, Observation, Row, SparkSession
 
 from ..storage.file_systems.path_problems import find_path_problem
 from .bad_option import BadOption
 from .checks.audit_job import (
+    HAS_UNREADABLE,
     OBSERVED_COLUMNS,
     AuditRequest,
     audit,
@@ -98,7 +99,13 @@ def _summary(spark: SparkSession, request: AuditRequest, run: AuditRun) -> Summa
     request = replace(request, has_aborts=seen[_HAS_ABORTS], has_transactions=seen[_HAS_TRANSACTIONS])
     if request.as_of_ms is None:
         request = replace(request, as_of_ms=default_as_of(request.options, lambda: seen[_NEWEST]))
-    counts = None if request.event_id is None else _counts(spark, request, log)
+    counts: DataFrame | None = None
+    if request.event_id is not None:
+        unreadable = Observation("records")
+        rows = count_request_events(spark, request, unreadable).collect()
+        _check_event_id(rows, request, log)
+        counts = spark.createDataFrame(rows, COUNTS_SCHEMA)
+        request = replace(request, has_unreadable=not rows or unreadable.get[HAS_UNREADABLE])
     # The findings are read several times, and there may be many.
     findings: DataFrame = audit(spark, request, counts).persist(StorageLevel.DISK_ONLY)
     events = () if counts is None else event_totals(counts, findings)
@@ -120,13 +127,11 @@ def _observations() -> tuple[Column, ...]:
     )
 
 
-def _counts(spark: SparkSession, request: AuditRequest, log: str) -> DataFrame:
-    """Return the counted events as a small frame. Raises BadOption if no record has the event id."""
-    rows = count_request_events(spark, request).collect()
-    if rows and not any(row["with_id"] for row in rows):
-        problem = next((f": {row['problem']}" for row in rows if row["problem"] is not None), "")
+def _check_event_id(counts: list[Row], request: AuditRequest, log: str) -> None:
+    """Raise BadOption if the log has records and none of them has the event id."""
+    if counts and not any(row["with_id"] for row in counts):
+        problem = next((f": {row['problem']}" for row in counts if row["problem"] is not None), "")
         raise BadOption(f"event-id: no record of {log} has {request.event_id}{problem}")
-    return spark.createDataFrame(rows, COUNTS_SCHEMA)
 
 
 def _write_findings(findings: DataFrame, folder: str) -> None:

@@ -27,7 +27,7 @@ import time
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, replace
 
-from pyspark.sql import Column, DataFrame, SparkSession
+from pyspark.sql import Column, DataFrame, Observation, SparkSession
 from pyspark.sql import functions as f
 
 from ...client.errors import BrokerError
@@ -55,6 +55,7 @@ from .log_order import BATCH_COLUMNS_READ
 from .sent_ledger import check_sent, read_sent
 from .sequence_audit import audit_sequences
 from .transaction_timeouts import read_timeouts
+from .unreadable_records import is_unreadable, with_unreadable_records
 
 # The size of a log on a broker is estimated from its offsets.
 _RECORD_BYTES_ASSUMED = 100
@@ -66,6 +67,8 @@ SPLIT_DEFAULTS = {"splitBytes": SPLIT_BYTES_DEFAULT, "splitRecords": SPLIT_RECOR
 _SHUFFLE_TASK_BYTES = 32 * 1024 * 1024
 # Each task of a stage takes memory on the driver.
 TASKS_MAX = 20_000
+# The name of an observed value.
+HAS_UNREADABLE = "has_unreadable"
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,8 +78,9 @@ class AuditRequest:
     options: of the data source. event_id: see event_id_column; None skips the event checks. sent: see read_sent.
     journal, journal_token: see read_journal. as_of_ms: the time of the audit, by which an open transaction is a hanging
     one; default: default_as_of. is_empty_an_id: an event id of no characters is one. has_aborts: False skips the search
-    for records of aborted transactions. has_transactions: False skips the search for their timeouts. schemas: of the
-    fields of Avro and Protobuf in event_id.
+    for records of aborted transactions. has_transactions: False skips the search for their timeouts. has_unreadable:
+    False skips the search for batches with a right CRC and unreadable records. schemas: of the fields of Avro and
+    Protobuf in event_id.
     """
 
     options: Mapping[str, str]
@@ -89,6 +93,7 @@ class AuditRequest:
     has_aborts: bool = True
     has_transactions: bool = True
     schemas: SchemaOptions = NO_SCHEMAS
+    has_unreadable: bool = True
 
     @property
     def event_id_column(self) -> Column | None:
@@ -234,7 +239,9 @@ def audit(spark: SparkSession, request: AuditRequest, counts: DataFrame | None =
     if as_of_ms is None:
         as_of_ms = default_as_of(request.options, lambda: newest_timestamp(batches))
     timeouts = read_timeouts(spark, request.options) if request.has_transactions else None
-    found = audit_sequences(batches, f.timestamp_millis(f.lit(as_of_ms)), timeouts)
+    are_records_read = request.event_id is not None or request.journal is not None
+    judged = with_unreadable_records(batches, records) if are_records_read and request.has_unreadable else batches
+    found = audit_sequences(judged, f.timestamp_millis(f.lit(as_of_ms)), timeouts)
     with_aborted = batches if request.has_aborts else None
     event_id = request.event_id_column
     if event_id is not None:
@@ -261,11 +268,15 @@ def audit(spark: SparkSession, request: AuditRequest, counts: DataFrame | None =
     return found
 
 
-def count_request_events(spark: SparkSession, request: AuditRequest) -> DataFrame:
-    """Return the counts of the committed records with and without the requested event id (see count_events)."""
+def count_request_events(spark: SparkSession, request: AuditRequest, observed: Observation) -> DataFrame:
+    """Return the counts of the committed records with and without the requested event id (see count_events).
+
+    observed: gets HAS_UNREADABLE, for AuditRequest.has_unreadable, if the log has a record.
+    """
     event_id = request.event_id_column
     assert request.event_id is not None and event_id is not None, "the request has no event id"
     records = read_records(spark, request.options, request.event_id, request.schemas)
+    records = records.observe(observed, f.coalesce(f.bool_or(is_unreadable()), f.lit(False)).alias(HAS_UNREADABLE))
     batches = read_view(spark, request.options, "batches", BATCH_COLUMNS_READ) if request.has_aborts else None
     is_empty = f.lit(False) if request.is_empty_an_id else is_empty_id(request.event_id)
     return count_events(events_of(records, event_id, batches, is_empty, decode_problem(request.event_id)))

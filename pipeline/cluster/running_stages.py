@@ -1,4 +1,8 @@
-"""The running stages of a Spark session, from its status store, which works without the web UI."""
+"""The running stages of a Spark session, from its status store, which works without the web UI.
+
+The public status tracker of pyspark reads the same store. It returns the stages and the numbers of their tasks, but not
+the rows and bytes of the progress line; with it each stage would be looked up twice.
+"""
 
 from __future__ import annotations
 
@@ -31,7 +35,6 @@ class _Stages(Protocol):
 
 def running_stages(spark: SparkSession) -> Callable[[], Sequence[Stage]]:
     """Return a function that returns the running stages, or none if Spark does not respond."""
-    # The public status tracker of pyspark has the numbers of tasks, but not of rows and bytes.
     store: object = getattr(spark.sparkContext, "_jsc").sc().statusStore()  # noqa: B009
     active = cast(Callable[[], _Stages], getattr(store, "activeStages"))  # noqa: B009
 

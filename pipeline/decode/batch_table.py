@@ -29,10 +29,11 @@ from .varints import Booleans, Longs
 # No request can contain a larger batch, so a greater size field is damaged.
 BATCH_BYTES_MAX = DECOMPRESSED_BYTES_MAX
 
+# The fields of a header that the walk needs, from _WALKED_POSITION on: length, magic and CRC.
+_WALKED = Struct(">i4xbI")
+_WALKED_POSITION = 8
 _SIZE = Struct(">i")
 _SIZE_POSITION = 8
-_CRC = Struct(">I")
-_CRC_POSITION = 17
 # The smallest message of the formats before v2, with its offset and size.
 _OLD_MESSAGE_BYTES_MIN = 26
 
@@ -97,21 +98,19 @@ class BatchTable:
 
 @dataclass(slots=True)
 class _Walk:
+    """The positions of all entries. An entry ends where the next one begins, and the last one at end."""
+
     data: memoryview
     base_offset_min: int
     positions: list[int] = field(default_factory=list[int])
-    sizes: list[int] = field(default_factory=list[int])
+    end: int = 0
     damage: dict[int, str] = field(default_factory=dict[int, str])
     wrong_crcs: list[int] = field(default_factory=list[int])
 
-    def add(self, position: int, size: int) -> None:
-        self.positions.append(position)
-        self.sizes.append(size)
-
-    def add_damaged(self, position: int, size: int, damage: str) -> None:
+    def add_damaged(self, position: int, damage: str) -> None:
         self.damage[len(self.positions)] = damage
         self.wrong_crcs.append(len(self.positions))
-        self.add(position, size)
+        self.positions.append(position)
 
 
 def read_batches(data: memoryview, *, base_offset_min: int = 0, may_be_cut_off: bool = False) -> BatchTable:
@@ -121,9 +120,9 @@ def read_batches(data: memoryview, *, base_offset_min: int = 0, may_be_cut_off: 
     batch at the end, as a Fetch response can have.
     """
     walk = _Walk(data, base_offset_min)
-    _walk_batches(walk, may_be_cut_off)
+    walk.end = _walk_batches(walk, may_be_cut_off)
     positions = np.array(walk.positions, np.int64)
-    sizes = np.array(walk.sizes, np.int64)
+    sizes = np.diff(positions, append=walk.end)
     has_header = sizes >= HEADER_SIZE
     for index in walk.damage:
         # Bytes that are not a batch have no header, even if there are enough of them.
@@ -137,28 +136,32 @@ def read_batches(data: memoryview, *, base_offset_min: int = 0, may_be_cut_off: 
     return table
 
 
-def _walk_batches(walk: _Walk, may_be_cut_off: bool) -> None:
+def _walk_batches(walk: _Walk, may_be_cut_off: bool) -> int:
+    """Add all entries and return the end of the last one."""
     data = walk.data
     position, end = 0, len(data)
-    size_of, crc_of = _SIZE.unpack_from, _CRC.unpack_from
+    # A small batch takes as long for each call here as for its CRC.
+    fields_of, add = _WALKED.unpack_from, walk.positions.append
     while end - position >= HEADER_SIZE:
-        size = size_of(data, position + _SIZE_POSITION)[0] + LOG_OVERHEAD
-        if data[position + MAGIC_POSITION] == MAGIC_V2 and HEADER_SIZE <= size <= end - position:
-            expected = crc_of(data, position + _CRC_POSITION)[0]
-            if (actual := crc32c(data[position + ATTRIBUTES_POSITION : position + size])) == expected:
-                walk.add(position, size)
-                position += size
+        length, magic, expected = fields_of(data, position + _WALKED_POSITION)
+        after = position + length + LOG_OVERHEAD
+        if magic == MAGIC_V2 and position + HEADER_SIZE <= after <= end:
+            if (actual := crc32c(data[position + ATTRIBUTES_POSITION : after])) == expected:
+                add(position)
+                position = after
                 continue
             why = f"its CRC-32C is {actual:08x}, its header says {expected:08x}"
-        elif may_be_cut_off and data[position + MAGIC_POSITION] == MAGIC_V2 and HEADER_SIZE <= size <= BATCH_BYTES_MAX:
-            return
+        elif may_be_cut_off and magic == MAGIC_V2 and HEADER_SIZE <= after - position <= BATCH_BYTES_MAX:
+            return position
         else:
-            why = _why_no_batch(data, position, size)
-        next_position = _next_position(walk, position, size)
-        walk.add_damaged(position, next_position - position, why)
-        position = next_position
-    if position < end and not may_be_cut_off:
-        walk.add_damaged(position, end - position, f"the last {end - position} bytes are no whole batch")
+            why = _why_no_batch(data, position, after - position)
+        walk.add_damaged(position, why)
+        position = _next_position(walk, position, after - position)
+    if may_be_cut_off:
+        return position
+    if position < end:
+        walk.add_damaged(position, f"the last {end - position} bytes are no whole batch")
+    return end
 
 
 def _next_position(walk: _Walk, position: int, size: int) -> int:
@@ -202,10 +205,10 @@ def _why_no_batch(data: memoryview, position: int, size: int) -> str:
 
 def _headers(data: memoryview, positions: Longs, has_header: Booleans) -> NDArray[np.void]:
     headers = np.zeros(len(positions), HEADER_TYPE)
-    if len(positions):
-        source = np.frombuffer(data, np.uint8)
-        places = positions[has_header, None] + np.arange(HEADER_SIZE)
-        headers[has_header] = source[places].view(HEADER_TYPE)[:, 0]
+    if has_header.any():
+        # A view of data as a header at each position. Headers without fields are copied ten times as fast.
+        at_all = np.ndarray((len(data) - HEADER_SIZE + 1,), f"V{HEADER_SIZE}", data, 0, (1,))
+        headers[has_header] = at_all[positions[has_header]].view(HEADER_TYPE)
     return headers
 
 
