@@ -25,6 +25,7 @@ from ..bad_option import BadOption
 from ..decode.arrow_types import arrow
 from ..read.file_store import FileEntry
 from ..read.object_store import ArrowFiles
+from ..read.store_address import has_known_scheme
 from ..read.stores import store_of
 from ..read.worker_process import freeze_imported_objects
 
@@ -39,8 +40,11 @@ _TEXT_BYTES = 8 * 1024 * 1024
 def find_store(name: str, path: str) -> tuple[ArrowFiles, str] | None:
     """Return the object store of a URI and the URI without parameters. name: of the option.
 
-    None for a path that Spark reads and writes by itself: on this machine or in HDFS. Raises BadOption.
+    None for a path that Spark reads and writes by itself: on this machine, in HDFS, or of another scheme, for which the
+    user has given Spark the jars. Raises BadOption.
     """
+    if not has_known_scheme(path):
+        return None
     store, place = store_of(name, path)
     return (store, place) if isinstance(store, ArrowFiles) and store.address.scheme != "hdfs" else None
 

@@ -77,35 +77,6 @@ class Listing(Protocol):
         ...
 
 
-class FileStore(Protocol):
-    """A store of files; a value that Spark can send to its workers. threads: how many may read at a time."""
-
-    @property
-    def threads(self) -> int:
-        """How many files to read at a time. More than one where a request waits for a network."""
-        ...
-
-    def list_files(self, path: str) -> Listing:
-        """Return the files at a path, which may be a pattern."""
-        ...
-
-    def open(self, path: str) -> OpenFile:
-        """Open a file."""
-        ...
-
-    def read(self, path: str) -> bytes:
-        """Return the content of a small file."""
-        ...
-
-    def write(self, path: str, content: bytes) -> None:
-        """Write a small file."""
-        ...
-
-    def real_path(self, path: str) -> str:
-        """Return the path without symbolic links."""
-        ...
-
-
 class LocalFile:
     """An open file of this machine."""
 

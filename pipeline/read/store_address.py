@@ -22,26 +22,16 @@ if TYPE_CHECKING:
 
 # By the scheme of Hadoop's clients too.
 _SAME_SCHEME = {"s3a": "s3", "s3n": "s3"}
+_AZURE_PARAMETERS = (
+    *("blob_storage_authority", "dfs_storage_authority", "enable_tls"),
+    *("credential_kind", "tenant_id", "client_id"),
+)
 # The parameters that a URI may have, by scheme. Credentials are not among them.
 _PARAMETERS: dict[str, tuple[str, ...]] = {
     "s3": ("endpoint_override", "scheme", "region"),
     "gs": ("endpoint_override", "scheme", "retry_limit_seconds"),
-    "abfs": (
-        "blob_storage_authority",
-        "dfs_storage_authority",
-        "enable_tls",
-        "credential_kind",
-        "tenant_id",
-        "client_id",
-    ),
-    "abfss": (
-        "blob_storage_authority",
-        "dfs_storage_authority",
-        "enable_tls",
-        "credential_kind",
-        "tenant_id",
-        "client_id",
-    ),
+    "abfs": _AZURE_PARAMETERS,
+    "abfss": _AZURE_PARAMETERS,
     "hdfs": ("replication", "kerb_ticket"),
 }
 SCHEMES = ("file", *_PARAMETERS, *_SAME_SCHEME)
@@ -80,6 +70,11 @@ class StoreAddress:
 def is_uri(path: str) -> bool:
     """Whether a path begins with a scheme."""
     return _URI.match(path) is not None or path.startswith("file:")
+
+
+def has_known_scheme(path: str) -> bool:
+    """Whether a path has no scheme or one of SCHEMES."""
+    return not is_uri(path) or path.partition(":")[0].lower() in SCHEMES
 
 
 def local_path_of(path: str) -> str | None:
