@@ -19,6 +19,7 @@ from .plants import BROKER_PLANTS, COPY_PLANTS, PLANTS, Plant, planted_log
 from .table import Comparison, table_of
 
 RECORDS = 60_000
+EACH_MAX = 3
 # The mismatches that are printed for each log.
 SHOWN_MAX = 20
 Audit = Callable[[PlantedLog, Path], Counter[Found]]
@@ -38,7 +39,7 @@ def main() -> int:
     comparisons = {way: Comparison() for way in ways}
     for seed in range(first, last + 1):
         for way in ways:
-            compare(comparisons[way], way, seed, arguments.records)
+            compare(comparisons[way], way, seed, arguments)
         if arguments.kills:
             compare_dedup(comparisons[ways[0]], seed, arguments)
     print(table_of({f"--{way}": comparison for way, comparison in comparisons.items()}))
@@ -55,6 +56,9 @@ def make_parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--records", type=positive, default=RECORDS, metavar="N", help=f"of a log; {RECORDS} by default"
     )
+    parser.add_argument(
+        "--each", type=positive, default=EACH_MAX, metavar="N", help=f"1 to N of each fault; {EACH_MAX} by default"
+    )
     parser.add_argument("--only", action="append", choices=list(WAYS), help="read the logs in this way only")
     help_of_kills = "kill dedup in N runs and count the events that it keeps; 0 by default, which leaves dedup out"
     parser.add_argument("--kills", type=int, default=0, metavar="N", help=help_of_kills)
@@ -68,11 +72,11 @@ def positive(text: str) -> int:
     return int(text)
 
 
-def compare(comparison: Comparison, way: str, seed: int, record_count: int) -> None:
+def compare(comparison: Comparison, way: str, seed: int, arguments: argparse.Namespace) -> None:
     """Plant and audit one log, and print a line of it and its mismatches."""
     plants, audit = WAYS[way]
     began = time.monotonic()
-    log = planted_log(seed, plants, record_count=record_count)
+    log = planted_log(seed, plants, each_max=arguments.each, record_count=arguments.records)
     with TemporaryDirectory(prefix="fauxka-planted-") as folder:
         found = audit(log, Path(folder))
     counts = f"{log.event_count:,} events, {log.expected.total()} findings planted, {found.total()} found"
@@ -83,7 +87,7 @@ def compare(comparison: Comparison, way: str, seed: int, record_count: int) -> N
 
 def compare_dedup(comparison: Comparison, seed: int, arguments: argparse.Namespace) -> None:
     """Plant copies, deduplicate them over kills, and print the number of kept events."""
-    log = planted_log(seed, COPY_PLANTS, each_max=20, record_count=arguments.records)
+    log = planted_log(seed, COPY_PLANTS, each_max=arguments.each, record_count=arguments.records)
     with TemporaryDirectory(prefix="fauxka-planted-") as folder:
         sent, kept = compare_kept_events(log, Path(folder), arguments.kills)
     print(
