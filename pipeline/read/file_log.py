@@ -12,8 +12,10 @@ from ..bad_option import BadOption
 from ..decode.row_source import OFFSET_MAX, RowSource
 from .committed import FirstBatch, OpenTransactions
 from .file_splits import FileSplit, split_segment
-from .options import EARLIEST, LATEST, LogOptions
+from .log_starts import log_starts_of_files
+from .options import EARLIEST, LATEST, LogOptions, OffsetChoice, check_record_found
 from .segment_files import PartitionSegments, Segment, find_segments
+from .segment_search import find_offset_at, position_at, position_behind
 from .segment_walk import indexed_position, read_index, walk_headers
 
 
@@ -26,6 +28,15 @@ class Place:
 
 
 Places = dict[PartitionName, Place]
+
+
+@dataclass(frozen=True, slots=True)
+class Offsets:
+    """The wanted offsets of a partition, from start up to, not including, end."""
+
+    name: PartitionName
+    start: int
+    end: int
 
 
 class FileLog:
@@ -43,7 +54,9 @@ class FileLog:
         return [
             split
             for name, segments in self.segments().items()
-            for split in self._splits_of(name, segments, None, self._end_of_files(name, segments))
+            for split in self._splits_of(
+                self._offsets(name, segments), segments, None, self._end_of_files(name, segments)
+            )
         ]
 
     def beginnings(self) -> Places:
@@ -54,6 +67,16 @@ class FileLog:
         """Return the end of each partition's last whole batch, or with read_committed its earliest open transaction."""
         return {name: self._end(name, segments) for name, segments in self.segments().items()}
 
+    def chosen_range(self) -> tuple[dict[PartitionName, int], dict[PartitionName, int]]:
+        """Return the starts and the ends of a batch query; by default of the first segment and of the whole batches."""
+        starts: dict[PartitionName, int] = {}
+        ends: dict[PartitionName, int] = {}
+        for name, segments in self.segments().items():
+            wanted = self._offsets(name, segments)
+            starts[name] = max(wanted.start, segments[0].base_offset)
+            ends[name] = min(wanted.end, self._end_offset(segments))
+        return starts, ends
+
     def open_transaction_offsets(self) -> dict[PartitionName, int]:
         """Return the first offset of each partition's earliest open transaction; none with read_uncommitted."""
         first = {name: self._first_open(name, segments) for name, segments in self.segments().items()}
@@ -63,8 +86,14 @@ class FileLog:
         """Return the splits from starts to ends. A partition without a start is read from its beginning."""
         splits: list[FileSplit] = []
         for name, segments in self.segments().items():
-            if name in ends:
-                splits += self._splits_of(name, segments, starts.get(name), ends[name])
+            if name not in ends:
+                continue
+            start = starts.get(name)
+            if start is not None:
+                self._check_loss(name, segments, start)
+            # The place of the start is that of EARLIEST and LATEST, but only the segment of an offset.
+            wanted = Offsets(name, max(self._options.starting.of(*name), 0), OFFSET_MAX)
+            splits += self._splits_of(wanted, segments, start, ends[name])
         return splits
 
     def segments(self) -> PartitionSegments:
@@ -77,24 +106,23 @@ class FileLog:
             raise BadOption(f"topics: {options.path} has no topic {missing[0]}")
         return found
 
-    def _splits_of(
-        self, name: PartitionName, segments: list[Segment], start: Place | None, end: Place
-    ) -> list[FileSplit]:
-        start_offset, end_offset = self._offsets(name, segments)
+    def _splits_of(self, wanted: Offsets, segments: list[Segment], start: Place | None, end: Place) -> list[FileSplit]:
         next_offsets = [segment.base_offset for segment in segments[1:]] + [OFFSET_MAX]
-        if start is not None:
-            self._check_loss(name, segments, start)
         splits: list[FileSplit] = []
         for segment, next_offset in zip(segments, next_offsets, strict=True):
-            is_wanted = next_offset > start_offset and segment.base_offset < end_offset
+            is_wanted = next_offset > wanted.start and segment.base_offset < wanted.end
             if not is_wanted or segment.base_offset > end.base_offset:
                 continue
             if start is not None and segment.base_offset < start.base_offset:
                 continue
             first = start.position if start is not None and segment.base_offset == start.base_offset else 0
             last = end.position if segment.base_offset == end.base_offset else segment.size
+            if segment.base_offset < wanted.start:
+                first = max(first, position_at(segment, wanted.start))
+            if next_offset > wanted.end:
+                last = min(last, position_behind(segment, wanted.end))
             source = RowSource(
-                *name, segment.path, 0, segment.base_offset, start_offset=start_offset, end_offset=end_offset
+                *wanted.name, segment.path, 0, segment.base_offset, start_offset=wanted.start, end_offset=wanted.end
             )
             for split_start, split_end in split_segment(segment, first, last, self._options.split_bytes):
                 piece = replace(source, position=split_start)
@@ -109,14 +137,27 @@ class FileLog:
                 "was read to its end; failOnDataLoss=false continues without it"
             )
 
-    def _offsets(self, name: PartitionName, segments: list[Segment]) -> tuple[int, int]:
-        start, end = self._options.starting.of(*name), self._options.ending.of(*name)
+    def _offsets(self, name: PartitionName, segments: list[Segment]) -> Offsets:
+        start = self._chosen(name, segments, self._options.starting)
+        end = self._chosen(name, segments, self._options.ending)
         if start == LATEST:
             start = self._end_offset(segments)
-        return max(start, 0), OFFSET_MAX if end == LATEST else end
+        return Offsets(name, max(start, 0), OFFSET_MAX if end == LATEST else end)
+
+    def _chosen(self, name: PartitionName, segments: list[Segment], choice: OffsetChoice) -> int:
+        """Return the offset of a choice, EARLIEST or LATEST. Raises BadOption."""
+        if choice.timestamp is None:
+            return choice.of(*name)
+        log_start = log_starts_of_files({name: segments})[name]
+        offset = find_offset_at(segments, choice.timestamp, log_start)
+        first_open = self._first_open(name, segments)
+        if offset is None or (first_open is not None and offset >= first_open.offset):
+            offset = LATEST
+        check_record_found(choice, {name: offset})
+        return offset
 
     def _beginning(self, name: PartitionName, segments: list[Segment]) -> Place:
-        start = self._options.starting.of(*name)
+        start = self._chosen(name, segments, self._options.starting)
         if start == LATEST:
             return self._end(name, segments)
         if start == EARLIEST:

@@ -51,7 +51,20 @@ def indexed_position(file: BinaryIO, segment: Segment, index: Longs, position_ma
 
     index: from read_index.
     """
-    at = int(np.searchsorted(index[:, 1], position_max, side="right")) - 1
+    return _checked_position(file, segment, index, int(np.searchsorted(index[:, 1], position_max, side="right")) - 1)
+
+
+def position_of_offset(file: BinaryIO, segment: Segment, index: Longs, offset: int) -> int:
+    """Return the indexed position of a batch from which a walk reaches the offset; 0 if the index does not help.
+
+    index: from read_index.
+    """
+    at = int(np.searchsorted(index[:, 0], offset - segment.base_offset, side="right")) - 1
+    return _checked_position(file, segment, index, at) or 0
+
+
+def _checked_position(file: BinaryIO, segment: Segment, index: Longs, at: int) -> int | None:
+    """Return the position of an entry of the index; None for a negative entry or if its batch does not match."""
     if at < 0:
         return None
     last_offset, position = int(index[at, 0]) + segment.base_offset, int(index[at, 1])
