@@ -6,6 +6,7 @@ Spark is imported when the command runs. Invalid input prints one line and exits
 from __future__ import annotations
 
 import sys
+import time
 
 import click
 
@@ -44,6 +45,13 @@ from .option_time import milliseconds_of
     help="The time of the audit, by which an open transaction has timed out or not."
     "  [default: now, or the newest timestamp of a folder]",
 )
+@click.option(
+    "--since",
+    metavar="TIME|FILE",
+    help="Audit only records from this time on, such as 24h ago, or from the offsets in a file.",
+)
+@click.option("--until", metavar="TIME|FILE", help="Audit only records before this time, or the offsets in a file.")
+@click.option("--offsets-out", metavar="FILE", help="Write the ends of this audit, for --since of the next one.")
 @click.option("--master", metavar="URL", help="Spark's master.  [default: local[*]]")
 @click.option("assignments", "-c", "--conf", multiple=True, metavar="KEY=VALUE", help="Set a Spark configuration key.")
 @click.option("json_file", "--json", metavar="FILE", help="Also write the verdict as JSON; - prints it instead.")
@@ -59,6 +67,9 @@ def audit(
     journal: str | None,
     journal_token: str | None,
     as_of: str | None,
+    since: str | None,
+    until: str | None,
+    offsets_out: str | None,
     master: str | None,
     assignments: tuple[str, ...],
     json_file: str | None,
@@ -76,12 +87,18 @@ def audit(
         # Spark takes a second to import, and may be missing.
         from .audit_run import AuditRun, run_audit
         from .checks.audit_job import AuditRequest
+        from .checks.range_options import is_first_run, range_options
+        from .report.audit_outputs import AuditOutputs
 
-        as_of_ms = None if as_of is None else milliseconds_of(as_of)
+        now_ms = round(time.time() * 1000)
+        as_of_ms = None if as_of is None else milliseconds_of("as-of", as_of, now_ms)
+        options |= range_options(since, until, now_ms)
         request = AuditRequest(
             options, event_id, sent, journal, journal_token, as_of_ms, is_empty_an_id=empty_id_is_an_id
         )
-        audit_run = AuditRun(request, master, parse_assignments("conf", assignments), json_file, parquet, html)
+        notes = (f"{since} does not exist: audited from the beginning",) if is_first_run(since, now_ms) else ()
+        outputs = AuditOutputs(json_file, parquet, html, offsets_out)
+        audit_run = AuditRun(request, master, parse_assignments("conf", assignments), outputs, notes)
         exit_code = run_audit(audit_run, sys.stderr)
     except BadOption as error:
         raise click.ClickException(str(error)) from error

@@ -5,18 +5,14 @@ Spark's log goes to a temporary file, which is kept if Spark fails. Standard out
 
 from __future__ import annotations
 
-import json
-import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
-from pathlib import Path
 from typing import Any, TextIO
 
 from pyspark import StorageLevel
 from pyspark.sql import Column, DataFrame, Observation, SparkSession
 
-from ..storage.file_systems.path_problems import find_path_problem
 from .bad_option import BadOption
 from .checks.audit_job import (
     OBSERVED_COLUMNS,
@@ -31,16 +27,17 @@ from .checks.audit_job import (
     read_view,
     shuffle_tasks,
 )
+from .checks.audited_range import by_topic, range_words
 from .checks.event_audit import COUNTS_SCHEMA
 from .cluster.progress import Progress
 from .cluster.running_stages import running_stages
 from .cluster.spark_log import logged_session
 from .cluster.spark_session import start_session
+from .read.options import parse_options
+from .report.audit_outputs import AuditOutputs
 from .report.audit_summary import TOTALS_COLUMNS, event_totals, finding_groups, topic_totals, with_hints
-from .report.html_report import report_page
 from .report.report_pictures import BATCH_COLUMNS, Rows, pictures_of
-from .report.summary import Summary
-from .report.verdict_text import verdict_text
+from .report.summary import AuditedOffsets, Summary
 
 EXIT_CLEAN = 0
 EXIT_FINDINGS = 1
@@ -54,18 +51,13 @@ _SHUFFLE_TASKS_KEY = "spark.sql.shuffle.partitions"
 
 @dataclass(frozen=True, slots=True)
 class AuditRun:
-    """The parsed arguments of the command.
-
-    settings: Spark configuration keys. json: a file, or - for standard output. parquet: a new folder for all findings.
-    html: the file of the page.
-    """
+    """The parsed arguments of the command. settings: Spark configuration keys. notes: lines for the verdict."""
 
     request: AuditRequest
     master: str | None = None
     settings: Mapping[str, str] = field(default_factory=dict[str, str])
-    json: str | None = None
-    parquet: str | None = None
-    html: str | None = None
+    outputs: AuditOutputs = field(default_factory=AuditOutputs)
+    notes: tuple[str, ...] = ()
 
 
 def run_audit(run: AuditRun, stderr: TextIO) -> int:
@@ -73,7 +65,7 @@ def run_audit(run: AuditRun, stderr: TextIO) -> int:
 
     stderr: gets the progress line. Raises BadOption for invalid input and for any failure of Spark.
     """
-    _check_outputs(run)
+    run.outputs.check()
     log_to_read = check_request(run.request)
     with logged_session("audit", partial(start_session, run.master, settings=run.settings)) as spark:
         if _SHUFFLE_TASKS_KEY not in run.settings:
@@ -81,12 +73,14 @@ def run_audit(run: AuditRun, stderr: TextIO) -> int:
             spark.conf.set(_SHUFFLE_TASKS_KEY, str(tasks))
         with Progress(running_stages(spark), stderr):
             summary = _summary(spark, log_to_read.request, run)
-    _write_verdict(summary, run)
+    run.outputs.write(summary)
     return EXIT_CLEAN if summary.is_clean else EXIT_FINDINGS
 
 
 def _summary(spark: SparkSession, request: AuditRequest, run: AuditRun) -> Summary:
     log = request.options.get("path") or request.options["bootstrap"]
+    audited = request.audited
+    assert audited is not None, "check_request returns the range"
     counted = read_view(spark, request.options, "batches", (*TOTALS_COLUMNS, *OBSERVED_COLUMNS))
     observed = Observation("batches")
     totals = topic_totals(counted.observe(observed, *_observations()))
@@ -94,7 +88,9 @@ def _summary(spark: SparkSession, request: AuditRequest, run: AuditRun) -> Summa
     seen = observed.get if totals else _OF_NO_BATCHES
     request = replace(request, has_aborts=seen[_HAS_ABORTS], has_transactions=seen[_HAS_TRANSACTIONS])
     if request.as_of_ms is None:
-        request = replace(request, as_of_ms=default_as_of(request.options, lambda: seen[_NEWEST]))
+        is_end_cut = bool(audited.cut_ends)
+        as_of_ms = default_as_of(request.options, lambda: seen[_NEWEST], is_end_cut=is_end_cut)
+        request = replace(request, as_of_ms=as_of_ms)
     counts = None if request.event_id is None else _counts(spark, request, log)
     # The findings are read several times, and there may be many.
     findings: DataFrame = audit(spark, request, counts).persist(StorageLevel.DISK_ONLY)
@@ -102,11 +98,13 @@ def _summary(spark: SparkSession, request: AuditRequest, run: AuditRun) -> Summa
     told = with_hints(findings, events)
     groups = finding_groups(told)
     pictures: dict[str, Rows] = {}
-    if run.html is not None:
+    if run.outputs.html is not None:
         pictures = pictures_of(findings, read_view(spark, request.options, "batches", BATCH_COLUMNS))
-    if run.parquet is not None:
-        told.write.parquet(run.parquet)
-    return Summary(log, request.checks, totals, groups, events, pictures)
+    if run.outputs.parquet is not None:
+        told.write.parquet(run.outputs.parquet)
+    words = range_words(parse_options(run.request.options))
+    offsets = AuditedOffsets(words, by_topic(audited.starts), by_topic(audited.ends))
+    return Summary(log, request.checks, totals, groups, events, pictures, offsets, (*run.notes, *audited.notes()))
 
 
 def _observations() -> tuple[Column, ...]:
@@ -120,37 +118,8 @@ def _observations() -> tuple[Column, ...]:
 def _counts(spark: SparkSession, request: AuditRequest, log: str) -> DataFrame:
     """Return the counted events as a small frame. Raises BadOption if no record has the event id."""
     rows = count_request_events(spark, request).collect()
-    if rows and not any(row["with_id"] for row in rows):
+    is_cut = request.audited is not None and request.audited.is_cut
+    # A part of the log can have no event by chance.
+    if rows and not is_cut and not any(row["with_id"] for row in rows):
         raise BadOption(f"event-id: no record of {log} has {request.event_id}")
     return spark.createDataFrame(rows, COUNTS_SCHEMA)
-
-
-def _check_outputs(run: AuditRun) -> None:
-    """Raise BadOption before the audit if an output could not be written after it."""
-    if run.parquet is not None and "://" not in run.parquet and os.path.exists(run.parquet):
-        raise BadOption(f"parquet: {run.parquet} exists already")
-    for name, file in (("json", run.json), ("html", run.html)):
-        if file is None or (name == "json" and file == "-"):
-            continue
-        folder = Path(file).absolute().parent
-        if not folder.is_dir() or not os.access(folder, os.W_OK) or Path(file).is_dir():
-            raise BadOption(f"{name}: {file} cannot be written")
-
-
-def _write_verdict(summary: Summary, run: AuditRun) -> None:
-    content = json.dumps(summary.as_json(), indent=2)
-    if run.html is not None:
-        _write("html", run.html, report_page(json.loads(content)))
-    if run.json == "-":
-        print(content)
-        return
-    if run.json is not None:
-        _write("json", run.json, content + "\n")
-    print(verdict_text(summary))
-
-
-def _write(name: str, file: str, content: str) -> None:
-    try:
-        Path(file).write_text(content, encoding="utf-8")
-    except OSError as error:
-        raise BadOption(f"{name}: {find_path_problem(file, error) or f'{file}: {error.strerror}'}") from error

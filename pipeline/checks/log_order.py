@@ -55,6 +55,16 @@ def in_log_order(batches: DataFrame) -> DataFrame:
     )
 
 
+def with_range_start(rows: DataFrame, ranges: DataFrame) -> DataFrame:
+    """Add range_start, the first audited offset of a partition that has earlier ones. rows: from in_log_order.
+
+    ranges: of RANGE_SCHEMA. The earlier offsets count as there, so offsets missing at the start of the range are found.
+    """
+    starts = f.broadcast(ranges.select("topic", "partition", "range_start"))
+    joined = rows.join(starts, ["topic", "partition"], "left")
+    return joined.withColumn("offset_before", f.coalesce("offset_before", f.col("range_start") - 1))
+
+
 def with_missing_offsets(rows: DataFrame) -> DataFrame:
     """Add the offsets missing between the batches. rows: from in_log_order.
 

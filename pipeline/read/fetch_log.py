@@ -34,6 +34,12 @@ class FetchLog:
         """Return the log start offsets."""
         return self._chosen(self._leaders(), OffsetChoice(EARLIEST, {}))
 
+    def whole_range(self) -> tuple[Offsets, Offsets]:
+        """Return the log start offsets and the end offsets."""
+        leaders = self._leaders()
+        whole = (OffsetChoice(EARLIEST, {}), OffsetChoice(LATEST, {}))
+        return self._chosen(leaders, whole[0]), self._chosen(leaders, whole[1])
+
     def chosen_range(self) -> tuple[Offsets, Offsets]:
         """Return the starts and the ends of a batch query."""
         leaders = self._leaders()

@@ -67,15 +67,16 @@ class FileLog:
         """Return the end of each partition's last whole batch, or with read_committed its earliest open transaction."""
         return {name: self._end(name, segments) for name, segments in self.segments().items()}
 
+    def whole_range(self) -> tuple[dict[PartitionName, int], dict[PartitionName, int]]:
+        """Return the base offsets of the first segments, and the ends of the whole batches."""
+        found = self.segments()
+        starts = {name: segments[0].base_offset for name, segments in found.items()}
+        return starts, {name: self._end_offset(segments) for name, segments in found.items()}
+
     def chosen_range(self) -> tuple[dict[PartitionName, int], dict[PartitionName, int]]:
-        """Return the starts and the ends of a batch query; by default of the first segment and of the whole batches."""
-        starts: dict[PartitionName, int] = {}
-        ends: dict[PartitionName, int] = {}
-        for name, segments in self.segments().items():
-            wanted = self._offsets(name, segments)
-            starts[name] = max(wanted.start, segments[0].base_offset)
-            ends[name] = min(wanted.end, self._end_offset(segments))
-        return starts, ends
+        """Return the starts and the ends of a batch query, OFFSET_MAX for the end of the files."""
+        wanted = [self._offsets(name, segments) for name, segments in self.segments().items()]
+        return {one.name: one.start for one in wanted}, {one.name: one.end for one in wanted}
 
     def open_transaction_offsets(self) -> dict[PartitionName, int]:
         """Return the first offset of each partition's earliest open transaction; none with read_uncommitted."""

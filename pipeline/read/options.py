@@ -194,7 +194,7 @@ def _choice(side: str, options: Mapping[str, str]) -> OffsetChoice:
     text = options.get(f"{side}timestamp")
     offsets = options.get(f"{side}offsets")
     if text is None:
-        return OffsetChoice(default, {}) if offsets is None else _offsets(f"{side}Offsets", offsets)
+        return OffsetChoice(default, {}) if offsets is None else parse_offsets(f"{side}Offsets", offsets)
     if offsets is not None:
         raise BadOption(f"set only one of the options {side}Offsets and {side}Timestamp, not both")
     if not text.isdecimal() or int(text) > OFFSET_MAX:
@@ -205,7 +205,8 @@ def _choice(side: str, options: Mapping[str, str]) -> OffsetChoice:
     return OffsetChoice(default, {}, int(text), is_record_needed=side == "starting" and strategy == "error")
 
 
-def _offsets(name: str, text: str) -> OffsetChoice:
+def parse_offsets(name: str, text: str) -> OffsetChoice:
+    """Return the choice of earliest, latest, or JSON by topic and partition. name: of the option. Raises BadOption."""
     default = EARLIEST if name == "startingOffsets" else LATEST
     if text.lower() in ("earliest", "latest"):
         return OffsetChoice(EARLIEST if text.lower() == "earliest" else LATEST, {})

@@ -64,10 +64,23 @@ class FindingGroup:
 
 
 @dataclass(frozen=True, slots=True)
+class AuditedOffsets:
+    """The audited offsets by topic and partition, from starts up to, not including, ends.
+
+    words: the wanted range; None for the whole log.
+    """
+
+    words: str | None = None
+    starts: Mapping[str, Mapping[str, int]] = field(default_factory=dict[str, Mapping[str, int]])
+    ends: Mapping[str, Mapping[str, int]] = field(default_factory=dict[str, Mapping[str, int]])
+
+
+@dataclass(frozen=True, slots=True)
 class Summary:
     """The result of an audit.
 
     checks: the performed ones. events: empty without an event id. pictures: rows of report_pictures.py for --html.
+    notes: lines about the audit itself, such as offsets that were deleted before it.
     """
 
     log: str
@@ -76,6 +89,8 @@ class Summary:
     groups: tuple[FindingGroup, ...]
     events: tuple[EventTotals, ...] = ()
     pictures: Mapping[str, list[dict[str, object]]] = field(default_factory=dict[str, list[dict[str, object]]])
+    range: AuditedOffsets = field(default_factory=AuditedOffsets)
+    notes: tuple[str, ...] = ()
 
     @property
     def is_clean(self) -> bool:

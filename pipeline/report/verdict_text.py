@@ -4,7 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from .summary import EventTotals, Example, FindingGroup, Summary
+from .summary import AuditedOffsets, EventTotals, Example, FindingGroup, Summary
+
+# Few enough to read; the JSON has all of them.
+PLACES_MAX = 5
+NOTES_MAX = 10
 
 _HEADINGS = ("check", "found", "cause", "findings", "records")
 
@@ -13,12 +17,31 @@ def verdict_text(summary: Summary) -> str:
     """Return the text of a verdict."""
     faults = [group for group in summary.groups if group.is_fault]
     harmless = [group for group in summary.groups if not group.is_fault]
-    lines = [f"Audit of {summary.log}: {', '.join(summary.checks)}", *_totals(summary)]
+    lines = [f"Audit of {summary.log}: {', '.join(summary.checks)}", *_range(summary.range), *_notes(summary)]
+    lines += _totals(summary)
     if faults:
         lines += ["", *_table(faults), *_examples(faults)]
     if harmless:
         lines += ["", "Findings that are not faults:", *_table(harmless), *_examples(harmless)]
     return "\n".join([*lines, "", _last_line(summary, faults)])
+
+
+def _range(offsets: AuditedOffsets) -> list[str]:
+    if offsets.words is None:
+        return []
+    places: list[str] = []
+    for topic, ends in offsets.ends.items():
+        for partition, end in ends.items():
+            start = offsets.starts[topic][partition]
+            words = f"offsets {start} to {end - 1}" if end > start else "nothing"
+            places.append(f"{words} of {topic}-{partition}")
+    more = [f"{_number(len(places) - PLACES_MAX)} more"] if len(places) > PLACES_MAX else []
+    return [f"  {offsets.words}: {', '.join([*places[:PLACES_MAX], *more])}"]
+
+
+def _notes(summary: Summary) -> list[str]:
+    more = [f"{_number(len(summary.notes) - NOTES_MAX)} more notes"] if len(summary.notes) > NOTES_MAX else []
+    return [f"  note: {note}" for note in (*summary.notes[:NOTES_MAX], *more)]
 
 
 def _totals(summary: Summary) -> list[str]:
