@@ -16,7 +16,7 @@ from .log_starts import log_starts_of_files
 from .options import EARLIEST, LATEST, LogOptions, OffsetChoice, check_record_found
 from .segment_files import PartitionSegments, Segment, find_segments
 from .segment_search import find_offset_at, position_at, position_behind
-from .segment_walk import indexed_position, read_index, walk_headers
+from .segment_walk import has_right_crc, indexed_position, read_index, walk_headers
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -196,11 +196,14 @@ class FileLog:
         return self._seen[name]
 
     def _end_offset(self, segments: list[Segment]) -> int:
-        """Return the offset behind the last whole batch."""
+        """Return the offset behind the last whole batch, without one whose header can be damaged."""
         segment = segments[-1]
         end = segment.base_offset
         with open(segment.path, "rb") as file:
             start = indexed_position(file, segment, read_index(segment), segment.size) or 0
             for batch in walk_headers(file, segment, start):
-                end = batch.header.last_offset + 1
+                header = batch.header
+                is_next = header.base_offset == end and header.records_count == header.last_offset_delta + 1
+                if is_next or has_right_crc(file, batch):
+                    end = header.last_offset + 1
         return end

@@ -11,13 +11,12 @@ from typing import BinaryIO
 import numpy as np
 
 from ...protocol.batches.compression import BrokenPayload
-from ...protocol.batches.record_batch import is_crc_right
 from ...protocol.batches.record_validation import InvalidRecords
 from ...protocol.batches.records import iterate_fields, records_data
 from ...storage.log_files import LOG_SUFFIX, TIME_INDEX_SUFFIX
 from ..decode.varints import Longs
 from .segment_files import Segment
-from .segment_walk import PlacedBatch, position_of_offset, read_index, walk_headers
+from .segment_walk import PlacedBatch, has_right_crc, position_of_offset, read_index, walk_headers
 
 _TIME_INDEX_ENTRY = np.dtype([("timestamp", ">i8"), ("offset", ">i4")])
 
@@ -64,7 +63,7 @@ def position_at(segment: Segment, offset: int) -> int:
                 first = None
                 continue
             first = batch.position if first is None else first
-            if _is_right(file, batch):
+            if has_right_crc(file, batch):
                 break
     return segment.size if first is None else first
 
@@ -77,7 +76,7 @@ def position_behind(segment: Segment, offset: int) -> int:
     with open(segment.path, "rb") as file:
         start = position_of_offset(file, segment, read_index(segment), offset)
         for batch in walk_headers(file, segment, start):
-            if batch.header.base_offset >= offset and _is_right(file, batch):
+            if batch.header.base_offset >= offset and has_right_crc(file, batch):
                 return batch.position
     return segment.size
 
@@ -106,11 +105,6 @@ def _first_offset(file: BinaryIO, batch: PlacedBatch, timestamp: int, log_start:
     except (BrokenPayload, InvalidRecords, IndexError, ValueError):
         return max(header.base_offset, log_start)
     return None
-
-
-def _is_right(file: BinaryIO, batch: PlacedBatch) -> bool:
-    file.seek(batch.position)
-    return is_crc_right(memoryview(file.read(batch.header.size)), batch.header.crc)
 
 
 def _read_time_index(segment: Segment) -> Longs:

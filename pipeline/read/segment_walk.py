@@ -9,7 +9,7 @@ from typing import BinaryIO, NamedTuple
 
 import numpy as np
 
-from ...protocol.batches.record_batch import HEADER_SIZE, BatchHeader, is_whole, parse_header
+from ...protocol.batches.record_batch import HEADER_SIZE, BatchHeader, is_crc_right, is_whole, parse_header
 from ...storage.log_files import INDEX_SUFFIX, LOG_SUFFIX
 from ..decode.batch_search import find_next_batch
 from ..decode.varints import Longs
@@ -39,6 +39,12 @@ def walk_headers(file: BinaryIO, segment: Segment, position: int) -> Iterator[Pl
             continue
         yield PlacedBatch(position, header)
         position += header.size
+
+
+def has_right_crc(file: BinaryIO, batch: PlacedBatch) -> bool:
+    """Whether the CRC of a batch is right. Reads the batch."""
+    content = os.pread(file.fileno(), batch.header.size, batch.position)
+    return is_crc_right(memoryview(content), batch.header.crc)
 
 
 def _search(file: BinaryIO, segment: Segment, position: int) -> int | None:

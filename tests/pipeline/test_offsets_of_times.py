@@ -162,6 +162,17 @@ def test_a_damaged_batch_belongs_to_the_range_of_its_position(tmp_path: Path) ->
         rows = read(path=tmp_path, view="batches", **offsets)
         return [(row["base_offset"], row["damage"] is None) for row in rows]
 
-    wrong = int.from_bytes(bytes(damaged[:8]))
+    wrong = int.from_bytes(damaged[:8])
     assert view(0, 4) == [(0, True), (wrong, False)]
     assert view(6, 8) == [(6, True), (8, False)]
+
+
+def test_a_damaged_header_does_not_move_the_end(tmp_path: Path) -> None:
+    stored = [build_batch([Record(b"v")] * 2, BatchOptions(base_offset=offset)) for offset in range(0, 6, 2)]
+    damaged = bytearray(stored[2])
+    damaged[3] = damaged[-1] = 0x55
+    write_segment(tmp_path / "t-0", [*stored[:2], bytes(damaged)])
+
+    _, ends = open_log(options_of(path=tmp_path)).whole_range()
+
+    assert ends == {("t", 0): 4}
