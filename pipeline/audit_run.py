@@ -27,17 +27,29 @@ from .checks.audit_job import (
     read_view,
     shuffle_tasks,
 )
-from .checks.audited_range import by_topic, range_words
+from .checks.audited_range import AuditedRange, by_topic, range_words
+from .checks.baseline import Baseline, count_gone, with_known
 from .checks.event_audit import COUNTS_SCHEMA
+from .checks.finding_kinds import FAULTS
 from .cluster.progress import Progress
 from .cluster.running_stages import running_stages
 from .cluster.spark_log import logged_session
 from .cluster.spark_session import start_session
+from .read.broker_connection import BrokerError
+from .read.log_identity import identity_of
 from .read.options import parse_options
 from .report.audit_outputs import AuditOutputs
-from .report.audit_summary import TOTALS_COLUMNS, event_totals, finding_groups, topic_totals, with_hints
+from .report.audit_summary import (
+    TOTALS_COLUMNS,
+    event_totals,
+    finding_groups,
+    identities,
+    kinds_by_topic,
+    topic_totals,
+    with_hints,
+)
 from .report.report_pictures import BATCH_COLUMNS, Rows, pictures_of
-from .report.summary import AuditedOffsets, Summary
+from .report.summary import AuditedOffsets, Comparison, EventTotals, Summary, TopicTotals
 
 EXIT_CLEAN = 0
 EXIT_FINDINGS = 1
@@ -51,13 +63,30 @@ _SHUFFLE_TASKS_KEY = "spark.sql.shuffle.partitions"
 
 @dataclass(frozen=True, slots=True)
 class AuditRun:
-    """The parsed arguments of the command. settings: Spark configuration keys. notes: lines for the verdict."""
+    """The parsed arguments of the command.
+
+    settings: Spark configuration keys. fail_on: the kinds of --fail-on. notes: lines for the verdict.
+    """
 
     request: AuditRequest
     master: str | None = None
     settings: Mapping[str, str] = field(default_factory=dict[str, str])
     outputs: AuditOutputs = field(default_factory=AuditOutputs)
+    fail_on: tuple[str, ...] | None = None
+    baseline: Baseline | None = None
     notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class _Audited:
+    """The findings of a run. judged: with is_known if there is a baseline. counts: of the events."""
+
+    request: AuditRequest
+    range: AuditedRange
+    totals: tuple[TopicTotals, ...]
+    events: tuple[EventTotals, ...]
+    judged: DataFrame
+    comparison: Comparison | None
 
 
 def run_audit(run: AuditRun, stderr: TextIO) -> int:
@@ -67,18 +96,30 @@ def run_audit(run: AuditRun, stderr: TextIO) -> int:
     """
     run.outputs.check()
     log_to_read = check_request(run.request)
+    topics = _log_topics(run)
     with logged_session("audit", partial(start_session, run.master, settings=run.settings)) as spark:
         if _SHUFFLE_TASKS_KEY not in run.settings:
             tasks = shuffle_tasks(log_to_read.size, spark.sparkContext.defaultParallelism)
             spark.conf.set(_SHUFFLE_TASKS_KEY, str(tasks))
         with Progress(running_stages(spark), stderr):
-            summary = _summary(spark, log_to_read.request, run)
-    run.outputs.write(summary)
-    return EXIT_CLEAN if summary.is_clean else EXIT_FINDINGS
+            audited = _audited(spark, log_to_read.request, run)
+            summary = _summary(audited, run, topics)
+            kinds = () if run.outputs.junit is None else kinds_by_topic(audited.judged)
+    run.outputs.write(summary, kinds)
+    return EXIT_FINDINGS if summary.is_failed else EXIT_CLEAN
 
 
-def _summary(spark: SparkSession, request: AuditRequest, run: AuditRun) -> Summary:
-    log = request.options.get("path") or request.options["bootstrap"]
+def _log_topics(run: AuditRun) -> frozenset[str]:
+    """Return the ids of the log's topics if the verdict needs them. Raises BadOption."""
+    if run.baseline is None and run.outputs.json is None:
+        return frozenset()
+    try:
+        return identity_of(parse_options(run.request.options)).topics
+    except BrokerError as error:
+        raise BadOption(str(error)) from error
+
+
+def _audited(spark: SparkSession, request: AuditRequest, run: AuditRun) -> _Audited:
     audited = request.audited
     assert audited is not None, "check_request returns the range"
     counted = read_view(spark, request.options, "batches", (*TOTALS_COLUMNS, *OBSERVED_COLUMNS))
@@ -91,20 +132,54 @@ def _summary(spark: SparkSession, request: AuditRequest, run: AuditRun) -> Summa
         is_end_cut = bool(audited.cut_ends)
         as_of_ms = default_as_of(request.options, lambda: seen[_NEWEST], is_end_cut=is_end_cut)
         request = replace(request, as_of_ms=as_of_ms)
-    counts = None if request.event_id is None else _counts(spark, request, log)
+    counts = None if request.event_id is None else _counts(spark, request)
     # The findings are read several times, and there may be many.
     findings: DataFrame = audit(spark, request, counts).persist(StorageLevel.DISK_ONLY)
     events = () if counts is None else event_totals(counts, findings)
     told = with_hints(findings, events)
-    groups = finding_groups(told)
-    pictures: dict[str, Rows] = {}
-    if run.outputs.html is not None:
-        pictures = pictures_of(findings, read_view(spark, request.options, "batches", BATCH_COLUMNS))
     if run.outputs.parquet is not None:
         told.write.parquet(run.outputs.parquet)
+    if run.baseline is None:
+        return _Audited(request, audited, totals, events, told, None)
+    known = run.baseline.frame(spark)
+    gone = count_gone(told, known, audited, frozenset(request.check_names))
+    judged = with_known(told, known).persist(StorageLevel.DISK_ONLY)
+    return _Audited(request, audited, totals, events, judged, Comparison(run.baseline.place, gone))
+
+
+def _summary(audited: _Audited, run: AuditRun, log_topics: frozenset[str]) -> Summary:
+    request, judged = audited.request, audited.judged
+    groups = finding_groups(judged)
+    pictures: dict[str, Rows] = {}
+    if run.outputs.html is not None:
+        batches = read_view(judged.sparkSession, request.options, "batches", BATCH_COLUMNS)
+        pictures = pictures_of(judged, batches)
+    listed = FAULTS | frozenset(run.fail_on or ())
+    found = [] if run.outputs.json is None else identities(judged, listed)
     words = range_words(parse_options(run.request.options))
-    offsets = AuditedOffsets(words, by_topic(audited.starts), by_topic(audited.ends))
-    return Summary(log, request.checks, totals, groups, events, pictures, offsets, (*run.notes, *audited.notes()))
+    baseline_notes = () if run.baseline is None else run.baseline.notes(log_topics)
+    return Summary(
+        log=_place(request),
+        checks=request.checks,
+        topics=audited.totals,
+        groups=groups,
+        events=audited.events,
+        pictures=pictures,
+        range=AuditedOffsets(words, by_topic(audited.range.starts), by_topic(audited.range.ends)),
+        notes=(*run.notes, *baseline_notes, *audited.range.notes()),
+        fail_on=run.fail_on,
+        baseline=audited.comparison,
+        findings=found,
+        findings_left_off=max(sum(group.findings for group in groups if group.kind in listed) - len(found), 0)
+        if run.outputs.json is not None
+        else 0,
+        log_topics=tuple(sorted(log_topics)),
+        check_names=request.check_names,
+    )
+
+
+def _place(request: AuditRequest) -> str:
+    return request.options.get("path") or request.options["bootstrap"]
 
 
 def _observations() -> tuple[Column, ...]:
@@ -115,11 +190,11 @@ def _observations() -> tuple[Column, ...]:
     )
 
 
-def _counts(spark: SparkSession, request: AuditRequest, log: str) -> DataFrame:
+def _counts(spark: SparkSession, request: AuditRequest) -> DataFrame:
     """Return the counted events as a small frame. Raises BadOption if no record has the event id."""
     rows = count_request_events(spark, request).collect()
     is_cut = request.audited is not None and request.audited.is_cut
     # A part of the log can have no event by chance.
     if rows and not is_cut and not any(row["with_id"] for row in rows):
-        raise BadOption(f"event-id: no record of {log} has {request.event_id}")
+        raise BadOption(f"event-id: no record of {_place(request)} has {request.event_id}")
     return spark.createDataFrame(rows, COUNTS_SCHEMA)

@@ -30,6 +30,7 @@ from dataclasses import dataclass, replace
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as f
 
+from ...storage.log_files import PartitionName
 from ..bad_option import BadOption
 from ..cluster.spark_session import has_data_sources
 from ..decode.views import ViewName, columns_of
@@ -40,8 +41,10 @@ from ..read.log_splits import open_log
 from ..read.options import SPLIT_BYTES_DEFAULT, SPLIT_RECORDS_DEFAULT, parse_options
 from .audited_range import AuditedRange, find_range
 from .audited_topics import AuditedTopics
+from .earlier_transactions import OPEN_KINDS, earlier_transactions
 from .event_audit import audit_events, count_events, events_of
 from .event_id import check_event_id, content_read_for, event_id_column, is_empty_id
+from .finding_kinds import Check
 from .findings import all_findings
 from .journal_ledger import audit_journal, read_journal
 from .ledger_audit import audit_ledger, with_audited
@@ -103,6 +106,16 @@ class AuditRequest:
         if self.journal is not None:
             checks.append(f"responses by {self.journal}")
         return tuple(checks)
+
+    @property
+    def check_names(self) -> tuple[Check, ...]:
+        """The names of the checks of the request, as in the findings."""
+        names: list[Check] = ["sequence", "log"]
+        if self.event_id is not None:
+            names.append("event")
+        if self.sent is not None or self.journal is not None:
+            names.append("ledger")
+        return tuple(names)
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,20 +212,28 @@ def audit(spark: SparkSession, request: AuditRequest, counts: DataFrame | None =
     batches = read_view(spark, request.options, "batches", BATCH_COLUMNS_READ)
     records = read_records(spark, request.options, request.event_id)
     audited = _range_of(request)
-    ranges = audited.frame(spark) if audited.is_cut else None
+    known = read_bounds(request.options) if audited.is_cut or request.sent or request.journal else []
+    cleaned = {PartitionName(one.topic, one.partition): one.cleaned_before for one in known}
+    ranges = audited.frame(spark, cleaned) if audited.is_cut else None
     as_of_ms = request.as_of_ms
     if as_of_ms is None:
         is_cut = bool(audited.cut_ends)
         as_of_ms = default_as_of(request.options, lambda: newest_timestamp(batches), is_end_cut=is_cut)
-    timeouts = read_timeouts(spark, request.options) if request.has_transactions else None
-    found = audit_sequences(batches, f.timestamp_millis(f.lit(as_of_ms)), timeouts, ranges)
+    earlier = earlier_transactions(request.options, audited)
+    has_timeouts = request.has_transactions or earlier is not None
+    timeouts = read_timeouts(spark, request.options) if has_timeouts else None
+    as_of = f.timestamp_millis(f.lit(as_of_ms))
+    found = audit_sequences(batches, as_of, timeouts, ranges)
+    if earlier is not None:
+        first_batches = read_view(spark, earlier, "batches", BATCH_COLUMNS_READ)
+        still_open = audit_sequences(first_batches, as_of, timeouts).where(f.col("kind").isin(*OPEN_KINDS))
+        found = all_findings(found, still_open)
     with_aborted = batches if request.has_aborts else None
     event_id = request.event_id_column
     if event_id is not None:
         found = all_findings(found, audit_events(records, event_id, with_aborted, counts))
     if request.sent is None and request.journal is None:
         return found
-    known = read_bounds(request.options)
     bounds = bounds_frame(spark, known)
     topics = AuditedTopics(parse_options(request.options), frozenset(one.topic for one in known))
     if request.sent is not None and event_id is not None:

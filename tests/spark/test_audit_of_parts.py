@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -13,7 +14,10 @@ from .test_audit_command import audit, producer_at, send
 pytestmark = [pytest.mark.spark, pytest.mark.timeout(900)]
 
 
-def next_audit(broker: Broker, folder: Path, *arguments: str) -> tuple[Ended, dict[str, object]]:
+Verdict = dict[str, Any]
+
+
+def next_audit(broker: Broker, folder: Path, *arguments: str) -> tuple[Ended, Verdict]:
     """Audit from the end of the last audit on, and return the verdict."""
     offsets, verdict = folder / "offsets.json", folder / "verdict.json"
     log = ("--bootstrap", broker.bootstrap_servers, "--topics", "orders", "--event-id", "key")
