@@ -68,12 +68,10 @@ def _events(totals: EventTotals) -> str:
 
 def _last_line(summary: Summary, faults: Sequence[FindingGroup]) -> str:
     gone = "" if summary.baseline is None else f"; {_number(summary.baseline.gone)} of the baseline are gone"
-    if not summary.topics:
-        return f"Verdict: clean, but there are no records{gone}"
     failing = [group for group in summary.groups if summary.fails(group)]
     told = faults if summary.fail_on is None else [group for group in summary.groups if group in (*faults, *failing)]
     if not told:
-        return f"Verdict: clean{gone}"
+        return f"Verdict: clean{'' if summary.topics else ', but there are no records'}{gone}"
     words = f"Verdict: {_many(sum(group.findings for group in told), 'finding')}"
     if summary.baseline is not None:
         words += (

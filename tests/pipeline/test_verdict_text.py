@@ -72,6 +72,14 @@ def test_an_empty_log_is_reported_as_such() -> None:
     assert lines[1:] == ["  no records", "", "Verdict: clean, but there are no records"]
 
 
+def test_an_empty_log_can_have_findings() -> None:
+    lost = group("lost", None, 1, (example(9, "acknowledged"),), is_fault=True)
+
+    lines = verdict_text(Summary("a:9092", ("sequences",), (), (lost,))).splitlines()
+
+    assert lines[-1] == "Verdict: 1 finding: 1 lost"
+
+
 def test_event_ids_and_damage_are_told_with_the_totals_of_their_topic() -> None:
     damaged = TopicTotals("orders", 1, 3, 1200, 9_000, 2, damaged_batches=2)
     other = TopicTotals("other", 1, 1, 1, 70, 0, damaged_batches=1)
