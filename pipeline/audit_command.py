@@ -6,6 +6,8 @@ Spark is imported when the command runs. Invalid input prints one line and exits
 from __future__ import annotations
 
 import sys
+import time
+from typing import TypedDict, Unpack
 
 import click
 
@@ -16,6 +18,33 @@ from .command_config import command_config_option
 from .event_id_options import event_id_options
 from .option_time import milliseconds_of
 from .schemas.schema_options import SchemaOptions
+
+
+class AuditArguments(TypedDict):
+    """The options of the command by their names in Python."""
+
+    path: str | None
+    bootstrap: str | None
+    command_config: str | None
+    topics: str | None
+    event_id: str | None
+    empty_id_is_an_id: bool
+    schemas: SchemaOptions
+    sent: str | None
+    journal: str | None
+    journal_token: str | None
+    as_of: str | None
+    since: str | None
+    until: str | None
+    offsets_out: str | None
+    baseline_place: str | None
+    fail_on: str | None
+    master: str | None
+    assignments: tuple[str, ...]
+    json_file: str | None
+    junit: str | None
+    parquet: str | None
+    html: str | None
 
 
 @click.command()
@@ -45,55 +74,78 @@ from .schemas.schema_options import SchemaOptions
     help="The time of the audit, by which an open transaction has timed out or not."
     "  [default: now, or the newest timestamp of a folder]",
 )
+@click.option(
+    "--since",
+    metavar="TIME|FILE",
+    help="Audit only records from this time on, such as 24h ago, or from the offsets in a file.",
+)
+@click.option("--until", metavar="TIME|FILE", help="Audit only records before this time, or the offsets in a file.")
+@click.option("--offsets-out", metavar="FILE", help="Write the ends of this audit, for --since of the next one.")
+@click.option(
+    "baseline_place",
+    "--baseline",
+    metavar="FILE|FOLDER",
+    help="Fail only on findings that an earlier audit (its --json or --parquet) does not have.",
+)
+@click.option(
+    "--fail-on", metavar="KIND[,KIND]|none", help="Fail only on findings of these kinds.  [default: all faults]"
+)
 @click.option("--master", metavar="URL", help="Spark's master.  [default: local[*]]")
 @click.option("assignments", "-c", "--conf", multiple=True, metavar="KEY=VALUE", help="Set a Spark configuration key.")
 @click.option("json_file", "--json", metavar="FILE", help="Also write the verdict as JSON; - prints it instead.")
+@click.option("--junit", metavar="FILE", help="Also write the verdict as JUnit XML; - prints it instead.")
 @click.option("--parquet", metavar="FOLDER", help="Write all findings to this new folder.")
 @click.option("html", "--html", metavar="FILE", help="Write the verdict as an HTML page with pictures.")
-def audit(
-    path: str | None,
-    bootstrap: str | None,
-    command_config: str | None,
-    topics: str | None,
-    event_id: str | None,
-    empty_id_is_an_id: bool,
-    schemas: SchemaOptions,
-    sent: str | None,
-    journal: str | None,
-    journal_token: str | None,
-    as_of: str | None,
-    master: str | None,
-    assignments: tuple[str, ...],
-    json_file: str | None,
-    parquet: str | None,
-    html: str | None,
-) -> None:
+def audit(**given: Unpack[AuditArguments]) -> None:
     """Find lost, duplicated and reordered records of a log, and their causes.
 
-    Exit code 0 if the log is clean, 1 if there are findings, 2 if the audit failed.
+    Exit code 0 if the log is clean, 1 if there are findings (see --baseline and --fail-on), 2 if the audit failed.
     """
-    places = {"path": path, "bootstrap": bootstrap, "topics": topics}
-    options = {name: place for name, place in places.items() if place is not None}
     try:
-        options |= command_config_option(command_config)
         installed_series()
-        # Spark takes a second to import, and may be missing.
-        from .audit_run import AuditRun, run_audit
-        from .checks.audit_job import AuditRequest
-
-        as_of_ms = None if as_of is None else milliseconds_of(as_of)
-        request = AuditRequest(
-            options,
-            event_id,
-            sent,
-            journal,
-            journal_token,
-            as_of_ms,
-            is_empty_an_id=empty_id_is_an_id,
-            schemas=schemas,
-        )
-        audit_run = AuditRun(request, master, parse_assignments("conf", assignments), json_file, parquet, html)
-        exit_code = run_audit(audit_run, sys.stderr)
+        exit_code = _run(given)
     except BadOption as error:
         raise click.ClickException(str(error)) from error
     sys.exit(exit_code)
+
+
+def _run(given: AuditArguments) -> int:
+    """Run the audit and return its exit code. Raises BadOption."""
+    # Spark takes a second to import, and may be missing.
+    from .audit_run import AuditRun, run_audit
+    from .checks.audit_job import AuditRequest
+    from .checks.baseline import read_baseline
+    from .checks.finding_kinds import parse_fail_on
+    from .checks.range_options import is_first_run, range_options
+    from .report.audit_outputs import AuditOutputs
+
+    now_ms = round(time.time() * 1000)
+    since, until, as_of = given["since"], given["until"], given["as_of"]
+    baseline, fail_on = given["baseline_place"], given["fail_on"]
+    places = {"path": given["path"], "bootstrap": given["bootstrap"], "topics": given["topics"]}
+    options = {name: place for name, place in places.items() if place is not None}
+    options |= command_config_option(given["command_config"])
+    options |= range_options(since, until, now_ms)
+    if given["offsets_out"] is not None and until is None:
+        # Files that grow are read only up to the ends that are written.
+        options["endingOffsets"] = "latest"
+    request = AuditRequest(
+        options,
+        given["event_id"],
+        given["sent"],
+        given["journal"],
+        given["journal_token"],
+        as_of_ms=None if as_of is None else milliseconds_of("as-of", as_of, now_ms),
+        is_empty_an_id=given["empty_id_is_an_id"],
+        schemas=given["schemas"],
+    )
+    audit_run = AuditRun(
+        request,
+        given["master"],
+        parse_assignments("conf", given["assignments"]),
+        AuditOutputs(given["json_file"], given["parquet"], given["html"], given["junit"], given["offsets_out"]),
+        fail_on=None if fail_on is None else tuple(sorted(parse_fail_on(fail_on))),
+        baseline=None if baseline is None else read_baseline(baseline),
+        notes=(f"{since} does not exist: audited from the beginning",) if is_first_run(since, now_ms) else (),
+    )
+    return run_audit(audit_run, sys.stderr)

@@ -5,18 +5,15 @@ Spark's log goes to a temporary file, which is kept if Spark fails. Standard out
 
 from __future__ import annotations
 
-import json
-import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
-from pathlib import Path
 from typing import Any, TextIO
 
 from pyspark import StorageLevel
 from pyspark.sql import Column, DataFrame, Observation, Row, SparkSession
 
-from ..storage.file_systems.path_problems import find_path_problem
+from ..client.errors import BrokerError
 from .bad_option import BadOption
 from .checks.audit_job import (
     HAS_UNREADABLE,
@@ -32,19 +29,28 @@ from .checks.audit_job import (
     read_view,
     shuffle_tasks,
 )
+from .checks.audited_range import AuditedRange, by_topic, range_words
+from .checks.baseline import Baseline, count_gone, with_known
 from .checks.event_audit import COUNTS_SCHEMA
+from .checks.finding_kinds import FAULTS
 from .cluster.progress import Progress
 from .cluster.running_stages import running_stages
 from .cluster.spark_log import logged_session
 from .cluster.spark_session import start_session
-from .cluster.stored_frames import check_new, find_store, write_parquet
-from .read.file_store import LocalFiles
-from .read.stores import store_of
-from .report.audit_summary import TOTALS_COLUMNS, event_totals, finding_groups, topic_totals, with_hints
-from .report.html_report import report_page
+from .read.log_identity import identity_of
+from .read.options import parse_options
+from .report.audit_outputs import AuditOutputs
+from .report.audit_summary import (
+    TOTALS_COLUMNS,
+    event_totals,
+    finding_groups,
+    identities,
+    kinds_by_topic,
+    topic_totals,
+    with_hints,
+)
 from .report.report_pictures import BATCH_COLUMNS, Rows, pictures_of
-from .report.summary import Summary
-from .report.verdict_text import verdict_text
+from .report.summary import AuditedOffsets, Comparison, EventTotals, Summary, TopicTotals
 
 EXIT_CLEAN = 0
 EXIT_FINDINGS = 1
@@ -60,16 +66,28 @@ _SHUFFLE_TASKS_KEY = "spark.sql.shuffle.partitions"
 class AuditRun:
     """The parsed arguments of the command.
 
-    settings: Spark configuration keys. json: a file, or - for standard output. parquet: a new folder for all findings.
-    html: the file of the page.
+    settings: Spark configuration keys. fail_on: the kinds of --fail-on. notes: lines for the verdict.
     """
 
     request: AuditRequest
     master: str | None = None
     settings: Mapping[str, str] = field(default_factory=dict[str, str])
-    json: str | None = None
-    parquet: str | None = None
-    html: str | None = None
+    outputs: AuditOutputs = field(default_factory=AuditOutputs)
+    fail_on: tuple[str, ...] | None = None
+    baseline: Baseline | None = None
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class _Audited:
+    """The findings of a run. judged: with is_known if there is a baseline. counts: of the events."""
+
+    request: AuditRequest
+    range: AuditedRange
+    totals: tuple[TopicTotals, ...]
+    events: tuple[EventTotals, ...]
+    judged: DataFrame
+    comparison: Comparison | None
 
 
 def run_audit(run: AuditRun, stderr: TextIO) -> int:
@@ -77,20 +95,34 @@ def run_audit(run: AuditRun, stderr: TextIO) -> int:
 
     stderr: gets the progress line. Raises BadOption for invalid input and for any failure of Spark.
     """
-    _check_outputs(run)
+    run.outputs.check()
     log_to_read = check_request(run.request)
+    topics = _log_topics(run)
     with logged_session("audit", partial(start_session, run.master, settings=run.settings)) as spark:
         if _SHUFFLE_TASKS_KEY not in run.settings:
             tasks = shuffle_tasks(log_to_read.size, spark.sparkContext.defaultParallelism)
             spark.conf.set(_SHUFFLE_TASKS_KEY, str(tasks))
         with Progress(running_stages(spark), stderr):
-            summary = _summary(spark, log_to_read.request, run)
-    _write_verdict(summary, run)
-    return EXIT_CLEAN if summary.is_clean else EXIT_FINDINGS
+            audited = _audited(spark, log_to_read.request, run)
+            summary = _summary(audited, run, topics)
+            kinds = () if run.outputs.junit is None else kinds_by_topic(audited.judged)
+    run.outputs.write(summary, kinds)
+    return EXIT_FINDINGS if summary.is_failed else EXIT_CLEAN
 
 
-def _summary(spark: SparkSession, request: AuditRequest, run: AuditRun) -> Summary:
-    log = request.options.get("path") or request.options["bootstrap"]
+def _log_topics(run: AuditRun) -> frozenset[str]:
+    """Return the ids of the log's topics if the verdict needs them. Raises BadOption."""
+    if run.baseline is None and run.outputs.json is None:
+        return frozenset()
+    try:
+        return identity_of(parse_options(run.request.options)).topics
+    except BrokerError as error:
+        raise BadOption(str(error)) from error
+
+
+def _audited(spark: SparkSession, request: AuditRequest, run: AuditRun) -> _Audited:
+    audited = request.audited
+    assert audited is not None, "check_request returns the range"
     counted = read_view(spark, request.options, "batches", (*TOTALS_COLUMNS, *OBSERVED_COLUMNS))
     observed = Observation("batches")
     totals = topic_totals(counted.observe(observed, *_observations()))
@@ -98,25 +130,62 @@ def _summary(spark: SparkSession, request: AuditRequest, run: AuditRun) -> Summa
     seen = observed.get if totals else _OF_NO_BATCHES
     request = replace(request, has_aborts=seen[_HAS_ABORTS], has_transactions=seen[_HAS_TRANSACTIONS])
     if request.as_of_ms is None:
-        request = replace(request, as_of_ms=default_as_of(request.options, lambda: seen[_NEWEST]))
+        is_end_cut = bool(audited.cut_ends)
+        as_of_ms = default_as_of(request.options, lambda: seen[_NEWEST], is_end_cut=is_end_cut)
+        request = replace(request, as_of_ms=as_of_ms)
     counts: DataFrame | None = None
     if request.event_id is not None:
         unreadable = Observation("records")
         rows = count_request_events(spark, request, unreadable).collect()
-        _check_event_id(rows, request, log)
+        _check_event_id(rows, request)
         counts = spark.createDataFrame(rows, COUNTS_SCHEMA)
         request = replace(request, has_unreadable=not rows or unreadable.get[HAS_UNREADABLE])
     # The findings are read several times, and there may be many.
     findings: DataFrame = audit(spark, request, counts).persist(StorageLevel.DISK_ONLY)
     events = () if counts is None else event_totals(counts, findings)
     told = with_hints(findings, events)
-    groups = finding_groups(told)
+    run.outputs.write_findings(told)
+    if run.baseline is None:
+        return _Audited(request, audited, totals, events, told, None)
+    known = run.baseline.frame(spark)
+    gone = count_gone(told, known, audited, frozenset(request.check_names))
+    judged = with_known(told, known).persist(StorageLevel.DISK_ONLY)
+    return _Audited(request, audited, totals, events, judged, Comparison(run.baseline.place, gone))
+
+
+def _summary(audited: _Audited, run: AuditRun, log_topics: frozenset[str]) -> Summary:
+    request, judged = audited.request, audited.judged
+    groups = finding_groups(judged)
     pictures: dict[str, Rows] = {}
-    if run.html is not None:
-        pictures = pictures_of(findings, read_view(spark, request.options, "batches", BATCH_COLUMNS))
-    if run.parquet is not None:
-        _write_findings(told, run.parquet)
-    return Summary(log, request.checks, totals, groups, events, pictures)
+    if run.outputs.html is not None:
+        batches = read_view(judged.sparkSession, request.options, "batches", BATCH_COLUMNS)
+        pictures = pictures_of(judged, batches)
+    listed = FAULTS | frozenset(run.fail_on or ())
+    found = [] if run.outputs.json is None else identities(judged, listed)
+    words = range_words(parse_options(run.request.options))
+    baseline_notes = () if run.baseline is None else run.baseline.notes(log_topics)
+    return Summary(
+        log=_place(request),
+        checks=request.checks,
+        topics=audited.totals,
+        groups=groups,
+        events=audited.events,
+        pictures=pictures,
+        range=AuditedOffsets(words, by_topic(audited.range.starts), by_topic(audited.range.ends)),
+        notes=(*run.notes, *baseline_notes, *audited.range.notes()),
+        fail_on=run.fail_on,
+        baseline=audited.comparison,
+        findings=found,
+        findings_left_off=max(sum(group.findings for group in groups if group.kind in listed) - len(found), 0)
+        if run.outputs.json is not None
+        else 0,
+        log_topics=tuple(sorted(log_topics)),
+        check_names=request.check_names,
+    )
+
+
+def _place(request: AuditRequest) -> str:
+    return request.options.get("path") or request.options["bootstrap"]
 
 
 def _observations() -> tuple[Column, ...]:
@@ -127,56 +196,10 @@ def _observations() -> tuple[Column, ...]:
     )
 
 
-def _check_event_id(counts: list[Row], request: AuditRequest, log: str) -> None:
+def _check_event_id(counts: list[Row], request: AuditRequest) -> None:
     """Raise BadOption if the log has records and none of them has the event id."""
-    if counts and not any(row["with_id"] for row in counts):
+    is_cut = request.audited is not None and request.audited.is_cut
+    # A part of the log can have no event by chance.
+    if counts and not is_cut and not any(row["with_id"] for row in counts):
         problem = next((f": {row['problem']}" for row in counts if row["problem"] is not None), "")
-        raise BadOption(f"event-id: no record of {log} has {request.event_id}{problem}")
-
-
-def _write_findings(findings: DataFrame, folder: str) -> None:
-    stored = find_store("parquet", folder)
-    if stored is None:
-        findings.write.parquet(folder)
-    else:
-        write_parquet("parquet", findings, *stored)
-
-
-def _check_outputs(run: AuditRun) -> None:
-    """Raise BadOption before the audit if an output could not be written after it."""
-    if run.parquet is not None:
-        stored = find_store("parquet", run.parquet)
-        if stored is not None:
-            check_new("parquet", *stored, "")
-        elif "://" not in run.parquet and os.path.exists(run.parquet):
-            raise BadOption(f"parquet: {run.parquet} exists already")
-    for name, file in (("json", run.json), ("html", run.html)):
-        if file is None or (name == "json" and file == "-"):
-            continue
-        store, place = store_of(name, file)
-        if not isinstance(store, LocalFiles):
-            continue
-        file = place
-        folder = Path(file).absolute().parent
-        if not folder.is_dir() or not os.access(folder, os.W_OK) or Path(file).is_dir():
-            raise BadOption(f"{name}: {file} cannot be written")
-
-
-def _write_verdict(summary: Summary, run: AuditRun) -> None:
-    content = json.dumps(summary.as_json(), indent=2)
-    if run.html is not None:
-        _write("html", run.html, report_page(json.loads(content)))
-    if run.json == "-":
-        print(content)
-        return
-    if run.json is not None:
-        _write("json", run.json, content + "\n")
-    print(verdict_text(summary))
-
-
-def _write(name: str, file: str, content: str) -> None:
-    store, place = store_of(name, file)
-    try:
-        store.write(place, content.encode())
-    except OSError as error:
-        raise BadOption(f"{name}: {find_path_problem(place, error) or f'{place}: {error.strerror}'}") from error
+        raise BadOption(f"event-id: no record of {_place(request)} has {request.event_id}{problem}")

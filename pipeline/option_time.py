@@ -1,7 +1,8 @@
-"""Parsing of the option --as-of."""
+"""Parsing of times in options: --as-of, --since and --until."""
 
 from __future__ import annotations
 
+import re
 from datetime import UTC, datetime
 
 from .bad_option import BadOption
@@ -9,14 +10,34 @@ from .bad_option import BadOption
 # The end of 9999-12-31, the last day that datetime supports.
 _MILLISECONDS_MAX = 253_402_300_799_999
 
+_DURATION = re.compile(r"([0-9]{1,9})([smhd])")
+_UNIT_MS = {"s": 1000, "m": 60_000, "h": 3_600_000, "d": 86_400_000}
 
-def milliseconds_of(text: str) -> int:
-    """Return milliseconds since 1970, from such a number or an ISO 8601 time (UTC by default). Raises BadOption."""
+
+def milliseconds_of(name: str, text: str, now_ms: int) -> int:
+    """Return the milliseconds since 1970 of a time. Raises BadOption.
+
+    name: of the option, for the message. text: such milliseconds, an ISO 8601 time (UTC by default), or a duration
+    before now_ms such as 24h (s, m, h or d).
+    """
+    found = find_milliseconds(text, now_ms)
+    if found is None:
+        raise BadOption(
+            f"{name}: must be a time such as 2026-01-31T12:00:00Z, milliseconds since 1970, or a duration such as 24h,"
+            f" not {text}"
+        )
+    return found
+
+
+def find_milliseconds(text: str, now_ms: int) -> int | None:
+    """Return what milliseconds_of returns, or None for a text that is not a time."""
     if text.isdecimal() and int(text) <= _MILLISECONDS_MAX:
         return int(text)
+    duration = _DURATION.fullmatch(text)
+    if duration is not None:
+        return max(now_ms - int(duration[1]) * _UNIT_MS[duration[2]], 0)
     try:
         time = datetime.fromisoformat(text)
     except ValueError:
-        message = f"as-of: must be a time such as 2026-01-31T12:00:00Z, or milliseconds since 1970, not {text}"
-        raise BadOption(message) from None
+        return None
     return round((time if time.tzinfo is not None else time.replace(tzinfo=UTC)).timestamp() * 1000)

@@ -22,7 +22,6 @@ What breaks the rules:
 
 from __future__ import annotations
 
-import json
 import time
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, replace
@@ -31,6 +30,7 @@ from pyspark.sql import Column, DataFrame, Observation, SparkSession
 from pyspark.sql import functions as f
 
 from ...client.errors import BrokerError
+from ...storage.log_files import PartitionName
 from ..bad_option import BadOption
 from ..cluster.spark_session import has_data_sources
 from ..decode.views import ViewName, columns_of
@@ -41,15 +41,18 @@ from ..read.log_splits import open_log
 from ..read.options import SPLIT_BYTES_DEFAULT, SPLIT_RECORDS_DEFAULT, parse_options
 from ..read.stores import store_of
 from ..schemas.schema_options import NO_SCHEMAS, SchemaOptions
+from .audited_range import AuditedRange, find_range
 from .audited_topics import AuditedTopics
 from .decoded_fields import with_decoded_fields
+from .earlier_transactions import OPEN_KINDS, earlier_transactions
 from .event_audit import audit_events, count_events, events_of
 from .event_id import contents_read_for, decode_problem, event_id_column, is_empty_id
 from .event_id_parts import parse_event_id
 from .event_id_schemas import check_event_id
+from .finding_kinds import Check
 from .findings import all_findings
 from .journal_ledger import audit_journal, is_address, read_journal
-from .ledger_audit import audit_ledger
+from .ledger_audit import audit_ledger, with_audited
 from .log_bounds import bounds_frame, read_bounds
 from .log_order import BATCH_COLUMNS_READ
 from .sent_ledger import check_sent, read_sent
@@ -80,7 +83,7 @@ class AuditRequest:
     one; default: default_as_of. is_empty_an_id: an event id of no characters is one. has_aborts: False skips the search
     for records of aborted transactions. has_transactions: False skips the search for their timeouts. has_unreadable:
     False skips the search for batches with a right CRC and unreadable records. schemas: of the fields of Avro and
-    Protobuf in event_id.
+    Protobuf in event_id. audited: the range that options select; default: from find_range.
     """
 
     options: Mapping[str, str]
@@ -92,8 +95,9 @@ class AuditRequest:
     is_empty_an_id: bool = False
     has_aborts: bool = True
     has_transactions: bool = True
-    schemas: SchemaOptions = NO_SCHEMAS
     has_unreadable: bool = True
+    schemas: SchemaOptions = NO_SCHEMAS
+    audited: AuditedRange | None = None
 
     @property
     def event_id_column(self) -> Column | None:
@@ -114,32 +118,48 @@ class AuditRequest:
             checks.append(f"responses by {self.journal}")
         return tuple(checks)
 
+    @property
+    def check_names(self) -> tuple[Check, ...]:
+        """The names of the checks of the request, as in the findings."""
+        names: list[Check] = ["sequence", "log"]
+        if self.event_id is not None:
+            names.append("event")
+        if self.sent is not None or self.journal is not None:
+            names.append("ledger")
+        return tuple(names)
+
 
 @dataclass(frozen=True, slots=True)
 class CheckedRequest:
-    """A valid request with a fixed end for each partition, and the approximate size of its log in bytes."""
+    """A valid request with fixed offsets for each partition, and the approximate size of the log in bytes."""
 
     request: AuditRequest
     size: int
 
 
 def check_request(request: AuditRequest) -> CheckedRequest:
-    """Return the request with the ends of its partitions. Does not use Spark. Raises BadOption."""
+    """Return the request with the range of its partitions. Does not use Spark. Raises BadOption."""
     _check_inputs(request)
     options = parse_options(request.options)
     log = open_log(options)
     try:
-        if isinstance(log, FetchLog):
-            return _check_topics(request, log)
-        splits = log.splits()
+        audited = find_range(log, options)
+        if isinstance(log, FetchLog) and not audited.ends:
+            raise BadOption(f"bootstrap: {request.options['bootstrap']} has no topics to read")
+        chosen = audited.reading_options(request.options)
+        splits = open_log(parse_options(chosen)).splits()
     except BrokerError as error:
         raise BadOption(str(error)) from error
     except OSError as error:
         raise BadOption(f"path: {error.filename or options.path} cannot be read: {error.strerror}") from error
-    if not splits:
-        raise BadOption(f"path: {options.path} contains no batches")
     size = sum(split.end - split.start for split in splits)
-    return CheckedRequest(replace(request, options=with_split_size(request.options, "splitBytes", size)), size)
+    if isinstance(log, FetchLog):
+        chosen = with_split_size(chosen, "splitRecords", size)
+        return CheckedRequest(replace(request, options=chosen, audited=audited), size * _RECORD_BYTES_ASSUMED)
+    if not splits and not audited.is_cut:
+        raise BadOption(f"path: {options.path} contains no batches")
+    chosen = with_split_size(chosen, "splitBytes", size)
+    return CheckedRequest(replace(request, options=chosen, audited=audited), size)
 
 
 def _check_inputs(request: AuditRequest) -> None:
@@ -163,21 +183,6 @@ def _check_journal(text: str) -> None:
         raise BadOption(f"journal: {error.filename} cannot be read: {error.strerror}") from error
     if not is_file:
         raise BadOption(f"journal: {text} is neither a file nor the address of an admin API")
-
-
-def _check_topics(request: AuditRequest, log: FetchLog) -> CheckedRequest:
-    ends = log.ends()
-    if not ends:
-        raise BadOption(f"bootstrap: {request.options['bootstrap']} has no topics to read")
-    options = dict(request.options)
-    if "endingoffsets" not in {name.lower() for name in options}:
-        offsets: dict[str, dict[str, int]] = {}
-        for name, end in ends.items():
-            offsets.setdefault(name.topic_name, {})[str(name.partition)] = end
-        options["endingOffsets"] = json.dumps(offsets)
-    records = sum(split.end - split.start for split in log.splits())
-    options = with_split_size(options, "splitRecords", records)
-    return CheckedRequest(replace(request, options=options), records * _RECORD_BYTES_ASSUMED)
 
 
 def with_split_size(options: Mapping[str, str], name: str, size: int) -> dict[str, str]:
@@ -235,20 +240,19 @@ def audit(spark: SparkSession, request: AuditRequest, counts: DataFrame | None =
     """
     batches = read_view(spark, request.options, "batches", BATCH_COLUMNS_READ)
     records = read_records(spark, request.options, request.event_id, request.schemas)
-    as_of_ms = request.as_of_ms
-    if as_of_ms is None:
-        as_of_ms = default_as_of(request.options, lambda: newest_timestamp(batches))
-    timeouts = read_timeouts(spark, request.options) if request.has_transactions else None
     are_records_read = request.event_id is not None or request.journal is not None
     judged = with_unreadable_records(batches, records) if are_records_read and request.has_unreadable else batches
-    found = audit_sequences(judged, f.timestamp_millis(f.lit(as_of_ms)), timeouts)
+    audited = _range_of(request)
+    known = read_bounds(request.options) if audited.is_cut or request.sent or request.journal else []
+    cleaned = {PartitionName(one.topic, one.partition): one.cleaned_before for one in known}
+    ranges = audited.frame(spark, cleaned) if audited.is_cut else None
+    found = _sequence_findings(spark, request, audited, judged, ranges)
     with_aborted = batches if request.has_aborts else None
     event_id = request.event_id_column
     if event_id is not None:
         found = all_findings(found, audit_events(records, event_id, with_aborted, counts))
     if request.sent is None and request.journal is None:
         return found
-    known = read_bounds(request.options)
     bounds = bounds_frame(spark, known)
     topics = AuditedTopics(parse_options(request.options), frozenset(one.topic for one in known))
     if request.sent is not None and request.event_id is not None and event_id is not None:
@@ -261,11 +265,43 @@ def audit(spark: SparkSession, request: AuditRequest, counts: DataFrame | None =
             parts=parts,
             connection=connection_options(request.options),
         )
+        sent = sent if ranges is None else with_audited(sent, ranges)
         found = all_findings(found, audit_ledger(records, sent, event_id, with_aborted, bounds))
     if request.journal is not None:
         journal = read_journal(spark, request.journal, request.journal_token, topics)
+        journal = journal if ranges is None else with_audited(journal, ranges)
         found = all_findings(found, audit_journal(records, journal, with_aborted, bounds))
     return found
+
+
+def _sequence_findings(
+    spark: SparkSession, request: AuditRequest, audited: AuditedRange, batches: DataFrame, ranges: DataFrame | None
+) -> DataFrame:
+    """Return the findings of sequences and transactions. ranges: from audited; None for the whole log."""
+    as_of_ms = request.as_of_ms
+    if as_of_ms is None:
+        is_cut = bool(audited.cut_ends)
+        as_of_ms = default_as_of(request.options, lambda: newest_timestamp(batches), is_end_cut=is_cut)
+    earlier = earlier_transactions(request.options, audited)
+    has_timeouts = request.has_transactions or earlier is not None
+    timeouts = read_timeouts(spark, request.options) if has_timeouts else None
+    as_of = f.timestamp_millis(f.lit(as_of_ms))
+    found = audit_sequences(batches, as_of, timeouts, ranges)
+    if earlier is None:
+        return found
+    first_batches = read_view(spark, earlier, "batches", BATCH_COLUMNS_READ)
+    still_open = audit_sequences(first_batches, as_of, timeouts).where(f.col("kind").isin(*OPEN_KINDS))
+    return all_findings(found, still_open)
+
+
+def _range_of(request: AuditRequest) -> AuditedRange:
+    if request.audited is not None:
+        return request.audited
+    options = parse_options(request.options)
+    try:
+        return find_range(open_log(options), options)
+    except BrokerError as error:
+        raise BadOption(str(error)) from error
 
 
 def count_request_events(spark: SparkSession, request: AuditRequest, observed: Observation) -> DataFrame:
@@ -307,17 +343,21 @@ def has_transactions() -> Column:
     return f.coalesce(f.max(f.col("valid_crc") & f.col("is_transactional")), f.lit(False))
 
 
-def default_as_of(options: Mapping[str, str], newest: Callable[[], int | None]) -> int:
+def default_as_of(options: Mapping[str, str], newest: Callable[[], int | None], *, is_end_cut: bool = False) -> int:
     """Return the default time of the audit in milliseconds: now for a broker, the newest timestamp for files.
 
     The newest timestamp gives a folder the same findings at any later time. A producer can write any timestamp, so the
     last modification of a file is the upper limit; it is the time itself if there is no timestamp.
-    newest: returns the newest timestamp or None; not called for a broker. Raises BadOption.
+    newest: returns the newest timestamp or None; not called for a broker. is_end_cut: the log has later records, which
+    can end a transaction, so the time is the newest timestamp for a broker too. Raises BadOption.
     """
     log = open_log(parse_options(options))
+    latest_ms = round(time.time() * 1000)
     if isinstance(log, FetchLog):
-        return round(time.time() * 1000)
-    changed = (segment.modified_ms for segments in log.segments().values() for segment in segments)
-    changed_ms = round(max(changed, default=time.time() * 1000))
+        if not is_end_cut:
+            return latest_ms
+    else:
+        changed = (segment.modified_ms for segments in log.segments().values() for segment in segments)
+        latest_ms = round(max(changed, default=time.time() * 1000))
     newest_timestamp_ms = newest()
-    return changed_ms if newest_timestamp_ms is None else min(newest_timestamp_ms, changed_ms)
+    return latest_ms if newest_timestamp_ms is None else min(newest_timestamp_ms, latest_ms)

@@ -9,7 +9,8 @@ from functools import reduce
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as f
 
-from .findings import Check, findings_of
+from .finding_kinds import Check
+from .findings import findings_of
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,13 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import reduce
-from typing import Literal
 
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as f
 
-# The subject of a check: a producer's sequences, events by id, a ledger of sent events, the log itself.
-Check = Literal["sequence", "event", "ledger", "log"]
+from .finding_kinds import Check
 
 KINDS: dict[str, str] = {
     "check": "string",
@@ -38,10 +36,6 @@ KINDS: dict[str, str] = {
 }
 FINDING_COLUMNS = tuple(KINDS)
 FINDING_SCHEMA = ", ".join(f"{name} {kind}" for name, kind in KINDS.items())
-
-# Kinds that are not faults: an aborted or an open transaction, offsets removed by compaction, and acknowledged events
-# removed by retention or compaction. A log with only these findings is clean.
-HARMLESS_KINDS = frozenset({"aborted_transaction", "open_transaction", "compacted_offsets", "expired"})
 
 
 def all_findings(first: DataFrame, *others: DataFrame) -> DataFrame:

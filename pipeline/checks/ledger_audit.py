@@ -3,6 +3,7 @@
 - An event on several lines of the ledger was sent several times. One acknowledged line is enough.
 - A record of an aborted transaction is no copy, because consumers of committed records do not see it.
 - An event acknowledged before the log start offset or in the cleaned part of the log is `expired`, not `lost`.
+- An event acknowledged outside of the audited range is neither lost nor reordered, because its first copy is unknown.
 - Only events that ledger_screening.py selects are compared in full. The driver receives only bucket numbers.
 """
 
@@ -30,7 +31,8 @@ def audit_ledger(
 
     records: the records view. sent: columns of SENT_KINDS; only event_id is required. A null error is an
     acknowledgement, with or without an offset. Without a column topic the log must be of one topic. event_id: a column
-    over records; null leaves a record out. batches: the batches view of the same log; without it records of aborted
+    over records; null leaves a record out. A false is_audited (with_audited) means that the line is outside of the
+    audited range. batches: the batches view of the same log; without it records of aborted
     transactions count as stored. bounds: from read_bounds; without it an event that retention or cleaning removed is
     lost.
     """
@@ -40,6 +42,18 @@ def audit_ledger(
         ledger = _with_removal(ledger, bounds, [name for name in place if name != "offset"])
     entries = _entries_of_log(records, event_id, batches).unionByName(ledger, allowMissingColumns=True)
     return _findings(_with_overtakers(_events(_places(entries_in_doubt(entries, place), place))))
+
+
+def with_audited(lines: DataFrame, ranges: DataFrame) -> DataFrame:
+    """Add is_audited to the lines of a ledger: whether the audited range has the offset of the line.
+
+    ranges: of an AuditedRange that is a part of the log. A line without an offset could be anywhere, so it counts as
+    outside.
+    """
+    is_outside = (f.col("offset") < f.col("range_start")) | (f.col("offset") >= f.col("range_end"))
+    is_audited = f.col("offset").isNotNull() & ~f.coalesce(is_outside, f.lit(False))
+    joined = lines.join(f.broadcast(ranges), ["topic", "partition"], "left").withColumn("is_audited", is_audited)
+    return joined.select(*lines.columns, "is_audited")
 
 
 def _entries_of_log(records: DataFrame, event_id: Column, batches: DataFrame | None) -> DataFrame:
@@ -63,13 +77,16 @@ def _entries_of_log(records: DataFrame, event_id: Column, batches: DataFrame | N
 def _entries_of_ledger(sent: DataFrame) -> DataFrame:
     given = {name: f.col(name) if name in sent.columns else f.lit(None) for name in SENT_KINDS}
     columns = [given[name].cast(kind).alias(name) for name, kind in SENT_KINDS.items()]
+    is_acked = given["error"].isNull()
+    is_audited = f.col("is_audited") if "is_audited" in sent.columns else f.lit(True)
     return sent.select(
         *columns,
         f.lit(None).cast("timestamp").alias("timestamp"),
         f.lit(False).alias("is_stored"),
         f.lit(False).alias("is_aborted"),
         f.lit(True).alias("is_sent"),
-        given["error"].isNull().alias("is_acked"),
+        is_acked.alias("is_acked"),
+        (is_acked & ~is_audited).alias("is_acked_elsewhere"),
         f.lit(None).cast("string").alias("removed_by"),
         f.lit(None).cast("bigint").alias("log_start"),
     )
@@ -99,7 +116,10 @@ def _places(entries: DataFrame, place: list[str]) -> DataFrame:
             *(f.min(name).alias(name) for name in _PLACE if name not in place),
             *(f.min(name).alias(name) for name in ("timestamp", "ordinal", "error", "removed_by", "log_start")),
             _key(),
-            *(f.max(name).alias(name) for name in ("is_stored", "is_aborted", "is_sent", "is_acked")),
+            *(
+                f.max(name).alias(name)
+                for name in ("is_stored", "is_aborted", "is_sent", "is_acked", "is_acked_elsewhere")
+            ),
             f.min(f.when(f.col("is_sent"), f.col("topic"))).alias("sent_topic"),
         )
         .withColumn("has_place", has_all(*place))
@@ -110,7 +130,7 @@ def _events(places: DataFrame) -> DataFrame:
     """Return one row for each event."""
     place = f.struct(*_PLACE)
     is_in_log = f.col("is_stored") | f.col("is_aborted")
-    is_acked_at_place = f.col("is_acked") & f.col("has_place")
+    is_acked_at_place = f.col("is_acked") & ~f.col("is_acked_elsewhere") & f.col("has_place")
     is_removed = ~is_in_log & f.col("removed_by").isNotNull()
     is_acked_place = is_acked_at_place & ~is_removed
     return places.groupBy("event_id").agg(
@@ -122,7 +142,7 @@ def _events(places: DataFrame) -> DataFrame:
         f.min(f.when(is_acked_at_place & is_removed, f.struct(*_PLACE, "removed_by", "log_start"))).alias("expired"),
         f.max("is_sent").alias("is_sent"),
         f.min("sent_topic").alias("sent_topic"),
-        f.coalesce(f.max("is_acked"), f.lit(False)).alias("is_acked"),
+        *(f.coalesce(f.max(name), f.lit(False)).alias(name) for name in ("is_acked", "is_acked_elsewhere")),
         *(f.min(name).alias(name) for name in ("ordinal", "error")),
         _key(),
     )
@@ -135,7 +155,7 @@ def _key() -> Column:
 
 def _with_overtakers(events: DataFrame) -> DataFrame:
     """Add the event with the greatest ordinal in front of each event, if that was sent later."""
-    has_order = has_all("key", "ordinal", "first")
+    has_order = has_all("key", "ordinal", "first") & ~f.col("is_acked_elsewhere")
     # Events without an order form one group each, so that no task gets all of them.
     group = f.when(~has_order, f.col("event_id"))
     window = Window.partitionBy("first.topic", "first.partition", "key", group).orderBy("first.offset")
@@ -148,11 +168,12 @@ def _with_overtakers(events: DataFrame) -> DataFrame:
 
 def _findings(events: DataFrame) -> DataFrame:
     is_stored, is_acked = f.col("copies") > 0, f.col("is_acked")
+    is_acked_here = is_acked & ~f.col("is_acked_elsewhere")
     is_expired = f.col("expired").isNotNull() & f.col("acked").isNull()
     of_event = (
         f.when(~f.col("is_sent") & is_stored, "unknown_event")
-        .when(is_acked & ~is_stored & is_expired, "expired")
-        .when(is_acked & ~is_stored, "lost")
+        .when(is_acked_here & ~is_stored & is_expired, "expired")
+        .when(is_acked_here & ~is_stored, "lost")
         .when(f.col("is_sent") & ~is_acked & is_stored, "ambiguous_success")
         .when(is_stored & f.col("misplaced").isNotNull(), "offset_differs")
     )

@@ -17,8 +17,9 @@ from pyspark.sql import functions as f
 # Events are selected by buckets of their hash, which limits the list of buckets that every executor has in memory.
 BUCKETS = 1 << 18
 
-# The kinds of entry: a committed record, an acknowledged line of the ledger, and any other.
-_STORED, _ACKED, _NEITHER = 1, 2, 0
+# The kinds of entry: a committed record, an acknowledged line of the ledger, such a line outside of the audited range,
+# and any other.
+_STORED, _ACKED, _ACKED_ELSEWHERE, _NEITHER = 1, 2, 3, 0
 
 
 def entries_in_doubt(entries: DataFrame, place: Sequence[str]) -> DataFrame:
@@ -60,7 +61,11 @@ def _events(entries: DataFrame, place: Sequence[str]) -> DataFrame:
         hash_of(*place).alias("place"),
         f.when(is_stored, hash_of("topic", "partition")).otherwise(hash_of("key")).alias("series"),
         f.when(is_stored, f.col("offset")).otherwise(f.col("ordinal")).alias("position"),
-        f.when(is_stored, _STORED).when(f.col("is_acked"), _ACKED).otherwise(_NEITHER).alias("kind"),
+        f.when(is_stored, _STORED)
+        .when(f.col("is_acked_elsewhere"), _ACKED_ELSEWHERE)
+        .when(f.col("is_acked"), _ACKED)
+        .otherwise(_NEITHER)
+        .alias("kind"),
     )
     is_stored = f.col("kind") == _STORED
     return (
@@ -71,6 +76,7 @@ def _events(entries: DataFrame, place: Sequence[str]) -> DataFrame:
             f.count("*").alias("entries"),
             f.count_if(is_stored).alias("copies"),
             f.count_if(f.col("kind") == _ACKED).alias("acks"),
+            f.count_if(f.col("kind") == _ACKED_ELSEWHERE).alias("elsewhere"),
             f.min("place").eqNullSafe(f.max("place")).alias("is_there"),
             (f.min(f.when(is_stored, f.col("series"))) != f.max(f.when(is_stored, f.col("series")))).alias(
                 "is_scattered"
@@ -85,8 +91,10 @@ def _events(entries: DataFrame, place: Sequence[str]) -> DataFrame:
 
 def _in_doubt(events: DataFrame) -> DataFrame:
     """Return the hash of each event that is in doubt or reordered, and of the event that overtook it."""
-    is_right = (f.col("entries") == 2) & (f.col("copies") == 1) & (f.col("acks") == 1) & f.col("is_there")
-    has_order = has_all("key_hash", "ordinal", "stored_at")
+    is_right_here = (f.col("acks") == 1) & f.col("is_there")
+    is_right = (f.col("entries") == 2) & (f.col("copies") == 1) & (is_right_here | (f.col("elsewhere") == 1))
+    is_right |= f.col("entries") == f.col("elsewhere")
+    has_order = has_all("key_hash", "ordinal", "stored_at") & (f.col("elsewhere") == 0)
     grouped = events.select(
         *("id_hash", "stored_in", "stored_at", "ordinal", "is_scattered"),
         (~is_right).alias("is_in_doubt"),

@@ -7,27 +7,20 @@ Source: LogManager (log-start-offset-checkpoint, cleaner-offset-checkpoint), Kaf
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
 from ...client.errors import BrokerError
-from ...storage.checkpoints.checkpoint_files import (
-    CLEANER_OFFSET_CHECKPOINT,
-    LOG_START_OFFSET_CHECKPOINT,
-    decode_offsets,
-)
-from ...storage.corrupt_file import CorruptFileError
-from ...storage.log_files import PartitionName
+from ...storage.checkpoints.checkpoint_files import CLEANER_OFFSET_CHECKPOINT
 from ..bad_option import BadOption
 from ..decode.row_source import OFFSET_MAX
 from ..read.broker_configs import topic_configs
 from ..read.fetch_log import FetchLog
 from ..read.file_log import FileLog
 from ..read.log_splits import open_log
+from ..read.log_starts import checkpointed_offsets, log_starts_of_files
 from ..read.options import LogOptions, parse_options
 from ..read.segment_files import PartitionSegments
-from ..read.stores import Store
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -66,33 +59,18 @@ def bounds_frame(spark: SparkSession, bounds: list[LogBounds]) -> DataFrame:
 
 def bounds_of_files(segments: PartitionSegments) -> list[LogBounds]:
     """Return the bounds of partitions from segment files and the checkpoints of their log directories."""
-    folders = {os.path.dirname(segment.folder): segment.store for found in segments.values() for segment in found}
-    starts = _checkpoints(folders, LOG_START_OFFSET_CHECKPOINT)
-    cleaned = _checkpoints(folders, CLEANER_OFFSET_CHECKPOINT)
-    return [
-        LogBounds(*name, max(found[0].base_offset, starts.get(name, 0)), cleaned.get(name, 0))
-        for name, found in segments.items()
-    ]
+    cleaned = checkpointed_offsets(segments, CLEANER_OFFSET_CHECKPOINT)
+    starts = log_starts_of_files(segments)
+    return [LogBounds(*name, start, cleaned.get(name, 0)) for name, start in starts.items()]
 
 
 def bounds_on_broker(log: FetchLog, options: LogOptions) -> list[LogBounds]:
     """Return the bounds of a broker's partitions. It does not report how far a compacted topic has been cleaned."""
-    starts = log.beginnings()
+    starts = log.log_starts()
     compacted = _compacted_topics(options, {name.topic_name for name in starts})
     return [
         LogBounds(*name, start, OFFSET_MAX if name.topic_name in compacted else 0) for name, start in starts.items()
     ]
-
-
-def _checkpoints(folders: Mapping[str, Store], file_name: str) -> dict[PartitionName, int]:
-    """Return the offsets of all checkpoints; a missing or damaged one is skipped. Raises OSError."""
-    offsets: dict[PartitionName, int] = {}
-    for folder, store in folders.items():
-        try:
-            offsets |= decode_offsets(store.read(f"{folder}/{file_name}"))
-        except (FileNotFoundError, PermissionError, CorruptFileError):
-            continue
-    return offsets
 
 
 def _compacted_topics(options: LogOptions, topics: set[str]) -> set[str]:

@@ -55,19 +55,33 @@ def in_log_order(batches: DataFrame) -> DataFrame:
     )
 
 
+def with_range_start(rows: DataFrame, ranges: DataFrame) -> DataFrame:
+    """Add range_start, the first audited offset of a partition that has earlier ones. rows: from in_log_order.
+
+    ranges: of RANGE_SCHEMA. The earlier offsets count as there, so offsets missing at the start of the range are found.
+    cleaned_before: cleaning explains missing offsets in front of it. A part of a log can lack the batches that show it.
+    """
+    starts = f.broadcast(ranges.select("topic", "partition", "range_start", "cleaned_before"))
+    joined = rows.join(starts, ["topic", "partition"], "left")
+    return joined.withColumn("offset_before", f.coalesce("offset_before", f.col("range_start") - 1))
+
+
 def with_missing_offsets(rows: DataFrame) -> DataFrame:
     """Add the offsets missing between the batches. rows: from in_log_order.
 
     hole: the number of offsets missing before this batch. holes: their sum up to this batch.
     unexplained_hole: hole, or 0 behind a damaged batch, which is a finding itself. unexplained_holes: their sum up to
     this batch. partition_unexplained_holes: their sum in the partition.
-    is_compacted: a batch of the partition has fewer records than offsets, which only cleaning causes.
+    is_compacted: a batch of the partition has fewer records than offsets, which only cleaning causes, or with
+    cleaned_before the cleaned part has a hole.
     log_start_offset: of the partition's first batch. newest_timestamp: of the partition.
     """
     so_far = _in_partition().rowsBetween(Window.unboundedPreceding, Window.currentRow)
     # The order is not needed, but with it Spark sorts once for both windows.
     in_all = _in_partition().rowsBetween(Window.unboundedPreceding, Window.unboundedFollowing)
     is_emptied = f.col("is_trusted") & (f.col("records_count") <= f.col("last_offset_delta"))
+    if "cleaned_before" in rows.columns:
+        is_emptied |= (f.col("hole") > 0) & (f.col("offset_before") + 1 < f.col("cleaned_before"))
     return (
         rows.withColumn("hole", f.greatest(_trusted("base_offset") - f.col("offset_before") - 1, f.lit(0)))
         .withColumn("unexplained_hole", f.when(f.col("follows_damage"), 0).otherwise(f.col("hole")).cast("bigint"))

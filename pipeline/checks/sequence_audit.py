@@ -12,7 +12,7 @@ from pyspark.sql import functions as f
 
 from .finding_rule import Rule, apply_rules
 from .findings import in_words
-from .log_order import by_producer, in_log_order, with_missing_offsets
+from .log_order import by_producer, in_log_order, with_missing_offsets, with_range_start
 from .sequence_steps import SEQUENCES, with_sequence_steps
 from .transaction_spans import with_producer_past, with_transactions
 from .transaction_timeouts import TransactionTimeouts
@@ -29,17 +29,26 @@ _OTHER_DAMAGE = "unreadable_records"
 
 
 def audit_sequences(
-    batches: DataFrame, as_of: Column | None = None, timeouts: TransactionTimeouts | None = None
+    batches: DataFrame,
+    as_of: Column | None = None,
+    timeouts: TransactionTimeouts | None = None,
+    ranges: DataFrame | None = None,
 ) -> DataFrame:
     """Return the findings of a frame of the batches view.
 
     as_of: the time by which an open transaction is a hanging one; default: the newest timestamp of the partition, so
-    that the same log always has the same findings. timeouts: from read_timeouts; default: Kafka's.
+    that the same log always has the same findings. timeouts: from read_timeouts; default: Kafka's. ranges: of an
+    AuditedRange; batches in front of a range have no findings.
     """
-    rows = with_missing_offsets(in_log_order(batches))
+    rows = in_log_order(batches)
+    rows = with_missing_offsets(rows if ranges is None else with_range_start(rows, ranges))
     rows = rows.withColumn("as_of", f.col("newest_timestamp") if as_of is None else as_of)
     rows = with_transactions(with_sequence_steps(with_producer_past(by_producer(rows))))
     rows = (timeouts or TransactionTimeouts()).with_limit(rows)
+    if ranges is not None:
+        rows = rows.where(
+            ~f.coalesce(f.col("is_trusted") & (f.col("base_offset") < f.col("range_start")), f.lit(False))
+        )
     of_batch = {name: name for name in ("topic", "partition", "producer_id", "producer_epoch", "base_sequence")}
     place = {"offset": f.col("base_offset"), "timestamp": f.when(f.col("is_trusted"), f.col("base_timestamp"))}
     return apply_rules(rows, [*_log_rules(), *_sequence_rules(), *_transaction_rules()], {**of_batch, **place})

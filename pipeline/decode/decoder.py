@@ -47,7 +47,10 @@ class Decoder:
 
 
 def _wanted_batches(table: BatchTable, source: RowSource, *, are_records_wanted: bool) -> BatchTable:
-    """Return the batches within the offsets of source, and all bytes that are not a batch."""
+    """Return the batches within the offsets of source, and all bytes that are not a batch.
+
+    A piece of a file is cut by position, so a damaged batch in it is wanted whatever offset its header has.
+    """
     if source.is_whole:
         return table
     base_offsets = table.numbers("base_offset")
@@ -55,7 +58,8 @@ def _wanted_batches(table: BatchTable, source: RowSource, *, are_records_wanted:
     if are_records_wanted or source.is_first:
         reached = base_offsets + np.maximum(table.numbers("last_offset_delta"), 0)
     is_wanted = (reached >= source.start_offset) & (base_offsets < source.end_offset)
-    return table.filter(is_wanted | ~table.has_header)
+    is_damaged = ~table.has_header if source.file is None else ~table.has_valid_crc
+    return table.filter(is_wanted | is_damaged)
 
 
 def _are_wanted(rows: RecordRows, source: RowSource) -> Booleans | None:
@@ -68,6 +72,8 @@ def _are_wanted(rows: RecordRows, source: RowSource) -> Booleans | None:
         is_wanted |= rows.is_no_record & ((rows.offsets < source.start_offset) & source.is_first)
         if rows.has_no_header is not None:
             is_wanted |= rows.has_no_header
+        if source.file is not None:
+            is_wanted |= ~rows.table.has_valid_crc[rows.batches][rows.batch_of_row]
     return is_wanted
 
 

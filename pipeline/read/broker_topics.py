@@ -123,7 +123,8 @@ def find_leaders(options: LogOptions, topics: frozenset[str] | None) -> Leaders:
 def list_offsets(options: LogOptions, leaders: Leaders, timestamp: int) -> Offsets:
     """Return the start offsets (timestamp EARLIEST) or end offsets (LATEST) of partitions. Raises BrokerError.
 
-    An end offset is the high watermark, or with read_committed the last stable offset.
+    An end offset is the high watermark, or with read_committed the last stable offset. For any other timestamp the
+    offset is that of the first record at or behind it, -1 without one in front of the end offset.
     """
     offsets: Offsets = {}
     for leader in sorted(set(leaders.values())):

@@ -8,7 +8,7 @@ from functools import partial
 from ...client.client_security import PLAINTEXT
 from .broker_topics import Leaders, Offsets, find_leaders, list_offsets, retry
 from .fetch_splits import FetchSplit
-from .options import EARLIEST, LATEST, LogOptions, OffsetChoice
+from .options import EARLIEST, LATEST, LogOptions, OffsetChoice, check_record_found
 
 
 class FetchLog:
@@ -30,6 +30,21 @@ class FetchLog:
     def ends(self) -> Offsets:
         """Return the end offsets: high watermarks, or with read_committed last stable offsets."""
         return self._chosen(self._leaders(), OffsetChoice(LATEST, {}))
+
+    def log_starts(self) -> Offsets:
+        """Return the log start offsets."""
+        return self._chosen(self._leaders(), OffsetChoice(EARLIEST, {}))
+
+    def whole_range(self) -> tuple[Offsets, Offsets]:
+        """Return the log start offsets and the end offsets."""
+        leaders = self._leaders()
+        whole = (OffsetChoice(EARLIEST, {}), OffsetChoice(LATEST, {}))
+        return self._chosen(leaders, whole[0]), self._chosen(leaders, whole[1])
+
+    def chosen_range(self) -> tuple[Offsets, Offsets]:
+        """Return the starts and the ends of a batch query."""
+        leaders = self._leaders()
+        return self._chosen(leaders, self._options.starting), self._ends(leaders)
 
     def open_transaction_offsets(self) -> Offsets:
         """Return the last stable offsets that are below the high watermark; none with read_uncommitted."""
@@ -60,8 +75,12 @@ class FetchLog:
         return {name: min(end, latest[name]) for name, end in chosen.items()}
 
     def _chosen(self, leaders: Leaders, choice: OffsetChoice) -> Offsets:
-        """Return the offsets of a choice, with EARLIEST and LATEST resolved by the brokers."""
+        """Return the offsets of a choice, with a timestamp, EARLIEST and LATEST resolved by the brokers."""
         chosen = {name: choice.of(*name) for name in leaders}
+        if choice.timestamp is not None:
+            # For a partition without a record at or behind the time the offset is -1, which is LATEST.
+            chosen = retry(partial(list_offsets, self._options, leaders, choice.timestamp))
+            check_record_found(choice, chosen)
         for timestamp in (EARLIEST, LATEST):
             unresolved = {name: leader for name, leader in leaders.items() if chosen[name] == timestamp}
             if unresolved:

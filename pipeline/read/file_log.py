@@ -16,9 +16,11 @@ from ..decode.row_source import OFFSET_MAX, RowSource
 from .committed import FirstBatch, OpenTransactions, aborted_from
 from .file_splits import FileSplit, split_segment
 from .file_store import LOCAL_FILES
-from .options import EARLIEST, LATEST, LogOptions
+from .log_starts import log_starts_of_files
+from .options import EARLIEST, LATEST, LogOptions, OffsetChoice, check_record_found
 from .segment_files import PartitionSegments, Segment, find_segments
-from .segment_walk import PlacedBatch, indexed_position, read_index, walk_headers
+from .segment_search import find_offset_at, position_at, position_behind
+from .segment_walk import PlacedBatch, has_right_crc, indexed_position, read_index, walk_headers
 from .stores import Store
 
 Item = TypeVar("Item")
@@ -54,6 +56,15 @@ class _Range:
     end: int
 
 
+@dataclass(frozen=True, slots=True)
+class Offsets:
+    """The wanted offsets of a partition, from start up to, not including, end."""
+
+    name: PartitionName
+    start: int
+    end: int
+
+
 class FileLog:
     """The segment files that the options select."""
 
@@ -68,7 +79,10 @@ class FileLog:
         """Return the splits of a batch query: all selected bytes, including a batch cut off at the end of a file."""
         found = self.segments()
         ends = self._for_each(self._end_of_files, found)
-        return self._cut([part for name in found for part in self._ranges_of(name, found[name], None, ends[name])])
+        wanted = self._for_each(self._offsets, found)
+        return self._cut(
+            [part for name in found for part in self._ranges_of(wanted[name], found[name], None, ends[name])]
+        )
 
     def beginnings(self) -> Places:
         """Return the start of a stream."""
@@ -78,6 +92,17 @@ class FileLog:
         """Return the end of each partition's last whole batch, or with read_committed its earliest open transaction."""
         return self._for_each(self._end, self.segments())
 
+    def whole_range(self) -> tuple[dict[PartitionName, int], dict[PartitionName, int]]:
+        """Return the base offsets of the first segments, and the ends of the whole batches."""
+        found = self.segments()
+        starts = {name: segments[0].base_offset for name, segments in found.items()}
+        return starts, self._for_each(lambda _, segments: self._end_offset(segments), found)
+
+    def chosen_range(self) -> tuple[dict[PartitionName, int], dict[PartitionName, int]]:
+        """Return the starts and the ends of a batch query, OFFSET_MAX for the end of the files."""
+        wanted = self._for_each(self._offsets, self.segments()).values()
+        return {one.name: one.start for one in wanted}, {one.name: one.end for one in wanted}
+
     def open_transaction_offsets(self) -> dict[PartitionName, int]:
         """Return the first offset of each partition's earliest open transaction; none with read_uncommitted."""
         first = self._for_each(self._first_open, self.segments())
@@ -86,10 +111,17 @@ class FileLog:
     def splits_between(self, starts: Places, ends: Places) -> list[FileSplit]:
         """Return the splits from starts to ends. A partition without a start is read from its beginning."""
         found = self.segments()
-        wanted = [name for name in found if name in ends]
-        return self._cut(
-            [part for name in wanted for part in self._ranges_of(name, found[name], starts.get(name), ends[name])]
-        )
+        ranges: list[_Range] = []
+        for name, segments in found.items():
+            if name not in ends:
+                continue
+            start = starts.get(name)
+            if start is not None:
+                self._check_loss(name, segments, start)
+            # The place of the start is that of EARLIEST and LATEST, but only the segment of an offset.
+            wanted = Offsets(name, max(self._options.starting.of(*name), 0), OFFSET_MAX)
+            ranges += self._ranges_of(wanted, segments, start, ends[name])
+        return self._cut(ranges)
 
     def _for_each(
         self, find: Callable[[PartitionName, list[Segment]], Result], found: PartitionSegments
@@ -113,22 +145,23 @@ class FileLog:
             raise BadOption(f"topics: {options.path} has no topic {missing[0]}")
         return found
 
-    def _ranges_of(self, name: PartitionName, segments: list[Segment], start: Place | None, end: Place) -> list[_Range]:
-        start_offset, end_offset = self._offsets(name, segments)
+    def _ranges_of(self, wanted: Offsets, segments: list[Segment], start: Place | None, end: Place) -> list[_Range]:
         next_offsets = [segment.base_offset for segment in segments[1:]] + [OFFSET_MAX]
-        if start is not None:
-            self._check_loss(name, segments, start)
         ranges: list[_Range] = []
         for segment, next_offset in zip(segments, next_offsets, strict=True):
-            is_wanted = next_offset > start_offset and segment.base_offset < end_offset
+            is_wanted = next_offset > wanted.start and segment.base_offset < wanted.end
             if not is_wanted or segment.base_offset > end.base_offset:
                 continue
             if start is not None and segment.base_offset < start.base_offset:
                 continue
             first = start.position if start is not None and segment.base_offset == start.base_offset else 0
             last = end.position if segment.base_offset == end.base_offset else segment.size
+            if segment.base_offset < wanted.start:
+                first = max(first, position_at(segment, wanted.start))
+            if next_offset > wanted.end:
+                last = min(last, position_behind(segment, wanted.end))
             source = RowSource(
-                *name, segment.path, 0, segment.base_offset, start_offset=start_offset, end_offset=end_offset
+                *wanted.name, segment.path, 0, segment.base_offset, start_offset=wanted.start, end_offset=wanted.end
             )
             ranges.append(_Range(segment, source, first, last))
         return ranges
@@ -157,14 +190,27 @@ class FileLog:
                 "was read to its end; failOnDataLoss=false continues without it"
             )
 
-    def _offsets(self, name: PartitionName, segments: list[Segment]) -> tuple[int, int]:
-        start, end = self._options.starting.of(*name), self._options.ending.of(*name)
+    def _offsets(self, name: PartitionName, segments: list[Segment]) -> Offsets:
+        start = self._chosen(name, segments, self._options.starting)
+        end = self._chosen(name, segments, self._options.ending)
         if start == LATEST:
             start = self._end_offset(segments)
-        return max(start, 0), OFFSET_MAX if end == LATEST else end
+        return Offsets(name, max(start, 0), OFFSET_MAX if end == LATEST else end)
+
+    def _chosen(self, name: PartitionName, segments: list[Segment], choice: OffsetChoice) -> int:
+        """Return the offset of a choice, EARLIEST or LATEST. Raises BadOption."""
+        if choice.timestamp is None:
+            return choice.of(*name)
+        log_start = log_starts_of_files({name: segments})[name]
+        offset = find_offset_at(segments, choice.timestamp, log_start)
+        first_open = self._first_open(name, segments)
+        if offset is None or (first_open is not None and offset >= first_open.offset):
+            offset = LATEST
+        check_record_found(choice, {name: offset})
+        return offset
 
     def _beginning(self, name: PartitionName, segments: list[Segment]) -> Place:
-        start = self._options.starting.of(*name)
+        start = self._chosen(name, segments, self._options.starting)
         if start == LATEST:
             return self._end(name, segments)
         if start == EARLIEST:
@@ -201,9 +247,17 @@ class FileLog:
         return end
 
     def _end_offset(self, segments: list[Segment]) -> int:
-        """Return the offset behind the last whole batch."""
-        last = _last_batch(segments[-1], 0)
-        return segments[-1].base_offset if last is None else last.header.last_offset + 1
+        """Return the offset behind the last whole batch, without one whose header can be damaged."""
+        segment = segments[-1]
+        end = segment.base_offset
+        with segment.store.open(segment.path) as file:
+            start = indexed_position(file, segment, read_index(segment), segment.size) or 0
+            for batch in walk_headers(file, segment, start):
+                header = batch.header
+                is_next = header.base_offset == end and header.records_count == header.last_offset_delta + 1
+                if is_next or has_right_crc(file, batch):
+                    end = header.last_offset + 1
+        return end
 
 
 def _last_batch(segment: Segment, start: int) -> PlacedBatch | None:

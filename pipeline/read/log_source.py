@@ -49,10 +49,14 @@ class FauxkaLog(DataSource):
         return LogReader(options, wanted_columns(options, schema))
 
     def streamReader(self, schema: StructType) -> DataSourceStreamReader:
-        """Return the reader of a streaming query. Raises BadOption if endingOffsets is set."""
+        """Return the reader of a streaming query. Raises BadOption for an option of batch queries."""
         options = parse_options(self.options)
         if options.ending.offsets:
             raise BadOption("endingOffsets: must not be set for a stream")
+        if options.ending.timestamp is not None:
+            raise BadOption("endingTimestamp: must not be set for a stream")
+        if options.path is not None and options.starting.timestamp is not None:
+            raise BadOption("startingTimestamp: must not be set for a stream of segment files")
         return LogStreamReader(options, wanted_columns(options, schema))
 
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import cast
 
 from ...client.client_security import PLAINTEXT, ClientSecurity
+from ...storage.log_files import PartitionName
 from ..bad_option import BadOption
 from ..decode.row_source import OFFSET_MAX
 from ..decode.views import ViewName
@@ -39,6 +40,9 @@ OPTION_NAMES = (
     "topicPattern",
     "startingOffsets",
     "endingOffsets",
+    "startingTimestamp",
+    "endingTimestamp",
+    "startingOffsetsByTimestampStrategy",
     "isolationLevel",
     "splitBytes",
     "splitRecords",
@@ -50,10 +54,16 @@ OPTION_NAMES = (
 
 @dataclass(frozen=True, slots=True)
 class OffsetChoice:
-    """A start or an end of reading: offsets by topic and partition, and EARLIEST or LATEST for all other partitions."""
+    """A start or an end of reading: offsets by topic and partition, and EARLIEST or LATEST for all other partitions.
+
+    timestamp: in milliseconds; replaces both by the offset of the first record at or behind that time, or LATEST.
+    is_record_needed: a partition without such a record is an error.
+    """
 
     default: int
     offsets: dict[tuple[str, int], int]
+    timestamp: int | None = None
+    is_record_needed: bool = False
 
     def of(self, topic: str, partition: int) -> int:
         """Return an offset, EARLIEST or LATEST."""
@@ -105,8 +115,7 @@ def parse_options(given: Mapping[str, str]) -> LogOptions:
         raise BadOption("set exactly one of the options path (segment files) and bootstrap (a broker's host:port)")
     if "topics" in options and "topicpattern" in options:
         raise BadOption("set only one of the options topics and topicPattern, not both")
-    starting = _offsets("startingOffsets", options.get("startingoffsets", "earliest"))
-    ending = _offsets("endingOffsets", options.get("endingoffsets", "latest"))
+    starting, ending = _choice("starting", options), _choice("ending", options)
     if ending.default == EARLIEST or EARLIEST in ending.offsets.values():
         raise BadOption("endingOffsets: must be latest or offsets, not earliest (-2)")
     return LogOptions(
@@ -185,7 +194,25 @@ def _flag(name: str, text: str) -> bool:
     return text.lower() == "true"
 
 
-def _offsets(name: str, text: str) -> OffsetChoice:
+def _choice(side: str, options: Mapping[str, str]) -> OffsetChoice:
+    """Return the start or the end of reading. side: starting or ending, the beginning of the options' names."""
+    default = EARLIEST if side == "starting" else LATEST
+    text = options.get(f"{side}timestamp")
+    offsets = options.get(f"{side}offsets")
+    if text is None:
+        return OffsetChoice(default, {}) if offsets is None else parse_offsets(f"{side}Offsets", offsets)
+    if offsets is not None:
+        raise BadOption(f"set only one of the options {side}Offsets and {side}Timestamp, not both")
+    if not text.isdecimal() or int(text) > OFFSET_MAX:
+        raise BadOption(f"{side}Timestamp: must be milliseconds since 1970, not {text}")
+    strategy = options.get("startingoffsetsbytimestampstrategy", "error")
+    if strategy not in ("error", "latest"):
+        raise BadOption(f"startingOffsetsByTimestampStrategy: must be error or latest, not {strategy}")
+    return OffsetChoice(default, {}, int(text), is_record_needed=side == "starting" and strategy == "error")
+
+
+def parse_offsets(name: str, text: str) -> OffsetChoice:
+    """Return the choice of earliest, latest, or JSON by topic and partition. name: of the option. Raises BadOption."""
     default = EARLIEST if name == "startingOffsets" else LATEST
     if text.lower() in ("earliest", "latest"):
         return OffsetChoice(EARLIEST if text.lower() == "earliest" else LATEST, {})
@@ -208,3 +235,17 @@ def _items(value: object, shape: str) -> list[tuple[str, object]]:
     if not isinstance(value, dict):
         raise BadOption(shape)
     return list(cast(dict[str, object], value).items())
+
+
+def check_record_found(choice: OffsetChoice, offsets: Mapping[PartitionName, int]) -> None:
+    """Raise BadOption for a partition without a record at or behind the time, if the choice needs one.
+
+    offsets: by ListOffsets; LATEST for a partition without such a record.
+    """
+    missing = sorted(name for name, offset in offsets.items() if offset == LATEST)
+    if missing and choice.is_record_needed:
+        topic, partition = missing[0]
+        raise BadOption(
+            f"startingTimestamp: {topic}-{partition} has no record at or behind {choice.timestamp};"
+            " startingOffsetsByTimestampStrategy=latest begins at its end"
+        )

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ...protocol.batches.record_batch import HEADER_SIZE, BatchHeader, is_whole, parse_header
+from ...protocol.batches.record_batch import HEADER_SIZE, BatchHeader, is_crc_right, is_whole, parse_header
 from ...storage.log_files import INDEX_SUFFIX
 from ..decode.varints import Longs
 from .file_store import OpenFile
@@ -39,12 +39,31 @@ def walk_headers(file: OpenFile, segment: Segment, position: int) -> Iterator[Pl
         position += header.size
 
 
+def has_right_crc(file: OpenFile, batch: PlacedBatch) -> bool:
+    """Whether the CRC of a batch is right. Reads the batch."""
+    content = file.read_at(batch.position, batch.header.size)
+    return is_crc_right(memoryview(content), batch.header.crc)
+
+
 def indexed_position(file: OpenFile, segment: Segment, index: Longs, position_max: int) -> int | None:
     """Return the greatest indexed position up to position_max. None if there is none or its batch does not match.
 
     index: from read_index.
     """
-    at = int(np.searchsorted(index[:, 1], position_max, side="right")) - 1
+    return _checked_position(file, segment, index, int(np.searchsorted(index[:, 1], position_max, side="right")) - 1)
+
+
+def position_of_offset(file: OpenFile, segment: Segment, index: Longs, offset: int) -> int:
+    """Return the indexed position of a batch from which a walk reaches the offset; 0 if the index does not help.
+
+    index: from read_index.
+    """
+    at = int(np.searchsorted(index[:, 0], offset - segment.base_offset, side="right")) - 1
+    return _checked_position(file, segment, index, at) or 0
+
+
+def _checked_position(file: OpenFile, segment: Segment, index: Longs, at: int) -> int | None:
+    """Return the position of an entry of the index; None for a negative entry or if its batch does not match."""
     if at < 0:
         return None
     last_offset, position = int(index[at, 0]) + segment.base_offset, int(index[at, 1])

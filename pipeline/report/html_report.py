@@ -14,7 +14,9 @@ from .report_svg import Bar, Mark, bars, timeline
 
 Json = Mapping[str, object]
 
-_COUNTS = frozenset({"partitions", "batches", "records", "bytes", "producers", "findings"})
+_COUNTS = frozenset({"partitions", "batches", "records", "bytes", "producers", "findings", "known", "new"})
+# The rows of the table of audited offsets.
+_PLACES_MAX = 100
 
 _STYLE = """
 body{font:15px/1.45 system-ui,sans-serif;margin:2rem auto;max-width:62rem;padding:0 1rem;color:#1a1a1a;background:#fff}
@@ -32,10 +34,12 @@ def report_page(summary: Json) -> str:
     pictures = cast(Json, summary.get("pictures") or {})
     parts = [
         f"<h1>Audit of {escape(_text(summary, 'log'))}: {heading}</h1>",
+        *_range(summary),
+        *(f"<p>Note: {escape(str(note))}</p>" for note in cast(Sequence[object], summary.get("notes") or ())),
         "<h2>Topics</h2>",
         _table(("topic", "partitions", "batches", "records", "bytes", "producers"), _rows(summary, "topics")),
         "<h2>Findings</h2>",
-        _table(("check", "kind", "cause", "findings", "records", "fault"), _with_words(_rows(summary, "groups"))),
+        _findings(summary),
         "<h2>Copies over time, by cause</h2>",
         bars([_bar(row) for row in _rows(pictures, "copies")]) or _none("No event has copies."),
         "<h2>Gaps, by partition</h2>",
@@ -47,6 +51,38 @@ def report_page(summary: Json) -> str:
     ]
     head = f'<meta charset="utf-8"><title>fauxka audit: {escape(verdict)}</title><style>{_STYLE}</style>'
     return f'<!doctype html><html lang="en"><head>{head}</head><body>{"".join(parts)}</body></html>\n'
+
+
+def _range(summary: Json) -> list[str]:
+    """Return the audited range in words, and the offsets of the first partitions as a table."""
+    offsets = cast(Json, summary.get("range") or {})
+    if offsets.get("words") is None:
+        return []
+    starts = cast(Mapping[str, Json], offsets["starts"])
+    places = [
+        {"topic": topic, "partition": int(partition), "from": starts[topic][partition], "up to": end}
+        for topic, ends in cast(Mapping[str, Json], offsets["ends"]).items()
+        for partition, end in ends.items()
+    ]
+    more = [f"<p>And {len(places) - _PLACES_MAX:,} more partitions.</p>"] if len(places) > _PLACES_MAX else []
+    columns = ("topic", "partition", "from", "up to")
+    words = f"<p>Only {escape(_text(offsets, 'words'))}, the end not included:</p>"
+    return [words, _table(columns, places[:_PLACES_MAX]), *more]
+
+
+def _findings(summary: Json) -> str:
+    columns = ("check", "kind", "cause", "findings", "records", "fault")
+    groups = _with_words(_rows(summary, "groups"))
+    comparison = cast("Json | None", summary.get("baseline"))
+    if comparison is None:
+        return _table(columns, groups)
+    place = escape(_text(comparison, "place"))
+    gone = f"<p>{_number(comparison, 'gone'):,} findings of the baseline {place} are gone.</p>"
+    return _table((*columns, "known", "new"), [*map(_with_new, groups)]) + gone
+
+
+def _with_new(group: Json) -> Json:
+    return {**group, "new": _number(group, "findings") - _number(group, "known")}
 
 
 def _bar(row: Json) -> Bar:

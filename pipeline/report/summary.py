@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
+
+from ..checks.finding_kinds import FAULTS
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,11 +54,15 @@ class Example:
     count: int | None
     timestamp: str | None
     detail: str | None
+    is_known: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class FindingGroup:
-    """The findings of one kind and cause: their number, their records, and the first ones in log order."""
+    """The findings of one kind and cause: their number, their records, and the first ones in log order.
+
+    known: the number of findings that are in the baseline.
+    """
 
     check: str
     kind: str
@@ -65,6 +71,44 @@ class FindingGroup:
     findings: int
     records: int
     examples: tuple[Example, ...]
+    known: int = 0
+
+    @property
+    def new(self) -> int:
+        """The number of findings that are not in the baseline."""
+        return self.findings - self.known
+
+
+@dataclass(frozen=True, slots=True)
+class TopicKind:
+    """The findings of one kind in a topic; topic: None for findings without a place."""
+
+    topic: str | None
+    check: str
+    kind: str
+    findings: int
+    known: int
+    examples: tuple[Example, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """The comparison with a baseline. place: of the baseline. gone: the number of its findings that are not there."""
+
+    place: str
+    gone: int
+
+
+@dataclass(frozen=True, slots=True)
+class AuditedOffsets:
+    """The audited offsets by topic and partition, from starts up to, not including, ends.
+
+    words: the wanted range; None for the whole log.
+    """
+
+    words: str | None = None
+    starts: Mapping[str, Mapping[str, int]] = field(default_factory=dict[str, Mapping[str, int]])
+    ends: Mapping[str, Mapping[str, int]] = field(default_factory=dict[str, Mapping[str, int]])
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +116,9 @@ class Summary:
     """The result of an audit.
 
     checks: the performed ones. events: empty without an event id. pictures: rows of report_pictures.py for --html.
+    notes: lines about the audit itself, such as offsets that were deleted before it. fail_on: the kinds that make it
+    fail; None: all faults. findings: identities, for the baseline of a later audit; findings_left_off: how many more
+    there are. log_topics: the ids of the audited topics. check_names: of the performed checks, as in the findings.
     """
 
     log: str
@@ -80,12 +127,34 @@ class Summary:
     groups: tuple[FindingGroup, ...]
     events: tuple[EventTotals, ...] = ()
     pictures: Mapping[str, list[dict[str, object]]] = field(default_factory=dict[str, list[dict[str, object]]])
+    range: AuditedOffsets = field(default_factory=AuditedOffsets)
+    notes: tuple[str, ...] = ()
+    fail_on: tuple[str, ...] | None = None
+    baseline: Comparison | None = None
+    findings: Sequence[Mapping[str, object]] = ()
+    findings_left_off: int = 0
+    log_topics: tuple[str, ...] = ()
+    check_names: tuple[str, ...] = ()
+
+    @property
+    def failing_kinds(self) -> frozenset[str]:
+        """The kinds that make the audit fail."""
+        return FAULTS if self.fail_on is None else frozenset(self.fail_on)
 
     @property
     def is_clean(self) -> bool:
         """Whether no finding is a fault."""
         return not any(group.is_fault for group in self.groups)
 
+    @property
+    def is_failed(self) -> bool:
+        """Whether a finding that is not in the baseline is of a kind that makes the audit fail."""
+        return any(group.new and self.fails(group) for group in self.groups)
+
+    def fails(self, group: FindingGroup) -> bool:
+        """Whether a new finding of the group makes the audit fail."""
+        return group.is_fault if self.fail_on is None else group.kind in self.fail_on
+
     def as_json(self) -> dict[str, object]:
-        """Return the content of the JSON file: all fields, and the verdict `clean` or `findings`."""
-        return {"verdict": "clean" if self.is_clean else "findings", **asdict(self)}
+        """Return the content of the JSON file: all fields, the verdict `clean` or `findings`, and whether it failed."""
+        return {"verdict": "clean" if self.is_clean else "findings", "is_failed": self.is_failed, **asdict(self)}

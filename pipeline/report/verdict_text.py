@@ -4,7 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from .summary import EventTotals, Example, FindingGroup, Summary
+from .summary import AuditedOffsets, EventTotals, Example, FindingGroup, Summary
+
+# Few enough to read; the JSON has all of them.
+PLACES_MAX = 5
+NOTES_MAX = 10
 
 _HEADINGS = ("check", "found", "cause", "findings", "records")
 
@@ -12,13 +16,33 @@ _HEADINGS = ("check", "found", "cause", "findings", "records")
 def verdict_text(summary: Summary) -> str:
     """Return the text of a verdict."""
     faults = [group for group in summary.groups if group.is_fault]
+    has_known = summary.baseline is not None
     harmless = [group for group in summary.groups if not group.is_fault]
-    lines = [f"Audit of {summary.log}: {', '.join(summary.checks)}", *_totals(summary)]
+    lines = [f"Audit of {summary.log}: {', '.join(summary.checks)}", *_range(summary.range), *_notes(summary)]
+    lines += _totals(summary)
     if faults:
-        lines += ["", *_table(faults), *_examples(faults)]
+        lines += ["", *_table(faults, has_known), *_examples(faults)]
     if harmless:
-        lines += ["", "Findings that are not faults:", *_table(harmless), *_examples(harmless)]
+        lines += ["", "Findings that are not faults:", *_table(harmless, has_known), *_examples(harmless)]
     return "\n".join([*lines, "", _last_line(summary, faults)])
+
+
+def _range(offsets: AuditedOffsets) -> list[str]:
+    if offsets.words is None:
+        return []
+    places: list[str] = []
+    for topic, ends in offsets.ends.items():
+        for partition, end in ends.items():
+            start = offsets.starts[topic][partition]
+            words = f"offsets {start} to {end - 1}" if end > start else "nothing"
+            places.append(f"{words} of {topic}-{partition}")
+    more = [f"{_number(len(places) - PLACES_MAX)} more"] if len(places) > PLACES_MAX else []
+    return [f"  {offsets.words}: {', '.join([*places[:PLACES_MAX], *more])}"]
+
+
+def _notes(summary: Summary) -> list[str]:
+    more = [f"{_number(len(summary.notes) - NOTES_MAX)} more notes"] if len(summary.notes) > NOTES_MAX else []
+    return [f"  note: {note}" for note in (*summary.notes[:NOTES_MAX], *more)]
 
 
 def _totals(summary: Summary) -> list[str]:
@@ -45,12 +69,22 @@ def _events(totals: EventTotals) -> str:
 
 
 def _last_line(summary: Summary, faults: Sequence[FindingGroup]) -> str:
-    if not summary.topics:
-        return "Verdict: clean, but there are no records"
-    if not faults:
-        return "Verdict: clean"
-    kinds = ", ".join(f"{_number(group.findings)} {_name(group)}" for group in faults)
-    return f"Verdict: {_many(sum(group.findings for group in faults), 'finding')}: {kinds}"
+    gone = "" if summary.baseline is None else f"; {_number(summary.baseline.gone)} of the baseline are gone"
+    failing = [group for group in summary.groups if summary.fails(group)]
+    told = faults if summary.fail_on is None else [group for group in summary.groups if group in (*faults, *failing)]
+    if not told:
+        return f"Verdict: clean{'' if summary.topics else ', but there are no records'}{gone}"
+    words = f"Verdict: {_many(sum(group.findings for group in told), 'finding')}"
+    if summary.baseline is not None:
+        words += (
+            f", {_number(sum(group.known for group in told))} known, {_number(sum(group.new for group in told))} new"
+        )
+    kinds = ", ".join(f"{_number(group.new)} {_name(group)}" for group in told if group.new)
+    words += f": {kinds}" if kinds else ""
+    others = sum(group.new for group in told if not summary.fails(group))
+    if others:
+        words += f"; {_number(others)} of a kind that --fail-on leaves out"
+    return words + gone
 
 
 def _name(group: FindingGroup) -> str:
@@ -58,14 +92,16 @@ def _name(group: FindingGroup) -> str:
     return f"{name} ({group.cause.replace('_', ' ')})" if group.cause else name
 
 
-def _table(groups: Sequence[FindingGroup]) -> list[str]:
+def _table(groups: Sequence[FindingGroup], has_known: bool) -> list[str]:
     rows = [
         (group.check, group.kind, group.cause or "-", _number(group.findings), _number(group.records))
+        + ((_number(group.known),) if has_known else ())
         for group in groups
     ]
-    widths = [max(len(row[column]) for row in (_HEADINGS, *rows)) for column in range(len(_HEADINGS))]
+    headings = (*_HEADINGS, "known") if has_known else _HEADINGS
+    widths = [max(len(row[column]) for row in (headings, *rows)) for column in range(len(headings))]
     return [
-        _row(_HEADINGS, widths),
+        _row(headings, widths),
         _row(["-" * width for width in widths], widths),
         *(_row(row, widths) for row in rows),
     ]
@@ -80,13 +116,21 @@ def _row(cells: Sequence[str], widths: Sequence[int]) -> str:
 def _examples(groups: Sequence[FindingGroup]) -> list[str]:
     lines: list[str] = []
     for group in groups:
-        shown = len(group.examples)
-        which = "all" if shown == group.findings else f"the first {shown}"
-        lines += ["", f"{_name(group)}, {which}:", *(f"  {_example(example)}" for example in group.examples)]
+        # A user has seen the known ones.
+        shown = [example for example in group.examples if not example.is_known]
+        if not shown:
+            continue
+        is_all = len(shown) == group.new
+        if group.known:
+            which = "all new ones" if is_all else f"the first {len(shown)} of {_number(group.new)} new ones"
+        else:
+            which = "all" if is_all else f"the first {len(shown)}"
+        lines += ["", f"{_name(group)}, {which}:", *(f"  {example_text(example)}" for example in shown)]
     return lines
 
 
-def _example(example: Example) -> str:
+def example_text(example: Example) -> str:
+    """Return the place, the event and the detail of a finding as one line."""
     place = example.topic or "unknown place"
     if example.partition is not None:
         place += f"-{example.partition}"

@@ -193,6 +193,18 @@ def test_a_stream_from_the_latest_offset_skips_present_records(tmp_path: Path) -
     assert beginnings == {NAME: Place(0, sum(map(len, stored)))}
 
 
+def test_a_stream_from_the_latest_offset_reads_what_is_appended_later(tmp_path: Path) -> None:
+    path = write_segment(tmp_path / "t-0", batches(0, 3))
+    log = file_log(tmp_path, startingOffsets="latest")
+    start = log.beginnings()
+
+    with path.open("ab") as file:
+        file.write(batch(6))
+    write_segment(tmp_path / "t-1", batches(0, 1))
+
+    assert offsets(rows_of(log.splits_between(start, log.ends()))) == [6, 7, 0, 1]
+
+
 def test_a_segment_deleted_before_it_was_read_is_a_data_loss(tmp_path: Path) -> None:
     path = write_segment(tmp_path / "t-0", batches(0, 3))
     log = file_log(tmp_path)

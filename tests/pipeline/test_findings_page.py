@@ -3,6 +3,8 @@
 import re
 from pathlib import Path
 
+from fauxka.pipeline.checks.finding_kinds import KINDS_OF_CHECKS
+
 ROOT = Path(__file__).parents[2]
 PAGE = set(re.findall(r"`([^`\n]+)`", (ROOT / "docs" / "findings.md").read_text()))
 
@@ -24,6 +26,18 @@ def test_the_page_names_every_kind() -> None:
 
     assert {"gap", "duplicate"} <= kinds
     assert kinds - PAGE == set()
+
+
+def test_the_list_of_kinds_is_that_of_the_tables() -> None:
+    """Each table has its kinds in the last column of names before the text."""
+    page = (ROOT / "docs" / "findings.md").read_text()
+    tables = set(re.findall(r"^\| (?:\w+ \| )?`([a-z_]+)` \| [A-Z]", page, re.MULTILINE)) & PAGE
+
+    assert {kind for kinds in KINDS_OF_CHECKS.values() for kind in kinds} <= PAGE
+    for check in ("sequence", "log"):
+        of_check = set(re.findall(rf"^\| {check} \| `(\w+)`", page, re.MULTILINE))
+        assert of_check == set(KINDS_OF_CHECKS[check])
+    assert set(KINDS_OF_CHECKS["ledger"]) <= tables
 
 
 def test_the_page_names_every_cause() -> None:

@@ -124,6 +124,20 @@ def test_a_clean_log_has_text_instead_of_pictures() -> None:
     assert "No sequences are missing." in page
 
 
+def test_a_page_has_the_audited_range_the_notes_and_what_is_known() -> None:
+    group = {"check": "event", "kind": "duplicate", "cause": None, "findings": 1_014, "records": 1_014, "known": 1_012}
+    offsets = {"words": "since <now>", "starts": {"orders": {"0": 5}}, "ends": {"orders": {"0": 105}}}
+    compared = {"baseline": {"place": "before.json", "gone": 3}, "notes": ["a <note>"]}
+
+    page = report_page({**SUMMARY, "groups": [{**group, "examples": []}], "range": offsets, **compared})
+
+    assert "<p>Only since &lt;now&gt;, the end not included:</p>" in page
+    assert '<td>orders</td><td class="number">0</td><td class="number">5</td><td class="number">105</td>' in page
+    assert '<td class="number">1\N{NARROW NO-BREAK SPACE}012</td><td class="number">2</td>' in page
+    assert "<p>3 findings of the baseline before.json are gone.</p>" in page
+    assert "<p>Note: a &lt;note&gt;</p>" in page
+
+
 def test_bars_of_the_same_time_are_stacked() -> None:
     picture = bars([Bar(0, 10, "a", 1), Bar(0, 10, "b", 3), Bar(10, 10, "a", 2)])
 

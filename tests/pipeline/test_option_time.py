@@ -1,4 +1,4 @@
-"""The option --as-of."""
+"""Times in options."""
 
 import pytest
 
@@ -6,6 +6,7 @@ from fauxka.pipeline.bad_option import BadOption
 from fauxka.pipeline.option_time import milliseconds_of
 
 NOON_MS = 1_767_268_800_000
+NOW_MS = NOON_MS + 36 * 3_600_000
 
 
 @pytest.mark.parametrize(
@@ -15,13 +16,15 @@ NOON_MS = 1_767_268_800_000
         "2026-01-01T13:00:00+01:00",
         "2026-01-01 12:00",
         "1767268800000",
+        "36h",
+        "129600s",
     ],
 )
-def test_a_time_is_iso_8601_or_milliseconds(text: str) -> None:
-    assert milliseconds_of(text) == NOON_MS
+def test_a_time_is_iso_8601_or_milliseconds_or_a_duration(text: str) -> None:
+    assert milliseconds_of("as-of", text, NOW_MS) == NOON_MS
 
 
-@pytest.mark.parametrize("text", ["", "noon", "2026-13-01", "-5", "1e12", "9" * 30])
+@pytest.mark.parametrize("text", ["", "noon", "2026-13-01", "-5", "1e12", "9" * 30, "1w", "h", "-1h"])
 def test_an_invalid_time_is_an_error(text: str) -> None:
-    with pytest.raises(BadOption, match="as-of: must be a time such as"):
-        milliseconds_of(text)
+    with pytest.raises(BadOption, match=r"since: must be a time such as .* not "):
+        milliseconds_of("since", text, NOW_MS)

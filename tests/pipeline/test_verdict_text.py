@@ -1,6 +1,16 @@
 """The verdict of an audit as text for a terminal."""
 
-from fauxka.pipeline.report.summary import EventTotals, Example, FindingGroup, Summary, TopicTotals
+from dataclasses import replace
+
+from fauxka.pipeline.report.summary import (
+    AuditedOffsets,
+    Comparison,
+    EventTotals,
+    Example,
+    FindingGroup,
+    Summary,
+    TopicTotals,
+)
 from fauxka.pipeline.report.verdict_text import verdict_text
 
 TOTALS = TopicTotals(topic="orders", partitions=1, batches=3, records=1200, bytes=9_000, producers=2)
@@ -62,6 +72,14 @@ def test_an_empty_log_is_reported_as_such() -> None:
     assert lines[1:] == ["  no records", "", "Verdict: clean, but there are no records"]
 
 
+def test_an_empty_log_can_have_findings() -> None:
+    lost = group("lost", None, 1, (example(9, "acknowledged"),), is_fault=True)
+
+    lines = verdict_text(Summary("a:9092", ("sequences",), (), (lost,))).splitlines()
+
+    assert lines[-1] == "Verdict: 1 finding: 1 lost"
+
+
 def test_event_ids_and_damage_are_told_with_the_totals_of_their_topic() -> None:
     damaged = TopicTotals("orders", 1, 3, 1200, 9_000, 2, damaged_batches=2)
     other = TopicTotals("other", 1, 1, 1, 70, 0, damaged_batches=1)
@@ -86,3 +104,66 @@ def test_a_finding_of_a_whole_topic_has_no_partition() -> None:
     )
 
     assert "  orders: is this id unique?" in verdict_text(summary).splitlines()
+
+
+def known(kind: str, findings: int, known: int, *examples: Example) -> FindingGroup:
+    return FindingGroup("ledger", kind, None, True, findings, findings, examples, known)
+
+
+def test_the_verdict_counts_known_new_and_gone_findings_and_shows_new_ones() -> None:
+    groups = (
+        known("lost", 14, 12, example(5, "gone"), replace(example(6, "known"), is_known=True)),
+        known("gap", 1, 1),
+    )
+    summary = Summary("a:9092", ("sequences",), (TOTALS,), groups, baseline=Comparison("before.json", 3))
+
+    lines = verdict_text(summary).splitlines()
+
+    assert lines[3:6] == [
+        "check   found  cause  findings  records  known",
+        "------  -----  -----  --------  -------  -----",
+        "ledger  lost   -            14       14     12",
+    ]
+    assert lines[8:10] == ["lost, the first 1 of 2 new ones:", "  orders-0 offset 5 event k1: gone"]
+    assert lines[-1] == "Verdict: 15 findings, 13 known, 2 new: 2 lost; 3 of the baseline are gone"
+    assert not any("known" in line for line in lines[10:-1])
+    assert summary.is_failed
+
+
+def test_known_findings_do_not_fail() -> None:
+    summary = Summary("a", (), (TOTALS,), (known("lost", 2, 2),), baseline=Comparison("before.json", 0))
+
+    assert verdict_text(summary).splitlines()[-1] == ("Verdict: 2 findings, 2 known, 0 new; 0 of the baseline are gone")
+    assert (summary.is_failed, summary.is_clean) == (False, False)
+
+
+def test_only_findings_of_the_chosen_kinds_fail() -> None:
+    groups = (known("lost", 2, 0), known("gap", 1, 0))
+
+    chosen = Summary("a", (), (TOTALS,), groups, fail_on=("lost",))
+    other = Summary("a", (), (TOTALS,), groups, fail_on=("duplicate",))
+
+    assert verdict_text(chosen).splitlines()[-1] == (
+        "Verdict: 3 findings: 2 lost, 1 gap; 1 of a kind that --fail-on leaves out"
+    )
+    assert (chosen.is_failed, other.is_failed) == (True, False)
+
+
+def test_a_harmless_kind_can_fail_too() -> None:
+    aborted = group("aborted_transaction", None, 1, (example(9, "aborted"),), is_fault=False)
+    summary = Summary("a", (), (TOTALS,), (aborted,), fail_on=("aborted_transaction",))
+
+    assert verdict_text(summary).splitlines()[-1] == "Verdict: 1 finding: 1 aborted transaction"
+    assert summary.is_failed
+
+
+def test_the_audited_range_and_notes_follow_the_heading() -> None:
+    starts, ends = {str(number): 5 for number in range(7)}, {str(number): 5 + number for number in range(7)}
+    offsets = AuditedOffsets("since the given offsets", {"orders": starts}, {"orders": ends})
+    summary = Summary("a:9092", ("sequences",), (TOTALS,), (), range=offsets, notes=("all is well",))
+
+    assert verdict_text(summary).splitlines()[1:3] == [
+        "  since the given offsets: nothing of orders-0, offsets 5 to 5 of orders-1, offsets 5 to 6 of orders-2, "
+        "offsets 5 to 7 of orders-3, offsets 5 to 8 of orders-4, 2 more",
+        "  note: all is well",
+    ]

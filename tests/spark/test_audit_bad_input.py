@@ -42,7 +42,21 @@ BOUND_BY_PERMISSIONS = (
         ),
         (
             ("--path", str(GOLDEN), "--as-of", "noon"),
-            "as-of: must be a time such as 2026-01-31T12:00:00Z, or milliseconds",
+            "as-of: must be a time such as 2026-01-31T12:00:00Z, milliseconds since 1970, or a duration such as 24h",
+        ),
+        (
+            ("--path", str(GOLDEN), "--since", "noon"),
+            "since: must be a time such as 2026-01-31T12:00:00Z, milliseconds since 1970, a duration such as 24h,",
+        ),
+        (
+            ("--path", str(GOLDEN), "--topics", "demo", "--since", "ahead.json"),
+            "since: demo-0 ends at offset 10, in front of 99: its log was truncated, or its topic created again",
+        ),
+        (("--path", str(GOLDEN), "--fail-on", "copies"), "fail-on: must be none, or some of aborted_transaction, "),
+        (("--path", str(GOLDEN), "--baseline", "none.json"), "baseline: there is no none.json"),
+        (
+            ("--path", str(GOLDEN), "--json", "-", "--junit", "-"),
+            "junit: only one of json and junit can be - (standard output)",
         ),
         (("--path", str(GOLDEN), "-c", "master"), "conf: must be KEY=VALUE, not master"),
         (("--path", str(GOLDEN), "--json", "no/such/folder"), "json: no/such/folder cannot be written"),
@@ -58,6 +72,7 @@ def test_bad_input_is_one_line_and_exit_code_2(
     arguments: tuple[str, ...], reason: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "t-0").mkdir()
+    (tmp_path / "ahead.json").write_text('{"demo": {"0": 99}}')
     monkeypatch.chdir(tmp_path)
 
     ended = run("audit", *arguments, seconds_max=START_SECONDS_MAX)

@@ -106,11 +106,26 @@ def test_the_screening_does_not_change_the_findings(
     assert {row["kind"] for row in thorough} == KINDS
 
 
+@pytest.mark.parametrize("seed", [0, 1, 2])
+def test_the_screening_of_a_part_of_the_log_does_not_change_the_findings(
+    spark: SparkSession, monkeypatch: pytest.MonkeyPatch, seed: int
+) -> None:
+    log, sent, log_batches = Worlds(seed).frames(spark)
+    frames = log, sent.withColumn("is_audited", f.xxhash64(f.lit(seed), "event_id") % 3 != 0), log_batches
+
+    screened = found(frames)
+
+    monkeypatch.setattr(ledger_audit, "entries_in_doubt", everything)
+    thorough = found(frames)
+    assert screened == thorough
+    assert {row["kind"] for row in thorough} >= {"lost", "reordered"}
+
+
 def entries(spark: SparkSession, *rows: dict[str, object]) -> DataFrame:
     """Entries as ledger_audit makes them: stored ones of the log, all others acknowledged ones of the ledger."""
-    names = [*SENT_KINDS, "is_stored", "is_acked"]
-    kinds = {**SENT_KINDS, "is_stored": "boolean", "is_acked": "boolean"}
-    defaults = {"topic": "t", "partition": 0, "is_stored": False, "is_acked": True}
+    names = [*SENT_KINDS, "is_stored", "is_acked", "is_acked_elsewhere"]
+    kinds = {**SENT_KINDS, "is_stored": "boolean", "is_acked": "boolean", "is_acked_elsewhere": "boolean"}
+    defaults = {"topic": "t", "partition": 0, "is_stored": False, "is_acked": True, "is_acked_elsewhere": False}
     schema = ", ".join(f"{name} {kinds[name]}" for name in names)
     return spark.createDataFrame([tuple((defaults | row).get(name) for name in names) for row in rows], schema)
 
