@@ -278,8 +278,10 @@ def test_each_event_is_in_the_store_once_after_the_driver_was_killed(bucket: Buc
     print(f"seed {seed}")
     chance = random.Random(seed)
     place, key = tmp_path / "place", f"killed/t-0/{0:020d}.log"
-    arguments = ("--from", "t", "--path", f"s3://{BUCKET}/killed", "--to", f"s3://{BUCKET}/killed-once")
-    arguments = (*arguments, "--event-id", "key", "--checkpoint", str(place), *QUICK)
+    arguments = (
+        *("--from", "t", "--path", f"s3://{BUCKET}/killed", "--to", f"s3://{BUCKET}/killed-once"),
+        *("--event-id", "key", "--checkpoint", str(place), *QUICK),
+    )
     content = b""
     for number in range(KILL_ROUNDS):
         # Each chunk repeats half of the previous one, and has each event twice.
