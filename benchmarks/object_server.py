@@ -43,7 +43,7 @@ def object_server(folder: Path) -> Generator[dict[str, str]]:
     account = {"ROOT_ACCESS_KEY": "benchmark", "ROOT_SECRET_KEY": "secret-of-benchmark"}
     # Metadata of objects is in a folder of its own, because the file system may have no extended attributes.
     with TemporaryDirectory(prefix="fauxka-objects-") as side:
-        command = [
+        command: list[str] = [
             *(str(object_server_program()), "--port", "127.0.0.1:0", "--quiet"),
             *("posix", "--sidecar", side, str(folder)),
         ]

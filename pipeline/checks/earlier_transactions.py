@@ -9,8 +9,8 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 
+from ...client.errors import BrokerError
 from ..bad_option import BadOption
-from ..read.broker_connection import BrokerError
 from ..read.log_splits import open_log
 from ..read.options import parse_options
 from .audited_range import AuditedRange, by_topic
