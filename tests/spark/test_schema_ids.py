@@ -122,13 +122,14 @@ def test_an_audit_finds_a_copy_and_a_loss_by_a_schema_of_the_registry(
 def test_a_field_that_no_schema_of_the_registry_has_is_one_line(registry: RegistryServer, tmp_path: Path) -> None:
     with Broker() as broker:
         send(broker, "avro", avro_order(registry, "avro"))
-        by_field = ("--bootstrap", broker.bootstrap_servers, "--event-id", "avro:id", "--schema-registry", registry.url)
+        bootstrap = broker.bootstrap_servers
+        by_field = ("--bootstrap", bootstrap, "--event-id", "avro:id", "--schema-registry", registry.url)
 
         audit = command("audit", *by_field)
         dedup = command("dedup", *by_field, "--from", "avro", "--to", str(tmp_path / "once"), "--batch")
 
     reason = r"schema id \d+: the Avro schema has no field id; fields there are meta, price"
-    for ended, log in ((audit, broker.bootstrap_servers), (dedup, "avro")):
+    for ended, log in ((audit, bootstrap), (dedup, "avro")):
         assert ended.exit_code == 2, ended.log
         assert re.search(rf"^fauxka: event-id: no record of {log} has avro:id: {reason}$", ended.log, re.MULTILINE)
         assert "Traceback" not in ended.log
