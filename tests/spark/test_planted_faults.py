@@ -11,6 +11,7 @@ from pyspark.sql import SparkSession
 
 from fauxka.pipeline.checks.audit_job import AuditRequest, audit
 from fauxka.pipeline.read.log_frame import read_log
+from fauxka.pipeline.read.log_source import FauxkaLog
 from fauxka.protocol.batches.record_batch import Compression
 
 from ..planted.audited import AS_OF_MS, NAMES
@@ -35,6 +36,7 @@ OF_AUDITS = tuple(plant for plant in PLANTS if plant is not repeated_event_id)
 
 def findings(spark: SparkSession, log: PlantedLog, folder: Path) -> Counter[Found]:
     """Write the log, and return the findings of all audits."""
+    spark.dataSource.register(FauxkaLog)
     written = write_log(log, folder)
     options = {"path": str(written.log), "splitBytes": SPLIT_BYTES}
     request = AuditRequest(options, f"header:{HEADER}", str(written.sent), str(written.journal), as_of_ms=AS_OF_MS)
