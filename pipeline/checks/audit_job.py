@@ -55,7 +55,7 @@ from .journal_ledger import audit_journal, is_address, read_journal
 from .ledger_audit import audit_ledger, with_audited
 from .log_bounds import bounds_frame, read_bounds
 from .log_order import BATCH_COLUMNS_READ
-from .sent_ledger import check_sent, read_sent
+from .sent_ledger import LedgerIds, check_sent, read_sent
 from .sequence_audit import audit_sequences
 from .transaction_timeouts import read_timeouts
 from .unreadable_records import is_unreadable, with_unreadable_records
@@ -256,15 +256,8 @@ def audit(spark: SparkSession, request: AuditRequest, counts: DataFrame | None =
     bounds = bounds_frame(spark, known)
     topics = AuditedTopics(parse_options(request.options), frozenset(one.topic for one in known))
     if request.sent is not None and request.event_id is not None and event_id is not None:
-        parts = len(parse_event_id(request.event_id))
-        sent = read_sent(
-            spark,
-            request.sent,
-            topics,
-            is_empty_an_id=request.is_empty_an_id,
-            parts=parts,
-            connection=connection_options(request.options),
-        )
+        ids = LedgerIds(len(parse_event_id(request.event_id)), request.is_empty_an_id)
+        sent = read_sent(spark, request.sent, topics, ids=ids, connection=connection_options(request.options))
         sent = sent if ranges is None else with_audited(sent, ranges)
         found = all_findings(found, audit_ledger(records, sent, event_id, with_aborted, bounds))
     if request.journal is not None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import glob
 import re
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import PurePath
 
 from pyspark.errors import PySparkException
@@ -44,6 +45,21 @@ _SHAPE = (
 _SHOWN_CHARACTERS = 80
 
 
+@dataclass(frozen=True, slots=True)
+class LedgerIds:
+    """How the event ids of a ledger are written.
+
+    parts: of the event id; with more than one, event_id is a JSON array of texts and numbers, as text, or an array in
+    JSON lines and parquet. is_empty_an_id: an event_id of no characters is one.
+    """
+
+    parts: int = 1
+    is_empty_an_id: bool = False
+
+
+ONE_PART = LedgerIds()
+
+
 def check_sent(text: str) -> None:
     """Raise BadOption if text is no place of a ledger, or a path on this machine that does not exist."""
     form, place = _form_of(text)
@@ -75,30 +91,27 @@ def read_sent(
     text: str,
     topics: AuditedTopics | None = None,
     *,
-    is_empty_an_id: bool = False,
-    parts: int = 1,
+    ids: LedgerIds = ONE_PART,
     connection: Mapping[str, str] | None = None,
 ) -> DataFrame:
     """Return a ledger with the columns of SENT_KINDS, without topic if no line has one. Reads all lines once.
 
     text: a path (.jsonl, .ndjson and .json are JSON lines, any other is parquet), or topic://HOST:PORT/TOPIC.
-    topics: lines of other topics are left out, and a line without a topic is of the audited one. is_empty_an_id: an
-    event_id of no characters is one. parts: of the event id; with more than one, event_id is a JSON array of texts and
-    numbers, as text, or an array in JSON lines and parquet. connection: options for the broker of a topic
-    (connection_options). Raises BadOption with the first line that has no event_id or a partition, offset or ordinal
-    that is not a number, and for lines without a topic in an audit of several.
+    topics: lines of other topics are left out, and a line without a topic is of the audited one. connection: options
+    for the broker of a topic (connection_options). Raises BadOption with the first line that has no event_id or a
+    partition, offset or ordinal that is not a number, and for lines without a topic in an audit of several.
     """
     form, place = _form_of(text)
     try:
         if form == "topic":
             lines = _from_lines(_lines_of_topic(spark, place, connection or {}))
         elif form == "parquet":
-            lines = _from_table(_table_at(spark, place), text, parts)
+            lines = _from_table(_table_at(spark, place), text, ids.parts)
         else:
             lines = _from_lines(_text_at(spark, place))
-        if parts > 1:
-            lines = _with_array_ids(lines, parts)
-        return _checked(lines if is_empty_an_id else _without_empty_ids(lines, parts), text, topics)
+        if ids.parts > 1:
+            lines = _with_array_ids(lines, ids.parts)
+        return _checked(lines if ids.is_empty_an_id else _without_empty_ids(lines, ids.parts), text, topics)
     except BrokerError as error:
         raise BadOption(f"sent: {error}") from error
     except (PySparkException, OSError, ValueError) as error:

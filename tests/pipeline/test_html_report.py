@@ -93,7 +93,7 @@ def test_a_page_has_verdict_counts_examples_and_titles_of_marks() -> None:
 
 def test_counts_have_separators_and_offsets_do_not() -> None:
     topic = {"topic": "orders", "partitions": 2, "batches": 4, "records": 1_234_567, "bytes": 900, "producers": 1}
-    group = {"check": "event", "kind": "duplicate", "findings": 1, "records": 1, "is_fault": False}
+    group: dict[str, object] = {"check": "event", "kind": "duplicate", "findings": 1, "records": 1, "is_fault": False}
     example = {**EXAMPLE, "offset": 7_654_321}
 
     page = report_page({**SUMMARY, "topics": [topic], "groups": [{**group, "examples": [example]}]})
@@ -106,7 +106,14 @@ def test_counts_have_separators_and_offsets_do_not() -> None:
 def test_text_of_the_log_is_escaped() -> None:
     hostile = "</title><script>alert(1)</script>\"'&"
     example = {**EXAMPLE, "event_id": hostile, "detail": hostile}
-    group = {"check": hostile, "kind": hostile, "cause": hostile, "findings": 1, "records": 1, "examples": [example]}
+    group: dict[str, object] = {
+        "check": hostile,
+        "kind": hostile,
+        "cause": hostile,
+        "findings": 1,
+        "records": 1,
+        "examples": [example],
+    }
     copies = [{"at_ms": 0, "width_ms": 1, "cause": hostile, "copies": 1}]
 
     page = report_page({**SUMMARY, "log": hostile, "groups": [group], "pictures": {"copies": copies}})
@@ -125,11 +132,19 @@ def test_a_clean_log_has_text_instead_of_pictures() -> None:
 
 
 def test_a_page_has_the_audited_range_the_notes_and_what_is_known() -> None:
-    group = {"check": "event", "kind": "duplicate", "cause": None, "findings": 1_014, "records": 1_014, "known": 1_012}
+    group: dict[str, object] = {
+        "check": "event",
+        "kind": "duplicate",
+        "cause": None,
+        "findings": 1_014,
+        "records": 1_014,
+        "known": 1_012,
+    }
     offsets = {"words": "since <now>", "starts": {"orders": {"0": 5}}, "ends": {"orders": {"0": 105}}}
     compared = {"baseline": {"place": "before.json", "gone": 3}, "notes": ["a <note>"]}
 
-    page = report_page({**SUMMARY, "groups": [{**group, "examples": []}], "range": offsets, **compared})
+    group["examples"] = []
+    page = report_page({**SUMMARY, "groups": [group], "range": offsets, **compared})
 
     assert "<p>Only since &lt;now&gt;, the end not included:</p>" in page
     assert '<td>orders</td><td class="number">0</td><td class="number">5</td><td class="number">105</td>' in page

@@ -50,7 +50,7 @@ BOUND_BY_PERMISSIONS = (
         ),
         (
             ("--path", str(GOLDEN), "--topics", "demo", "--since", "ahead.json"),
-            "since: demo-0 ends at offset 10, in front of 99: its log was truncated, or its topic created again",
+            "since: demo-0 ends at offset 15, in front of 99: its log was truncated, or its topic created again",
         ),
         (("--path", str(GOLDEN), "--fail-on", "copies"), "fail-on: must be none, or some of aborted_transaction, "),
         (("--path", str(GOLDEN), "--baseline", "none.json"), "baseline: there is no none.json"),

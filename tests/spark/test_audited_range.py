@@ -22,9 +22,9 @@ from ..planted.plants import BROKER_PLANTS, planted_log
 
 pytestmark = [pytest.mark.spark, pytest.mark.timeout(600)]
 
-# Faults of a whole topic or of a journal are not inside a part of a log.
-OF_TOPICS = {"compacted", "repeated_event_id", "requests_reordered", "no_event_id"}
-PLANTED = tuple(plant for plant in BROKER_PLANTS if plant.__name__ not in OF_TOPICS)
+# Findings of a whole partition, topic or journal are not inside a part of a log.
+OF_MORE = {"missing_offsets", "compacted", "repeated_event_id", "requests_reordered", "no_event_id"}
+PLANTED = tuple(plant for plant in BROKER_PLANTS if plant.__name__ not in OF_MORE)
 FIRST, SECOND = PartitionName("orders", 0), PartitionName("orders", 2)
 # A transaction that is cut has its other part in the other half.
 OF_TRANSACTIONS = {"aborted_transaction", "open_transaction"}
@@ -126,6 +126,6 @@ def test_offsets_missing_at_the_start_of_the_range_are_found(spark: SparkSession
     cleaned = audited(spark, write_log(log, tmp_path), lost.base_offset)
 
     missing = lost.last_offset + 1 - lost.base_offset
-    place = (*FIRST, lost.last_offset + 1, lost.base_offset - 1)
-    assert found == [Found("log", "missing_offsets", None, *place, count=missing)]
+    offsets = (lost.last_offset + 1, lost.base_offset - 1)
+    assert found == [Found("log", "missing_offsets", None, *FIRST, *offsets, count=missing)]
     assert [(one.kind, one.offset) for one in cleaned] == [("compacted_offsets", lost.last_offset + 1)]

@@ -7,7 +7,7 @@ from confluent_kafka import Producer
 from pyspark.sql import Row, SparkSession
 
 from fauxka.pipeline.bad_option import BadOption
-from fauxka.pipeline.checks.sent_ledger import read_sent
+from fauxka.pipeline.checks.sent_ledger import LedgerIds, read_sent
 from fauxka.testing import Broker
 
 pytestmark = [pytest.mark.spark, pytest.mark.timeout(300)]
@@ -70,7 +70,7 @@ ARRAYS = """\
 
 
 def test_an_event_id_of_parts_is_an_array_or_its_text(spark: SparkSession, tmp_path: Path) -> None:
-    sent = read_sent(spark, ledger_file(tmp_path, ARRAYS), parts=2)
+    sent = read_sent(spark, ledger_file(tmp_path, ARRAYS), ids=LedgerIds(parts=2))
 
     assert [row["event_id"] for row in sent.collect()] == ['["a","7"]', '["a\\"","b c"]']
 
@@ -80,7 +80,7 @@ def test_an_event_id_of_parts_in_parquet_is_an_array(spark: SparkSession, tmp_pa
     rows = spark.createDataFrame([([1, 2],)], "event_id array<int>").selectExpr(f"cast(event_id as {kind}) as event_id")
     rows.write.parquet(str(tmp_path / "sent"))
 
-    sent = read_sent(spark, str(tmp_path / "sent"), parts=2)
+    sent = read_sent(spark, str(tmp_path / "sent"), ids=LedgerIds(parts=2))
 
     assert [row["event_id"] for row in sent.collect()] == ['["1","2"]']
 
@@ -100,7 +100,7 @@ def test_an_event_id_without_all_parts_is_an_invalid_line(
     text = ledger_file(tmp_path, f'{ARRAYS}{{"event_id": {event_id}}}\n')
 
     with pytest.raises(BadOption) as raised:
-        read_sent(spark, text, parts=2)
+        read_sent(spark, text, ids=LedgerIds(parts=2))
 
     assert str(raised.value) == f"sent: {text} has an invalid line: {words}"
 
