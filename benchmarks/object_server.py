@@ -42,12 +42,13 @@ def object_server(folder: Path) -> Generator[dict[str, str]]:
     """Serve the folders of a folder during the block. Yields the environment variables of a client."""
     account = {"ROOT_ACCESS_KEY": "benchmark", "ROOT_SECRET_KEY": "secret-of-benchmark"}
     # Metadata of objects is in a folder of its own, because the file system may have no extended attributes.
-    with TemporaryDirectory(prefix="fauxka-objects-") as side:
-        command: list[str] = [
+    with TemporaryDirectory(prefix="fauxka-objects-") as own:
+        side, log = Path(own, "metadata"), Path(own, "output")
+        side.mkdir()
+        command = [
             *(str(object_server_program()), "--port", "127.0.0.1:0", "--quiet"),
-            *("posix", "--sidecar", side, str(folder)),
+            *("posix", "--sidecar", str(side), str(folder)),
         ]
-        log = Path(side, "log")
         with log.open("wb") as output:
             process = subprocess.Popen(command, env={**os.environ, **account}, stdout=output, stderr=output)
         try:

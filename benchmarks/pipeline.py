@@ -33,12 +33,14 @@ if TYPE_CHECKING:
 
     from fauxka.pipeline.decode.views import ViewName
 
-PARTS = ("decoder", "spark", "ledger")
+PARTS = ("decoder", "store", "spark", "ledger")
 
 RECORD_COUNT = 1_000_000
 # The decoder decodes pieces of this size, so a part of the records is enough for it.
 DECODED_COUNT = 320_000
 BATCH_RECORDS = 160
+# Several splits of 32 MB.
+STORED_COUNT = 1_280_000
 PARTITIONS = 4
 
 DECODER_GOAL = 2.5e6
@@ -92,6 +94,8 @@ def main(names: Sequence[str], round_count: int) -> dict[str, Figures]:
     results: dict[str, Figures] = {}
     if not names or "decoder" in names:
         results |= {case.name: _measure_decoder(case, round_count) for case in DECODER_CASES}
+    if not names or "store" in names:
+        results |= _measure_store(round_count)
     by_spark = {"spark": _measure_source, "ledger": _measure_ledger}
     chosen = [measure for part, measure in by_spark.items() if not names or part in names]
     if chosen:
@@ -132,6 +136,45 @@ def _measure_decoder(case: DecoderCase, round_count: int) -> Figures:
     rate = statistics.median(rates[1:])
     _print_rate(f"decoder, {case.name}", rate, case.goal)
     return {"records/s": rate}
+
+
+def _measure_store(round_count: int) -> dict[str, Figures]:
+    """Measure the readers of one task without Spark: the same file on this machine and in an object store, in turn."""
+    missing = object_server_missing()
+    if missing is not None:
+        print(f"no object store: {missing} is missing")
+        return {}
+    with TemporaryDirectory(prefix="fauxka-bench-") as folder:
+        file = Path(folder, "log", "t-0", f"{0:020d}.log")
+        file.parent.mkdir(parents=True)
+        file.write_bytes(log_bytes(STORED_COUNT, Compression.NONE, BATCH_RECORDS))
+        with object_server(Path(folder)) as variables:
+            os.environ.update(variables)
+            places = {"path": f"{folder}/log", "s3": "s3://log"}
+            cases: list[tuple[str, ViewName]] = [(place, view) for place in places for view in ("records", "batches")]
+            seconds: dict[str, list[float]] = {f"one task, {place}, {view}": [] for place, view in cases}
+            # The first round, which connects, is not counted.
+            for _ in range(round_count + 1):
+                for (place, view), measured in zip(cases, seconds.values(), strict=True):
+                    measured.append(_seconds_to_read(places[place], view))
+    rates = {name: STORED_COUNT / statistics.median(measured[1:]) for name, measured in seconds.items()}
+    for name, rate in rates.items():
+        _print_rate(name, rate, None)
+    return {name: {"records/s": rate} for name, rate in rates.items()}
+
+
+def _seconds_to_read(path: str, view: ViewName) -> float:
+    from fauxka.pipeline.decode.decoder import Decoder
+    from fauxka.pipeline.decode.views import columns_of
+    from fauxka.pipeline.read.log_splits import open_log
+    from fauxka.pipeline.read.options import parse_options
+
+    decoder = Decoder(view, columns_of(view))
+    begin = time.perf_counter()
+    for split in open_log(parse_options({"path": path})).splits():
+        for _ in split.read(decoder):
+            pass
+    return time.perf_counter() - begin
 
 
 def _print_rate(name: str, rate: float, goal: float | None, more: str = "") -> None:
