@@ -109,6 +109,12 @@ def read_entries(
     return [_entry_of(journal, request_id, request) for request_id, request in found]
 
 
+def find_entry(journal: Journal, request_id: int) -> JournalEntry | None:
+    """Return a request; None if it is no longer kept."""
+    request = journal.find(request_id)
+    return None if request is None else _entry_of(journal, request_id, request)
+
+
 def count_entries(journal: Journal, match: Match | None = None, *, since: int = 0) -> int:
     """Return the number of requests that match and have an id greater than since."""
     return sum(1 for _ in _matching(journal, match, since))

@@ -1,0 +1,63 @@
+// The page of a running broker: the views, the stream of events that feeds them, and the head of the page.
+
+import { Api } from "./api.js";
+import { askForToken } from "./dialogs.js";
+import { element, fill } from "./dom.js";
+import { Journal } from "./journal.js";
+import { StatusBar } from "./status_bar.js";
+import { timelineView } from "./timeline_view.js";
+
+const journal = new Journal();
+const api = new Api(askForToken);
+const bar = new StatusBar(document.getElementById("bar"), api);
+
+// By the name in the address. Each returns a view: `root`, `close()` and `changed(part)`, called when a part of the state changed.
+const VIEWS = {
+  timeline: {
+    label: "Timeline",
+    make: () =>
+      timelineView(journal, {
+        start: startHints(),
+        producers: (topic, partition) =>
+          api.list(`/v1/producers?topic=${encodeURIComponent(topic)}&partition=${partition}`),
+      }),
+  },
+};
+
+let view = null;
+
+function startHints() {
+  return [element("p", {}, "Point a client at ", element("code", {}, bar.bootstrap ?? "the broker"), ".")];
+}
+
+function show() {
+  const [name, ...rest] = location.hash.slice(1).split("/").map(decodeURIComponent);
+  const chosen = VIEWS[name] ?? VIEWS.timeline;
+  view?.close();
+  view = chosen.make(...rest);
+  fill(document.getElementById("view"), view.root);
+  fill(
+    document.getElementById("views"),
+    Object.entries(VIEWS).map(([key, { label }]) =>
+      element("a", { href: `#${key}`, "aria-current": VIEWS[key] === chosen ? "page" : null }, label),
+    ),
+  );
+}
+
+function received(name, data) {
+  if (name === "requests") {
+    journal.add(data.items, data.skipped);
+  } else if (name === "cleared") {
+    journal.clear(data.through);
+  } else if (name === "changed") {
+    for (const [part, names] of Object.entries(data)) {
+      bar.changed(part);
+      view?.changed?.(part, names);
+    }
+  }
+}
+
+addEventListener("hashchange", show);
+await bar.load();
+show();
+api.stream(received, (state, error) => bar.setConnection(state, error));
