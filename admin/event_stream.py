@@ -2,16 +2,10 @@
 
 - Events are made when the client is ready to receive them, from the journal and the state as they are then. Nothing is
   buffered for a stream, so a slow client takes no memory; what it is too late for, it skips with a count.
-- A request is sent when it is in the journal, and again when its outcome changes: its response, its faults, its batches.
+- A request is sent when it is in the journal, and again when its outcome changes: its response, faults or batches.
 - Nothing runs while no stream is open.
 
-| event | data |
-|---|---|
-| `requests` | `items`: requests as in the journal, new or changed; `skipped`: how many before them the stream is too late for |
-| `cleared` | `through`: the journal was cleared of all requests up to this id |
-| `changed` | names of the items whose state changed, by part; null for a part of which any item may have changed |
-
-`id:` of an event is the id of the newest request sent, with which a client continues by `since` or `Last-Event-ID`.
+docs/admin-api.md has the events and their data.
 Source: HTML Living Standard, section 9.2, Server-sent events.
 """
 

@@ -132,3 +132,9 @@ const FAMILIES = {
 export function familyOf(kind) {
   return FAMILIES[kind] ?? "cut";
 }
+
+/** Return the name of the colour of a request: the family of its first fault, else its status. */
+export function toneOf(entry, status) {
+  const fault = entry.faults.find(({ kind }) => kind !== "observe");
+  return status === "fault" ? familyOf(fault.kind) : status;
+}

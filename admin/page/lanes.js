@@ -1,11 +1,12 @@
-// The lanes of the timeline: one a connection or one a producer, and where each is drawn.
+// The lanes of the timeline: one a client, a connection or a producer, and where each is drawn.
 
 // More are drawn as one lane, so that each stays wide enough to follow.
 export const LANES_MAX = 12;
 export const OTHERS = "others";
 
-/** Return the name of a request's lane. by: "connection" or "producer". */
+/** Return the name of a request's lane. by: "client", "connection" or "producer". */
 export function laneOf(entry, by) {
+  if (by === "client") return entry.client_id ?? "no client id";
   if (by === "producer") {
     const batch = entry.batches.find((each) => each.producer_id >= 0);
     if (batch !== undefined) return `producer ${batch.producer_id}`;

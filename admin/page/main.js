@@ -1,5 +1,6 @@
 // The page of a running broker: the views, the stream of events that feeds them, and the head of the page.
 
+import { Actions } from "./actions.js";
 import { Api } from "./api.js";
 import { askForToken } from "./dialogs.js";
 import { element, fill } from "./dom.js";
@@ -9,6 +10,7 @@ import { timelineView } from "./timeline_view.js";
 
 const journal = new Journal();
 const api = new Api(askForToken);
+const actions = new Actions(api);
 const bar = new StatusBar(document.getElementById("bar"), api);
 
 // By the name in the address. Each returns a view: `root`, `close()` and `changed(part)`, called when a part of the state changed.

@@ -1,7 +1,7 @@
 // The overview beside the timeline: all requests on one strip, with the faults in their colours, and the visible part.
 
 import { element } from "./dom.js";
-import { familyOf, statusOf } from "./journal.js";
+import { statusOf, toneOf } from "./journal.js";
 
 const WIDTH = 46;
 
@@ -63,15 +63,10 @@ export class Overview {
       for (const [number, entry] of entries.entries()) {
         const status = statusOf(entry);
         if ((status !== "ok") !== isNotable) continue;
-        context.fillStyle = this.colorOf(entry, status);
+        context.fillStyle = this.colors[toneOf(entry, status)];
         context.fillRect(isNotable ? 6 : 16, number * step, isNotable ? WIDTH - 12 : WIDTH - 32, Math.max(isNotable ? 2 : 1, step - 1));
       }
     }
-  }
-
-  colorOf(entry, status) {
-    if (status !== "fault") return this.colors[status];
-    return this.colors[familyOf(entry.faults.find((fault) => fault.kind !== "observe").kind)];
   }
 }
 

@@ -2,7 +2,7 @@
 
 import { element, fill, oncePerFrame, shape } from "./dom.js";
 import { batchText, decisionText, subjectText, timeText } from "./format.js";
-import { familyOf, isSelected, statusOf } from "./journal.js";
+import { familyOf, isSelected, statusOf, toneOf } from "./journal.js";
 import { Columns, laneOf, lanesOf } from "./lanes.js";
 import { Overview } from "./overview.js";
 
@@ -22,7 +22,7 @@ export class Timeline {
     this.journal = journal;
     this.onSelect = onSelect;
     this.filter = {};
-    this.by = "connection";
+    this.by = "client";
     this.zoom = HEIGHT_DEFAULT;
     this.shown = [];
     this.rows = new Map();
@@ -276,7 +276,7 @@ export class Timeline {
     const height = this.rowHeight;
     const status = statusOf(entry);
     const row = element("div", {
-      class: `row is-${status}`,
+      class: `row is-${status} tone-${toneOf(entry, status)}`,
       role: "option",
       id: `request-${entry.id}`,
       "data-id": entry.id,

@@ -81,6 +81,7 @@ export function timelineView(journal, { producers, start = [] } = {}) {
 function laneChoice(timeline) {
   const choice = element("select", { "aria-label": "One lane per", on: { change: () => timeline.setLanes(choice.value) } });
   choice.append(
+    element("option", { value: "client" }, "lane: client"),
     element("option", { value: "connection" }, "lane: connection"),
     element("option", { value: "producer" }, "lane: producer"),
   );
