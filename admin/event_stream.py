@@ -55,9 +55,13 @@ class EventStream:
         """since: the id of the newest request that the client has; None sends the newest BEHIND_MAX."""
         self._journal = journal
         self._watch = watch
+        self._known_id = journal.cleared_id if since is None else since
+        self._sent_id = self._known_id
         # A client that continues is told of a clear that it has missed.
-        self._sent_id = journal.cleared_id if since is None else min(since, journal.last_id)
-        self._cleared_id = min(self._sent_id, journal.cleared_id)
+        self._cleared_id = min(self._known_id, journal.cleared_id)
+        if self._known_id > journal.last_id:
+            # What it knows are requests of an earlier process.
+            self._sent_id, self._cleared_id = journal.cleared_id, -1
         self._change_count = journal.outcomes.change_count
         self._version = 0
         # Requests that were sent: without a response, and with an outcome that is newer than what was sent.
@@ -92,7 +96,7 @@ class EventStream:
             self._sent_id = max(self._sent_id, journal.cleared_id)
             self._waiting.clear()
             self._changed.clear()
-            return self._event("cleared", Cleared(through=journal.cleared_id))
+            return self._event("cleared", Cleared(through=max(journal.cleared_id, self._known_id)))
         if journal.last_id > self._sent_id:
             return self._new_requests()
         changed = self._changed_requests()

@@ -187,6 +187,19 @@ def test_cleared_journal_is_told_and_its_requests_are_not_sent(admin: AdminClien
     assert [item["batches"][0]["base_sequence"] for item in following.data["items"]] == [1]
 
 
+def test_client_that_knows_requests_of_an_earlier_process_is_told_to_forget_them(
+    admin: AdminClient, client: RawClient
+) -> None:
+    client.produce(0)
+    known = newest_id(admin) + 1000
+
+    with streaming(admin, f"/v1/events?since={known}") as stream:
+        cleared, following = stream.next(), stream.next()
+
+    assert (cleared.name, cleared.data) == ("cleared", {"through": known})
+    assert following.data["items"] == admin.get("/v1/journal")["items"]
+
+
 def test_stream_that_is_too_late_skips_and_tells_how_many(admin: AdminClient, client: RawClient) -> None:
     count = BEHIND_MAX + 250
     for first in range(0, count, 50):
