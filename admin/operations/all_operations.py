@@ -10,6 +10,7 @@ from ..openapi import describe
 from ..operation import Operation
 from . import (
     acl_operations,
+    batch_operations,
     certificate_operations,
     clock_operations,
     crash_operations,
@@ -69,6 +70,7 @@ OPERATIONS: tuple[Operation, ...] = (
     *topic_operations.OPERATIONS,
     *topic_changes.OPERATIONS,
     *record_operations.OPERATIONS,
+    *batch_operations.OPERATIONS,
     *seed_operations.OPERATIONS,
     *clock_operations.OPERATIONS,
     *reset_operations.OPERATIONS,

@@ -77,9 +77,29 @@ def test_consumer_group_is_listed_with_its_assignments(admin: AdminClient, broke
     assert member["partitions"] == member["target"] == {TOPIC: [0]}
 
 
-def test_assignment_of_a_classic_group_is_listed_as_base64(admin: AdminClient, broker: Serving) -> None:
+# Bytes that are no assignment of consumers, and version 0 with partition 0 of the topic "events" and no user data.
+@pytest.mark.parametrize(
+    ("group_id", "assignment", "encoded", "partitions"),
+    [
+        ("of-others", b"\0\xff", "AP8=", None),
+        (
+            "of-consumers",
+            b"\0\0\0\0\0\1\0\6events\0\0\0\1\0\0\0\0\xff\xff\xff\xff",
+            "AAAAAAABAAZldmVudHMAAAABAAAAAP////8=",
+            {TOPIC: [0]},
+        ),
+    ],
+)
+def test_assignment_of_a_classic_group_is_listed_as_base64_and_decoded(
+    admin: AdminClient,
+    broker: Serving,
+    group_id: str,
+    assignment: bytes,
+    encoded: str,
+    partitions: dict[str, list[int]] | None,
+) -> None:
     join = JoinGroupRequest(
-        group_id="classic",
+        group_id=group_id,
         session_timeout_ms=10_000,
         rebalance_timeout_ms=10_000,
         protocol_type="consumer",
@@ -88,13 +108,13 @@ def test_assignment_of_a_classic_group_is_listed_as_base64(admin: AdminClient, b
     with closing(Connection(broker.bootstrap)) as connection:
         joined = connection.call(join, 3)
         assert isinstance(joined, JoinGroupResponse)
-        assigned = SyncGroupRequestAssignment(member_id=joined.member_id, assignment=b"\0\xff")
-        sync = SyncGroupRequest(group_id="classic", generation_id=1, member_id=joined.member_id, assignments=[assigned])
+        assigned = SyncGroupRequestAssignment(member_id=joined.member_id, assignment=assignment)
+        sync = SyncGroupRequest(group_id=group_id, generation_id=1, member_id=joined.member_id, assignments=[assigned])
         connection.call(sync, 2)
-        groups = admin.get("/v1/groups")["items"]
 
-    (group,) = [each for each in groups if each["group_id"] == "classic"]
-    assert [member["assignment"] for member in group["members"]] == [{"base64": "AP8="}]
+        (member,) = admin.get(f"/v1/groups/{group_id}")["members"]
+
+    assert (member["assignment"], member["partitions"]) == ({"base64": encoded}, partitions)
 
 
 def test_share_group_is_listed_with_its_members_and_progress(admin: AdminClient, broker: Serving) -> None:
