@@ -11,8 +11,11 @@ export class Actions {
     this.listeners = new Set();
   }
 
-  /** Perform an action and return the body of the response; null if it failed, which is shown. */
-  async perform(label, method, path, body) {
+  /**
+   * Perform an action and return the body of the response; null if it failed, which is shown.
+   * onError: called with the API's error instead of a notice.
+   */
+  async perform(label, method, path, body, { onError = null } = {}) {
     try {
       const result = await this.api.call(method, path, body);
       this.done.push({ label, method, path, body });
@@ -20,7 +23,8 @@ export class Actions {
       for (const listener of this.listeners) listener();
       return result;
     } catch (error) {
-      notify(`${label}: ${error.message}`, "failed");
+      if (onError !== null && error.error !== undefined) onError(error.error);
+      else notify(`${label}: ${error.message}`, "failed");
       return null;
     }
   }

@@ -1,12 +1,17 @@
 // Numbers, times and batches as text.
 
+// The greatest time of a Date; a client may send any number.
+const TIME_MS_MAX = 8.64e15;
+
 /** Return the time of day with milliseconds, in UTC as in the broker's log. */
 export function timeText(ms) {
+  if (ms < 0 || ms > TIME_MS_MAX) return dateText(ms);
   return new Date(ms).toISOString().slice(11, 23);
 }
 
 /** Return date and time, in UTC. */
 export function dateText(ms) {
+  if (ms > TIME_MS_MAX) return `${ms} ms`;
   return ms < 0 ? "none" : new Date(ms).toISOString().replace("T", " ").replace("Z", " UTC");
 }
 

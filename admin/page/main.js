@@ -4,9 +4,14 @@ import { Actions } from "./actions.js";
 import { Api } from "./api.js";
 import { askForToken } from "./dialogs.js";
 import { element, fill } from "./dom.js";
+import { groupsView } from "./groups_view.js";
+import { headerOf } from "./batch_header.js";
 import { Journal } from "./journal.js";
+import { nodesView } from "./nodes_view.js";
 import { StatusBar } from "./status_bar.js";
 import { timelineView } from "./timeline_view.js";
+import { topicsView } from "./topics_view.js";
+import { transactionsView } from "./transactions_view.js";
 
 const journal = new Journal();
 const api = new Api(askForToken);
@@ -22,8 +27,13 @@ const VIEWS = {
         start: startHints(),
         producers: (topic, partition) =>
           api.list(`/v1/producers?topic=${encodeURIComponent(topic)}&partition=${partition}`),
+        header: (batch) => headerOf(api, batch),
       }),
   },
+  topics: { label: "Topics", make: (...rest) => topicsView(api, actions, ...rest) },
+  groups: { label: "Groups", make: (...rest) => groupsView(api, actions, ...rest) },
+  transactions: { label: "Transactions", make: () => transactionsView(api, actions) },
+  nodes: { label: "Nodes", make: () => nodesView(api, actions) },
 };
 
 // The parts of the state whose changes the stream tells.

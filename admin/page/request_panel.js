@@ -1,5 +1,6 @@
 // The panel of one request: what it asked, what met it, what the broker decided and why, and the response.
 
+import { headerPart } from "./batch_header.js";
 import { button, element, facts } from "./dom.js";
 import { dateText, decisionText, rangeText } from "./format.js";
 import { familyOf } from "./journal.js";
@@ -13,7 +14,8 @@ const ANSWERS = {
 
 /**
  * Return the panel of a request.
- * links: `jump(id)`, `close()`; `producers(topic, partition)` returns a promise of producer states, or is missing in a report.
+ * links: `jump(id)`, `close()`; `producers(topic, partition)` and `header(batch)` return promises of producer states and of
+ * the batch in the log, and are missing in a report.
  */
 export function requestPanel(entry, journal, links) {
   return element(
@@ -76,6 +78,8 @@ function batchPart(batch, entry, links) {
       ["Producer id", batch.producer_id],
       ["Producer epoch", batch.producer_epoch],
       ["Sequences", batch.producer_id < 0 ? undefined : rangeText(batch.base_sequence, batch.last_sequence)],
+      ["Expected sequence", batch.expected_sequence ?? undefined],
+      ["Received sequence", batch.expected_sequence === null ? undefined : batch.base_sequence],
       ["Records", batch.records < 0 ? undefined : batch.records],
       ["Base offset", batch.base_offset < 0 ? undefined : batch.base_offset],
       ["Error", batch.error ?? undefined],
@@ -83,6 +87,7 @@ function batchPart(batch, entry, links) {
     ]),
     state,
   );
+  if (links.header !== undefined && batch.base_offset >= 0) part.append(headerPart(batch, links.header));
   if (links.producers !== undefined && batch.producer_id >= 0) showWindow(state, batch, entry, links);
   return part;
 }

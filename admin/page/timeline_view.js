@@ -8,13 +8,14 @@ import { Timeline } from "./timeline.js";
 
 /**
  * Return the view: `root`, `close()` and `open(id)`.
- * options: `producers`, as in requestPanel; `start`, nodes that say what to do while there are no requests.
+ * options: `producers` and `header`, as in requestPanel; `start`, nodes that say what to do while there are no requests.
  */
-export function timelineView(journal, { producers, start = [] } = {}) {
+export function timelineView(journal, { producers, header, start = [] } = {}) {
   const panel = element("aside", { class: "side", hidden: true });
   const count = element("output", { class: "count" });
   const links = {
     producers,
+    header,
     jump(id) {
       // The button that was pressed is about to go away.
       timeline.scroller.focus({ preventScroll: true });

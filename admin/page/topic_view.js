@@ -1,0 +1,123 @@
+// The view of one topic: its partitions, producers, configs and records.
+
+import { button, element, facts, fill } from "./dom.js";
+import { bytesText, dateText } from "./format.js";
+import { badge, liveView, numberText, sumOf, table } from "./live_view.js";
+import { recordSearch } from "./record_search.js";
+import { recordsPart } from "./records_part.js";
+import { windowOf } from "./request_panel.js";
+import { appendRecord, deleteTopic, moveLeader } from "./topic_forms.js";
+
+// Label, name in the path, and what the notice says.
+const CHANGES = [
+  ["Forget", "forget", "state deleted"],
+  ["Expire", "expire", "expired"],
+  ["Bump epoch", "bump_epoch", "fenced by the next epoch"],
+  ["Evict cache", "evict_cache", "cached batches deleted"],
+];
+
+/** Return the view of a topic. partition, offset: the records to show first. */
+export function topicView(api, actions, name, partition = "0", offset = "") {
+  const path = `/v1/topics/${encodeURIComponent(name)}`;
+  const records = recordsPart(api, path, Number(partition) || 0, offset);
+  const search = recordSearch(api, path, (record) => records.open(record.partition, record.offset));
+  const state = element("div", { class: "state" });
+  const view = liveView({
+    title: element("span", {}, element("a", { href: "#topics" }, "Topics"), ` / ${name}`),
+    parts: ["topics", "nodes"],
+    head: element(
+      "div",
+      { class: "state-tools" },
+      button("Append record", () => appendRecord(actions, path, records), { kind: "primary" }),
+      button("Delete topic", () => deleteTopic(actions, name, () => (location.hash = "#topics"))),
+    ),
+    foot: [records.root, search.root, state],
+    async read() {
+      const [topic, replicas, producers] = await Promise.all([
+        api.get(path),
+        api.list(`/v1/partitions?topic=${encodeURIComponent(name)}&limit=1000`, 10000),
+        api.list(`/v1/producers?topic=${encodeURIComponent(name)}`, 200),
+      ]);
+      return { topic, replicas, producers };
+    },
+    draw({ topic, replicas, producers }) {
+      records.update(topic.partitions);
+      search.update(topic.partitions);
+      fill(state, producersPart(producers, actions, view), configsPart(topic));
+      return partitionsPart(topic, replicas, actions, view);
+    },
+  });
+  const close = view.close;
+  return Object.assign(view, {
+    close() {
+      search.stop();
+      close();
+    },
+  });
+}
+
+function partitionsPart(topic, replicas, actions, view) {
+  const isReplicated = replicas.some((each) => each.replicas.length > 1);
+  const several = isReplicated ? ["Replicas", "ISR", "ELR", ""] : [];
+  const heads = ["Partition", "Leader#", "Leader epoch#", "Start#", "Last stable#", "High watermark#", "End#", "Size#", "Producers#", ...several];
+  const rows = topic.partitions.map((each) => {
+    const numbers = [each.log_start_offset, each.last_stable_offset, each.high_watermark, each.log_end_offset].map(numberText);
+    const cells = [each.partition, each.leader < 0 ? badge("none", "cut") : each.leader, each.leader_epoch, ...numbers];
+    cells.push(bytesText(each.size_bytes), numberText(each.producers));
+    const state = replicas.find(({ partition }) => partition === each.partition);
+    return isReplicated && state !== undefined ? [...cells, ...replicaCells(state, actions, view)] : cells;
+  });
+  const size = bytesText(sumOf(topic.partitions.map((each) => each.size_bytes)));
+  return [element("p", { class: "count" }, `topic id ${topic.topic_id} · ${size}`), table("Partitions", heads, rows)];
+}
+
+function replicaCells(state, actions, view) {
+  const offline = state.offline.length ? [" ", badge(`${state.offline.join(", ")} down`, "cut")] : null;
+  const isBehind = state.isr.length < state.replicas.length;
+  return [
+    [state.replicas.join(", "), offline],
+    isBehind ? badge(state.isr.join(", ") || "none", "slow") : state.isr.join(", "),
+    state.elr.join(", ") || "none",
+    button("Move leader", () => moveLeader(state, actions, () => view.refresh()), {
+      kind: "quiet",
+      "aria-label": `Move the leader of partition ${state.partition}`,
+      "data-key": `move/${state.partition}`,
+    }),
+  ];
+}
+
+function producersPart(producers, actions, view) {
+  if (!producers.length) return [element("h2", {}, "Producers"), element("p", { class: "count" }, "No idempotent producer has written to this topic.")];
+  return [element("h2", {}, "Producers"), element("div", { class: "cards" }, producers.map((each) => producerCard(each, actions, view)))];
+}
+
+function producerCard(producer, actions, view) {
+  const { producer_id: id, topic, partition } = producer;
+  const change = ([label, name, done]) =>
+    button(
+      label,
+      async () => {
+        const body = { producer_id: id, topic, partition };
+        await actions.perform(`Producer ${id} on ${topic}-${partition}: ${done}`, "POST", `/v1/producers/${name}`, body);
+        view.refresh();
+      },
+      { "data-key": `${name}/${partition}/${id}` },
+    );
+  const open = producer.current_txn_first_offset;
+  return element(
+    "article",
+    { class: "card", "aria-label": `Producer ${id} of partition ${partition}` },
+    element("h3", {}, `Producer ${id} `, element("small", {}, `partition ${partition}`), open === null ? null : badge("open transaction", "waiting")),
+    facts([
+      ["Open transaction", open === null ? null : `since offset ${open}`],
+      ["Last timestamp", dateText(producer.last_timestamp)],
+    ]),
+    windowOf(producer),
+    element("div", { class: "links" }, CHANGES.map(change)),
+  );
+}
+
+function configsPart(topic) {
+  const configs = Object.entries(topic.configs).sort();
+  return [element("h2", {}, "Configs"), configs.length ? facts(configs) : element("p", { class: "count" }, "None is set: those of the broker apply.")];
+}
