@@ -11,7 +11,7 @@ const PAUSE_MS = 500;
  */
 export function liveView({ title, parts, head = [], foot = [], read, draw }) {
   const problem = element("p", { class: "problem", role: "alert", hidden: true });
-  const body = element("div", { class: "state" });
+  const body = element("div", { class: "section" });
   const root = element("div", { class: "state-view" }, element("h1", {}, title), head, problem, body, foot);
   let shown = null;
   let drawn = null;

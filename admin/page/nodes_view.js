@@ -32,7 +32,6 @@ function nodeCard(node, nodes, page) {
     facts([
       ["Address", node.bootstrap],
       ["Rack", node.rack],
-      ["Controller", node.is_controller ? "this node" : undefined],
       ["Leader of", countText(node.leads, "partition")],
       ["Connections", node.connections],
       ["Isolated from", node.isolated_from.length ? node.isolated_from.join(", ") : undefined],

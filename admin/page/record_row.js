@@ -66,7 +66,7 @@ function dataBlock(name, data, form) {
   const text = wholeText(data, form);
   const isLong = text.length > SHOWN_CHARACTERS;
   const size = data === null ? "" : bytesText(bytesOf(data).length);
-  const block = element("pre", { tabindex: 0, "aria-label": name }, isLong ? `${text.slice(0, SHOWN_CHARACTERS)}…` : text);
+  const block = element("pre", { class: /^0{6} {2}/.test(text) ? "hex" : null, tabindex: 0, "aria-label": name }, isLong ? `${text.slice(0, SHOWN_CHARACTERS)}…` : text);
   const all = button(`Show all ${size}`, () => {
     block.textContent = text;
     block.focus();

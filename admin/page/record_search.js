@@ -88,7 +88,7 @@ export function recordSearch(api, path, open) {
 
   const root = element(
     "section",
-    { class: "state", "aria-label": "Search" },
+    { class: "section", "aria-label": "Search" },
     element("h2", {}, "Search"),
     element(
       "form",

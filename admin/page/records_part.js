@@ -88,7 +88,7 @@ export function recordsPart(api, path, partition, offset) {
 
   const root = element(
     "section",
-    { class: "state", "aria-label": "Records" },
+    { class: "section", "aria-label": "Records" },
     element("h2", {}, "Records"),
     element(
       "form",

@@ -21,32 +21,38 @@ export function topicView(api, actions, name, partition = "0", offset = "") {
   const path = `/v1/topics/${encodeURIComponent(name)}`;
   const records = recordsPart(api, path, Number(partition) || 0, offset);
   const search = recordSearch(api, path, (record) => records.open(record.partition, record.offset));
-  const state = element("div", { class: "state" });
+  const producersPlace = element("section", { class: "section", "aria-label": "Producers" });
+  const configsPlace = element("section", { class: "section", "aria-label": "Configs" });
   const view = liveView({
     title: element("span", {}, element("a", { href: "#topics" }, "Topics"), ` / ${name}`),
     parts: ["topics", "nodes"],
     head: element(
       "div",
       { class: "state-tools" },
+      ["Records", "Search", "Producers", "Configs"].map((part) => button(part, () => showPart(part), { kind: "link" })),
+      element("span", { class: "spacer" }),
       button("Append record", () => appendRecord(actions, path, records), { kind: "primary" }),
       button("Delete topic", () => deleteTopic(actions, name, () => (location.hash = "#topics"))),
     ),
-    foot: [records.root, search.root, state],
+    foot: [records.root, search.root, producersPlace, configsPlace],
     async read() {
-      const [topic, replicas, producers] = await Promise.all([
+      const [topic, nodes, replicas, producers] = await Promise.all([
         api.get(path),
+        api.list("/v1/nodes"),
         api.list(`/v1/partitions?topic=${encodeURIComponent(name)}&limit=1000`, 10000),
         api.list(`/v1/producers?topic=${encodeURIComponent(name)}`, 200),
       ]);
-      return { topic, replicas, producers };
+      return { topic, producers, replicas: nodes.length > 1 ? replicas : [] };
     },
-    draw({ topic, replicas, producers }) {
+    draw({ topic, producers, replicas }) {
       records.update(topic.partitions);
       search.update(topic.partitions);
-      fill(state, producersPart(producers, actions, view), configsPart(topic));
+      fill(producersPlace, producersPart(producers, actions, view));
+      fill(configsPlace, configsPart(topic));
       return partitionsPart(topic, replicas, actions, view);
     },
   });
+  const showPart = (label) => view.root.querySelector(`[aria-label="${label}"]`).scrollIntoView();
   const close = view.close;
   return Object.assign(view, {
     close() {
@@ -57,15 +63,14 @@ export function topicView(api, actions, name, partition = "0", offset = "") {
 }
 
 function partitionsPart(topic, replicas, actions, view) {
-  const isReplicated = replicas.some((each) => each.replicas.length > 1);
-  const several = isReplicated ? ["Replicas", "ISR", "ELR", ""] : [];
+  const several = replicas.length ? ["Replicas", "ISR", "ELR", ""] : [];
   const heads = ["Partition", "Leader#", "Leader epoch#", "Start#", "Last stable#", "High watermark#", "End#", "Size#", "Producers#", ...several];
   const rows = topic.partitions.map((each) => {
     const numbers = [each.log_start_offset, each.last_stable_offset, each.high_watermark, each.log_end_offset].map(numberText);
     const cells = [each.partition, each.leader < 0 ? badge("none", "cut") : each.leader, each.leader_epoch, ...numbers];
     cells.push(bytesText(each.size_bytes), numberText(each.producers));
     const state = replicas.find(({ partition }) => partition === each.partition);
-    return isReplicated && state !== undefined ? [...cells, ...replicaCells(state, actions, view)] : cells;
+    return state === undefined ? cells : [...cells, ...replicaCells(state, actions, view)];
   });
   const size = bytesText(sumOf(topic.partitions.map((each) => each.size_bytes)));
   return [element("p", { class: "count" }, `topic id ${topic.topic_id} · ${size}`), table("Partitions", heads, rows)];
@@ -80,6 +85,7 @@ function replicaCells(state, actions, view) {
     state.elr.join(", ") || "none",
     button("Move leader", () => moveLeader(state, actions, () => view.refresh()), {
       kind: "quiet",
+      disabled: state.replicas.length < 2,
       "aria-label": `Move the leader of partition ${state.partition}`,
       "data-key": `move/${state.partition}`,
     }),
