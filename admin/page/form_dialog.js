@@ -51,7 +51,9 @@ function controlOf({ name, type = "text", options = [], value, label, hint, ...a
 
 function rowOf({ label, type, hint }, control) {
   if (type === "checkbox") return element("label", { class: "check" }, control, label);
-  return element("label", { class: "field" }, label, control, hint ? element("small", {}, hint) : null);
+  if (hint === undefined) return element("label", { class: "field" }, label, control);
+  control.setAttribute("aria-describedby", `hint-${control.name}`);
+  return element("div", { class: "field" }, element("label", { class: "field" }, label, control), element("small", { id: `hint-${control.name}` }, hint));
 }
 
 function valuesOf(controls) {

@@ -46,9 +46,9 @@ function groupView(api, id) {
         ["Total lag", numberText(lagOf(group))],
       ]),
       element("h2", {}, countText(group.members.length, "member")),
-      group.members.length ? membersTable(group) : element("p", { class: "count" }, "Committed offsets stay while the group is empty."),
+      group.members.length ? membersTable(group) : element("p", { class: "note" }, "Committed offsets stay while the group is empty."),
       element("h2", {}, "Committed offsets"),
-      group.offsets.length ? offsetsTable(group) : element("p", { class: "count" }, "The group has committed none."),
+      group.offsets.length ? offsetsTable(group) : element("p", { class: "note" }, "The group has committed none."),
     ],
   });
 }

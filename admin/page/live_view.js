@@ -17,9 +17,9 @@ export function liveView({ title, parts, head = [], foot = [], read, draw }) {
   let drawn = null;
 
   function show() {
-    const focused = body.contains(document.activeElement) ? document.activeElement.dataset.key : undefined;
+    const focused = root.contains(document.activeElement) ? document.activeElement.dataset.key : undefined;
     fill(body, draw(shown));
-    if (focused !== undefined) body.querySelector(`[data-key="${CSS.escape(focused)}"]`)?.focus();
+    if (focused !== undefined) root.querySelector(`[data-key="${CSS.escape(focused)}"]`)?.focus();
   }
 
   async function readAgain() {

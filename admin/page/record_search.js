@@ -100,7 +100,7 @@ export function recordSearch(api, path, open) {
       more,
       progress,
     ),
-    element("p", { class: "count" }, "In key, or in header:NAME such as header:event-id; all partitions, oldest first."),
+    element("p", { class: "note" }, "In key, or in header:NAME such as header:event-id; all partitions, oldest first."),
     problem,
     list,
   );

@@ -51,7 +51,7 @@ export function recordsPart(api, path, partition, offset) {
   function draw() {
     const rows = (items ?? []).map((record) => recordRow(record, form.value));
     const empty = end() > start() ? "No records from this offset on." : "This partition has no records. Append one, or let a producer write.";
-    fill(list, rows.length ? [recordHeads(), rows] : element("p", { class: "count" }, items === null ? "Reading" : empty));
+    fill(list, rows.length ? [recordHeads(), rows] : element("p", { class: "note" }, items === null ? "Reading" : empty));
     const at = opened === null ? -1 : (items ?? []).findIndex((record) => record.offset === opened);
     if (at >= 0) {
       rows[at].open = true;

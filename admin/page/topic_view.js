@@ -73,7 +73,7 @@ function partitionsPart(topic, replicas, actions, view) {
     return state === undefined ? cells : [...cells, ...replicaCells(state, actions, view)];
   });
   const size = bytesText(sumOf(topic.partitions.map((each) => each.size_bytes)));
-  return [element("p", { class: "count" }, `topic id ${topic.topic_id} · ${size}`), table("Partitions", heads, rows)];
+  return [element("p", { class: "note" }, `topic id ${topic.topic_id} · ${size}`), table("Partitions", heads, rows)];
 }
 
 function replicaCells(state, actions, view) {
@@ -93,7 +93,7 @@ function replicaCells(state, actions, view) {
 }
 
 function producersPart(producers, actions, view) {
-  if (!producers.length) return [element("h2", {}, "Producers"), element("p", { class: "count" }, "No idempotent producer has written to this topic.")];
+  if (!producers.length) return [element("h2", {}, "Producers"), element("p", { class: "note" }, "No idempotent producer has written to this topic.")];
   return [element("h2", {}, "Producers"), element("div", { class: "cards" }, producers.map((each) => producerCard(each, actions, view)))];
 }
 
@@ -125,5 +125,5 @@ function producerCard(producer, actions, view) {
 
 function configsPart(topic) {
   const configs = Object.entries(topic.configs).sort();
-  return [element("h2", {}, "Configs"), configs.length ? facts(configs) : element("p", { class: "count" }, "None is set: those of the broker apply.")];
+  return [element("h2", {}, "Configs"), configs.length ? facts(configs) : element("p", { class: "note" }, "None is set: those of the broker apply.")];
 }
