@@ -79,7 +79,7 @@ function batchPart(batch, entry, links) {
       ["Producer epoch", batch.producer_epoch],
       ["Sequences", batch.producer_id < 0 ? undefined : rangeText(batch.base_sequence, batch.last_sequence)],
       ["Expected sequence", batch.expected_sequence ?? undefined],
-      ["Received sequence", batch.expected_sequence === null ? undefined : batch.base_sequence],
+      ["Received sequence", batch.expected_sequence == null ? undefined : batch.base_sequence],
       ["Records", batch.records < 0 ? undefined : batch.records],
       ["Base offset", batch.base_offset < 0 ? undefined : batch.base_offset],
       ["Error", batch.error ?? undefined],

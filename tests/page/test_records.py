@@ -1,7 +1,5 @@
 """The records of a topic: decoded, a page at a time, searched, and appended by a form."""
 
-import json
-
 import pytest
 from confluent_kafka import Producer
 from playwright.sync_api import Browser, Locator, Page, expect
@@ -50,7 +48,9 @@ def test_json_is_indented_and_its_numbers_stay(page: Page, admin: AdminClient) -
     records(page).get_by_text("order-1").click()
 
     value = page.get_by_label("Value", exact=True)
-    expect(value).to_have_text('{\n  "id": 12345678901234567890,\n  "lines": [],\n  "note": "a, b"\n}', use_inner_text=True)
+    expect(value).to_have_text(
+        '{\n  "id": 12345678901234567890,\n  "lines": [],\n  "note": "a, b"\n}', use_inner_text=True
+    )
 
 
 def test_bytes_that_are_no_text_are_shown_in_hex_and_text_on_demand(page: Page, admin: AdminClient) -> None:
@@ -152,7 +152,9 @@ def test_large_value_is_cut_until_a_person_wants_all(
 @pytest.mark.slice
 def test_search_finds_an_event_id_in_any_partition(page: Page, admin: AdminClient) -> None:
     admin.post("/v1/topics", {"name": "orders", "partitions": 3})
-    copies = [{"value": "x", "partition": number, "headers": [{"name": "event-id", "value": "e7"}]} for number in (0, 2)]
+    copies = [
+        {"value": "x", "partition": number, "headers": [{"name": "event-id", "value": "e7"}]} for number in (0, 2)
+    ]
     others = [{"value": "x", "partition": 1, "headers": [{"name": "other", "value": "e7"}]}] * 5
     admin.post("/v1/topics/orders/records", {"records": [*copies, *others]})
     page.get_by_role("link", name="Topics").click()
@@ -183,7 +185,10 @@ def test_search_stops_and_continues(page: Page, admin: AdminClient) -> None:
     show_topic(page)
     part = page.get_by_role("region", name="Search")
     # The second call of the search waits until the test has stopped it.
-    page.route("**/records?limit=1000&since=*", lambda route: part.get_by_role("button", name="Stop").click() or route.continue_())
+    page.route(
+        "**/records?limit=1000&since=*",
+        lambda route: part.get_by_role("button", name="Stop").click() or route.continue_(),
+    )
 
     search(page, "key", "no such key")
     expect(part).to_contain_text("searched 1,000 of 10,000 records")

@@ -1,4 +1,4 @@
-"""The topics: the list with create and delete, the offsets and producers of one topic, and what is done to producers."""
+"""The topics: the list with create and delete, the offsets of one topic, its producers, and changes of them."""
 
 import pytest
 from confluent_kafka import Producer
