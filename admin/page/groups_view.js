@@ -20,7 +20,7 @@ function groupList(api) {
     draw(groups) {
       if (!groups.length) return emptyState("No groups", element("p", {}, "A group appears when a consumer with a group.id joins it or commits an offset."));
       const heads = ["Group", "Type", "State", "Protocol", "Members#", "Total lag#"];
-      const rows = groups.map((group) => [
+      return table("Groups", heads, groups, (group) => [
         stateLink("groups", group.group_id),
         group.type,
         badge(group.state, TONES[group.state] ?? "waiting"),
@@ -28,7 +28,6 @@ function groupList(api) {
         group.members.length,
         numberText(lagOf(group)),
       ]);
-      return table("Groups", heads, rows);
     },
   });
 }
@@ -61,7 +60,7 @@ function membersTable(group) {
   const hasEpochs = group.members.some((member) => member.epoch !== null);
   const hasTarget = group.members.some((member) => member.target !== null);
   const heads = ["Member", "Client", "Host", "Instance", ...(hasEpochs ? ["Epoch#"] : []), "Assignment", ...(hasTarget ? ["Target"] : [])];
-  const rows = group.members.map((member) => [
+  return table("Members", heads, group.members, (member) => [
     element("span", { class: "mono" }, member.member_id),
     member.client_id,
     member.client_host,
@@ -70,7 +69,6 @@ function membersTable(group) {
     assignmentText(member.partitions, member.assignment),
     ...(hasTarget ? [assignmentText(member.target, null)] : []),
   ]);
-  return table("Members", heads, rows);
 }
 
 /** Return the partitions by topic; of an assignment that is not one of consumers the bytes in base64. */
@@ -82,7 +80,7 @@ function assignmentText(partitions, assignment) {
 
 function offsetsTable(group) {
   const heads = ["Topic", "Partition#", "Offset#", "Lag#", "Leader epoch#", "Metadata"];
-  const rows = group.offsets.map((each) => [
+  return table("Committed offsets", heads, group.offsets, (each) => [
     stateLink("topics", each.topic),
     each.partition,
     each.offset,
@@ -90,5 +88,4 @@ function offsetsTable(group) {
     each.leader_epoch < 0 ? "none" : each.leader_epoch,
     each.metadata || "none",
   ]);
-  return table("Committed offsets", heads, rows);
 }

@@ -4,6 +4,8 @@ import { element, fill } from "./dom.js";
 import { Refresher } from "./refresher.js";
 
 const PAUSE_MS = 500;
+// Rows of a table; more would make the page slow.
+const ROWS_MAX = 500;
 
 /**
  * Return a view. parts: the parts of the state that it shows. head: nodes above the state, which stay.
@@ -48,8 +50,9 @@ export function liveView({ title, parts, head = [], foot = [], read, draw }) {
   };
 }
 
-/** Return a table. heads: texts; a text that ends with "#" is the head of numbers. rows: lists of cells, the first names the row. */
-export function table(label, heads, rows) {
+/** Return a table. heads: texts; a text that ends with "#" is the head of numbers. items: `rowOf(item)` returns its cells, the first names the row. */
+export function table(label, heads, items, rowOf) {
+  const rows = items.slice(0, ROWS_MAX).map(rowOf);
   const kinds = heads.map((head) => (head.endsWith("#") ? "number" : null));
   const cell = (content, number) =>
     element(number === 0 ? "th" : "td", { class: kinds[number], scope: number === 0 ? "row" : null }, content);
@@ -62,6 +65,7 @@ export function table(label, heads, rows) {
       element("thead", {}, element("tr", {}, heads.map((head, number) => element("th", { class: kinds[number], scope: "col" }, head.replace("#", ""))))),
       element("tbody", {}, rows.map((cells) => element("tr", {}, cells.map(cell)))),
     ),
+    items.length > ROWS_MAX ? element("p", { class: "note" }, `The first ${ROWS_MAX} of ${items.length.toLocaleString("en")} are shown.`) : null,
   );
 }
 

@@ -75,7 +75,7 @@ function dataBlock(name, data, form) {
   return element("figure", { class: "data" }, element("figcaption", {}, element("h3", {}, name, " ", element("small", {}, size))), block, isLong ? all : null);
 }
 
-/** Return the heads of rows of records. */
-export function recordHeads() {
-  return element("div", { class: "record-heads", "aria-hidden": "true" }, ["Offset", "Time (UTC)", "Key", "Value", ""].map((head) => element("span", {}, head)));
+/** Return the heads of rows of records. place: that of the first column. */
+export function recordHeads(place = "Offset") {
+  return element("div", { class: "record-heads", "aria-hidden": "true" }, [place, "Time (UTC)", "Key", "Value", ""].map((head) => element("span", {}, head)));
 }

@@ -65,7 +65,7 @@ export function recordSearch(api, path, open) {
 
   function add(records) {
     if (!records.length) return;
-    if (!found.length) list.append(recordHeads());
+    if (!found.length) list.append(recordHeads("Partition · offset"));
     for (const record of records) {
       const row = recordRow(record, "detect", `${record.partition} · `);
       row.append(button("Show in its partition", () => open(record), { kind: "link" }));

@@ -16,6 +16,9 @@ const CHANGES = [
   ["Evict cache", "evict_cache", "cached batches deleted"],
 ];
 
+// Cards; more would make the page slow.
+const PRODUCERS_MAX = 100;
+
 /** Return the view of a topic. partition, offset: the records to show first. */
 export function topicView(api, actions, name, partition = "0", offset = "") {
   const path = `/v1/topics/${encodeURIComponent(name)}`;
@@ -40,7 +43,7 @@ export function topicView(api, actions, name, partition = "0", offset = "") {
         api.get(path),
         api.list("/v1/nodes"),
         api.list(`/v1/partitions?topic=${encodeURIComponent(name)}&limit=1000`, 10000),
-        api.list(`/v1/producers?topic=${encodeURIComponent(name)}`, 200),
+        api.list(`/v1/producers?topic=${encodeURIComponent(name)}`, PRODUCERS_MAX),
       ]);
       return { topic, producers, replicas: nodes.length > 1 ? replicas : [] };
     },
@@ -65,15 +68,16 @@ export function topicView(api, actions, name, partition = "0", offset = "") {
 function partitionsPart(topic, replicas, actions, view) {
   const several = replicas.length ? ["Replicas", "ISR", "ELR", ""] : [];
   const heads = ["Partition", "Leader#", "Leader epoch#", "Start#", "Last stable#", "High watermark#", "End#", "Size#", "Producers#", ...several];
-  const rows = topic.partitions.map((each) => {
+  const states = new Map(replicas.map((state) => [state.partition, state]));
+  const rowOf = (each) => {
     const numbers = [each.log_start_offset, each.last_stable_offset, each.high_watermark, each.log_end_offset].map(numberText);
     const cells = [each.partition, each.leader < 0 ? badge("none", "cut") : each.leader, each.leader_epoch, ...numbers];
     cells.push(bytesText(each.size_bytes), numberText(each.producers));
-    const state = replicas.find(({ partition }) => partition === each.partition);
+    const state = states.get(each.partition);
     return state === undefined ? cells : [...cells, ...replicaCells(state, actions, view)];
-  });
+  };
   const size = bytesText(sumOf(topic.partitions.map((each) => each.size_bytes)));
-  return [element("p", { class: "note" }, `topic id ${topic.topic_id} · ${size}`), table("Partitions", heads, rows)];
+  return [element("p", { class: "note" }, `topic id ${topic.topic_id} · ${size}`), table("Partitions", heads, topic.partitions, rowOf)];
 }
 
 function replicaCells(state, actions, view) {
@@ -94,7 +98,11 @@ function replicaCells(state, actions, view) {
 
 function producersPart(producers, actions, view) {
   if (!producers.length) return [element("h2", {}, "Producers"), element("p", { class: "note" }, "No idempotent producer has written to this topic.")];
-  return [element("h2", {}, "Producers"), element("div", { class: "cards" }, producers.map((each) => producerCard(each, actions, view)))];
+  return [
+    element("h2", {}, "Producers"),
+    element("div", { class: "cards" }, producers.map((each) => producerCard(each, actions, view))),
+    producers.length < PRODUCERS_MAX ? null : element("p", { class: "note" }, `At most ${PRODUCERS_MAX} are shown.`),
+  ];
 }
 
 function producerCard(producer, actions, view) {
@@ -113,9 +121,9 @@ function producerCard(producer, actions, view) {
   return element(
     "article",
     { class: "card", "aria-label": `Producer ${id} of partition ${partition}` },
-    element("h3", {}, `Producer ${id} `, element("small", {}, `partition ${partition}`), open === null ? null : badge("open transaction", "waiting")),
+    element("h3", {}, `Producer ${id} `, element("small", {}, `partition ${partition}`)),
     facts([
-      ["Open transaction", open === null ? null : `since offset ${open}`],
+      ["Open transaction", open === null ? null : badge(`since offset ${open}`, "waiting")],
       ["Last timestamp", dateText(producer.last_timestamp)],
     ]),
     windowOf(producer),

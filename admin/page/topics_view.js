@@ -6,8 +6,6 @@ import { badge, liveView, numberText, stateLink, sumOf, table } from "./live_vie
 import { createTopic, deleteTopic } from "./topic_forms.js";
 import { topicView } from "./topic_view.js";
 
-// More would make the page slow; a search finds the others.
-const ROWS_MAX = 500;
 const TOPICS_MAX = 10000;
 
 /** Return the view of all topics, or of one: of its records in a partition from an offset, if they are given. */
@@ -37,9 +35,7 @@ function topicList(api, actions) {
       const found = topics.filter(isShown);
       count.textContent = `${found.length.toLocaleString("en")} of ${countText(topics.length, "topic")}`;
       if (!found.length) return nothing(topics);
-      const more = found.length > ROWS_MAX ? element("p", {}, `The first ${ROWS_MAX} are shown; search for the others.`) : null;
-      const heads = ["Name", "Partitions#", "Records#", "Size#", ""];
-      return [table("Topics", heads, found.slice(0, ROWS_MAX).map((topic) => rowOf(topic, actions, view))), more];
+      return table("Topics", ["Name", "Partitions#", "Records#", "Size#", ""], found, (topic) => rowOf(topic, actions, view));
     },
   });
   return view;

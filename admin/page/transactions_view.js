@@ -17,7 +17,7 @@ export function transactionsView(api, actions) {
     draw(transactions) {
       if (!transactions.length) return emptyState("No transactions", element("p", {}, "A producer with a transactional.id appears here when it is initialised."));
       const heads = ["Transactional id", "State", "Producer id#", "Epoch#", "Timeout#", "Started", "Partitions", ""];
-      return table("Transactions", heads, transactions.map((each) => rowOf(each, actions, view)));
+      return table("Transactions", heads, transactions, (each) => rowOf(each, actions, view));
     },
   });
   return view;

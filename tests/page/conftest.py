@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, Page, expect, sync_playwright
 
 from ..admin.admin_client import AdminClient
 from ..broker.raw_client import TOPIC
@@ -12,6 +12,8 @@ from ..serving_process import Serving, serving
 from .open_page import CHROMIUM, opened
 
 WIDE = (1280, 800)
+# On a machine that does much else the broker looks for changes of its state only every few seconds.
+expect.set_options(timeout=30_000)
 
 
 @pytest.fixture(scope="session")
