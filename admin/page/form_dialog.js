@@ -31,7 +31,11 @@ export function openForm({ title, text = null, fields = [], label, kind = "prima
     const submit = form.querySelector("[type=submit]");
     submit.disabled = true;
     problem.hidden = true;
-    const result = await perform(valuesOf(controls), (error) => showError(error, controls, problem));
+    const show = (error) => showError(error, controls, problem);
+    const result = await perform(valuesOf(controls), show).catch((error) => {
+      show(error);
+      return null;
+    });
     submit.disabled = false;
     if (result !== null) dialog.close();
   });

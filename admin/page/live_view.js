@@ -37,7 +37,9 @@ export function liveView({ title, parts, head = [], foot = [], read, draw }) {
   const refresher = new Refresher(readAgain, PAUSE_MS, (error) => {
     problem.textContent = error.message;
     problem.hidden = false;
-    if (error.status === 404) fill(body);
+    if (error.status !== 404) return;
+    drawn = null;
+    fill(body);
   });
   refresher.ask();
   return {
@@ -50,7 +52,10 @@ export function liveView({ title, parts, head = [], foot = [], read, draw }) {
   };
 }
 
-/** Return a table. heads: texts; a text that ends with "#" is the head of numbers. items: `rowOf(item)` returns its cells, the first names the row. */
+/**
+ * Return a table. heads: texts; one that ends with "#" is the head of numbers.
+ * rowOf(item): returns the cells of a row; the first names the row.
+ */
 export function table(label, heads, items, rowOf) {
   const rows = items.slice(0, ROWS_MAX).map(rowOf);
   const kinds = heads.map((head) => (head.endsWith("#") ? "number" : null));

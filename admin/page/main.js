@@ -2,10 +2,10 @@
 
 import { Actions } from "./actions.js";
 import { Api } from "./api.js";
+import { headerOf } from "./batch_header.js";
 import { askForToken } from "./dialogs.js";
 import { element, fill } from "./dom.js";
 import { groupsView } from "./groups_view.js";
-import { headerOf } from "./batch_header.js";
 import { Journal } from "./journal.js";
 import { nodesView } from "./nodes_view.js";
 import { StatusBar } from "./status_bar.js";

@@ -14,11 +14,12 @@ const FOUND_MAX = 100;
  */
 export function recordSearch(api, path, open) {
   let known = [];
-  // The number of the newest search, the page that it continues with, and what it has done.
+  // The number of the newest run, the page that it continues with, what it has done, and what it looks for.
   let runs = 0;
   let next = null;
   let searched = 0;
   let found = [];
+  let isWanted = null;
   const where = element("input", { name: "where", value: "key", required: true, pattern: "key|header:.+", title: "key or header:NAME", "aria-label": "Search in" });
   const wanted = element("input", { name: "wanted", type: "search", placeholder: "exact text", required: true, "aria-label": "Search for" });
   const progress = element("output", { class: "count" });
@@ -34,6 +35,7 @@ export function recordSearch(api, path, open) {
     next = null;
     searched = 0;
     found = [];
+    isWanted = testOf(where.value, wanted.value);
     fill(list);
     run();
   }
@@ -42,7 +44,6 @@ export function recordSearch(api, path, open) {
     runs += 1;
     const own = runs;
     const [foundMax, searchedMax] = [found.length + FOUND_MAX, searched + SEARCHED_MAX];
-    const isWanted = testOf(where.value, wanted.value);
     problem.hidden = true;
     show(true);
     try {
