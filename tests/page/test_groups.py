@@ -1,6 +1,6 @@
 """The groups: the list, and the members, assignments, offsets and lag of one group of each type."""
 
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import closing, contextmanager
 
 import pytest
@@ -20,7 +20,7 @@ POLL_SECONDS = 0.2
 
 
 @contextmanager
-def consuming(broker: Serving, group_protocol: str, group_id: str) -> Iterator[Consumer]:
+def consuming(broker: Serving, group_protocol: str, group_id: str) -> Generator[Consumer]:
     """Join a group, and return when it has assigned the partition of the topic."""
     settings = {"bootstrap.servers": broker.bootstrap, "group.id": group_id, "client.id": "reader"}
     consumer = Consumer({**settings, "group.protocol": group_protocol, "enable.auto.commit": False})

@@ -1,8 +1,10 @@
 """The records of a topic: decoded, a page at a time, searched, and appended by a form."""
 
+from collections.abc import Mapping
+
 import pytest
 from confluent_kafka import Producer
-from playwright.sync_api import Browser, Locator, Page, expect
+from playwright.sync_api import Browser, Locator, Page, Route, expect
 
 from ..admin.admin_client import AdminClient
 from ..broker.raw_client import TOPIC, RawClient
@@ -18,7 +20,7 @@ PATH = f"/v1/topics/{TOPIC}/records"
 VALUE_BYTES = 1_000_000
 
 
-def seed(admin: AdminClient, *records: dict[str, object]) -> None:
+def seed(admin: AdminClient, *records: Mapping[str, object]) -> None:
     admin.post(PATH, {"records": list(records)})
 
 
@@ -184,11 +186,13 @@ def test_search_stops_and_continues(page: Page, admin: AdminClient) -> None:
         seed(admin, *({"key": "k"} for _ in range(5000)))
     show_topic(page)
     part = page.get_by_role("region", name="Search")
+
+    def stop_and_continue(route: Route) -> None:
+        part.get_by_role("button", name="Stop").click()
+        route.continue_()
+
     # The second call of the search waits until the test has stopped it.
-    page.route(
-        "**/records?limit=1000&since=*",
-        lambda route: part.get_by_role("button", name="Stop").click() or route.continue_(),
-    )
+    page.route("**/records?limit=1000&since=*", stop_and_continue)
 
     search(page, "key", "no such key")
     expect(part).to_contain_text("searched 1,000 of 10,000 records")
