@@ -81,7 +81,7 @@ function batchPart(batch, entry, links) {
       ["Expected sequence", batch.expected_sequence ?? undefined],
       ["Received sequence", batch.expected_sequence == null ? undefined : batch.base_sequence],
       ["Records", batch.records < 0 ? undefined : batch.records],
-      ["Base offset", batch.base_offset < 0 ? undefined : batch.base_offset],
+      ["Base offset", batch.base_offset < 0 ? undefined : offsetOf(batch, links)],
       ["Error", batch.error ?? undefined],
       ["Before the reset", batch.producer_before_reset ? "the producer got its id before the last reset" : undefined],
     ]),
@@ -90,6 +90,12 @@ function batchPart(batch, entry, links) {
   if (links.header !== undefined && batch.base_offset >= 0) part.append(headerPart(batch, links.header));
   if (links.producers !== undefined && batch.producer_id >= 0) showWindow(state, batch, entry, links);
   return part;
+}
+
+/** Return the base offset; on the page of a running broker as a link to the record. */
+function offsetOf({ topic, partition, base_offset: offset }, links) {
+  if (links.header === undefined) return offset;
+  return element("a", { href: `#topics/${encodeURIComponent(topic)}/${partition}/${offset}` }, offset);
 }
 
 async function showWindow(place, batch, entry, links) {

@@ -45,7 +45,6 @@ def answer(page: Page, button: str) -> None:
     page.get_by_role("dialog").get_by_role("button", name=button).click()
 
 
-@pytest.mark.slice
 def test_node_is_crashed_and_restarted(page: Page, broker: Serving) -> None:
     page.get_by_role("link", name="Nodes").click()
     expect(node(page, 1)).to_contain_text(f"Address{broker.bootstrap}")
@@ -117,7 +116,6 @@ def test_leaders_of_a_node_are_moved(nodes: Page, cluster_admin: AdminClient) ->
     assert cluster_admin.get("/v1/partitions", topic=TOPIC)["items"][0]["leader"] == other
 
 
-@pytest.mark.slice
 def test_topic_of_a_cluster_shows_replicas_and_moves_a_leader(
     browser: Browser, cluster: Serving, cluster_admin: AdminClient
 ) -> None:

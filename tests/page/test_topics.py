@@ -121,7 +121,6 @@ def test_window_of_a_producer_has_its_five_newest_batches(producer_1: Locator) -
     expect(producer_1).to_contain_text("next sequence 7")
 
 
-@pytest.mark.slice
 def test_evicted_cache_leaves_the_next_sequence(producer_1: Locator) -> None:
     producer_1.get_by_role("button", name="Evict cache").click()
 
