@@ -36,7 +36,10 @@ const navigation = new Navigation(VIEWS, document.getElementById("views"), docum
 const PARTS = ["topics", "groups", "transactions", "rules", "files", "held", "nodes", "clock"];
 
 function startHints() {
-  return [element("p", {}, "Point a client at ", element("code", {}, bar.bootstrap ?? "the broker"), ".")];
+  return [
+    element("p", {}, "Requests appear here as clients send them."),
+    element("p", {}, "Point a client at ", element("code", {}, bar.bootstrap ?? "the broker"), "."),
+  ];
 }
 
 function received(name, data) {

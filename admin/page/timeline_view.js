@@ -26,7 +26,7 @@ export function timelineView(journal, { id = "", producers, start = [] } = {}) {
   };
   const timeline = new Timeline(journal, (entry) => openPanel(entry));
   const filter = filterForm(journal, (conditions) => timeline.setFilter(conditions));
-  const empty = emptyState("No requests", element("p", {}, "Requests appear here as clients send them."), ...start);
+  const empty = emptyState("No requests", ...start);
   timeline.root.append(empty);
   timeline.onCount = (shown, all) => {
     count.textContent = shown === all ? countText(all, "request") : `${shown.toLocaleString("en")} of ${countText(all, "request")}`;
@@ -96,7 +96,11 @@ export function timelineView(journal, { id = "", producers, start = [] } = {}) {
   timeline.select();
   return {
     root,
-    shown: openAwaited,
+    shown() {
+      // Outside of the document it could not scroll.
+      if (timeline.isFollowing) timeline.toEnd();
+      openAwaited();
+    },
     close() {
       journal.listeners.delete(refresh);
       timeline.close();

@@ -43,7 +43,7 @@ function topicsParts(names, answers) {
   const table = element(
     "table",
     { class: "table", "aria-label": "Topics" },
-    element("thead", {}, element("tr", {}, heads.map((head) => element("th", { scope: "col" }, head)))),
+    element("thead", {}, element("tr", {}, heads.map((head) => element("th", { scope: "col", class: head === "Records" ? "number" : "" }, head)))),
     element("tbody", {}, answers.map(topicRow)),
   );
   return [table, more > 0 ? element("p", { class: "meaning" }, `${countText(more, "more topic")}: open #verdict/TOPIC in the address.`) : null];
