@@ -20,7 +20,9 @@ SOURCES = "HOST:PORT, http://HOST:PORT, https://HOST:PORT or a JSON file"
 
 
 @click.command()
-@click.option("source", "--from", metavar="HOST:PORT|URL|FILE", help="The broker with this admin API, or a saved journal.")
+@click.option(
+    "source", "--from", metavar="HOST:PORT|URL|FILE", help="The broker with this admin API, or a saved journal."
+)
 @click.option("page", "-o", "--output", metavar="FILE", type=click.Path(), help="Write the report as an HTML file.")
 @click.option("data", "--save", metavar="FILE", type=click.Path(), help="Write its data as JSON, for a later --from.")
 @broker_options
@@ -76,7 +78,9 @@ def _report_in_file(path: str) -> RunReport:
     except SavedReportError as error:
         raise click.UsageError(f"--from: {error}") from error
     except OSError as error:
-        raise click.UsageError(f"--from: {find_path_problem(path, error) or f'cannot read {path}: {error.strerror}'}") from error
+        raise click.UsageError(
+            f"--from: {find_path_problem(path, error) or f'cannot read {path}: {error.strerror}'}"
+        ) from error
 
 
 def _write(option: str, path: str, content: bytes, request_count: int) -> None:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from http import HTTPStatus
 from typing import TypeVar
-
 
 from ...faults.rule_error import RuleError
 from ...faults.strict_json import convert
@@ -17,8 +17,6 @@ from ..report.run_report import RecordedJournal, newest_of
 from .admin_client import AdminClient, BadCall, JsonObject, Unreachable
 
 Model = TypeVar("Model")
-
-
 
 
 class ApiSource:
@@ -43,16 +41,21 @@ class ApiSource:
         return self._list("/v1/rules", RuleInfo)
 
     def file_rules(self) -> list[FileRuleInfo]:
-        """Return the fault rules for files."""
-        return self._list("/v1/files", FileRuleInfo)
+        """Return the fault rules for files; none of a broker without file faults."""
+        try:
+            return self._list("/v1/files", FileRuleInfo)
+        except BadCall as error:
+            if error.status == HTTPStatus.CONFLICT:
+                return []
+            raise
 
     def verdict(self, topic: str) -> TopicVerdict:
         """Return the verdict on a topic. Raises CallError if there is none."""
         try:
             return _read(self._client.call("GET", "/v1/verdict", topic=topic), TopicVerdict)
         except BadCall as error:
-            if error.status in (404, 409):
-                raise CallError(error.status, str(error)) from error
+            if error.status in {HTTPStatus.NOT_FOUND, HTTPStatus.CONFLICT}:
+                raise CallError(error.status or HTTPStatus.NOT_FOUND, str(error)) from error
             raise
 
     def _list(self, path: str, model: type[Model]) -> list[Model]:

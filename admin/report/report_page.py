@@ -1,7 +1,7 @@
 """A report as one HTML file: styles, script and data are in it, and it loads nothing.
 
-The data is JSON in a script element that a browser does not run. `<` is escaped there, so no text of the run can end the
-element. The content security policy allows the script and the style of this page by their hashes, and nothing else.
+The data is JSON in a script element that a browser does not run. `<` is escaped there, so no text of the run can end
+the element. The content security policy allows the script and the style of this page by their hashes, and nothing else.
 """
 
 from __future__ import annotations
