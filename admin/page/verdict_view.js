@@ -9,14 +9,13 @@ import { batchCountsText, countTables, findingPart, verdictSummary, verdictTag }
 
 // A verdict reads whole logs.
 const REFRESH_MS = 2000;
-// Topics of the overview; each has its own verdict.
-export const VERDICTS_MAX = 50;
 const FINDINGS_AT_ONCE = 50;
 
 /**
  * Return the view of all topics, or of one.
- * source: `topics()` returns a promise of names, `read(topic, eventId)` one of a verdict; `hasEventIds`: whether another
- * event id can be read. topic, eventId: from the address; an empty event id is none.
+ * source: `topics(journal)` returns a promise of names, `read(topic, eventId)` one of a verdict; `hasEventIds`: whether
+ * another event id can be read; `topicsMax`: how many verdicts may be read at a time.
+ * topic, eventId: from the address; an empty event id is none.
  */
 export function verdictView(journal, source, topic = "", eventId = "") {
   return topic === "" ? topicsPart(journal, source) : topicPart(journal, source, topic, eventId);
@@ -25,9 +24,9 @@ export function verdictView(journal, source, topic = "", eventId = "") {
 function topicsPart(journal, source) {
   const place = element("div", { class: "stack" });
   async function read() {
-    const names = await source.topics();
+    const names = await source.topics(journal);
     const answers = [];
-    for (const name of names.slice(0, VERDICTS_MAX)) answers.push({ name, ...(await verdictOrError(source, name, "")) });
+    for (const name of names.slice(0, source.topicsMax)) answers.push({ name, ...(await verdictOrError(source, name, "")) });
     redraw(place, { names, answers }, () => topicsParts(names, answers));
   }
   const head = element("div", {}, element("h1", {}, "Verdict"), element("p", { class: "meaning" }, "Is each batch of a topic in the log exactly once?"));
