@@ -26,6 +26,8 @@ DATA = re.compile(rb'<script type="application/json" id="report">(.*?)</script>'
 HOSTILE = "</script><script>document.title='broken'</script><!--<b>"
 # Runs when the page of a running broker is loaded, and awaits the broker there.
 MAIN = "main.js"
+# Returns the syntax error of a script, or null.
+READ = "(text) => { try { new Function(text); return null; } catch (error) { return String(error); } }"
 
 
 def report_of(broker: Serving, folder: Path, *options: str) -> Path:
@@ -126,8 +128,6 @@ def test_every_module_joins_to_a_script_that_a_browser_reads(name: str, browser:
 
     context = browser.new_context()
     page: Page = context.new_page()
-    problem: Any = page.evaluate(
-        "(text) => { try { new Function(text); return null } catch (e) { return String(e) } }", script
-    )
+    problem: Any = page.evaluate(READ, script)
     context.close()
     assert problem is None

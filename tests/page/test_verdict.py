@@ -20,18 +20,10 @@ FALSE_SUCCESS = {
 }
 
 
-def produce(
-    broker: Serving, *values: str, key: str | None = None, is_idempotent: bool = True, client_id: str = "shop"
-) -> None:
-    """Produce each value in a batch of its own."""
-    producer = Producer(
-        {
-            "bootstrap.servers": broker.bootstrap,
-            "enable.idempotence": is_idempotent,
-            "linger.ms": 0,
-            "client.id": client_id,
-        }
-    )
+def produce(broker: Serving, *values: str, key: str | None = None, **settings: str) -> None:
+    """Produce each value in a batch of its own. settings: of the client, with underscores for dots."""
+    given = {name.replace("_", "."): value for name, value in settings.items()}
+    producer = Producer({"bootstrap.servers": broker.bootstrap, "enable.idempotence": "true", "linger.ms": 0, **given})
     for value in values:
         producer.produce(TOPIC, value, key=key)
         assert producer.flush(30) == 0
@@ -73,7 +65,7 @@ def test_clean_topic_says_so_and_counts_the_recognised_repetition(
 @pytest.mark.slice
 def test_copy_is_a_finding_that_opens_each_of_its_requests(page: Page, broker: Serving, admin: AdminClient) -> None:
     admin.post("/v1/rules", LOST_ACK)
-    produce(broker, "one", is_idempotent=False)
+    produce(broker, "one", enable_idempotence="false")
     sent, again = requests_with(admin)
 
     show_verdict(page, broker)
