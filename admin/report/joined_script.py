@@ -1,7 +1,7 @@
 """Joins the modules of the page into one script, because a browser loads no modules of a file:// page.
 
-- Each module becomes a function that is called once and returns what the module exports, after those that it imports.
-  Names that are not exported stay the module's own.
+- Each module becomes a function that is called once and returns the exports. A module comes after its imports. Names that
+  are not exported stay the module's own.
 - Only the forms that the page uses are read: `import { a, b } from "./x.js";` and `export` before `function`,
   `async function`, `class` or `const`. Any other import or export is an error, and so is a cycle of imports.
 - A comment on a line of its own is left out.
@@ -27,7 +27,7 @@ class JoinError(Exception):
 
 
 def join_modules(sources: Mapping[str, str], entry: str) -> str:
-    """Return the script that runs a module after all that it imports. sources: by file name. Raises JoinError."""
+    """Return the script that runs a module after its imports. sources: by file name. Raises JoinError."""
     joined: dict[str, str] = {}
     _join(sources, entry, joined, ())
     script = "\n".join(['"use strict";', f"const {_MODULES} = {{}};", *joined.values()])
@@ -38,7 +38,7 @@ def join_modules(sources: Mapping[str, str], entry: str) -> str:
 
 
 def _join(sources: Mapping[str, str], name: str, joined: dict[str, str], importers: tuple[str, ...]) -> None:
-    """Add a module to joined, behind those that it imports."""
+    """Add a module to joined, after its imports."""
     if name in joined:
         return
     if name in importers:
