@@ -7,8 +7,9 @@ export class Navigation {
   /** views: by key, `label` and `make(...rest)`, which returns a view; the first one is shown without a key. */
   constructor(views, links, place) {
     this.views = views;
-    this.links = links;
     this.place = place;
+    this.links = new Map(Object.entries(views).map(([key, { label }]) => [key, element("a", { href: `#${key}` }, label)]));
+    fill(links, [...this.links.values()]);
     this.view = null;
     addEventListener("hashchange", () => this.show());
   }
@@ -20,11 +21,10 @@ export class Navigation {
     this.view?.close();
     this.view = this.views[chosen].make(...rest);
     fill(this.place, this.view.root);
-    const isNow = (name) => (name === chosen ? "page" : null);
-    fill(
-      this.links,
-      Object.entries(this.views).map(([name, { label }]) => element("a", { href: `#${name}`, "aria-current": isNow(name) }, label)),
-    );
+    for (const [name, link] of this.links) {
+      if (name === chosen) link.setAttribute("aria-current", "page");
+      else link.removeAttribute("aria-current");
+    }
     this.view.shown?.();
   }
 

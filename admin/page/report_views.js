@@ -22,7 +22,7 @@ function rulePart(rule, kind) {
     element("h3", {}, name === "" ? `${kind} ${id}` : name, element("small", {}, name === "" ? "" : ` ${kind} ${id}`)),
     element("p", {}, `${countText(hits, "hit")}, ${matched.toLocaleString("en")} matched, ${left}${enabled ? "" : ", disabled"}`),
     facts(conditionsOf(rule).map(([key, value]) => [key.replaceAll("_", " "), typeof value === "string" ? value : JSON.stringify(value)])),
-    hits || !misses.length ? null : element("ul", { class: "misses" }, misses.map((miss) => element("li", {}, `${countText(miss.count, "request")} ${miss.message}`))),
+    hits || !misses.length ? null : element("ul", { class: "near-misses" }, misses.map((miss) => element("li", {}, `${countText(miss.count, "request")} ${miss.message}`))),
   );
 }
 
@@ -54,7 +54,7 @@ export function topicReportView(state) {
     element("h1", {}, "Topics"),
     element(
       "table",
-      { class: "table", "aria-label": "Topics" },
+      { class: "sheet-table", "aria-label": "Topics" },
       element("thead", {}, element("tr", {}, heads.map((head, at) => element("th", { scope: "col", class: at ? "number" : "" }, head)))),
       element("tbody", {}, rows.slice(0, PARTITIONS_SHOWN)),
     ),

@@ -69,7 +69,7 @@ function countsTable(name, rows, counts) {
       element("th", { scope: "row" }, label),
       element("td", { class: "meaning" }, meaning),
     );
-  return element("table", { class: "counts", "aria-label": name }, element("tbody", {}, rows.map(row)));
+  return element("table", { class: "count-table", "aria-label": name }, element("tbody", {}, rows.map(row)));
 }
 
 /** Return a finding: what it means, why it is one, where it is, and links to its requests. ids: of these. */

@@ -41,7 +41,7 @@ function topicsParts(names, answers) {
   const heads = ["Topic", "Verdict", "Batches", "Records"];
   const table = element(
     "table",
-    { class: "table", "aria-label": "Topics" },
+    { class: "sheet-table", "aria-label": "Topics" },
     element("thead", {}, element("tr", {}, heads.map((head) => element("th", { scope: "col", class: head === "Records" ? "number" : "" }, head)))),
     element("tbody", {}, answers.map(topicRow)),
   );
@@ -161,12 +161,14 @@ function eventIdChoice(eventId, onChoose) {
   return element("form", { class: "filter", title: meaning, on: { submit: (event) => event.preventDefault() } }, kind, header);
 }
 
-/** Replace what a place shows if the data is other than before. What a person reads or has selected stays otherwise. */
+/** Replace what a place shows if the data is other than before. A link that had the focus has it again. */
 function redraw(place, data, parts) {
   const text = JSON.stringify(data);
   if (place.drawn === text) return;
+  const focused = place.contains(document.activeElement) ? document.activeElement.getAttribute("href") : null;
   fill(place, ...parts());
   place.drawn = text;
+  if (focused !== null) [...place.querySelectorAll("a")].find((link) => link.getAttribute("href") === focused)?.focus({ preventScroll: true });
 }
 
 /** Return a view that reads again after new requests. place: where an error is shown. */

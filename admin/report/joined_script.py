@@ -1,7 +1,7 @@
 """Joins the modules of the page into one script, because a browser loads no modules of a file:// page.
 
-- Each module becomes a function that is called once and returns the exports. A module comes after its imports. Names that
-  are not exported stay the module's own.
+- Each module becomes a function that is called once and returns the exports. A module comes after its imports. Names
+  that are not exported stay the module's own.
 - Only the forms that the page uses are read: `import { a, b } from "./x.js";` and `export` before `function`,
   `async function`, `class` or `const`. Any other import or export is an error, and so is a cycle of imports.
 - A comment on a line of its own is left out.

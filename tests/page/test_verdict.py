@@ -103,6 +103,19 @@ def test_open_verdict_changes_with_new_requests(page: Page, broker: Serving, adm
     expect(page.get_by_text("1 finding", exact=True)).to_be_visible()
 
 
+def test_link_keeps_the_focus_when_the_verdict_changes(page: Page, broker: Serving, admin: AdminClient) -> None:
+    admin.post("/v1/rules", FALSE_SUCCESS)
+    produce(broker, "one")
+    show_verdict(page, broker)
+    link = page.get_by_role("listitem").get_by_role("link")
+    link.focus()
+
+    produce(broker, "two")
+
+    expect(page.get_by_role("row", name="Stored once")).to_contain_text("1")
+    expect(link).to_be_focused()
+
+
 def test_page_without_new_requests_asks_for_no_verdict_again(browser: Browser, broker: Serving) -> None:
     asked: list[str] = []
     with opened(browser, f"{broker.admin}/", size=WIDE) as page:
