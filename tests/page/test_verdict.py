@@ -19,6 +19,9 @@ FALSE_SUCCESS = {
     "action": {"kind": "error", "error": "NONE"},
 }
 
+# Until a verdict is read again: the pause grows with the time that a read takes, which is long where much else runs.
+AGAIN_MS = 30_000
+
 
 def produce(broker: Serving, *values: str, key: str | None = None, **settings: str) -> None:
     """Produce each value in a batch of its own. settings: of the client, with underscores for dots."""
@@ -73,7 +76,7 @@ def test_copy_is_a_finding_that_opens_each_of_its_requests(page: Page, broker: S
     finding = page.get_by_role("listitem").filter(has_text="Stored twice")
     expect(finding).to_contain_text("a batch without a producer id was appended at offsets 0..0")
     expect(finding).to_contain_text("rule 1: close at applied")
-    expect(finding.get_by_role("link")).to_have_text([f"request {sent}", f"request {again}"])
+    expect(finding.get_by_role("link")).to_have_text([f"request {sent}", f"request {again}"], timeout=AGAIN_MS)
     finding.get_by_role("link", name=f"request {again}").click()
     expect(page.get_by_role("region", name=f"Request {again}")).to_contain_text("appended at offset 1")
     expect(page.locator(f"#request-{again}")).to_have_attribute("aria-selected", "true")
@@ -96,11 +99,11 @@ def test_open_verdict_changes_with_new_requests(page: Page, broker: Serving, adm
     expect(page.get_by_text("Nothing was sent to this topic")).to_be_visible()
 
     produce(broker, "one")
-    expect(page.get_by_text("Every acknowledged batch is in the log")).to_be_visible()
+    expect(page.get_by_text("Every acknowledged batch is in the log")).to_be_visible(timeout=AGAIN_MS)
     admin.post("/v1/rules", FALSE_SUCCESS)
     produce(broker, "two")
 
-    expect(page.get_by_text("1 finding", exact=True)).to_be_visible()
+    expect(page.get_by_text("1 finding", exact=True)).to_be_visible(timeout=AGAIN_MS)
 
 
 def test_link_keeps_the_focus_when_the_verdict_changes(page: Page, broker: Serving, admin: AdminClient) -> None:
@@ -112,7 +115,7 @@ def test_link_keeps_the_focus_when_the_verdict_changes(page: Page, broker: Servi
 
     produce(broker, "two")
 
-    expect(page.get_by_role("row", name="Stored once")).to_contain_text("1")
+    expect(page.get_by_role("row", name="Stored once")).to_contain_text("1", timeout=AGAIN_MS)
     expect(link).to_be_focused()
 
 
