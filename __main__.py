@@ -55,7 +55,7 @@ def one_line(text: str) -> str:
 
 
 # The commands of admin/client. They are listed here so that no other command imports them.
-ADMIN_COMMANDS = ("admin", "fault", "journal", "reset", "verdict")
+ADMIN_COMMANDS = ("admin", "fault", "journal", "report", "reset", "verdict")
 
 
 class _Commands(click.Group):

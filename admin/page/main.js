@@ -4,14 +4,17 @@ import { Actions } from "./actions.js";
 import { Api } from "./api.js";
 import { headerOf } from "./batch_header.js";
 import { askForToken } from "./dialogs.js";
-import { element, fill } from "./dom.js";
+import { element } from "./dom.js";
 import { groupsView } from "./groups_view.js";
 import { Journal } from "./journal.js";
+import { Navigation } from "./navigation.js";
 import { nodesView } from "./nodes_view.js";
 import { StatusBar } from "./status_bar.js";
 import { timelineView } from "./timeline_view.js";
 import { topicsView } from "./topics_view.js";
 import { transactionsView } from "./transactions_view.js";
+import { verdictsOf } from "./verdict_source.js";
+import { verdictView } from "./verdict_view.js";
 
 const journal = new Journal();
 const api = new Api(askForToken);
@@ -22,8 +25,9 @@ const bar = new StatusBar(document.getElementById("bar"), api);
 const VIEWS = {
   timeline: {
     label: "Timeline",
-    make: () =>
+    make: (id) =>
       timelineView(journal, {
+        id,
         start: startHints(),
         producers: (topic, partition) =>
           api.list(`/v1/producers?topic=${encodeURIComponent(topic)}&partition=${partition}`),
@@ -34,29 +38,18 @@ const VIEWS = {
   groups: { label: "Groups", make: (...rest) => groupsView(api, actions, ...rest) },
   transactions: { label: "Transactions", make: () => transactionsView(api, actions) },
   nodes: { label: "Nodes", make: () => nodesView(api, actions) },
+  verdict: { label: "Verdict", make: (topic, eventId) => verdictView(journal, verdictsOf(api), topic, eventId) },
 };
+const navigation = new Navigation(VIEWS, document.getElementById("views"), document.getElementById("view"));
 
 // The parts of the state whose changes the stream tells.
 const PARTS = ["topics", "groups", "transactions", "rules", "files", "held", "nodes", "clock"];
 
-let view = null;
-
 function startHints() {
-  return [element("p", {}, "Point a client at ", element("code", {}, bar.bootstrap ?? "the broker"), ".")];
-}
-
-function show() {
-  const [name, ...rest] = location.hash.slice(1).split("/").map(decodeURIComponent);
-  const chosen = VIEWS[name] ?? VIEWS.timeline;
-  view?.close();
-  view = chosen.make(...rest);
-  fill(document.getElementById("view"), view.root);
-  fill(
-    document.getElementById("views"),
-    Object.entries(VIEWS).map(([key, { label }]) =>
-      element("a", { href: `#${key}`, "aria-current": VIEWS[key] === chosen ? "page" : null }, label),
-    ),
-  );
+  return [
+    element("p", {}, "Requests appear here as clients send them."),
+    element("p", {}, "Point a client at ", element("code", {}, bar.bootstrap ?? "the broker"), "."),
+  ];
 }
 
 function received(name, data) {
@@ -67,7 +60,7 @@ function received(name, data) {
   } else if (name === "changed") {
     for (const [part, names] of Object.entries(data)) {
       bar.changed(part);
-      view?.changed?.(part, names);
+      navigation.changed(part, names);
     }
   }
 }
@@ -77,10 +70,9 @@ function connected(state, error) {
   bar.setConnection(state, error);
   if (state !== "live") return;
   bar.load();
-  for (const part of PARTS) view?.changed?.(part, null);
+  for (const part of PARTS) navigation.changed(part, null);
 }
 
-addEventListener("hashchange", show);
 await bar.load();
-show();
+navigation.show();
 api.stream(received, connected);

@@ -1,5 +1,8 @@
 // Reads something again when it may have changed, and not too often.
 
+// A read that takes long takes the broker's time: reads have at most a fifth of it.
+const PAUSE_PER_READ = 4;
+
 /** Calls an asynchronous function after `ask()`: one call at a time, and each at least `pauseMs` after the last one. */
 export class Refresher {
   /** onError(error): called when a read fails; the next one is tried as usual. */
@@ -32,13 +35,14 @@ export class Refresher {
     this.timer = null;
     this.isReading = true;
     this.isDue = false;
+    const began = performance.now();
     try {
       await this.read();
     } catch (error) {
       this.onError(error);
     }
     this.isReading = false;
-    this.continue();
+    this.continue(Math.max(this.pauseMs, PAUSE_PER_READ * (performance.now() - began)));
   }
 
   /** Read no more. */
@@ -47,7 +51,7 @@ export class Refresher {
     clearTimeout(this.timer);
   }
 
-  continue() {
+  continue(pauseMs) {
     if (this.isStopped) return;
     if (this.isUrgent) {
       this.isUrgent = false;
@@ -57,6 +61,6 @@ export class Refresher {
     this.timer = setTimeout(() => {
       this.timer = null;
       if (this.isDue) this.now();
-    }, this.pauseMs);
+    }, pauseMs);
   }
 }

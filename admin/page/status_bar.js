@@ -1,9 +1,9 @@
-// The head of the page: the broker, whether the page is live, the clock, and the choice between light and dark.
+// The head of the page: the broker, whether the page is live, the clock, and the theme.
 
-import { button, element, fill } from "./dom.js";
+import { element, fill } from "./dom.js";
 import { durationText, timeText } from "./format.js";
+import { themeButton } from "./theme.js";
 
-const THEME_KEY = "fauxka-theme";
 const STATES = { connecting: "connecting", live: "live", lost: "no connection" };
 // The clock is shown in seconds.
 const TICK_MS = 1000;
@@ -19,7 +19,6 @@ export class StatusBar {
     this.state = element("span", { class: "state is-connecting", role: "status" }, STATES.connecting);
     this.address = element("code", { class: "address" });
     this.time = element("span", { class: "clock" });
-    applyTheme(localStorage.getItem(THEME_KEY));
     fill(
       place,
       element("a", { class: "brand", href: "#timeline" }, "fauxka"),
@@ -27,7 +26,7 @@ export class StatusBar {
       this.state,
       element("span", { class: "spacer" }),
       this.time,
-      button("◐", toggleTheme, { kind: "quiet", "aria-label": "Light or dark" }),
+      themeButton(),
     );
     setInterval(() => this.tick(), TICK_MS);
   }
@@ -70,15 +69,4 @@ export class StatusBar {
     this.state.className = `state is-${state}`;
     this.state.textContent = error === null ? STATES[state] : `${STATES[state]}: ${error.message}`;
   }
-}
-
-function applyTheme(theme) {
-  if (theme === "light" || theme === "dark") document.documentElement.dataset.theme = theme;
-}
-
-function toggleTheme() {
-  const root = document.documentElement;
-  const isDark = (root.dataset.theme ?? (matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light")) === "dark";
-  applyTheme(isDark ? "light" : "dark");
-  localStorage.setItem(THEME_KEY, root.dataset.theme);
 }

@@ -3,14 +3,16 @@
 import { button, element, emptyState, fill } from "./dom.js";
 import { countText } from "./format.js";
 import { topicsOf } from "./journal.js";
+import { notify } from "./notices.js";
 import { requestPanel } from "./request_panel.js";
 import { Timeline } from "./timeline.js";
 
 /**
- * Return the view: `root`, `close()` and `open(id)`.
- * options: `producers` and `header`, as in requestPanel; `start`, nodes that say what to do while there are no requests.
+ * Return the view: `root`, `close()` and `shown()`.
+ * options: `id` of the request to open, as text; `producers` and `header`, as in requestPanel; `start`, nodes that
+ * say what to do while there are no requests.
  */
-export function timelineView(journal, { producers, header, start = [] } = {}) {
+export function timelineView(journal, { id = "", producers, header, start = [] } = {}) {
   const panel = element("aside", { class: "side", hidden: true });
   const count = element("output", { class: "count" });
   const links = {
@@ -25,7 +27,7 @@ export function timelineView(journal, { producers, header, start = [] } = {}) {
   };
   const timeline = new Timeline(journal, (entry) => openPanel(entry));
   const filter = filterForm(journal, (conditions) => timeline.setFilter(conditions));
-  const empty = emptyState("No requests", element("p", {}, "Requests appear here as clients send them."), ...start);
+  const empty = emptyState("No requests", ...start);
   timeline.root.append(empty);
   timeline.onCount = (shown, all) => {
     count.textContent = shown === all ? countText(all, "request") : `${shown.toLocaleString("en")} of ${countText(all, "request")}`;
@@ -33,6 +35,8 @@ export function timelineView(journal, { producers, header, start = [] } = {}) {
     filter.update();
   };
   let opened = null;
+  // The request of the address, until the journal has it: the stream sends it after the page has begun.
+  let awaited = Number(id) || null;
 
   function openPanel(entry) {
     opened = entry.id;
@@ -48,7 +52,22 @@ export function timelineView(journal, { producers, header, start = [] } = {}) {
     timeline.scroller.focus();
   }
 
+  function openAwaited() {
+    if (awaited === null || !root.isConnected || !journal.entries.length) return;
+    const entry = journal.find(awaited);
+    if (entry === undefined && journal.entries.at(-1).id < awaited) return;
+    if (entry === undefined) {
+      notify(`Request ${awaited} is no longer kept`, "failed");
+    } else {
+      // The timeline selects its rows in the next frame, and this one must be among them to be shown.
+      timeline.select();
+      timeline.jump(entry.id);
+    }
+    awaited = null;
+  }
+
   function refresh() {
+    openAwaited();
     const entry = opened === null ? undefined : journal.find(opened);
     if (entry !== undefined && panel.entry !== entry) openPanel(entry);
     panel.entry = entry;
@@ -78,8 +97,11 @@ export function timelineView(journal, { producers, header, start = [] } = {}) {
   timeline.select();
   return {
     root,
-    timeline,
-    open: (id) => timeline.jump(id),
+    shown() {
+      // Outside of the document it could not scroll.
+      if (timeline.isFollowing) timeline.toEnd();
+      openAwaited();
+    },
     close() {
       journal.listeners.delete(refresh);
       timeline.close();
