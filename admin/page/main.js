@@ -4,7 +4,9 @@ import { Actions } from "./actions.js";
 import { Api } from "./api.js";
 import { askForToken } from "./dialogs.js";
 import { element, fill } from "./dom.js";
+import { faultsView } from "./faults_view.js";
 import { Journal } from "./journal.js";
+import { likeThis } from "./like_this.js";
 import { StatusBar } from "./status_bar.js";
 import { timelineView } from "./timeline_view.js";
 
@@ -22,8 +24,10 @@ const VIEWS = {
         start: startHints(),
         producers: (topic, partition) =>
           api.list(`/v1/producers?topic=${encodeURIComponent(topic)}&partition=${partition}`),
+        likeThis: (entry) => likeThis(entry, actions),
       }),
   },
+  faults: { label: "Faults", make: (tab) => faultsView({ api, actions, journal }, tab) },
 };
 
 let view = null;

@@ -13,7 +13,8 @@ const ANSWERS = {
 
 /**
  * Return the panel of a request.
- * links: `jump(id)`, `close()`; `producers(topic, partition)` returns a promise of producer states, or is missing in a report.
+ * links: `jump(id)`, `close()`; missing in a report: `producers(topic, partition)` returns a promise of producer states,
+ * `likeThis(entry)` the buttons that add a rule for the next such request.
  */
 export function requestPanel(entry, journal, links) {
   return element(
@@ -26,6 +27,7 @@ export function requestPanel(entry, journal, links) {
       button("✕", links.close, { kind: "quiet", "aria-label": "Close" }),
     ),
     repeatsOf(entry, journal, links),
+    links.likeThis?.(entry),
     entry.faults.length ? faultsOf(entry) : null,
     entry.batches.map((batch) => batchPart(batch, entry, links)),
     element("h3", {}, "Request"),

@@ -8,12 +8,12 @@ import { Timeline } from "./timeline.js";
 
 /**
  * Return the view: `root`, `close()` and `open(id)`.
- * options: `producers`, as in requestPanel; `start`, nodes that say what to do while there are no requests.
+ * options: `producers` and `likeThis`, as in requestPanel; `start`, nodes that say what to do while there are no requests.
  */
-export function timelineView(journal, { producers, start = [] } = {}) {
+export function timelineView(journal, { producers, likeThis, start = [] } = {}) {
   const panel = element("aside", { class: "side", hidden: true });
   const count = element("output", { class: "count" });
-  const links = { producers, jump: (id) => timeline.jump(id), close: () => closePanel() };
+  const links = { producers, likeThis, jump: (id) => timeline.jump(id), close: () => closePanel() };
   const timeline = new Timeline(journal, (entry) => openPanel(entry));
   const filter = filterForm(journal, (conditions) => timeline.setFilter(conditions));
   const empty = emptyState("No requests", element("p", {}, "Requests appear here as clients send them."), ...start);

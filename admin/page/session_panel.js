@@ -1,0 +1,36 @@
+// What was done in this page, and all of it as one text to copy.
+
+import { copyPanel } from "./copy_panel.js";
+import { button, element, fill } from "./dom.js";
+import { sessionTexts } from "./session_text.js";
+
+/** Return the panel: `root` and `close()`. */
+export function sessionPanel(actions) {
+  const list = element("ol", { class: "done", "aria-label": "Actions of this page" });
+  const copy = copyPanel({ pytest: "", curl: "", Python: "" }, "Copy the session");
+  const clear = button("Clear", () => actions.clear());
+  const nothing = element("p", { class: "nothing" }, "Nothing was done in this page yet. Rules that are armed here, and all other changes, are listed here.");
+
+  function update() {
+    const { done } = actions;
+    fill(list, done.map(({ label, method, path }) => element("li", {}, label, " ", element("code", {}, `${method} ${path}`))));
+    copy.update(done.length ? sessionTexts(done, actions.broker) : { pytest: "", curl: "", Python: "" });
+    nothing.hidden = Boolean(done.length);
+    clear.disabled = !done.length;
+  }
+  actions.listeners.add(update);
+  update();
+  const root = element(
+    "div",
+    { class: "two" },
+    element(
+      "section",
+      { class: "card", "aria-label": "Session" },
+      element("header", {}, element("h2", {}, "Session"), element("span", { class: "spacer" }), clear),
+      nothing,
+      list,
+    ),
+    element("section", { class: "card", "aria-label": "Session to copy" }, element("header", {}, element("h2", {}, "As a test")), copy.root),
+  );
+  return { root, close: () => actions.listeners.delete(update), changed() {}, async load() {} };
+}
