@@ -1,7 +1,6 @@
-// Texts to copy: a panel with a choice of languages, buttons in a notice, and a dialog.
+// Texts to copy: a panel with a choice of languages, and the buttons of a notice.
 
 import { textsOf } from "./copy_text.js";
-import { openDialog } from "./dialogs.js";
 import { button, element, fill } from "./dom.js";
 
 const COPIED_MS = 1500;
@@ -56,20 +55,6 @@ export function copyButtons(action, broker) {
       return made;
     }),
   );
-}
-
-/** Show an action, which was not performed yet or is in force, in a dialog. */
-export function showCopy(title, action, broker) {
-  openDialog(title, copyPanel(textsOf(action, broker)).root);
-}
-
-/** Return a button that shows an action to copy. action: a function that returns it. */
-export function copyAction(label, action, actions) {
-  return button("⧉", () => showCopy(label, action(), actions.broker), {
-    kind: "copy-action",
-    "aria-label": `Copy: ${label}`,
-    title: "Copy as curl, Python or JSON",
-  });
 }
 
 /** Copy a text, and say so on the button. */

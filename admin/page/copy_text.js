@@ -1,6 +1,6 @@
 // Actions as text to copy: curl lines and Python calls of the admin API, with everything quoted.
 
-import { recipeOf } from "./recipe_rules.js";
+import { defaultOf, recipeOf } from "./recipe_rules.js";
 
 // Characters that are invisible, or change the direction of the text around them.
 const UNSEEN = /[\u007f-\u009f\u00ad\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/g;
@@ -82,13 +82,13 @@ export function addRuleText(rule, faults) {
 }
 
 function argumentsOf(rule, { recipe, values }) {
-  const own = (recipe.fields ?? [])
-    .filter((field) => field.isRequired || values[field.name] !== (field.options?.[0] ?? field.value))
+  const own = recipe.fields
+    .filter((field) => field.isRequired || values[field.name] !== defaultOf(field))
     .map((field) => `${field.name}=${pythonText(values[field.name])}`);
   const given = { ...rule.match };
-  if (given.api === (recipe.api === undefined ? "Produce" : recipe.api)) delete given.api;
+  if (given.api === recipe.match?.api) delete given.api;
   const { times = 1, ...when } = rule.when ?? {};
-  if (times !== (recipe.times === undefined ? 1 : recipe.times)) given.times = times;
+  if (times !== recipe.times) given.times = times;
   if (rule.enabled === false) given.enabled = false;
   Object.assign(given, when);
   return [...own, ...Object.entries(given).map(([name, value]) => `${name}=${pythonText(value)}`)];

@@ -1,6 +1,7 @@
 // The view of the faults: recipes and rules for requests and files, held requests, the broker's clock and life, and the session.
 
 import { brokerPanel } from "./broker_panel.js";
+import { card } from "./card.js";
 import { element, fill } from "./dom.js";
 import { fileRecipes } from "./file_recipes.js";
 import { heldList } from "./held_list.js";
@@ -105,15 +106,7 @@ function requestsTab({ api, actions, journal, schemas }) {
     root: element(
       "div",
       { class: "two" },
-      element(
-        "section",
-        { class: "card", "aria-label": "Recipes" },
-        element("header", {}, element("h2", {}, "Recipes")),
-        target.root,
-        recipePanel(actions, target.selection),
-        element("div", { class: "recipes" }, producers.root),
-        apis,
-      ),
+      card("Recipes", null, target.root, recipePanel(actions, target.selection), element("div", { class: "recipes" }, producers.root), apis),
       element("div", { class: "column" }, rules.root, held.root),
     ),
     load,
@@ -130,14 +123,15 @@ function filesTab({ api, actions, schemas }) {
   });
   const recipes = fileRecipes(actions, () => rules.load());
   async function load() {
-    await rules.load();
+    // A broker without file faults says so in the list.
+    recipes.root.hidden = !(await rules.load());
     const topics = await api.list("/v1/topics");
     recipes.offer(topics.flatMap(({ name, partitions }) => partitions.map(({ partition }) => `${name}-${partition}`)));
   }
   const root = element(
     "div",
     { class: "two" },
-    element("section", { class: "card", "aria-label": "File recipes" }, element("header", {}, element("h2", {}, "Recipes")), recipes.root),
+    card("Recipes", null, recipes.root),
     element("div", { class: "column" }, rules.root),
   );
   return { root, load, close() {} };

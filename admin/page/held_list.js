@@ -1,6 +1,7 @@
 // The held requests, which are released one by one or in the order of the list. Rows are moved by dragging or by their buttons.
 
-import { copyAction } from "./copy_panel.js";
+import { actionButton } from "./action_button.js";
+import { card } from "./card.js";
 import { button, element } from "./dom.js";
 import { batchText, timeText } from "./format.js";
 import { keyedList } from "./keyed_list.js";
@@ -12,14 +13,14 @@ export function heldList({ api, actions }) {
   let items = new Map();
   const list = keyedList("Held requests", {
     keyOf: (held) => held.id,
-    makeRow: (held) => heldRow(held, { move, moveTo, release, place }),
+    makeRow: (held) => heldRow(held, { move, moveTo, place, release }),
     empty: "No request is held. The recipe Hold, or a rule with the action hold, holds the next ones here.",
   });
-  const all = button("Release all in this order", () => release(order), { kind: "primary" });
+  const all = actionButton("Release all in this order", actions, () => releasing(order), { kind: "primary", after: () => load() });
 
   function show() {
     list.update(order.map((id) => items.get(id)));
-    all.disabled = !order.length;
+    all.hidden = !order.length;
   }
 
   async function load() {
@@ -34,11 +35,8 @@ export function heldList({ api, actions }) {
     return { method: "POST", path: "/v1/held/release", body: { ids }, places: ids.map((id) => arrived.indexOf(id)) };
   }
 
-  async function release(ids) {
-    const { method, path, body, places } = releasing(ids);
-    const label = ids.length === 1 ? `Release request ${ids[0]}` : `Release requests ${ids.join(", ")}`;
-    await actions.perform(label, method, path, body, { places });
-    await load();
+  function release(id) {
+    return actionButton("Release", actions, () => releasing([id]), { name: `Release request ${id}`, after: load });
   }
 
   function place(id) {
@@ -56,22 +54,10 @@ export function heldList({ api, actions }) {
     if (at >= 0 && at < order.length) moveTo(id, at);
   }
 
-  const root = element(
-    "section",
-    { class: "card", "aria-label": "Held requests" },
-    element(
-      "header",
-      {},
-      element("h2", {}, "Held requests"),
-      element("span", { class: "spacer" }),
-      element("span", { class: "group" }, all, copyAction("Release all in this order", () => releasing(order), actions)),
-    ),
-    list.root,
-  );
-  return { root, load };
+  return { root: card("Held requests", all, list.root), load };
 }
 
-function heldRow(held, { move, moveTo, release, place }) {
+function heldRow(held, { move, moveTo, place, release }) {
   const id = held.id;
   const moving = (label, symbol, by) =>
     button(symbol, (event) => {
@@ -113,7 +99,7 @@ function heldRow(held, { move, moveTo, release, place }) {
     ),
     up,
     down,
-    button("Release", () => release([id]), { "aria-label": `Release request ${id}` }),
+    release(id),
   );
   return {
     root,

@@ -1,223 +1,69 @@
 // The recipes of fauxka's Python API: the most frequent fault rules, by name. Source: faults/rules/recipes.py.
 
-const MS = { name: "ms", label: "ms", value: 500 };
-const HOW = { name: "how", label: "how", options: ["close", "reset", "drop"] };
-const BACK = { name: "restart_after_ms", label: "restart after ms", value: 0 };
+const PRODUCE = { api: "Produce" };
+const ANY_API = {};
+const how = (...options) => ({ name: "how", label: "how", options, as: "kind" });
+const point = (...options) => ({ name: "point", label: "at", options });
+const number = (name, value, more = {}) => ({ name, label: name.replaceAll("_", " "), value, ...more });
+const bytes = (value, more = {}) => ({ ...number("byte_count", value, more), label: "bytes", as: "bytes" });
+const error = (value) => ({ name: "error", label: "error", value, isRequired: true });
+const NEEDED = { isRequired: true };
+
+// Name of the method, label, effect, match, point, kind of the action, own arguments. An argument is the field of the action
+// with its name, or the one in `as`; `value` or the first of `options` is its default.
+const ROWS = {
+  "Lost responses and requests": [
+    ["lost_ack", "Lose the next acknowledgement", "Applied; its connection ends instead of the response.", PRODUCE, "applied", "close", how("close", "reset", "drop")],
+    ["lost_request", "Lose the next request", "Neither applied nor answered.", PRODUCE, "received", "drop", how("drop", "close", "reset")],
+    ["hang", "Hang", "The connection stays open, without further responses.", PRODUCE, "applied", "hang", point("applied", "received")],
+    ["closed_connection", "Close the connection", "It ends (FIN) instead of the handling.", ANY_API, "received", "close"],
+    ["reset_connection", "Reset the connection", "It ends (RST) instead of the handling.", ANY_API, "received", "reset"],
+  ],
+  "Duplicates and order": [
+    ["delivered_twice", "Deliver twice", "Applied twice, with one response.", PRODUCE, "received", "deliver_twice"],
+    ["overtaken", "Let later requests overtake", "Applied late, after later requests of its connection.", PRODUCE, "received", "delay", number("ms", 500)],
+    ["held", "Hold", "Waits until it is released.", PRODUCE, "received", "hold", point("received", "applied")],
+  ],
+  Delays: [
+    ["slow_answers", "Delay the response", "Applied at once; this response and later ones wait.", ANY_API, "applied", "delay", number("ms", 500, NEEDED)],
+    ["slow_requests", "Delay the request", "Applied later.", ANY_API, "received", "delay", number("ms", 500, NEEDED)],
+    ["throttled", "Throttle", "Its response has this throttle_time_ms.", PRODUCE, "applied", "throttle", number("ms", 1000, NEEDED)],
+  ],
+  "Errors and false responses": [
+    ["refuse", "Respond with an error", "Nothing is applied.", ANY_API, "received", "error", error("NOT_LEADER_OR_FOLLOWER")],
+    ["false_error", "Apply, and respond with an error", "The batch is in the log.", PRODUCE, "applied", "error", error("REQUEST_TIMED_OUT")],
+    ["false_success", "Respond with a false success", "Nothing is applied.", PRODUCE, "received", { kind: "error", error: "NONE" }],
+    [
+      ...["rejected_login", "Reject a login", "The next client that authenticates is an unknown user.", { api: "SaslAuthenticate" }],
+      ...["received", { kind: "error", error: "SASL_AUTHENTICATION_FAILED" }],
+    ],
+  ],
+  Crashes: [
+    ["crash_after_append", "Crash after the append", "As by SIGKILL, before the response.", PRODUCE, "applied", "crash", number("restart_after_ms", 0)],
+    ["crash_before_append", "Crash before the append", "As by SIGKILL, before it is applied.", PRODUCE, "received", "crash", number("restart_after_ms", 0)],
+  ],
+  "Bytes of the response": [
+    ["cut_answers", "Cut the response", "After its first bytes the connection ends.", ANY_API, "answering", "truncate", bytes(10, NEEDED)],
+    ["corrupt_answers", "Corrupt the response", "Flips the bits of its bytes.", ANY_API, "answering", "corrupt", number("at", 8, NEEDED), bytes(1)],
+    ["dripping_answers", "Drip the response", "Sends it in pieces.", ANY_API, "answering", "drip", bytes(10, NEEDED), number("every_ms", 100, NEEDED)],
+  ],
+  "Connections and counts": [
+    ["refused_connections", "Refuse the next connection", "Whoever makes it: it is reset.", null, "accepted", "reset"],
+    ["hanging_connections", "Let the next connection hang", "Whoever makes it: it is never read.", null, "accepted", "hang"],
+    ["observed", "Only count", "A test can wait for these requests.", ANY_API, "received", "observe", point("received", "applied", "answering", "accepted")],
+  ],
+};
 
 /**
- * The recipes. Each has `name` (of the Python method), `label`, `effect`, `rule` (name, point and action of its rule), and, if
- * they are not the usual ones: `api` (Produce), `fields` (arguments of its own, which are those of the action under the same
- * name, or the one in `as`; `value` or the first of `options` is the default), `times` (1) and `isOfConnections`.
+ * The recipes by their group. match: the conditions of the recipe itself, null for one of connections.
+ * action: of the rule, with the defaults of `fields`.
  */
-export const RECIPES = [
-  {
-    group: "Lost responses and requests",
-    recipes: [
-      {
-        name: "lost_ack",
-        label: "Lose the next acknowledgement",
-        effect: "The request is applied, and the connection ends instead of the response.",
-        rule: (how) => ({ name: "lost ack", point: "applied", action: { kind: how } }),
-        fields: [{ ...HOW, as: "kind" }],
-      },
-      {
-        name: "lost_request",
-        label: "Lose the next request",
-        effect: "It is neither applied nor answered.",
-        rule: (how) => ({ name: "lost request", point: "received", action: { kind: how } }),
-        fields: [{ ...HOW, options: ["drop", "close", "reset"], as: "kind" }],
-      },
-      {
-        name: "hang",
-        label: "Hang",
-        effect: "The connection stays open, and sends no further response.",
-        rule: (point) => ({ name: "hang", point, action: { kind: "hang" } }),
-        fields: [{ name: "point", label: "point", options: ["applied", "received"] }],
-      },
-      {
-        name: "closed_connection",
-        label: "Close the connection",
-        effect: "The connection ends (FIN) instead of the handling of the request.",
-        api: null,
-        rule: () => ({ name: "closed connection", point: "received", action: { kind: "close" } }),
-      },
-      {
-        name: "reset_connection",
-        label: "Reset the connection",
-        effect: "The same with RST.",
-        api: null,
-        rule: () => ({ name: "reset connection", point: "received", action: { kind: "reset" } }),
-      },
-    ],
-  },
-  {
-    group: "Duplicates and order",
-    recipes: [
-      {
-        name: "delivered_twice",
-        label: "Deliver twice",
-        effect: "The request is applied twice; the client gets one response.",
-        rule: () => ({ name: "delivered twice", point: "received", action: { kind: "deliver_twice" } }),
-      },
-      {
-        name: "overtaken",
-        label: "Let later requests overtake",
-        effect: "The request is applied late, after later requests of its connection.",
-        rule: (ms) => ({ name: "overtaken", point: "received", action: { kind: "delay", ms } }),
-        fields: [MS],
-      },
-      {
-        name: "held",
-        label: "Hold",
-        effect: "The request waits until it is released below.",
-        rule: (point) => ({ name: "held", point, action: { kind: "hold" } }),
-        fields: [{ name: "point", label: "point", options: ["received", "applied"] }],
-      },
-    ],
-  },
-  {
-    group: "Delays",
-    recipes: [
-      {
-        name: "slow_answers",
-        label: "Delay the response",
-        effect: "The request is applied at once; this response and later ones wait.",
-        api: null,
-        rule: (ms) => ({ name: "slow answers", point: "applied", action: { kind: "delay", ms } }),
-        fields: [{ ...MS, isRequired: true }],
-      },
-      {
-        name: "slow_requests",
-        label: "Delay the request",
-        effect: "The request is applied later.",
-        api: null,
-        rule: (ms) => ({ name: "slow requests", point: "received", action: { kind: "delay", ms } }),
-        fields: [{ ...MS, isRequired: true }],
-      },
-      {
-        name: "throttled",
-        label: "Throttle",
-        effect: "The response has this throttle_time_ms.",
-        rule: (ms) => ({ name: "throttled", point: "applied", action: { kind: "throttle", ms } }),
-        fields: [{ ...MS, value: 1000, isRequired: true }],
-      },
-    ],
-  },
-  {
-    group: "Errors and false responses",
-    recipes: [
-      {
-        name: "refuse",
-        label: "Respond with an error",
-        effect: "Nothing is applied.",
-        api: null,
-        rule: (error) => ({ name: `refuse ${error}`, point: "received", action: { kind: "error", error } }),
-        fields: [{ name: "error", label: "error", value: "NOT_LEADER_OR_FOLLOWER", isRequired: true }],
-      },
-      {
-        name: "false_error",
-        label: "Apply, and respond with an error",
-        effect: "The batch is in the log.",
-        rule: (error) => ({ name: `false ${error}`, point: "applied", action: { kind: "error", error } }),
-        fields: [{ name: "error", label: "error", value: "REQUEST_TIMED_OUT", isRequired: true }],
-      },
-      {
-        name: "false_success",
-        label: "Respond with a false success",
-        effect: "Nothing is applied.",
-        rule: () => ({ name: "false success", point: "received", action: { kind: "error", error: "NONE" } }),
-      },
-      {
-        name: "rejected_login",
-        label: "Reject a login",
-        effect: "The next client that authenticates gets the response to an unknown user.",
-        api: "SaslAuthenticate",
-        rule: () => ({ name: "rejected login", point: "received", action: { kind: "error", error: "SASL_AUTHENTICATION_FAILED" } }),
-      },
-    ],
-  },
-  {
-    group: "Crashes",
-    recipes: [
-      {
-        name: "crash_after_append",
-        label: "Crash after the append",
-        effect: "The node dies as by SIGKILL, before the response.",
-        rule: (ms) => ({ name: "crash after append", point: "applied", action: { kind: "crash", restart_after_ms: ms } }),
-        fields: [BACK],
-      },
-      {
-        name: "crash_before_append",
-        label: "Crash before the append",
-        effect: "The node dies as by SIGKILL, before the request is applied.",
-        rule: (ms) => ({ name: "crash before append", point: "received", action: { kind: "crash", restart_after_ms: ms } }),
-        fields: [BACK],
-      },
-    ],
-  },
-  {
-    group: "Bytes of the response",
-    recipes: [
-      {
-        name: "cut_answers",
-        label: "Cut the response",
-        effect: "Only its first bytes are sent, size field included; then the connection ends.",
-        api: null,
-        rule: (bytes) => ({ name: "cut answers", point: "answering", action: { kind: "truncate", bytes } }),
-        fields: [{ name: "byte_count", label: "bytes", value: 10, as: "bytes", isRequired: true }],
-      },
-      {
-        name: "corrupt_answers",
-        label: "Corrupt the response",
-        effect: "Flips the bits of bytes from a position on.",
-        api: null,
-        rule: (at, bytes) => ({ name: "corrupt answers", point: "answering", action: { kind: "corrupt", at, bytes } }),
-        fields: [
-          { name: "at", label: "position", value: 8, isRequired: true },
-          { name: "byte_count", label: "bytes", value: 1, as: "bytes" },
-        ],
-      },
-      {
-        name: "dripping_answers",
-        label: "Drip the response",
-        effect: "Sends it in pieces.",
-        api: null,
-        rule: (bytes, every) => ({ name: "dripping answers", point: "answering", action: { kind: "drip", bytes, every_ms: every } }),
-        fields: [
-          { name: "byte_count", label: "bytes", value: 10, as: "bytes", isRequired: true },
-          { name: "every_ms", label: "every ms", value: 100, isRequired: true },
-        ],
-      },
-    ],
-  },
-  {
-    group: "Connections",
-    recipes: [
-      {
-        name: "refused_connections",
-        label: "Refuse the next connection",
-        effect: "It is reset before a byte is read. Topic, partition and client do not apply.",
-        api: null,
-        isOfConnections: true,
-        rule: () => ({ name: "refused connections", point: "accepted", action: { kind: "reset" } }),
-      },
-      {
-        name: "hanging_connections",
-        label: "Let the next connection hang",
-        effect: "It is accepted and never read. Topic, partition and client do not apply.",
-        api: null,
-        isOfConnections: true,
-        rule: () => ({ name: "hanging connections", point: "accepted", action: { kind: "hang" } }),
-      },
-      {
-        name: "observed",
-        label: "Only count",
-        effect: "Counts requests, so that a test can wait for them.",
-        api: null,
-        times: null,
-        rule: (point) => ({ name: "observed", point, action: { kind: "observe" } }),
-        fields: [{ name: "point", label: "point", options: ["received", "applied", "answering", "accepted"] }],
-      },
-    ],
-  },
-];
+export const RECIPES = Object.entries(ROWS).map(([group, rows]) => ({
+  group,
+  recipes: rows.map(([name, label, effect, match, at, kind, ...fields]) => ({
+    ...{ name, label, effect, match, point: at, fields },
+    action: typeof kind === "string" ? { kind } : kind,
+    // A rule that only counts has no limit.
+    times: name === "observed" ? null : 1,
+  })),
+}));

@@ -8,115 +8,107 @@ import { FieldError, schemaInput, textOfValue, valueOfText } from "./schema_fiel
 
 // Lists of the faults view with values to choose from.
 const LISTS = { "match.api": "api-names", "match.topic": "target-topics", "match.client_id": "target-clients", "action.error": "error-names" };
+const KIND = "action.kind";
 
 /**
- * Open a form in a dialog. kind: of rule_kinds.js. schemas: of schema_fields.js. rule: what it begins with, null for nothing.
+ * Open a form in a dialog. kind: of rule_kinds.js. schemas: of schema_fields.js. rule: what it begins with, null for a new one.
  * id: of the rule that it replaces, null to add one.
  */
 export function openRuleForm(kind, { schemas, actions, rule = null, id = null }) {
-  const title = id === null ? `New ${kind.noun}` : `Edit ${kind.noun} ${id}`;
-  const form = new RuleForm(kind, schemas);
-  form.write(rule ?? {});
-  const action = () => ({ method: id === null ? "POST" : "PUT", path: id === null ? kind.path : `${kind.path}/${id}`, body: form.read() });
+  const isNew = id === null;
+  const form = new RuleForm(kind, schemas, rule ?? kind.first);
+  const describe = () => ({ method: isNew ? "POST" : "PUT", path: isNew ? kind.path : `${kind.path}/${id}`, body: form.read() });
   const copy = copyPanel({ curl: "", Python: "", JSON: "" }, "Copy the rule");
-
-  function preview() {
-    try {
-      copy.update(textsOf(action(), actions.broker));
-    } catch (error) {
-      if (!(error instanceof FieldError)) throw error;
-    }
-  }
+  const preview = () => form.orShowError(() => copy.update(textsOf(describe(), actions.broker)));
 
   async function submit(event) {
     event.preventDefault();
-    form.clearErrors();
-    try {
-      const { method, path, body } = action();
-      const label = id === null ? `Add ${kind.noun}` : `Replace ${kind.noun} ${id}`;
-      if ((await actions.perform(label, method, path, body, { onError: (error) => form.showError(error) })) !== null) dialog.close();
-    } catch (error) {
-      if (!(error instanceof FieldError)) throw error;
-      form.showError(error);
-    }
+    const action = form.orShowError(describe);
+    if (action === undefined) return;
+    const label = isNew ? `Add a ${kind.noun}` : `Replace ${kind.noun} ${id}`;
+    const onError = (error) => form.showError(error);
+    if ((await actions.perform(label, action.method, action.path, action.body, { onError })) !== null) dialog.close();
   }
 
   form.root.addEventListener("submit", submit);
   form.root.addEventListener("input", preview);
   form.root.append(
     copy.root,
-    element("p", { class: "actions" }, button(id === null ? "Add rule" : "Replace rule", null, { type: "submit", kind: "primary" })),
+    element("p", { class: "actions" }, button(isNew ? "Add rule" : "Replace rule", null, { type: "submit", kind: "primary" })),
   );
-  const dialog = openDialog(title, form.root);
+  const dialog = openDialog(isNew ? `New ${kind.noun}` : `Edit ${kind.noun} ${id}`, form.root);
   preview();
 }
 
 /** The fields of a rule, from its models. */
 class RuleForm {
-  constructor(kind, schemas) {
+  constructor(kind, schemas, rule) {
     this.kind = kind;
     this.schemas = schemas;
-    // Described fields by their names, and the input of each.
+    // Each field with its input, by its name.
     this.fields = new Map();
-    this.inputs = new Map();
     this.message = element("p", { class: "error", role: "alert", hidden: true });
-    this.parts = element("div", { class: "parameters" });
-    this.root = element("form", { class: "rule-form", novalidate: true }, this.message, kind.layout(this));
-    this.root.addEventListener("change", (event) => this.chosen(event.target));
+    this.parameters = element("div", { class: "parameters" });
+    this.root = element("form", { class: "rule-form", novalidate: true }, this.message, kind.parts.map((part) => this.part(...part)));
+    this.offerPoints(rule.action?.kind);
+    this.write(rule);
   }
 
-  /** Return a part of the form with a heading. names: fields of the model, in order; prefix: before their names. */
   part(heading, model, prefix, names = null) {
-    const fields = this.schemas.fieldsOf(model).filter(({ name }) => names === null || names.includes(name));
-    return element(
-      "fieldset",
-      {},
-      element("legend", {}, heading),
-      element("div", { class: "fields" }, fields.map((field) => this.labeled(prefix + field.name, field))),
-    );
+    const fields = this.schemas.fieldsOf(model ?? this.kind.model).filter(({ name }) => names === null || names.includes(name));
+    fields.sort((one, other) => (names === null ? 0 : names.indexOf(one.name) - names.indexOf(other.name)));
+    const labeled = fields.map((field) => (field.kind === "action" ? this.actionField(field) : this.labeled(prefix + field.name, field)));
+    return element("fieldset", {}, element("legend", {}, heading), element("div", { class: "fields" }, labeled, heading === "Action" && this.parameters));
   }
 
   labeled(name, field) {
-    const hasOwnList = field.kind === "text" && field.options !== undefined;
-    const input = schemaInput(name, field, { list: hasOwnList ? `options-${name}` : LISTS[name] });
-    this.fields.set(name, field);
-    this.inputs.set(name, input);
-    const label = element("label", {}, element("span", {}, name.split(".").at(-1).replaceAll("_", " ")), input);
-    const options = hasOwnList
-      ? element("datalist", { id: `options-${name}` }, field.options.map((option) => element("option", { value: option })))
-      : null;
-    return element("div", { class: "field" }, label, options, element("p", { class: "error", id: `error-${name}`, hidden: true }));
+    const options = field.kind === "text" ? field.options : undefined;
+    const input = schemaInput(name, field, options === undefined ? LISTS[name] : `options-${name}`);
+    this.fields.set(name, { ...field, input });
+    return element(
+      "div",
+      { class: "field" },
+      element("label", {}, element("span", {}, name.split(".").at(-1).replaceAll("_", " ")), input),
+      options && element("datalist", { id: `options-${name}` }, options.map((option) => element("option", { value: option }))),
+      element("p", { class: "error", id: `error-${name}`, hidden: true }),
+    );
   }
 
-  remove(prefix) {
-    for (const name of [...this.inputs.keys()].filter((each) => each.startsWith(prefix))) {
-      this.inputs.delete(name);
-      this.fields.delete(name);
-    }
+  /** Return the choice of the action's kind, which decides the points and the parameters. */
+  actionField({ models }) {
+    this.actions = new Map(models.map((model) => [model.properties.kind.enum[0], model]));
+    const field = this.labeled(KIND, { kind: "choice", options: [...this.actions.keys()], default: null });
+    this.fields.get(KIND).input.addEventListener("change", (event) => this.offerPoints(event.target.value));
+    return field;
   }
 
-  /** Let the kind of rule show the fields that go with what was chosen. */
-  chosen(input) {
-    this.kind.chosen(this, input.name);
+  /** Offer the points that the action allows, and its parameters. */
+  offerPoints(kind) {
+    if (kind === undefined) return;
+    const model = this.actions.get(kind);
+    const { input } = this.fields.get("point");
+    const before = input.value;
+    fill(input, model["x-points"].map((point) => element("option", {}, point)));
+    if (model["x-points"].includes(before)) input.value = before;
+    for (const name of [...this.fields.keys()]) if (name.startsWith("action.") && name !== KIND) this.fields.delete(name);
+    const fields = this.schemas.fieldsOf(model.title).filter(({ name }) => name !== "kind");
+    fill(this.parameters, fields.map((field) => this.labeled(`action.${field.name}`, field)));
   }
 
-  /** Fill the form with a rule. */
   write(rule) {
-    this.kind.prepare(this, rule);
-    for (const [name, input] of this.inputs) {
+    for (const [name, { input }] of this.fields) {
       const value = name.split(".").reduce((within, part) => within?.[part], rule);
       if (value === undefined) continue;
       if (input.type === "checkbox") input.checked = value;
-      else input.value = textOfValue(value, this.fields.get(name).kind);
+      else input.value = textOfValue(value);
     }
-    this.kind.chosen(this, null);
   }
 
   /** Return the rule, without fields that have their defaults. Throws FieldError. */
   read() {
     const rule = {};
-    for (const [name, input] of this.inputs) {
-      const field = this.fields.get(name);
+    for (const [name, field] of this.fields) {
+      const { input } = field;
       const value = input.type === "checkbox" ? input.checked : valueOfText(name, input.value.trim(), field);
       if (value === undefined || value === field.default) continue;
       const parts = name.split(".");
@@ -124,14 +116,21 @@ class RuleForm {
       const within = parts.reduce((outer, part) => (outer[part] ??= {}), rule);
       within[last] = value;
     }
-    return this.kind.finish(rule, this);
+    return rule;
   }
 
-  clearErrors() {
-    this.message.hidden = true;
-    for (const [name, input] of this.inputs) {
+  /** Return the result of work; undefined, and show it, if a field cannot be read. */
+  orShowError(work) {
+    for (const [name, { input }] of this.fields) {
       input.removeAttribute("aria-invalid");
       this.errorOf(name).hidden = true;
+    }
+    this.message.hidden = true;
+    try {
+      return work();
+    } catch (error) {
+      if (!(error instanceof FieldError)) throw error;
+      this.showError(error);
     }
   }
 
@@ -141,12 +140,12 @@ class RuleForm {
 
   /** Show an error at the field that it names, or above the form. */
   showError({ field, message }) {
-    const name = [...this.inputs.keys()].find((each) => field === each || field?.startsWith(`${each}.`) || field?.startsWith(`${each}[`));
+    const name = [...this.fields.keys()].find((each) => field === each || field?.startsWith(`${each}.`) || field?.startsWith(`${each}[`));
     const place = name === undefined ? this.message : this.errorOf(name);
     fill(place, message);
     place.hidden = false;
-    const input = this.inputs.get(name);
+    const input = this.fields.get(name)?.input;
     input?.setAttribute("aria-invalid", "true");
-    (input ?? this.root.querySelector("input")).focus();
+    (input ?? place).focus();
   }
 }

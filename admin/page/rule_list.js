@@ -1,17 +1,17 @@
 // The rules in force in the order in which they are evaluated, with their hits and what can be done with them.
 
-import { copyAction } from "./copy_panel.js";
+import { copyAction, dot } from "./action_button.js";
+import { card } from "./card.js";
 import { withoutDefaults } from "./copy_text.js";
 import { button, element, fill } from "./dom.js";
 import { countText } from "./format.js";
 import { keyedList } from "./keyed_list.js";
-import { dot } from "./recipe_panel.js";
 import { openRuleForm } from "./rule_form.js";
 
 const NEAR_MISSES_SHOWN = 3;
 
 /**
- * Return the list: `root` and `load()`, which reads the rules. kind: of rule_kinds.js.
+ * Return the list: `root` and `load()`, which reads the rules and returns whether the broker has such rules. kind: of rule_kinds.js.
  * schemas: returns a promise of the models for the form.
  */
 export function ruleList(kind, { api, actions, schemas, empty }) {
@@ -27,36 +27,23 @@ export function ruleList(kind, { api, actions, schemas, empty }) {
       const rules = await api.list(kind.path);
       list.update(rules);
       removeAll.disabled = !rules.length;
+      return true;
     } catch (error) {
       // A broker without file faults says so.
       fill(refusal, error.message);
       refusal.hidden = false;
       root.classList.add("is-refused");
+      return false;
     }
   }
 
-  async function open(rule, id) {
-    openRuleForm(kind, { schemas: await schemas(), actions, rule, id });
+  async function edit(info = null) {
+    const rule = info && withoutDefaults(info);
+    openRuleForm(kind, { schemas: await schemas(), actions, rule, id: info && info.id });
   }
 
-  function edit(info) {
-    open(withoutDefaults(info), info.id);
-  }
-
-  const root = element(
-    "section",
-    { class: "card", "aria-label": `${kind.noun}s in force` },
-    element(
-      "header",
-      {},
-      element("h2", {}, "In force"),
-      element("span", { class: "spacer" }),
-      button(`New ${kind.noun}…`, () => open(null, null), { kind: "new-rule" }),
-      removeAll,
-    ),
-    refusal,
-    list.root,
-  );
+  const tools = [button(`New ${kind.noun}…`, () => edit()), removeAll];
+  const root = card("In force", tools, refusal, list.root);
   return { root, load };
 }
 
@@ -81,11 +68,11 @@ function ruleRow(first, kind, { actions, edit, load }) {
     await load();
   }
 
-  const made = () => ({ method: "POST", path: kind.path, body: withoutDefaults(info) });
+  const describe = () => ({ method: "POST", path: kind.path, body: withoutDefaults(info) });
   const root = element(
     "li",
     { class: "rule" },
-    element("div", { class: "rule-head" }, dot(kind.kindOf(info)), title, element("span", { class: "spacer" }), counts),
+    element("div", { class: "rule-head" }, dot(kind.colorOf(info)), title, element("span", { class: "spacer" }), counts),
     text,
     misses,
     element(
@@ -93,7 +80,7 @@ function ruleRow(first, kind, { actions, edit, load }) {
       { class: "rule-tools" },
       element("label", { class: "check" }, enabled, "enabled"),
       element("span", { class: "spacer" }),
-      copyAction(`${kind.noun} ${info.id}`, made, actions),
+      copyAction(`${kind.noun} ${info.id}`, actions, describe),
       button("Edit", () => edit(info), { "aria-label": `Edit ${kind.noun} ${info.id}` }),
       button("Remove", remove, { "aria-label": `Remove ${kind.noun} ${info.id}` }),
     ),
@@ -104,7 +91,7 @@ function ruleRow(first, kind, { actions, edit, load }) {
     update(next) {
       info = next;
       title.textContent = `${info.id} ${info.name}`;
-      text.textContent = kind.text(info);
+      text.textContent = kind.inWords(info);
       counts.textContent = countsText(info);
       root.classList.toggle("is-spent", info.remaining === 0 || !info.enabled);
       enabled.checked = info.enabled;

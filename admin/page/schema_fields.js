@@ -5,6 +5,8 @@
 
 import { element } from "./dom.js";
 
+const NEVER = "never";
+
 /** The models of the API. */
 export class Schemas {
   /** description: the body of /openapi.json. */
@@ -17,33 +19,34 @@ export class Schemas {
     return this.components[name.$ref?.split("/").at(-1) ?? name];
   }
 
-  /** Return the fields of a model: {name, kind, default, options, isNullable, hasPattern, isNumberToo}. */
+  /** Return the fields of a model: {name, kind, default, options, isNullable, hasPattern, isNumberToo, models}. */
   fieldsOf(model) {
     return Object.entries(this.model(model).properties).map(([name, schema]) => ({ name, ...this.describe(schema) }));
   }
 
   describe(schema) {
     const kinds = schema.anyOf ?? [schema];
+    const of = (type) => kinds.some((each) => each.type === type);
     const models = kinds.flatMap((each) => (each.$ref === undefined ? [] : [this.model(each)]));
-    const of = (type) => kinds.find((each) => each.type === type);
-    const shared = {
+    const field = {
       default: schema.default ?? null,
-      isNullable: of("null") !== undefined,
+      isNullable: of("null"),
       options: kinds.find((each) => each.enum !== undefined)?.enum,
       hasPattern: models.some((model) => "regex" in model.properties),
-      isNumberToo: of("integer") !== undefined,
+      isNumberToo: of("integer") || of("number"),
+      models,
     };
-    return { ...shared, kind: kindOf(shared, of, models) };
+    return { ...field, kind: kindOf(field, of) };
   }
 }
 
-function kindOf({ options }, of, models) {
-  if (options !== undefined) return of("array") === undefined ? "choice" : "text";
-  if (of("boolean") !== undefined) return "boolean";
-  if (of("string") !== undefined) return "text";
-  if (of("number") !== undefined) return "number";
-  if (of("integer") !== undefined) return of("array") === undefined ? "integer" : "numbers";
-  return models.some((model) => model.title === "HeaderMatch") ? "header" : "model";
+function kindOf({ options, isNumberToo, models }, of) {
+  if (models.some((model) => "kind" in model.properties)) return "action";
+  if (models.some((model) => "restart_after_ms" in model.properties)) return "crash";
+  if (models.some((model) => model.title === "HeaderMatch")) return "header";
+  if (options !== undefined && !of("array")) return "choice";
+  if (of("boolean")) return "boolean";
+  return isNumberToo && of("array") ? "numbers" : "text";
 }
 
 /** A field could not be read. `field`: its name. */
@@ -55,15 +58,22 @@ export class FieldError extends Error {
 }
 
 /** Return a value as the text of its field. */
-export function textOfValue(value, kind) {
+export function textOfValue(value) {
   if (value === null || value === undefined) return "";
-  if (typeof value === "string") return /^[{["]|^\/.*\/$/.test(value) || (kind === "numbers" && value) ? JSON.stringify(value) : value;
+  if (typeof value === "string") return /^[{["]|^\/.*\/$/.test(value) ? JSON.stringify(value) : value;
   if (typeof value !== "object") return String(value);
-  const names = Object.keys(value).join();
-  if (names === "regex") return `/${value.regex}/`;
-  if (names === "from,to") return `${value.from}..${value.to}`;
-  if (kind === "header" && typeof value.value === "string" && !value.name.includes("=")) return `${value.name}=${value.value}`;
-  return JSON.stringify(value);
+  switch (Object.keys(value).join()) {
+    case "regex":
+      return `/${value.regex}/`;
+    case "from,to":
+      return `${value.from}..${value.to}`;
+    case "name,value":
+      return typeof value.value === "string" && !value.name.includes("=") ? `${value.name}=${value.value}` : JSON.stringify(value);
+    case "restart_after_ms":
+      return value.restart_after_ms === null ? NEVER : String(value.restart_after_ms);
+    default:
+      return JSON.stringify(value);
+  }
 }
 
 /** Return the value of a field's text; undefined for an empty one. Throws FieldError. */
@@ -74,8 +84,8 @@ export function valueOfText(name, text, { kind, hasPattern, isNullable, isNumber
   if (kind === "header") return valueOfHeader(text);
   const range = text.match(/^(-?\d+)\.\.(-?\d+)$/);
   if (kind === "numbers" && range !== null) return { from: Number(range[1]), to: Number(range[2]) };
-  const isNumber = (isNumberToo || kind === "number") && /^-?\d+(\.\d+)?$/.test(text);
-  return isNumber ? Number(text) : text;
+  const value = /^-?\d+(\.\d+)?$/.test(text) && (isNumberToo || kind === "crash") ? Number(text) : text;
+  return kind === "crash" ? { restart_after_ms: value === NEVER ? null : value } : value;
 }
 
 function valueOfHeader(text) {
@@ -91,22 +101,21 @@ function valueOfJson(name, text) {
   }
 }
 
-/** Return an input of a form. name: with the names of the models around it, such as "match.topic". */
-export function schemaInput(name, field, { list } = {}) {
+/** Return an input of a form. name: with the names of the models around it, such as "match.topic". list: of values to choose from. */
+export function schemaInput(name, field, list) {
   const common = { name, "aria-describedby": `error-${name}` };
   if (field.kind === "boolean") return element("input", { ...common, type: "checkbox", checked: field.default === true });
   if (field.kind === "choice") {
     const none = field.isNullable ? [element("option", { value: "" }, "any")] : [];
     return element("select", common, none, field.options.map((option) => element("option", {}, option)));
   }
-  const value = field.default === null ? null : textOfValue(field.default, field.kind);
-  return element("input", { ...common, value, list, autocomplete: "off", spellcheck: "false", placeholder: placeholderOf(field) });
+  const shown = { value: textOfValue(field.default), placeholder: placeholderOf(field) };
+  return element("input", { ...common, ...shown, list, autocomplete: "off", spellcheck: "false" });
 }
 
 function placeholderOf({ kind, options, hasPattern, isNullable, default: byDefault }) {
   if (options !== undefined) return "any";
-  if (kind === "header") return "name=value";
-  if (kind === "numbers") return "5 or 3..7";
   if (hasPattern) return "text or /regex/";
-  return isNullable && byDefault !== null ? "no limit" : null;
+  const byKind = { header: "name=value", numbers: "5 or 3..7", crash: "restart after ms" };
+  return byKind[kind] ?? (isNullable && byDefault !== null ? "no limit" : null);
 }

@@ -1,5 +1,6 @@
 // What was done in this page, and all of it as one text to copy.
 
+import { card } from "./card.js";
 import { copyPanel } from "./copy_panel.js";
 import { button, element, fill } from "./dom.js";
 import { sessionTexts } from "./session_text.js";
@@ -20,17 +21,6 @@ export function sessionPanel(actions) {
   }
   actions.listeners.add(update);
   update();
-  const root = element(
-    "div",
-    { class: "two" },
-    element(
-      "section",
-      { class: "card", "aria-label": "Session" },
-      element("header", {}, element("h2", {}, "Session"), element("span", { class: "spacer" }), clear),
-      nothing,
-      list,
-    ),
-    element("section", { class: "card", "aria-label": "Session to copy" }, element("header", {}, element("h2", {}, "As a test")), copy.root),
-  );
-  return { root, close: () => actions.listeners.delete(update), changed() {}, async load() {} };
+  const root = element("div", { class: "two" }, card("Session", clear, nothing, list), card("Copy the session", null, copy.root));
+  return { root, close: () => actions.listeners.delete(update), async load() {} };
 }
