@@ -55,16 +55,24 @@ class EventStream:
         """since: the id of the newest request that the client has; None sends the newest BEHIND_MAX."""
         self._journal = journal
         self._watch = watch
-        self._sent_id = 0 if since is None else min(since, journal.last_id)
-        # A client that has all requests from before the last clear need not be told of it.
-        self._cleared_id = journal.cleared_id if since is None else min(self._sent_id, journal.cleared_id)
+        self._known_id = journal.cleared_id if since is None else since
+        self._sent_id = self._known_id
+        # A client that continues is told of a clear that it has missed.
+        self._cleared_id = min(self._known_id, journal.cleared_id)
+        if self._known_id > journal.last_id:
+            # What it knows are requests of an earlier process.
+            self._sent_id, self._cleared_id = journal.cleared_id, -1
         self._change_count = journal.outcomes.change_count
-        self._version = watch.version
+        self._version = 0
+        # Requests that were sent: without a response, and with an outcome that is newer than what was sent.
         self._waiting: set[int] = set()
+        self._changed: set[int] = set()
 
     async def events(self, parts: Parts, ended: asyncio.Future[None]) -> AsyncIterator[bytes]:
         """Yield events until ended. parts: of the state."""
         with self._watch.watching(parts):
+            # Changes after the first event of a stream are never missed.
+            self._version = await self._watch.seen_version()
             last = time.monotonic()
             yield b": fauxka\n\n"
             while not ended.done():
@@ -87,7 +95,8 @@ class EventStream:
             self._cleared_id = journal.cleared_id
             self._sent_id = max(self._sent_id, journal.cleared_id)
             self._waiting.clear()
-            return self._event("cleared", Cleared(through=journal.cleared_id))
+            self._changed.clear()
+            return self._event("cleared", Cleared(through=max(journal.cleared_id, self._known_id)))
         if journal.last_id > self._sent_id:
             return self._new_requests()
         changed = self._changed_requests()
@@ -101,25 +110,32 @@ class EventStream:
 
     def _new_requests(self) -> bytes:
         journal = self._journal
-        first = max(self._sent_id, journal.cleared_id, journal.last_id - BEHIND_MAX)
+        self._find_changes()
+        sent_id = self._sent_id
+        first = max(sent_id, journal.last_id - BEHIND_MAX)
         items = read_entries(journal, since=first, limit=EVENT_REQUESTS_MAX)
-        next_id = items[-1].id if items else journal.last_id
-        skipped = next_id - max(self._sent_id, journal.cleared_id) - len(items)
-        self._sent_id = next_id
+        self._sent_id = items[-1].id if items else journal.last_id
         self._waiting.update(entry.id for entry in items if entry.answer == WAITING)
         while len(self._waiting) > WAITING_MAX:
             self._waiting.discard(min(self._waiting))
-        return self._event("requests", Requests(items=items, skipped=skipped))
+        return self._event("requests", Requests(items=items, skipped=self._sent_id - sent_id - len(items)))
 
     def _changed_requests(self) -> list[JournalEntry]:
+        self._find_changes()
+        ids = sorted(self._changed)[:EVENT_REQUESTS_MAX]
+        self._changed.difference_update(ids)
+        found = (find_entry(self._journal, request_id) for request_id in ids)
+        return [entry for entry in found if entry is not None]
+
+    def _find_changes(self) -> None:
+        """Find the requests that were sent and have changed since; others are sent as they are then."""
         journal = self._journal
-        changed = {request_id for request_id in self._waiting if not journal.is_pending(request_id)}
-        self._waiting -= changed
         outcomes = journal.outcomes
-        changed.update(outcomes.changed_since(self._change_count))
+        written = {request_id for request_id in self._waiting if not journal.is_pending(request_id)}
+        self._waiting -= written
+        changed = outcomes.changed_since(self._change_count)
         self._change_count = outcomes.change_count
-        entries = (find_entry(journal, request_id) for request_id in sorted(changed))
-        return [entry for entry in entries if entry is not None and entry.id <= self._sent_id]
+        self._changed.update(written, (request_id for request_id in changed if request_id <= self._sent_id))
 
     def _event(self, name: str, content: object) -> bytes:
         return b"id: %d\nevent: %s\ndata: %s\n\n" % (self._sent_id, name.encode(), msgspec.json.encode(content))

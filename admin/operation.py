@@ -39,8 +39,8 @@ class Operation:
     errors: error statuses other than those that follow from the parameters.
     is_public: no token is needed.
     ignored: fields that responses add to the body; they are skipped, so that a response can be posted again.
-    media_type: of the response; if it is not JSON, perform returns bytes, or an asynchronous generator of bytes that are
-    sent as they come.
+    media_type: of the response; if it is not JSON, perform returns bytes, or an asynchronous generator of bytes, each
+    sent as it comes.
     error_type: the model of the bodies of 400 and 401, beside the one of all operations; None for that one only.
     headers: of the response. has_secret: errors about the call have no values.
     """

@@ -48,6 +48,7 @@ class StateWatch:
         self._seen: dict[str, dict[str, int]] = {}
         self._changes: deque[_Change] = deque(maxlen=CHANGES_MAX)
         self._looking: asyncio.Task[None] | None = None
+        self._first_look = asyncio.Event()
 
     @contextmanager
     def watching(self, parts: Parts) -> Generator[None]:
@@ -64,6 +65,12 @@ class StateWatch:
                 self._looking.cancel()
                 self._looking = None
                 self._seen.clear()
+                self._first_look.clear()
+
+    async def seen_version(self) -> int:
+        """Return the version when the whole state has been seen once."""
+        await self._first_look.wait()
+        return self.version
 
     def changed_since(self, version: int) -> Changes:
         """Return the names of what has changed, by part; None for any part if there were too many changes."""
@@ -84,6 +91,7 @@ class StateWatch:
                 await self._look()
             except Exception:
                 logger.exception("the state could not be compared")
+            self._first_look.set()
             await asyncio.sleep(max(LOOK_SECONDS, SHARE_OF_TIME * (time.monotonic() - began)))
 
     async def _look(self) -> None:

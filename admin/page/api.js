@@ -75,14 +75,16 @@ export class Api {
    */
   async stream(onEvent, onState) {
     let lastId = null;
-    let failures = 0;
+    // -1 before the first connection.
+    let failures = -1;
     for (;;) {
       try {
         onState("connecting", null);
         const response = await this.fetched(`/v1/events${lastId === null ? "" : `?since=${lastId}`}`, {});
-        onState("live", null);
-        failures = 0;
         for await (const event of eventsOf(response.body)) {
+          // The stream begins with a comment: from then on it tells every change.
+          if (failures !== 0) onState("live", null);
+          failures = 0;
           if (event.id !== null) lastId = event.id;
           if (event.name !== null) onEvent(event.name, JSON.parse(event.data));
         }
@@ -90,8 +92,8 @@ export class Api {
       } catch (error) {
         onState("lost", error);
       }
-      await new Promise((resolve) => setTimeout(resolve, RETRY_MS[Math.min(failures, RETRY_MS.length - 1)]));
-      failures += 1;
+      failures = Math.max(failures, 0) + 1;
+      await new Promise((resolve) => setTimeout(resolve, RETRY_MS[Math.min(failures, RETRY_MS.length) - 1]));
     }
   }
 }

@@ -20,7 +20,7 @@ const TABS = {
   requests: ["Requests", requestsTab],
   files: ["Files", filesTab],
   broker: ["Clock and broker", brokerPanel],
-  session: ["Session", ({ actions }) => sessionPanel(actions)],
+  session: ["Session", sessionPanel],
 };
 
 let schemasRead = null;

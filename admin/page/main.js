@@ -30,6 +30,9 @@ const VIEWS = {
   faults: { label: "Faults", make: (tab) => faultsView({ api, actions, journal }, tab) },
 };
 
+// The parts of the state whose changes the stream tells.
+const PARTS = ["topics", "groups", "transactions", "rules", "files", "held", "nodes", "clock"];
+
 let view = null;
 
 function startHints() {
@@ -63,7 +66,15 @@ function received(name, data) {
   }
 }
 
+/** Show the state of the connection. What changed while there was none is read again. */
+function connected(state, error) {
+  bar.setConnection(state, error);
+  if (state !== "live") return;
+  bar.load();
+  for (const part of PARTS) view?.changed?.(part, null);
+}
+
 addEventListener("hashchange", show);
 await bar.load();
 show();
-api.stream(received, (state, error) => bar.setConnection(state, error));
+api.stream(received, connected);

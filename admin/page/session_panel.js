@@ -5,8 +5,8 @@ import { copyPanel } from "./copy_panel.js";
 import { button, element, fill } from "./dom.js";
 import { sessionTexts } from "./session_text.js";
 
-/** Return the panel: `root` and `close()`. */
-export function sessionPanel(actions) {
+/** Return the panel: `root`, `load()` and `close()`. */
+export function sessionPanel({ api, actions }) {
   const list = element("ol", { class: "done", "aria-label": "Actions of this page" });
   const copy = copyPanel({ pytest: "", curl: "", Python: "" }, "Copy the session");
   const clear = button("Clear", () => actions.clear());
@@ -19,8 +19,13 @@ export function sessionPanel(actions) {
     nothing.hidden = Boolean(done.length);
     clear.disabled = !done.length;
   }
+
+  async function load() {
+    actions.nodes = (await api.list("/v1/nodes")).length;
+    update();
+  }
   actions.listeners.add(update);
   update();
   const root = element("div", { class: "two" }, card("Session", clear, nothing, list), card("Copy the session", null, copy.root));
-  return { root, close: () => actions.listeners.delete(update), async load() {} };
+  return { root, close: () => actions.listeners.delete(update), load };
 }

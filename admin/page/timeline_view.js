@@ -13,7 +13,16 @@ import { Timeline } from "./timeline.js";
 export function timelineView(journal, { producers, likeThis, start = [] } = {}) {
   const panel = element("aside", { class: "side", hidden: true });
   const count = element("output", { class: "count" });
-  const links = { producers, likeThis, jump: (id) => timeline.jump(id), close: () => closePanel() };
+  const links = {
+    producers,
+    likeThis,
+    jump(id) {
+      // The button that was pressed is about to go away.
+      timeline.scroller.focus({ preventScroll: true });
+      timeline.jump(id);
+    },
+    close: () => closePanel(),
+  };
   const timeline = new Timeline(journal, (entry) => openPanel(entry));
   const filter = filterForm(journal, (conditions) => timeline.setFilter(conditions));
   const empty = emptyState("No requests", element("p", {}, "Requests appear here as clients send them."), ...start);
