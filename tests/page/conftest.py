@@ -12,6 +12,7 @@ from ..serving_process import Serving, serving
 from .open_page import CHROMIUM, opened
 
 WIDE = (1280, 800)
+REFUSED = ("status of 400", "status of 404", "status of 409")
 
 
 @pytest.fixture(scope="session")
@@ -39,4 +40,11 @@ def admin(broker: Serving) -> AdminClient:
 def page(browser: Browser, broker: Serving) -> Iterator[Page]:
     """The page of the broker, at its timeline. The test fails if the page has logged an error."""
     with opened(browser, f"{broker.admin}/", size=WIDE) as shown:
+        yield shown
+
+
+@pytest.fixture
+def refused_page(browser: Browser, broker: Serving) -> Iterator[Page]:
+    """The page, whose calls the broker may refuse: the browser logs each of them as an error."""
+    with opened(browser, f"{broker.admin}/", size=WIDE, expected=REFUSED) as shown:
         yield shown
