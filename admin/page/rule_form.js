@@ -68,7 +68,8 @@ class RuleForm {
     return element(
       "div",
       { class: "field" },
-      element("label", {}, element("span", {}, name.split(".").at(-1).replaceAll("_", " ")), input),
+      element("label", { for: input.id }, name.split(".").at(-1).replaceAll("_", " ")),
+      input,
       options && element("datalist", { id: `options-${name}` }, options.map((option) => element("option", { value: option }))),
       element("p", { class: "error", id: `error-${name}`, hidden: true }),
     );

@@ -103,7 +103,7 @@ function valueOfJson(name, text) {
 
 /** Return an input of a form. name: with the names of the models around it, such as "match.topic". list: of values to choose from. */
 export function schemaInput(name, field, list) {
-  const common = { name, "aria-describedby": `error-${name}` };
+  const common = { name, id: `field-${name}`, "aria-describedby": `error-${name}` };
   if (field.kind === "boolean") return element("input", { ...common, type: "checkbox", checked: field.default === true });
   if (field.kind === "choice") {
     const none = field.isNullable ? [element("option", { value: "" }, "any")] : [];

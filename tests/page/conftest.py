@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, Page, expect, sync_playwright
 
 from ..admin.admin_client import AdminClient
 from ..broker.raw_client import TOPIC
@@ -12,12 +12,15 @@ from ..serving_process import Serving, serving
 from .open_page import CHROMIUM, opened
 
 WIDE = (1280, 800)
+# The broker looks for changes twice a second, and less often on a machine that does much else.
+SHOWN_MS_MAX = 20_000
 REFUSED = ("status of 400", "status of 404", "status of 409")
 
 
 @pytest.fixture(scope="session")
 def browser() -> Iterator[Browser]:
     with sync_playwright() as playwright:
+        expect.set_options(timeout=SHOWN_MS_MAX)
         # Tests run as root in containers, where the browser's own sandbox cannot start.
         started = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
         yield started

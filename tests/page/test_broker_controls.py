@@ -125,7 +125,7 @@ def test_reset_asks_for_its_scope_first(page: Page, broker: Serving, admin: Admi
     assert len(admin.get("/v1/rules")["items"]) == 1
 
     page.get_by_role("button", name="Reset…").click()
-    page.get_by_role("radio", name="all").check()
+    page.get_by_role("radio", name="all All of these").check()
     page.get_by_role("button", name="Reset", exact=True).click()
 
     expect(page.get_by_text("Reset all")).to_be_visible()
