@@ -55,7 +55,7 @@ class RuleForm {
   }
 
   part(heading, model, prefix, names = null) {
-    const fields = this.schemas.fieldsOf(model ?? this.kind.model).filter(({ name }) => names === null || names.includes(name));
+    const fields = this.schemas.fieldsOf(this.schemas.model(model ?? this.kind.model)).filter(({ name }) => names === null || names.includes(name));
     fields.sort((one, other) => (names === null ? 0 : names.indexOf(one.name) - names.indexOf(other.name)));
     const labeled = fields.map((field) => (field.kind === "action" ? this.actionField(field) : this.labeled(prefix + field.name, field)));
     return element("fieldset", {}, element("legend", {}, heading), element("div", { class: "fields" }, labeled, heading === "Action" && this.parameters));
@@ -92,7 +92,7 @@ class RuleForm {
     fill(input, model["x-points"].map((point) => element("option", {}, point)));
     if (model["x-points"].includes(before)) input.value = before;
     for (const name of [...this.fields.keys()]) if (name.startsWith("action.") && name !== KIND) this.fields.delete(name);
-    const fields = this.schemas.fieldsOf(model.title).filter(({ name }) => name !== "kind");
+    const fields = this.schemas.fieldsOf(model).filter(({ name }) => name !== "kind");
     fill(this.parameters, fields.map((field) => this.labeled(`action.${field.name}`, field)));
   }
 

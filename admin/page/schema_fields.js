@@ -14,20 +14,20 @@ export class Schemas {
     this.components = description.components.schemas;
   }
 
-  /** Return the schema of a model, by its name or by a schema that refers to it. */
+  /** Return the schema of a model by its name. */
   model(name) {
-    return this.components[name.$ref?.split("/").at(-1) ?? name];
+    return this.components[name];
   }
 
   /** Return the fields of a model: {name, kind, default, options, isNullable, hasPattern, isNumberToo, models}. */
-  fieldsOf(model) {
-    return Object.entries(this.model(model).properties).map(([name, schema]) => ({ name, ...this.describe(schema) }));
+  fieldsOf({ properties }) {
+    return Object.entries(properties).map(([name, schema]) => ({ name, ...this.describe(schema) }));
   }
 
   describe(schema) {
     const kinds = schema.anyOf ?? [schema];
     const of = (type) => kinds.some((each) => each.type === type);
-    const models = kinds.flatMap((each) => (each.$ref === undefined ? [] : [this.model(each)]));
+    const models = kinds.flatMap((each) => (each.$ref === undefined ? [] : [this.model(each.$ref.split("/").at(-1))]));
     const field = {
       default: schema.default ?? null,
       isNullable: of("null"),

@@ -69,6 +69,8 @@ export const CALLS = [
   [/^POST \/v1\/nodes\/(\d+)\/start$/, ({ ids }) => `fauxka.start_node(${ids[0]})`],
   [/^POST \/v1\/nodes\/(\d+)\/isolate$/, ({ ids, body }) => `fauxka.isolate(${ids[0]}, ${pythonText(body.from)})`],
   [/^POST \/v1\/nodes\/(\d+)\/rejoin$/, ({ ids }) => `fauxka.rejoin(${ids[0]})`],
+  [/^POST \/v1\/partitions\/leader$/, ({ body }) => `fauxka.move_leader(${named(body)})`],
+  [/^POST \/v1\/replication\/(pause|resume)$/, ({ ids, body }) => `fauxka.${ids[0]}_replication(${named(body)})`],
 ];
 
 function clock({ mode, advance_ms }) {

@@ -26,6 +26,6 @@ export function sessionPanel({ api, actions }) {
   }
   actions.listeners.add(update);
   update();
-  const root = element("div", { class: "two" }, card("Session", clear, nothing, list), card("Copy the session", null, copy.root));
+  const root = element("div", { class: "two is-even" }, card("Session", clear, nothing, list), card("Copy the session", null, copy.root));
   return { root, close: () => actions.listeners.delete(update), load };
 }

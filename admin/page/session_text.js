@@ -1,6 +1,6 @@
 // All actions of a session as one text to copy: a script of curl lines, a script of Python, and a test for pytest.
 
-import { addRuleText, curlText, pythonCall, pythonHead } from "./copy_text.js";
+import { addRuleText, curlText, pythonCall, pythonHead, pythonText } from "./copy_text.js";
 import { CALLS, MADE, SETUP } from "./session_calls.js";
 
 /** Return the texts of a list of actions by language. */
@@ -83,15 +83,29 @@ export function sessionPytest(actions, broker) {
   const needed = neededBy(actions);
   const isSetup = (action) => SETUP.test(`${action.method} ${action.path}`);
   const firstUse = actions.findIndex((action) => !isSetup(action));
+  const topics = topicsBefore(actions).map((name) => `    fauxka.topics.create(${pythonText(name)})`);
   const lines = actions.flatMap((action) => testLines(action, broker, needed));
   const before = actions.slice(0, firstUse < 0 ? actions.length : firstUse);
   lines.splice(before.flatMap((action) => testLines(action, broker, needed)).length, 0, USE);
   if (lines.every((line) => line.startsWith("    #"))) lines.push("    pass");
-  return ["import pytest", "", "", ...nodesFixture(broker.nodes), MARK, ...lines, ""].join("\n");
+  return ["import pytest", "", "", ...nodesFixture(broker.nodes), MARK, ...topics, ...lines, ""].join("\n");
 }
 
 function nodesFixture(nodes) {
   return nodes > 1 ? ['@pytest.fixture(scope="session")', "def fauxka_nodes():", `    return ${nodes}`, "", ""] : [];
+}
+
+/** Return the topics that the actions change and that none of them has created: a test begins without topics. */
+function topicsBefore(actions) {
+  const created = new Set();
+  const missing = new Set();
+  for (const { method, path, body } of actions) {
+    const [, inPath] = path.match(/^\/v1\/topics\/([^/]+)/) ?? [];
+    const name = inPath === undefined ? path === "/v1/partitions/leader" && body.topic : decodeURIComponent(inPath);
+    if (method === "POST" && path === "/v1/topics") created.add(body.name);
+    else if (name && !created.has(name)) missing.add(name);
+  }
+  return [...missing];
 }
 
 function testLines(action, broker, needed) {
