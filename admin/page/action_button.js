@@ -8,14 +8,13 @@ import { familyOf } from "./journal.js";
 
 /**
  * Return a button that performs an action, with one that shows it to copy. describe: returns {method, path, body}.
- * name: of the action, the label if that says enough. after: called when it is done. onError: as in Actions.perform.
+ * name: of the action, the label if that says enough. onError: as in Actions.perform. dotOf: a kind of action, for a dot before it.
  */
-export function actionButton(label, actions, describe, { name = label, kind = "", after = () => {}, onError = null, dotOf = null } = {}) {
-  async function perform() {
+export function actionButton(label, actions, describe, { name = label, kind = "", onError = null, dotOf = null } = {}) {
+  const perform = () => {
     const { method, path, body, places } = describe();
-    await actions.perform(name, method, path, body, { onError, places });
-    await after();
-  }
+    actions.perform(name, method, path, body, { onError, places });
+  };
   const main = button(dotOf === null ? label : [dot(dotOf), label], perform, { kind, "aria-label": name });
   return element("span", { class: "group" }, main, copyAction(name, actions, describe));
 }

@@ -3,6 +3,9 @@
 import { copyButtons } from "./copy_panel.js";
 import { notify } from "./notices.js";
 
+// More than a person does; a page that is open for days keeps no more.
+const DONE_MAX = 1000;
+
 /** Performs actions and remembers them, so that they can be copied. */
 export class Actions {
   constructor(api) {
@@ -28,6 +31,7 @@ export class Actions {
       const result = await this.api.call(method, path, body);
       const action = { label, method, path, body, result, places };
       this.done.push(action);
+      if (this.done.length > DONE_MAX) this.done.shift();
       notify(label, "done", copyButtons(action, this.broker));
       this.changed();
       return result;

@@ -10,13 +10,12 @@ import { resetCard } from "./reset_card.js";
 const STEPS = { "1 s": 1000, "1 min": 60000, "1 h": 3600000, "1 d": 86400000, "8 d": 691200000 };
 const UNITS = { ms: 1, s: 1000, min: 60000, h: 3600000, d: 86400000 };
 
-/** Return the panel: `root`, `load()` and `close()`. */
+/** Return the panel: `root` and `load()`. */
 export function brokerPanel({ api, actions }) {
   const cards = [clockCard(api, actions), crashCard(api, actions), snapshotCard(api, actions), resetCard(actions)];
   return {
     root: element("div", { class: "two" }, cards.map(({ root }) => root)),
     load: () => Promise.all(cards.map((each) => each.load())),
-    close() {},
   };
 }
 
@@ -32,7 +31,7 @@ function clockCard(api, actions) {
 
   async function load() {
     const clock = await api.get("/v1/clock");
-    fill(now, `${dateText(clock.now_ms)}, ${clock.mode === "real" ? "follows the machine's clock" : "stands until it is advanced"}`);
+    fill(now, clock.mode === "real" ? "follows the machine's clock" : `${dateText(clock.now_ms)}, stands until it is advanced`);
   }
 
   function onError(failure) {
@@ -43,7 +42,7 @@ function clockCard(api, actions) {
 
   function changing(label, name, body) {
     const describe = () => ({ method: "POST", path: "/v1/clock", body: body() });
-    return actionButton(label, actions, () => (onError(null), describe()), { name, after: load, onError });
+    return actionButton(label, actions, () => (onError(null), describe()), { name, onError });
   }
   unit.value = UNITS.min;
   const root = card(
@@ -81,7 +80,7 @@ function crashCard(api, actions) {
       ...(snapshots.value === "keep" ? {} : { snapshots: snapshots.value }),
     });
     const describe = () => ({ method: "POST", path, body: { ...common(), ...more() } });
-    return actionButton(label, actions, describe, { name: `${label} the node`, kind, after: load });
+    return actionButton(label, actions, describe, { name: `${label} the node`, kind });
   }
   const root = card(
     "Crash and restart",
@@ -99,17 +98,17 @@ function crashCard(api, actions) {
 function snapshotCard(api, actions) {
   const list = keyedList("Snapshots", {
     keyOf: ({ id }) => id,
-    makeRow: (info) => ({ root: snapshotRow(info, actions, load), update() {} }),
+    makeRow: (info) => ({ root: snapshotRow(info, actions), update() {} }),
     empty: "No snapshot. One has logs, producers, topics, configs and committed offsets of a broker in memory.",
   });
   async function load() {
     list.update(await api.list("/v1/snapshot"));
   }
-  const take = actionButton("Take a snapshot", actions, () => ({ method: "POST", path: "/v1/snapshot" }), { after: load });
+  const take = actionButton("Take a snapshot", actions, () => ({ method: "POST", path: "/v1/snapshot" }));
   return { root: card("Snapshots", take, list.root), load };
 }
 
-function snapshotRow({ id, at_ms: at, topics }, actions, after) {
+function snapshotRow({ id, at_ms: at, topics }, actions) {
   const restore = () => ({ method: "POST", path: "/v1/restore", body: { id } });
   const remove = () => ({ method: "DELETE", path: `/v1/snapshot/${id}` });
   const facts = element("p", { class: "mono" }, `${dateText(at)} · ${countText(topics, "topic")}`);
@@ -118,6 +117,6 @@ function snapshotRow({ id, at_ms: at, topics }, actions, after) {
     { class: "held" },
     element("div", { class: "held-text" }, element("b", {}, `snapshot ${id}`), facts),
     actionButton("Restore", actions, restore, { name: `Restore snapshot ${id}` }),
-    actionButton("Delete", actions, remove, { name: `Delete snapshot ${id}`, after }),
+    actionButton("Delete", actions, remove, { name: `Delete snapshot ${id}` }),
   );
 }

@@ -30,7 +30,7 @@ export function faultsView({ api, actions, journal }, tab) {
   const chosen = TABS[tab] === undefined ? "requests" : tab;
   const message = element("p", { class: "error", role: "alert", hidden: true });
   const schemas = () => (schemasRead ??= api.get("/openapi.json").then((description) => new Schemas(description)));
-  const shown = TABS[chosen][1]({ api, actions, journal, schemas });
+  const shown = TABS[chosen][1]({ api, actions, journal, schemas, reload: () => load.later() });
   const load = atMostEvery(LOAD_MS, async () => {
     try {
       await shown.load();
@@ -54,34 +54,40 @@ export function faultsView({ api, actions, journal }, tab) {
     message,
     shown.root,
   );
+  actions.listeners.add(load.now);
   load.now();
   return {
     root,
     changed: load.later,
     close() {
+      actions.listeners.delete(load.now);
       load.stop();
-      shown.close();
     },
   };
 }
 
-/** Return `now()`, which calls work, `later()`, which calls it at most once in ms, and `stop()`. */
+/** Return `now()`, which calls work, `later()`, which calls it at most once in ms, and `stop()`. One call waits for another. */
 function atMostEvery(ms, work) {
   let timer = null;
+  let last = -ms;
+  let running = Promise.resolve();
+  function now() {
+    clearTimeout(timer);
+    timer = null;
+    last = performance.now();
+    running = running.then(work);
+  }
   return {
-    now: work,
+    now,
     later() {
-      timer ??= setTimeout(() => {
-        timer = null;
-        work();
-      }, ms);
+      timer ??= setTimeout(now, Math.max(0, last + ms - performance.now()));
     },
     stop: () => clearTimeout(timer),
   };
 }
 
-function requestsTab({ api, actions, journal, schemas }) {
-  const target = targetForm(() => producers.load(target.selection()));
+function requestsTab({ api, actions, journal, schemas, reload }) {
+  const target = targetForm(reload);
   const producers = producerPanel({ api, actions });
   const rules = ruleList(REQUEST_RULES, {
     api,
@@ -100,8 +106,6 @@ function requestsTab({ api, actions, journal, schemas }) {
     const names = new Set([...APIS, ...entries.map((entry) => entry.api)]);
     fill(apis, [...names].sort().map((value) => element("option", { value })));
   }
-  const reload = () => load();
-  actions.listeners.add(reload);
   return {
     root: element(
       "div",
@@ -110,7 +114,6 @@ function requestsTab({ api, actions, journal, schemas }) {
       element("div", { class: "column" }, rules.root, held.root),
     ),
     load,
-    close: () => actions.listeners.delete(reload),
   };
 }
 
@@ -121,7 +124,7 @@ function filesTab({ api, actions, schemas }) {
     schemas,
     empty: "No file rule. Click a recipe, or add a rule with any fields. It applies to the next operations on files.",
   });
-  const recipes = fileRecipes(actions, () => rules.load());
+  const recipes = fileRecipes(actions);
   async function load() {
     // A broker without file faults says so in the list.
     recipes.root.hidden = !(await rules.load());
@@ -134,5 +137,5 @@ function filesTab({ api, actions, schemas }) {
     card("Recipes", null, recipes.root),
     element("div", { class: "column" }, rules.root),
   );
-  return { root, load, close() {} };
+  return { root, load };
 }

@@ -19,8 +19,8 @@ const RECIPES = [
   ["Lost write", "drop", "The next append succeeds, until the node stops.", { action: "lose", operation: "write", file_kind: "log" }],
 ];
 
-/** Return the panel of the recipes: `root`, and `offer(names)` for the folders of partitions. after: called after a change. */
-export function fileRecipes(actions, after) {
+/** Return the panel of the recipes: `root`, and `offer(names)` for the folders of partitions. */
+export function fileRecipes(actions) {
   const folders = element("datalist", { id: "log-folders" });
   const folder = element("input", { list: "log-folders", placeholder: "any folder", autocomplete: "off" });
   const describe = (label, rule) => {
@@ -28,7 +28,7 @@ export function fileRecipes(actions, after) {
     return { method: "POST", path: "/v1/files", body: { name: label.toLowerCase(), ...rule, ...(chosen ? { folder: chosen } : {}) } };
   };
   const items = RECIPES.map(([label, dotOf, effect, rule]) =>
-    recipeItem(effect, actionButton(label, actions, () => describe(label, rule), { dotOf, after })),
+    recipeItem(effect, actionButton(label, actions, () => describe(label, rule), { dotOf })),
   );
   return {
     root: element(

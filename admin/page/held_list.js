@@ -16,7 +16,7 @@ export function heldList({ api, actions }) {
     makeRow: (held) => heldRow(held, { move, moveTo, place, release }),
     empty: "No request is held. The recipe Hold, or a rule with the action hold, holds the next ones here.",
   });
-  const all = actionButton("Release all in this order", actions, () => releasing(order), { kind: "primary", after: () => load() });
+  const all = actionButton("Release all in this order", actions, () => releasing(order), { kind: "primary" });
 
   function show() {
     list.update(order.map((id) => items.get(id)));
@@ -36,7 +36,7 @@ export function heldList({ api, actions }) {
   }
 
   function release(id) {
-    return actionButton("Release", actions, () => releasing([id]), { name: `Release request ${id}`, after: load });
+    return actionButton("Release", actions, () => releasing([id]), { name: `Release held request ${id}` });
   }
 
   function place(id) {
@@ -63,7 +63,7 @@ function heldRow(held, { move, moveTo, place, release }) {
     button(symbol, (event) => {
       move(id, by);
       event.currentTarget.focus();
-    }, { kind: "quiet", "aria-label": `Move request ${id} ${label}` });
+    }, { kind: "quiet", "aria-label": `Move held request ${id} ${label}` });
   const up = moving("up", "↑", -1);
   const down = moving("down", "↓", 1);
   const root = element(
@@ -95,7 +95,7 @@ function heldRow(held, { move, moveTo, place, release }) {
       { class: "held-text" },
       element("b", {}, `${held.api} of ${held.client_id ?? "no client id"}`),
       element("p", { class: "mono" }, heldText(held)),
-      element("p", {}, `request ${id} · ${held.point} since ${timeText(held.since_ms)}, by rule ${held.rule}`),
+      element("p", {}, `held request ${id} · ${held.point} since ${timeText(held.since_ms)}, by rule ${held.rule}`),
     ),
     up,
     down,

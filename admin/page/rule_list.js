@@ -9,18 +9,16 @@ import { keyedList } from "./keyed_list.js";
 import { openRuleForm } from "./rule_form.js";
 
 const NEAR_MISSES_SHOWN = 3;
+const CONFLICT = 409;
 
 /**
  * Return the list: `root` and `load()`, which reads the rules and returns whether the broker has such rules. kind: of rule_kinds.js.
  * schemas: returns a promise of the models for the form.
  */
 export function ruleList(kind, { api, actions, schemas, empty }) {
-  const list = keyedList(`${kind.noun}s in force`, { keyOf: (info) => info.id, makeRow: (info) => ruleRow(info, kind, { actions, edit, load }), empty });
+  const list = keyedList(`${kind.noun}s in force`, { keyOf: (info) => info.id, makeRow: (info) => ruleRow(info, kind, { actions, edit }), empty });
   const refusal = element("p", { class: "nothing", hidden: true });
-  const removeAll = button("Remove all", async () => {
-    await actions.perform(`Remove all ${kind.noun}s`, "DELETE", kind.path);
-    await load();
-  });
+  const removeAll = button("Remove all", () => actions.perform(`Remove all ${kind.noun}s`, "DELETE", kind.path));
 
   async function load() {
     try {
@@ -29,6 +27,7 @@ export function ruleList(kind, { api, actions, schemas, empty }) {
       removeAll.disabled = !rules.length;
       return true;
     } catch (error) {
+      if (error.status !== CONFLICT) throw error;
       // A broker without file faults says so.
       fill(refusal, error.message);
       refusal.hidden = false;
@@ -47,7 +46,7 @@ export function ruleList(kind, { api, actions, schemas, empty }) {
   return { root, load };
 }
 
-function ruleRow(first, kind, { actions, edit, load }) {
+function ruleRow(first, kind, { actions, edit }) {
   let info = first;
   const path = `${kind.path}/${info.id}`;
   const title = element("b");
@@ -60,13 +59,9 @@ function ruleRow(first, kind, { actions, edit, load }) {
     const label = `${isEnabled ? "Enable" : "Disable"} ${kind.noun} ${info.id}`;
     const changed = await actions.perform(label, "PATCH", path, { enabled: isEnabled });
     if (changed === null) enabled.checked = !isEnabled;
-    await load();
   }
 
-  async function remove() {
-    await actions.perform(`Remove ${kind.noun} ${info.id}`, "DELETE", path);
-    await load();
-  }
+  const remove = () => actions.perform(`Remove ${kind.noun} ${info.id}`, "DELETE", path);
 
   const describe = () => ({ method: "POST", path: kind.path, body: withoutDefaults(info) });
   const root = element(

@@ -5,7 +5,7 @@ import { copyPanel } from "./copy_panel.js";
 import { button, element, fill } from "./dom.js";
 import { sessionTexts } from "./session_text.js";
 
-/** Return the panel: `root`, `load()` and `close()`. */
+/** Return the panel: `root` and `load()`. */
 export function sessionPanel({ api, actions }) {
   const list = element("ol", { class: "done", "aria-label": "Actions of this page" });
   const copy = copyPanel({ pytest: "", curl: "", Python: "" }, "Copy the session");
@@ -24,8 +24,7 @@ export function sessionPanel({ api, actions }) {
     actions.nodes = (await api.list("/v1/nodes")).length;
     update();
   }
-  actions.listeners.add(update);
   update();
   const root = element("div", { class: "two is-even" }, card("Session", clear, nothing, list), card("Copy the session", null, copy.root));
-  return { root, close: () => actions.listeners.delete(update), load };
+  return { root, load };
 }

@@ -56,7 +56,14 @@ def do_much(page: Page) -> None:
     expect(rule(page, "1 disk full")).to_have_class("rule is-spent")
     open_faults(page, "Clock and broker")
     for number, name in enumerate(
-        ["Take a snapshot", "Manual clock", "Advance by 1 h", "Restore snapshot 1", "Crash the node", "Restart the node"]
+        [
+            "Take a snapshot",
+            "Manual clock",
+            "Advance by 1 h",
+            "Restore snapshot 1",
+            "Crash the node",
+            "Restart the node",
+        ]
     ):
         page.get_by_role("button", name=name, exact=True).click()
         expect(page.locator(".notice").filter(has_text=name)).to_be_visible(), number
@@ -100,9 +107,7 @@ def test_copied_test_fails_if_a_rule_never_hits_without_its_mark(page: Page, tmp
 
 
 @pytest.mark.parametrize("language", ["curl", "Python"])
-def test_session_runs_again_against_the_broker(
-    page: Page, admin: AdminClient, tmp_path: Path, language: str
-) -> None:
+def test_session_runs_again_against_the_broker(page: Page, admin: AdminClient, tmp_path: Path, language: str) -> None:
     do_much(page)
     copied = shown_text(page, language)
     admin.post("/v1/reset", {"scope": "all"})

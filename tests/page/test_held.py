@@ -91,7 +91,7 @@ def test_requests_are_released_in_the_order_of_the_list(
 
 def test_one_request_is_released_alone(held_page: Page, broker: Serving, admin: AdminClient) -> None:
     with producing(broker, held_page, "first", "second"):
-        row(held_page, "second").get_by_role("button", name="Release request 2", exact=True).click()
+        row(held_page, "second").get_by_role("button", name="Release held request 2", exact=True).click()
         expect(rows(held_page)).to_have_count(1)
         assert values(admin) == ["second"]
         held_page.get_by_role("button", name="Release all in this order", exact=True).click()

@@ -1,6 +1,5 @@
 """Recipes of the page: two clicks arm a fault, and each is the recipe of the Python API with its name."""
 
-
 from typing import Any
 
 import pytest
@@ -97,9 +96,13 @@ def test_page_has_every_recipe_of_python_and_copies_the_same_rule_in_both_langua
 
 def test_texts_of_a_rule_with_every_kind_of_value_are_the_same_rule(page: Page, admin: AdminClient) -> None:
     posted = {
-        "name": "it's \"quoted\" \\ \u202e",
+        "name": 'it\'s "quoted" \\ \u202e',
         "enabled": False,
-        "match": {"api": ["Produce", "Fetch"], "topic": {"regex": "orders-.*"}, "header": {"name": "id", "value": "a=b"}},
+        "match": {
+            "api": ["Produce", "Fetch"],
+            "topic": {"regex": "orders-.*"},
+            "header": {"name": "id", "value": "a=b"},
+        },
         "when": {"skip": 2, "times": None, "probability": 0.5, "seed": 7},
         "point": "received",
         "action": {"kind": "delay", "ms": 100, "release_order": True},
@@ -169,5 +172,3 @@ def test_recipe_is_armed_with_the_keyboard_alone(page: Page, admin: AdminClient)
 
     expect(rules(page)).to_have_count(1)
     assert admin.get("/v1/rules")["items"][0]["match"]["topic"] == "orders"
-
-
