@@ -28,12 +28,12 @@ function withoutThose(fields, defaults) {
 }
 
 /** Return a value as JSON in one line, in which every character can be seen. */
-export function jsonText(value, indent) {
+function jsonText(value, indent) {
   return JSON.stringify(value, null, indent).replace(UNSEEN, (unseen) => `\\u${unseen.charCodeAt(0).toString(16).padStart(4, "0")}`);
 }
 
 /** Return a word of a POSIX shell that stands for the text. */
-export function shellQuoted(text) {
+function shellQuoted(text) {
   return PLAIN_WORD.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
 }
 

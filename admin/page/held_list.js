@@ -95,7 +95,7 @@ function heldRow(held, { move, moveTo, place, release }) {
       { class: "held-text" },
       element("b", {}, `${held.api} of ${held.client_id ?? "no client id"}`),
       element("p", { class: "mono" }, heldText(held)),
-      element("p", {}, `held request ${id} · ${held.point} since ${timeText(held.since_ms)}, by rule ${held.rule}`),
+      element("p", {}, `${held.point} since ${timeText(held.since_ms)} · rule ${held.rule}`),
     ),
     up,
     down,

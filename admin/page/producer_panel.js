@@ -20,8 +20,7 @@ export function producerPanel({ api, actions }) {
     const states = await api.list(`/v1/producers${topic === undefined ? "" : `?topic=${encodeURIComponent(topic)}`}`);
     const chosen = choice.value;
     known = states.filter((state) => partition === undefined || partition === state.partition);
-    const options = known.map((state) => element("option", { value: keyOf(state) }, `producer ${state.producer_id}, epoch ${state.producer_epoch}, ${state.topic}-${state.partition}`));
-    fill(choice, options);
+    fill(choice, known.map((state) => element("option", { value: keyOf(state) }, labelOf(state))));
     if (known.some((state) => keyOf(state) === chosen)) choice.value = chosen;
     choice.hidden = list.hidden = !known.length;
     nothing.hidden = Boolean(known.length);
@@ -35,6 +34,10 @@ export function producerPanel({ api, actions }) {
   const items = CHANGES.map(([change, label, effect]) => recipeItem(effect, actionButton(label, actions, () => describe(change))));
   const list = element("ul", {}, items);
   return { root: element("section", { "aria-label": "Producers" }, element("h3", {}, "Producers"), nothing, choice, list), load };
+}
+
+function labelOf({ topic, partition, producer_id: id, producer_epoch: epoch }) {
+  return `producer ${id}, epoch ${epoch}, ${topic}-${partition}`;
 }
 
 function keyOf({ topic, partition, producer_id: id }) {

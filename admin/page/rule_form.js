@@ -57,8 +57,10 @@ class RuleForm {
   part(heading, model, prefix, names = null) {
     const fields = this.schemas.fieldsOf(this.schemas.model(model ?? this.kind.model)).filter(({ name }) => names === null || names.includes(name));
     fields.sort((one, other) => (names === null ? 0 : names.indexOf(one.name) - names.indexOf(other.name)));
-    const labeled = fields.map((field) => (field.kind === "action" ? this.actionField(field) : this.labeled(prefix + field.name, field)));
-    return element("fieldset", {}, element("legend", {}, heading), element("div", { class: "fields" }, labeled, heading === "Action" && this.parameters));
+    const isOfAction = (field) => field.kind === "action";
+    const labeled = fields.map((field) => (isOfAction(field) ? this.actionField(field) : this.labeled(prefix + field.name, field)));
+    const all = [...labeled, fields.some(isOfAction) && this.parameters];
+    return element("fieldset", {}, element("legend", {}, heading), element("div", { class: "fields" }, all));
   }
 
   labeled(name, field) {

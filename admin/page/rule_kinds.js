@@ -4,7 +4,8 @@ import { withoutDefaults } from "./copy_text.js";
 import { textOfValue } from "./schema_fields.js";
 
 function inWords(fields, separator = " · ") {
-  const words = Object.entries(fields).map(([name, value]) => `${name.replaceAll("_", " ")} ${value === null ? "no limit" : textOfValue(value)}`);
+  const wordOf = (value) => (value === null ? "no limit" : textOfValue(value));
+  const words = Object.entries(fields).map(([name, value]) => `${name.replaceAll("_", " ")} ${wordOf(value)}`);
   return words.join(separator);
 }
 

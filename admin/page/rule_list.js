@@ -16,7 +16,8 @@ const CONFLICT = 409;
  * schemas: returns a promise of the models for the form.
  */
 export function ruleList(kind, { api, actions, schemas, empty }) {
-  const list = keyedList(`${kind.noun}s in force`, { keyOf: (info) => info.id, makeRow: (info) => ruleRow(info, kind, { actions, edit }), empty });
+  const makeRow = (info) => ruleRow(info, kind, { actions, edit });
+  const list = keyedList(`${kind.noun}s in force`, { keyOf: ({ id }) => id, makeRow, empty });
   const refusal = element("p", { class: "nothing", hidden: true });
   const removeAll = button("Remove all", () => actions.perform(`Remove all ${kind.noun}s`, "DELETE", kind.path));
 

@@ -38,7 +38,7 @@ function neededBy(actions) {
 }
 
 /** Return the actions as lines of a POSIX shell. */
-export function sessionCurl(actions, broker) {
+function sessionCurl(actions, broker) {
   const needed = neededBy(actions);
   const lines = actions.map((action) => {
     const reference = referenceOf(action);
@@ -56,7 +56,7 @@ function curlWith(action, broker, { name, before, after }) {
 }
 
 /** Return the actions as a script of Python. */
-export function sessionPython(actions, broker) {
+function sessionPython(actions, broker) {
   const needed = neededBy(actions);
   const lines = actions.map((action) => {
     const reference = referenceOf(action);
@@ -79,7 +79,7 @@ def test_session(fauxka, faults):`;
 const USE = "    # Run the code under test here. It connects to fauxka.bootstrap_servers.";
 
 /** Return the actions as a test for pytest with the fixtures of fauxka. */
-export function sessionPytest(actions, broker) {
+function sessionPytest(actions, broker) {
   const needed = neededBy(actions);
   const isSetup = (action) => SETUP.test(`${action.method} ${action.path}`);
   const firstUse = actions.findIndex((action) => !isSetup(action));
