@@ -10,7 +10,7 @@ let chosen = "curl";
 /** Return a panel that shows one of several texts. `update(texts)` replaces them; they are by language. label: for the group. */
 export function copyPanel(texts, label = "Copy") {
   const code = element("code");
-  const text = element("pre", { tabindex: 0, "aria-label": `${label} text` }, code);
+  const text = element("pre", { tabindex: 0, role: "region", "aria-label": `${label} text` }, code);
   const choice = element("span", { class: "group", role: "group", "aria-label": `${label} as` });
   let shown = texts;
   const copy = button("Copy", () => copyText(shown[current()], copy), { kind: "primary" });

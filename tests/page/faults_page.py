@@ -1,6 +1,9 @@
 """What the tests of the faults view click and read."""
 
 import json
+from collections.abc import Generator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from typing import Any
 
 from confluent_kafka import Producer
@@ -10,7 +13,14 @@ from ..broker.raw_client import TOPIC
 from ..serving_process import Serving
 
 # Without a response a test ends here; a broker in the same machine responds within milliseconds.
-FLUSH_SECONDS_MAX = 20
+FLUSH_SECONDS_MAX = 60
+
+HOLD = {
+    "match": {"api": "Produce"},
+    "when": {"times": None},
+    "point": "received",
+    "action": {"kind": "hold"},
+}
 
 
 def open_faults(page: Page, tab: str = "Requests") -> None:
@@ -61,3 +71,26 @@ def produce(broker: Serving, value: bytes = b"one coffee", client_id: str = "sho
     producer = Producer({**settings, "linger.ms": 0, "retry.backoff.ms": 10})
     producer.produce(TOPIC, value)
     assert producer.flush(FLUSH_SECONDS_MAX) == 0
+
+
+@contextmanager
+def producing(broker: Serving, page: Page, *names: str) -> Generator[None]:
+    """Produce a record by a client of each name, in this order, within the block; the block releases them."""
+    with ThreadPoolExecutor(len(names)) as threads:
+        pending = []
+        for name in names:
+            pending.append(threads.submit(produce, broker, name.encode(), name))
+            expect(held_row(page, name)).to_be_visible()
+        yield
+        for each in pending:
+            each.result()
+
+
+def held_rows(page: Page) -> Locator:
+    """Return the rows of the held requests."""
+    return page.get_by_role("list", name="Held requests").get_by_role("listitem")
+
+
+def held_row(page: Page, client_id: str) -> Locator:
+    """Return the row of the held request of a client."""
+    return held_rows(page).filter(has_text=f"Produce of {client_id}")

@@ -8,14 +8,18 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from ..admin.admin_client import AdminClient
-from ..serving_process import environment, serving
+from ..serving_process import Serving, environment, serving
 from .conftest import WIDE
-from .faults_page import open_faults, recipe, rule, rules, shown_text
+from .faults_page import held_row, open_faults, producing, recipe, rule, rules, shown_text
 from .open_page import opened
 
 pytestmark = pytest.mark.page
 
 RUN_SECONDS_MAX = 60
+BROKER_ACTIONS = (
+    *("Take a snapshot", "Manual clock", "Advance by 1 h"),
+    *("Restore snapshot 1", "Crash the node", "Restart the node"),
+)
 # Each character that ends a word, a string or a command somewhere.
 ODD_CLIENT = """a'b"c\\d $(exit 1) `exit 1` ;&|<>*?~#!\n{x} %s \u202e\u0001"""
 
@@ -55,18 +59,9 @@ def do_much(page: Page) -> None:
     page.get_by_role("switch", name="file rule 1 enabled").click()
     expect(rule(page, "1 disk full")).to_have_class("rule is-spent")
     open_faults(page, "Clock and broker")
-    for number, name in enumerate(
-        [
-            "Take a snapshot",
-            "Manual clock",
-            "Advance by 1 h",
-            "Restore snapshot 1",
-            "Crash the node",
-            "Restart the node",
-        ]
-    ):
+    for name in BROKER_ACTIONS:
         page.get_by_role("button", name=name, exact=True).click()
-        expect(page.locator(".notice").filter(has_text=name)).to_be_visible(), number
+        expect(page.locator(".notice").filter(has_text=name)).to_be_visible()
     open_faults(page, "Session")
     expect(page.get_by_role("list", name="Actions of this page").get_by_role("listitem")).to_have_count(13)
 
@@ -104,6 +99,26 @@ def test_copied_test_fails_if_a_rule_never_hits_without_its_mark(page: Page, tmp
 
     assert result.returncode == 1
     assert "rule 1 'hang': 0 hits" in result.stdout
+
+
+def test_copied_test_has_no_ids_of_held_requests_and_producers(page: Page, broker: Serving, tmp_path: Path) -> None:
+    open_faults(page)
+    page.get_by_label("Hits").fill("2")
+    recipe(page, "Hold").click()
+    expect(rules(page)).to_have_count(1)
+    with producing(broker, page, "first", "second"):
+        held_row(page, "second").get_by_role("button", name="up").click()
+        page.get_by_role("button", name="Release all in this order", exact=True).click()
+    recipe(page, "Expire this producer").click()
+    open_faults(page, "Session")
+    copied = tmp_path / "test_copied.py"
+    copied.write_text(shown_text(page, "pytest"))
+
+    output = run(sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", str(copied), folder=tmp_path)
+
+    assert "1 passed" in output
+    assert "fauxka.held.release(*held[1:2], *held[0:1])" in copied.read_text()
+    assert "for producer in fauxka.producers.list(" in copied.read_text()
 
 
 @pytest.mark.parametrize("language", ["curl", "Python"])

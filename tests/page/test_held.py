@@ -1,25 +1,16 @@
 """Held requests of the page: moved by dragging or by keys, and released in the order of the list."""
 
-from collections.abc import Callable, Generator
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from collections.abc import Callable
 
 import pytest
-from playwright.sync_api import Locator, Page, expect
+from playwright.sync_api import Page, expect
 
 from ..admin.admin_client import AdminClient
 from ..broker.raw_client import TOPIC
 from ..serving_process import Serving
-from .faults_page import open_faults, produce
+from .faults_page import HOLD, held_row, held_rows, open_faults, producing
 
 pytestmark = pytest.mark.page
-
-HOLD = {
-    "match": {"api": "Produce"},
-    "when": {"times": None},
-    "point": "received",
-    "action": {"kind": "hold"},
-}
 
 
 @pytest.fixture
@@ -30,44 +21,23 @@ def held_page(page: Page, admin: AdminClient) -> Page:
     return page
 
 
-@contextmanager
-def producing(broker: Serving, page: Page, *names: str) -> Generator[None]:
-    """Produce a record by a client of each name, in this order, within the block; the block releases them."""
-    with ThreadPoolExecutor(len(names)) as threads:
-        pending = []
-        for name in names:
-            pending.append(threads.submit(produce, broker, name.encode(), name))
-            expect(row(page, name)).to_be_visible()
-        yield
-        for each in pending:
-            each.result()
-
-
-def rows(page: Page) -> Locator:
-    return page.get_by_role("list", name="Held requests").get_by_role("listitem")
-
-
-def row(page: Page, client_id: str) -> Locator:
-    return rows(page).filter(has_text=f"Produce of {client_id}")
-
-
 def values(admin: AdminClient) -> list[str]:
     return [record["value"] for record in admin.get(f"/v1/topics/{TOPIC}/records")["items"]]
 
 
 def names_of(page: Page) -> list[str]:
-    return [text.removeprefix("Produce of ") for text in rows(page).locator("b").all_inner_texts()]
+    return [text.removeprefix("Produce of ") for text in held_rows(page).locator("b").all_inner_texts()]
 
 
 def drag(page: Page) -> None:
-    row(page, "third").drag_to(row(page, "first"))
+    held_row(page, "third").drag_to(held_row(page, "first"))
 
 
 def press_keys(page: Page) -> None:
-    up = row(page, "third").get_by_role("button", name="up")
+    up = held_row(page, "third").get_by_role("button", name="up")
     up.focus()
     page.keyboard.press("Enter")
-    expect(rows(page).nth(1)).to_contain_text("third")
+    expect(held_rows(page).nth(1)).to_contain_text("third")
     expect(up).to_be_focused()
     page.keyboard.press("Enter")
     expect(up).to_be_disabled()
@@ -81,18 +51,18 @@ def test_requests_are_released_in_the_order_of_the_list(
     with producing(broker, held_page, "first", "second", "third"):
         assert names_of(held_page) == ["first", "second", "third"]
         move(held_page)
-        expect(rows(held_page).first).to_contain_text("third")
+        expect(held_rows(held_page).first).to_contain_text("third")
         assert names_of(held_page) == ["third", "first", "second"]
         held_page.get_by_role("button", name="Release all in this order", exact=True).click()
 
     assert values(admin) == ["third", "first", "second"]
-    expect(rows(held_page)).to_have_count(0)
+    expect(held_rows(held_page)).to_have_count(0)
 
 
 def test_one_request_is_released_alone(held_page: Page, broker: Serving, admin: AdminClient) -> None:
     with producing(broker, held_page, "first", "second"):
-        row(held_page, "second").get_by_role("button", name="Release held request 2", exact=True).click()
-        expect(rows(held_page)).to_have_count(1)
+        held_row(held_page, "second").get_by_role("button", name="Release held request 2", exact=True).click()
+        expect(held_rows(held_page)).to_have_count(1)
         assert values(admin) == ["second"]
         held_page.get_by_role("button", name="Release all in this order", exact=True).click()
 
@@ -101,7 +71,7 @@ def test_one_request_is_released_alone(held_page: Page, broker: Serving, admin: 
 
 def test_order_stays_when_another_request_arrives(held_page: Page, broker: Serving) -> None:
     with producing(broker, held_page, "first", "second"):
-        row(held_page, "second").get_by_role("button", name="up").click()
+        held_row(held_page, "second").get_by_role("button", name="up").click()
         with producing(broker, held_page, "third"):
             assert names_of(held_page) == ["second", "first", "third"]
             held_page.get_by_role("button", name="Release all in this order", exact=True).click()
