@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Generator
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from typing import Any
 
@@ -77,7 +77,7 @@ def produce(broker: Serving, value: bytes = b"one coffee", client_id: str = "sho
 def producing(broker: Serving, page: Page, *names: str) -> Generator[None]:
     """Produce a record by a client of each name, in this order, within the block; the block releases them."""
     with ThreadPoolExecutor(len(names)) as threads:
-        pending = []
+        pending: list[Future[None]] = []
         for name in names:
             pending.append(threads.submit(produce, broker, name.encode(), name))
             expect(held_row(page, name)).to_be_visible()
