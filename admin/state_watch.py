@@ -49,6 +49,8 @@ class StateWatch:
         self._changes: deque[_Change] = deque(maxlen=CHANGES_MAX)
         self._looking: asyncio.Task[None] | None = None
         self._first_look = asyncio.Event()
+        # Processor time of the present look.
+        self._busy_seconds = 0.0
 
     @contextmanager
     def watching(self, parts: Parts) -> Generator[None]:
@@ -86,22 +88,32 @@ class StateWatch:
 
     async def _look_on(self) -> None:
         while True:
-            began = time.monotonic()
+            self._busy_seconds = 0.0
             try:
                 await self._look()
             except Exception:
                 logger.exception("the state could not be compared")
             self._first_look.set()
-            await asyncio.sleep(max(LOOK_SECONDS, SHARE_OF_TIME * (time.monotonic() - began)))
+            await asyncio.sleep(max(LOOK_SECONDS, SHARE_OF_TIME * self._busy_seconds))
 
     async def _look(self) -> None:
         for part, pages in self._parts.items():
             found: dict[str, int] = {}
-            for page in pages():
-                found.update((name, hash(msgspec.json.encode(item))) for name, item in page)
+            following = pages()
+            while (page := self._next_page(following)) is not None:
+                found.update(page)
                 # The requests of clients come first.
                 await asyncio.sleep(0)
             self._compare(part, found)
+
+    def _next_page(self, pages: Iterator[Page]) -> list[tuple[str, int]] | None:
+        """Return the names and states of the next page; None behind the last one."""
+        # Processor time: on a machine that does much else, a look takes longer and no more of the loop.
+        began = time.thread_time()
+        page = next(pages, None)
+        hashes = None if page is None else [(name, hash(msgspec.json.encode(item))) for name, item in page]
+        self._busy_seconds += time.thread_time() - began
+        return hashes
 
     def _compare(self, part: str, found: dict[str, int]) -> None:
         seen = self._seen.get(part)

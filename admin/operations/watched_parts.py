@@ -29,12 +29,13 @@ def watched_parts(control: Control) -> Parts:
 
 def _by_name(list_page: Callable[[str], tuple[Page, str | None]]) -> Iterator[Page]:
     """Yield the pages of a list that is sorted by name. list_page: takes `since`, returns a page and its `next`."""
-    since: str | None = ""
+    since = ""
     for _ in range(ITEMS_MAX // PAGE_ITEMS):
-        page, since = list_page(since)
+        page, following = list_page(since)
         yield page
-        if since is None:
+        if following is None:
             return
+        since = following
 
 
 def _topics(control: Control) -> Iterator[Page]:

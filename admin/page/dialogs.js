@@ -27,3 +27,21 @@ export function askForToken(isWrong) {
     dialog.showModal();
   });
 }
+
+/** Show a dialog, which ends by its button, by Escape, or by `close` of the result. */
+export function openDialog(title, ...content) {
+  const dialog = element("dialog", { class: "wide", "aria-label": title });
+  dialog.append(
+    element(
+      "header",
+      {},
+      element("h2", {}, title),
+      button("✕", () => dialog.close(), { kind: "quiet", "aria-label": "Close dialog" }),
+    ),
+    ...content,
+  );
+  dialog.addEventListener("close", () => dialog.remove());
+  document.body.append(dialog);
+  dialog.showModal();
+  return dialog;
+}

@@ -5,8 +5,10 @@ import { Api } from "./api.js";
 import { headerOf } from "./batch_header.js";
 import { askForToken } from "./dialogs.js";
 import { element } from "./dom.js";
+import { faultsView } from "./faults_view.js";
 import { groupsView } from "./groups_view.js";
 import { Journal } from "./journal.js";
+import { likeThis } from "./like_this.js";
 import { Navigation } from "./navigation.js";
 import { nodesView } from "./nodes_view.js";
 import { StatusBar } from "./status_bar.js";
@@ -32,6 +34,7 @@ const VIEWS = {
         producers: (topic, partition) =>
           api.list(`/v1/producers?topic=${encodeURIComponent(topic)}&partition=${partition}`),
         header: (batch) => headerOf(api, batch),
+        likeThis: (entry) => likeThis(entry, actions),
       }),
   },
   topics: { label: "Topics", make: (...rest) => topicsView(api, actions, ...rest) },
@@ -39,6 +42,7 @@ const VIEWS = {
   transactions: { label: "Transactions", make: () => transactionsView(api, actions) },
   nodes: { label: "Nodes", make: () => nodesView(api, actions) },
   verdict: { label: "Verdict", make: (topic, eventId) => verdictView(journal, verdictsOf(api), topic, eventId) },
+  faults: { label: "Faults", make: (tab) => faultsView({ api, actions, journal }, tab) },
 };
 const navigation = new Navigation(VIEWS, document.getElementById("views"), document.getElementById("view"));
 

@@ -12,5 +12,13 @@ export function notify(text, kind = "done", ...children) {
   notice.append(button("\u2715", () => notice.remove(), { kind: "quiet", "aria-label": "Close notice" }));
   place.append(notice);
   while (place.children.length > NOTICES_MAX) place.firstChild.remove();
-  setTimeout(() => notice.remove(), SHOWN_MS);
+  removeLater(notice);
+}
+
+function removeLater(notice) {
+  setTimeout(() => {
+    // A person may be reading it, or about to press one of its buttons.
+    if (notice.matches(":hover, :focus-within")) removeLater(notice);
+    else notice.remove();
+  }, SHOWN_MS);
 }

@@ -14,8 +14,8 @@ const ANSWERS = {
 
 /**
  * Return the panel of a request.
- * links: `jump(id)`, `close()`; `producers(topic, partition)` and `header(batch)` return promises of producer states and of
- * the batch in the log, and are missing in a report.
+ * links: `jump(id)`, `close()`; missing in a report: `producers(topic, partition)` and `header(batch)` return promises of
+ * producer states and of the batch in the log, `likeThis(entry)` the buttons that add a rule for the next such request.
  */
 export function requestPanel(entry, journal, links) {
   return element(
@@ -28,6 +28,7 @@ export function requestPanel(entry, journal, links) {
       button("✕", links.close, { kind: "quiet", "aria-label": "Close" }),
     ),
     repeatsOf(entry, journal, links),
+    links.likeThis?.(entry),
     entry.faults.length ? faultsOf(entry) : null,
     entry.batches.map((batch) => batchPart(batch, entry, links)),
     element("h3", {}, "Request"),

@@ -9,15 +9,16 @@ import { Timeline } from "./timeline.js";
 
 /**
  * Return the view: `root`, `close()` and `shown()`.
- * options: `id` of the request to open, as text; `producers` and `header`, as in requestPanel; `start`, nodes that
+ * options: `id` of the request to open, as text; `producers`, `header` and `likeThis`, as in requestPanel; `start`, nodes that
  * say what to do while there are no requests.
  */
-export function timelineView(journal, { id = "", producers, header, start = [] } = {}) {
+export function timelineView(journal, { id = "", producers, header, likeThis, start = [] } = {}) {
   const panel = element("aside", { class: "side", hidden: true });
   const count = element("output", { class: "count" });
   const links = {
     producers,
     header,
+    likeThis,
     jump(id) {
       // The button that was pressed is about to go away.
       timeline.scroller.focus({ preventScroll: true });

@@ -4,7 +4,7 @@ import http.client
 import json
 import socket
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -66,7 +66,7 @@ class Stream:
 
 
 @contextmanager
-def streaming(admin: AdminClient, path: str = "/v1/events", headers: dict[str, str] | None = None) -> Iterator[Stream]:
+def streaming(admin: AdminClient, path: str = "/v1/events", headers: dict[str, str] | None = None) -> Generator[Stream]:
     with closing(http.client.HTTPConnection(admin.address, timeout=EVENT_SECONDS_MAX)) as connection:
         connection.request("GET", path, headers=headers or {})
         yield Stream(connection.getresponse())

@@ -12,13 +12,15 @@ from ..serving_process import Serving, serving
 from .open_page import CHROMIUM, opened
 
 WIDE = (1280, 800)
-# On a machine that does much else the broker looks for changes of its state only every few seconds.
-expect.set_options(timeout=30_000)
+# The broker looks for changes twice a second, and less often on a machine that does much else.
+SHOWN_MS_MAX = 30_000
+REFUSED = ("status of 400", "status of 404", "status of 409")
 
 
 @pytest.fixture(scope="session")
 def browser() -> Iterator[Browser]:
     with sync_playwright() as playwright:
+        expect.set_options(timeout=SHOWN_MS_MAX)
         # Tests run as root in containers, where the browser's own sandbox cannot start.
         started = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
         yield started
@@ -41,4 +43,11 @@ def admin(broker: Serving) -> AdminClient:
 def page(browser: Browser, broker: Serving) -> Iterator[Page]:
     """The page of the broker, at its timeline. The test fails if the page has logged an error."""
     with opened(browser, f"{broker.admin}/", size=WIDE) as shown:
+        yield shown
+
+
+@pytest.fixture
+def refused_page(browser: Browser, broker: Serving) -> Iterator[Page]:
+    """The page, whose calls the broker may refuse: the browser logs each of them as an error."""
+    with opened(browser, f"{broker.admin}/", size=WIDE, expected=REFUSED) as shown:
         yield shown
