@@ -69,7 +69,7 @@ def read_command_config(file: str | None) -> dict[str, str]:
 
 
 # The commands of admin/client. They are listed here so that no other command imports them.
-ADMIN_COMMANDS = ("admin", "fault", "journal", "reset", "verdict")
+ADMIN_COMMANDS = ("admin", "fault", "journal", "report", "reset", "verdict")
 
 
 class _Commands(click.Group):

@@ -17,6 +17,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pytest
@@ -33,6 +34,7 @@ HINT = f"A test that may pass without hits of these rules must be marked with @p
 # The fixtures that choose a broker, in the order of the parameters of Configuration.of.
 CONFIGURATION = ("fauxka_config", "fauxka_as_version", "fauxka_nodes", "fauxka_racks")
 REPORT_HEADING = "fauxka: what happened"
+WRITTEN_HEADING = "fauxka: report"
 
 
 class Observed(NamedTuple):
@@ -48,6 +50,10 @@ observed_key: pytest.StashKey[list[Observed]] = pytest.StashKey()
 unfired_key: pytest.StashKey[bool] = pytest.StashKey()
 # Whether a report of the test has the section; a test can fail in its call and in its teardown.
 reported_key: pytest.StashKey[bool] = pytest.StashKey()
+# Whether reports of the test are written.
+written_key: pytest.StashKey[bool] = pytest.StashKey()
+# Where reports of failed tests are written; missing without --fauxka-report.
+folder_key: pytest.StashKey[Path] = pytest.StashKey()
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -56,6 +62,11 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         "--fauxka-as-version",
         metavar="VERSION",
         help="apply the producer rules of this Kafka version in the broker of the fixtures; overrides the ini option",
+    )
+    parser.getgroup("fauxka").addoption(
+        "--fauxka-report",
+        metavar="DIR",
+        help="write the run of the broker of each failed test to DIR, as an HTML file with the name of the test",
     )
     parser.addini(
         "fauxka_config", "Kafka's keys for the broker of the fixtures, one key=value per line", type="linelist"
@@ -66,8 +77,16 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Register the marker."""
+    """Register the marker, and check the folder for reports."""
     config.addinivalue_line("markers", MARKER)
+    folder: str | None = config.getoption("--fauxka-report")
+    if folder is None:
+        return
+    # A test may change the working directory.
+    chosen = config.invocation_params.dir / folder
+    if not chosen.is_dir() and chosen.exists():
+        raise pytest.UsageError(f"--fauxka-report: {chosen} is a file, not a folder")
+    config.stash[folder_key] = chosen
 
 
 @pytest.fixture(scope="session")
@@ -285,6 +304,8 @@ def pytest_runtest_makereport(
     if report.failed and observed_key in item.stash and reported_key not in item.stash:
         item.stash[reported_key] = True
         report.sections.append((REPORT_HEADING, _failure_report(item)))
+    if report.failed and folder_key in item.config.stash and "fauxka.testing" in sys.modules:
+        report.sections += _written_reports(item)
     return report
 
 
@@ -319,3 +340,22 @@ def _report_of(observed: Observed, *, has_listed_unfired: bool) -> str:
         return failure_report(FailedTest(*observed, has_listed_unfired=has_listed_unfired))
     except Exception as error:
         return f"not available, {type(error).__name__}: {' '.join(str(error).split())}"
+
+
+def _written_reports(item: pytest.Item) -> list[tuple[str, str]]:
+    """Write the report of each broker of a test that has none yet, and return the section that names the files."""
+    if written_key in item.stash:
+        return []
+    try:
+        from .testing.failed_test_reports import write_reports
+
+        fixtures: Mapping[str, object] = getattr(item, "funcargs", {})
+        since = {id(each.broker): each.since for each in _observed(item)}
+        brokers = [*(each.broker for each in _observed(item)), *fixtures.values()]
+        lines = write_reports(brokers, item.config.stash[folder_key], item.nodeid, since)
+    except Exception as error:
+        lines = [f"not written, {type(error).__name__}: {' '.join(str(error).split())}"]
+    if not lines:
+        return []
+    item.stash[written_key] = True
+    return [(WRITTEN_HEADING, "\n".join(lines))]

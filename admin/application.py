@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import hmac
 import logging
-from collections.abc import Awaitable, Callable, Collection, Iterable, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Collection, Iterable, Sequence
 from inspect import isawaitable
 from typing import TypeVar, cast
 from urllib.parse import parse_qsl
@@ -19,7 +19,7 @@ from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
 from starlette.requests import ClientDisconnect, Request
-from starlette.responses import Response
+from starlette.responses import Response, StreamingResponse
 from starlette.routing import Route
 
 from ..faults.rule_error import RuleError
@@ -28,6 +28,7 @@ from .browser_guard import BrowserGuard
 from .control import Control
 from .errors import CallError, missing_token, of_rule_error, too_large
 from .operation import JSON, NoParameters, Operation
+from .page_files import page_routes
 from .responses import error_response, json_response
 
 logger = logging.getLogger(__name__)
@@ -64,6 +65,7 @@ def make_application(
     routes = [
         Route(path, endpoints.endpoint_of(of_method), methods=list(of_method)) for path, of_method in methods.items()
     ]
+    routes += page_routes()
     handlers = {HTTPException: _http_error_response, Exception: _failure_response}
     guard = Middleware(BrowserGuard, allowed_hosts=allowed_hosts)
     application = Starlette(routes=routes, exception_handlers=handlers, middleware=[guard])
@@ -103,6 +105,8 @@ class _Endpoints:
         result = operation.perform(self._control, **arguments)
         if isawaitable(result):
             result = await result
+        if isinstance(result, AsyncIterator):
+            return await _streamed(operation, request, cast("AsyncGenerator[bytes]", result))
         return _response(operation, result)
 
     def _check(self, operation: Operation, request: Request) -> None:
@@ -201,6 +205,14 @@ def _response(operation: Operation, result: object) -> Response:
     if operation.media_type == JSON:
         return json_response(operation.status, result, headers)
     return Response(cast(bytes, result), operation.status, headers, media_type=operation.media_type)
+
+
+async def _streamed(operation: Operation, request: Request, events: AsyncGenerator[bytes]) -> Response:
+    """Return a response that sends each item as it comes; for HEAD one without a body."""
+    if request.method == "HEAD":
+        await events.aclose()
+        return Response(b"", operation.status, dict(operation.headers), media_type=operation.media_type)
+    return StreamingResponse(events, operation.status, dict(operation.headers), media_type=operation.media_type)
 
 
 def _http_error_response(request: Request, error: Exception) -> Response:

@@ -17,6 +17,7 @@ from .fault_injection import FaultInjection
 from .operations.kcl_faults import KclFaults
 from .scenarios import Scenarios
 from .snapshots import Snapshots
+from .state_watch import StateWatch
 
 
 class Control:
@@ -49,6 +50,7 @@ class Control:
         self.is_running_scenario = False
         self.kcl = KclFaults(self.plan, self.cluster)
         self.snapshots = Snapshots()
+        self.watch = StateWatch()
 
     @property
     def is_running(self) -> bool:

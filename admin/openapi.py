@@ -9,6 +9,8 @@ from typing import cast
 import msgspec
 
 from .. import __version__
+from ..faults.rules.fault_rules import FaultRule
+from ..faults.rules.rule_checks import ACTIONS_AT
 from .errors import ErrorBody, WaitTimedOut
 from .openapi_examples import body_example, error_examples
 from .operation import FORM, JSON, Operation
@@ -23,6 +25,7 @@ DESCRIPTION = "Controls a mock broker: fault rules, clock and state; reads its j
 def describe(operations: Sequence[Operation]) -> Json:
     """Return the description of these operations."""
     models = _Models(operations)
+    models.add_points()
     paths: dict[str, Json] = {}
     for operation in operations:
         paths.setdefault(operation.path, {})[operation.method.lower()] = _operation(operation, models)
@@ -56,8 +59,18 @@ class _Models:
 
     def properties_of(self, kind: type[msgspec.Struct]) -> dict[str, Json]:
         """Return the schemas of the fields of a model."""
-        name = str(self._schemas[kind]["$ref"]).rpartition("/")[2]
+        name = _component_name(self._schemas[kind])
         return cast("dict[str, Json]", self.components[name]["properties"])
+
+    def add_points(self) -> None:
+        """Add to the schema of each action of a fault rule the points where it is allowed, as `x-points`."""
+        for name in map(_component_name, cast("Sequence[Json]", self.properties_of(FaultRule)["action"]["anyOf"])):
+            kinds = cast("dict[str, dict[str, list[str]]]", self.components[name]["properties"])["kind"]["enum"]
+            self.components[name]["x-points"] = [point for point, allowed in ACTIONS_AT.items() if kinds[0] in allowed]
+
+
+def _component_name(reference: Json) -> str:
+    return str(reference["$ref"]).rpartition("/")[2]
 
 
 def _operation(operation: Operation, models: _Models) -> Json:

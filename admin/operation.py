@@ -39,7 +39,8 @@ class Operation:
     errors: error statuses other than those that follow from the parameters.
     is_public: no token is needed.
     ignored: fields that responses add to the body; they are skipped, so that a response can be posted again.
-    media_type: of the response; if it is not JSON, perform returns bytes.
+    media_type: of the response; if it is not JSON, perform returns bytes, or an asynchronous generator of bytes, each
+    sent as it comes.
     error_type: the model of the bodies of 400 and 401, beside the one of all operations; None for that one only.
     headers: of the response. has_secret: errors about the call have no values.
     """
@@ -83,9 +84,9 @@ class Operation:
 
     @property
     def result_type(self) -> object | None:
-        """The model of the response body; None for no body."""
+        """The model of the response body; None for no body and for one that is not JSON."""
         result = self._hints.get("return")
-        return None if result is type(None) else result
+        return None if result is type(None) or self.media_type != JSON else result
 
     @property
     def wants_caller(self) -> bool:

@@ -13,6 +13,8 @@ from .nodes import starting, stopping
 from .rule import AsyncRule
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from ..admin.control import Control
     from ..admin.operations.crash_operations import SnapshotsOption
     from ..admin.operations.export_operations import Exported
@@ -131,6 +133,13 @@ class AsyncBroker(Node):
         from ..admin.operations.export_operations import Export, export
 
         return await self._perform(lambda control: export(control, Export(dir=os.fspath(folder))))
+
+    def write_report(self, path: str | os.PathLike[str], title: str | None = None, *, since: int = 0) -> Path:
+        """Write the timeline, the verdicts, the fault rules and the topics as one HTML file; as Broker.write_report."""
+        from .report import source_of, write_report
+
+        watched = [*self.faults.watched, *self.files.watched]
+        return write_report(source_of(self.ask, watched), path, title or self.bootstrap_servers, since)
 
     @cached_property
     def acls(self) -> AsyncAcls:

@@ -25,6 +25,8 @@ with suppress(ImportError):
 _PRELOADED = (encodings.idna, event_loop_bridge)
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from ..admin.control import Control
     from ..admin.operations.crash_operations import SnapshotsOption
     from ..admin.operations.export_operations import Exported
@@ -206,6 +208,16 @@ class Broker(Node):
         from ..admin.operations.export_operations import Export, export
 
         return self._perform(lambda control: export(control, Export(dir=os.fspath(folder))))
+
+    def write_report(self, path: str | os.PathLike[str], title: str | None = None, *, since: int = 0) -> Path:
+        """Write the timeline, the verdicts, the fault rules and the topics as one HTML file, and return its path.
+
+        title: at its head, by default the address. since: only requests with a greater id. Raises OSError.
+        """
+        from .report import source_of, write_report
+
+        watched = [*self.faults.watched, *self.files.watched]
+        return write_report(source_of(self.ask, watched), path, title or self.bootstrap_servers, since)
 
     @cached_property
     def acls(self) -> Acls:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Coroutine, Mapping
 from typing import TYPE_CHECKING, TypedDict
 
-from ..admin.operations.record_operations import RecordQuery, read_records
+from ..admin.operations.offset_pages import RecordQuery
+from ..admin.operations.record_operations import read_records
 from ..admin.operations.topic_operations import TopicPath
 from ..broker.replica.record_reader import StoredRecord
 from ..faults import strict_json

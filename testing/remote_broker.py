@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
@@ -62,6 +63,15 @@ class RemoteBroker(RemoteNodeMethods):
         """Return the verdict on a topic; event_id: "key" or "header:NAME", to find copies that were sent as new."""
         verdict = self.call("GET", "/v1/verdict", topic=topic, event_id=event_id)
         return strict_json.convert(verdict, TopicVerdict)
+
+    def write_report(self, path: str | os.PathLike[str], title: str | None = None, *, since: int = 0) -> Path:
+        """Write the timeline, the verdicts, the fault rules and the topics as one HTML file; as Broker.write_report."""
+        from .report import source_of_client, write_report
+
+        try:
+            return write_report(source_of_client(self._client), path, title or self._client.address.url, since)
+        except BadCall as error:
+            raise _error_of(error) from None
 
     def reset(self, scope: str = "all") -> None:
         """Reset the broker; scope: all, data, faults or journal."""

@@ -67,6 +67,11 @@ class ArmedHandle:
         return self._armed.id
 
     @property
+    def armed(self) -> Armed:
+        """The rule with its counts, as the broker has it; to be read on the broker's thread."""
+        return self._armed
+
+    @property
     def rule(self) -> FaultRule | FileRule:
         """The rule as an object."""
         return self._armed.rule

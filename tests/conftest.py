@@ -24,6 +24,7 @@ PROGRAMS_OF_GROUP = {
     "java": ("java", "mvn"),
     "kcat": ("kcat",),
     "node": ("node", "npm"),
+    "page": ("chromium",),
     "reference": ("bash", "java", "mvn"),
     "spark": ("java",),
     "spark_versions": ("java", "mvn"),
@@ -43,7 +44,7 @@ GROUPS = (
         "packaging",
         "deep",
     ),
-    *("java", "go", "node", "kcat", "clients"),
+    *("java", "go", "node", "page", "kcat", "clients"),
 )
 
 # A folder whose tests need a package of half a gigabyte, which only the slower groups install.

@@ -103,11 +103,15 @@ def step(*command: str, variables: Mapping[str, str] | None = None) -> None:
 
 
 def modules_of_the_checkout() -> set[str]:
-    """The modules of the parts, and the scenarios, which are data."""
+    """The modules of the parts, the scenarios, which are data, and the page of the admin API."""
     paths = [
         path
         for part in linked()
-        for path in ([part] if part.is_file() else [*part.resolve().rglob("*.py"), *part.resolve().rglob("*.toml")])
+        for path in (
+            [part]
+            if part.is_file()
+            else [found for pattern in ("*.py", "*.toml", "page/*") for found in part.resolve().rglob(pattern)]
+        )
     ]
     import_names = {part: name for name, part in OTHER_NAMES.items()}
     names = [str(path.resolve().relative_to(ROOT)) for path in paths]
@@ -115,7 +119,7 @@ def modules_of_the_checkout() -> set[str]:
 
 
 @pytest.mark.packaging
-def test_wheel_holds_every_module_and_scenario_under_the_one_name(distributions: Distributions) -> None:
+def test_wheel_holds_every_module_scenario_and_page_file_under_the_one_name(distributions: Distributions) -> None:
     with zipfile.ZipFile(distributions.wheel) as archive:
         names = {name for name in archive.namelist() if ".dist-info/" not in name}
 

@@ -1,4 +1,4 @@
-"""The commands that call the admin API of a running broker: admin, fault, journal, reset and verdict.
+"""The commands that call the admin API of a running broker: admin, fault, journal, report, reset and verdict.
 
 Exit codes: 0; 1 if the broker cannot be reached; 2 for invalid input, also if the broker found it. `verdict` returns 1
 for findings, as `audit` does, and 2 without a verdict.
@@ -17,6 +17,7 @@ from click.core import ParameterSource
 
 from .admin_client import AdminClient, BadCall
 from .broker_options import JSON_OPTION, broker_options, calls_broker, chosen_broker, print_json, print_response
+from .report_command import report
 from .rule_text import rule_line, rule_lines
 
 EXIT_FINDINGS = 1
@@ -27,6 +28,9 @@ RULES = "/v1/rules"
 @click.group()
 def commands() -> None:
     """Commands that call the admin API of a running broker."""
+
+
+commands.add_command(report)
 
 
 @commands.command("admin")

@@ -10,9 +10,11 @@ from ..openapi import describe
 from ..operation import Operation
 from . import (
     acl_operations,
+    batch_operations,
     certificate_operations,
     clock_operations,
     crash_operations,
+    event_operations,
     export_operations,
     file_operations,
     held_operations,
@@ -56,6 +58,7 @@ OPERATIONS: tuple[Operation, ...] = (
     *held_operations.OPERATIONS,
     *file_operations.OPERATIONS,
     *journal_operations.OPERATIONS,
+    *event_operations.OPERATIONS,
     *verdict_operations.OPERATIONS,
     *producer_operations.OPERATIONS,
     *transaction_operations.OPERATIONS,
@@ -67,6 +70,7 @@ OPERATIONS: tuple[Operation, ...] = (
     *topic_operations.OPERATIONS,
     *topic_changes.OPERATIONS,
     *record_operations.OPERATIONS,
+    *batch_operations.OPERATIONS,
     *seed_operations.OPERATIONS,
     *clock_operations.OPERATIONS,
     *reset_operations.OPERATIONS,

@@ -16,7 +16,7 @@ from ..leading_partitions import find_leading_partition
 from ..operation import Operation
 from ..paging import LIMIT_DEFAULT, Limit, make_token, page_of, split_token
 from .node_changes import NodeId, changes_node, check_node, check_running_node
-from .record_operations import PartitionIndex, unknown_partition
+from .offset_pages import PartitionIndex, unknown_partition
 from .topic_operations import NAME_CHARACTERS_MAX, TopicPath, topic_of
 
 TAG = "replicas"

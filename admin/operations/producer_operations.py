@@ -22,7 +22,7 @@ from ..errors import CallError, conflict
 from ..leading_partitions import following_partitions, leading_partitions
 from ..operation import Operation
 from ..paging import INT64_MAX, LIMIT_DEFAULT, Limit, make_token, page_of, split_token
-from .record_operations import PartitionIndex
+from .offset_pages import PartitionIndex
 
 TAG = "producers"
 

@@ -24,7 +24,7 @@ from ..leading_partitions import leading_partition_of
 from ..long_calls import run_steps
 from ..operation import Operation
 from ..paging import INT64_MAX, LIMIT_MAX
-from .record_operations import PartitionIndex, unknown_partition
+from .offset_pages import PartitionIndex, unknown_partition
 from .topic_operations import TAG, TopicPath, topic_of
 
 # As many as a page of records.

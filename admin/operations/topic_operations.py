@@ -10,6 +10,7 @@ from ...broker.metadata.metadata_image import PartitionRegistration, TopicImage
 from ...broker.replica.partition import Partition
 from ...faults.json_bytes import BytesValue
 from ...protocol.error_codes import KafkaError
+from ...protocol.frames import FrameError
 from ...protocol.kafka_uuid import uuid_text
 from ...protocol.similar_names import suggestion
 from ..control import Control
@@ -77,8 +78,9 @@ class TopicPath(Struct, kw_only=True, forbid_unknown_fields=True):
 class MemberInfo(Struct, kw_only=True):
     """A member of a group.
 
-    assignment: of a classic group, in its own encoding, as base64. epoch, partitions: of the other groups, the member
-    epoch and the current assignment by topic. target: of a consumer group, the target assignment.
+    assignment: of a classic group, in its own encoding, as base64. partitions: the current assignment by topic; null
+    for a classic group whose assignment is not that of the protocol type "consumer". epoch: the member epoch, of the
+    other groups. target: of a consumer group, the target assignment.
     """
 
     member_id: str
@@ -321,9 +323,23 @@ def _members_info(group: DescribedGroup) -> list[MemberInfo]:
             client_id=member.client_id,
             client_host=member.client_host.removeprefix("/"),
             assignment=BytesValue(base64=member.member_assignment),
+            partitions=_decoded_assignment(group.protocol_type, member.member_assignment),
         )
         for member in group.members
     ]
+
+
+def _decoded_assignment(protocol_type: str, assignment: bytes) -> dict[str, list[int]] | None:
+    """Return the partitions by topic; None if the assignment is not one of consumers."""
+    # Lazy: only classic groups need the codec.
+    from ...broker.coordinators.consumer.embedded_protocol import read_assignment
+
+    if protocol_type != CONSUMER:
+        return None
+    try:
+        return {topic.topic: topic.partitions for topic in read_assignment(assignment).assigned_partitions}
+    except FrameError:
+        return None
 
 
 def _offsets_info(control: Control, place: _GroupPlace) -> list[OffsetInfo]:

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Generic, Literal, TypeVar
 
 from ...protocol.batches import records as record_codec
 from ...protocol.batches.control_records import decode_marker
@@ -28,6 +28,8 @@ from .partition import Partition
 if TYPE_CHECKING:
     from ...storage.partition_log import PartitionLog
     from ...storage.segments.transaction_index import AbortedTransaction
+
+Item = TypeVar("Item")
 
 # One read of the log: few enough batches for one step on the event loop.
 CHUNK_BYTES = 64 * 1024
@@ -101,15 +103,19 @@ class UnreadableError(Exception):
 
 
 @dataclass(slots=True)
-class RecordsPage:
-    """Records in the order of their offsets.
+class LogPage(Generic[Item]):
+    """Records, or headers of batches, in the order of their offsets.
 
-    next_offset: the first offset of the next page; None at the end. size: bytes of keys, values and headers.
+    next_offset: the first offset of the next page; None at the end.
+    size: bytes of keys, values and headers of records, or of whole batches.
     """
 
-    records: list[StoredRecord]
+    items: list[Item]
     next_offset: int | None = None
     size: int = 0
+
+
+RecordsPage = LogPage[StoredRecord]
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,7 +136,7 @@ def read_page(partition: Partition, offsets: OffsetRange, limit: int, size_max: 
 
     Raises UnreadableError, and KafkaError UNKNOWN_TOPIC_OR_PARTITION if the topic is deleted meanwhile.
     """
-    page = RecordsPage([])
+    page: RecordsPage = LogPage([])
     log = partition.find_log()
     offset = offsets.first
     while log is not None and offset <= offsets.last:
@@ -158,7 +164,7 @@ def _read_chunk(partition: Partition, log: PartitionLog, offset: int, page: Reco
     try:
         fetched = log.read(offset, CHUNK_BYTES, upper_offset=log.log_end_offset, min_one_batch=True)
     except DamagedSegmentError as damage:
-        if page.records:
+        if page.items:
             page.next_offset = offset
             return None
         raise UnreadableError(str(damage), offset, damage.next_offset) from damage
@@ -203,7 +209,7 @@ class _ChunkReader:
                     if self._page.next_offset is not None:
                         return
         except UnreadableError as error:
-            if not self._page.records:
+            if not self._page.items:
                 raise
             self._page.next_offset = error.offset
 
@@ -237,11 +243,11 @@ class _ChunkReader:
         size += sum(len(name) + len(value or b"") for name, value in record.headers)
         if size > RECORD_BYTES_MAX:
             raise self._too_large(fields, f"{size} bytes of key, value and headers")
-        if len(page.records) >= self._limit or (page.records and page.size + size > self._size_max):
+        if len(page.items) >= self._limit or (page.items and page.size + size > self._size_max):
             page.next_offset = record.offset
             return
         page.size += size
-        page.records.append(self._stored(header, record, transaction))
+        page.items.append(self._stored(header, record, transaction))
 
     def _stored(self, header: BatchHeader, record: record_codec.Record, transaction: Transaction) -> StoredRecord:
         sequence = header.base_sequence

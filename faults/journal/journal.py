@@ -77,7 +77,8 @@ class _OneNode:
 class Journal:
     """The requests of all nodes of a cluster.
 
-    last_id: the id of the newest one, counted from 1 and not reset by clear.
+    last_id: the id of the newest one, counted from 1 and not reset by clear. cleared_id: that of the last clear, 0
+    before the first one.
     """
 
     def __init__(
@@ -100,7 +101,7 @@ class Journal:
         self._withheld: WithheldBatches | _NothingWithheld = _NothingWithheld()
         self.reachability: Reachability | _OneNode = _OneNode()
         self._pending: dict[int, RawRecord] = {}
-        self._cleared_id = 0
+        self.cleared_id = 0
         # The newest request before the last reset of the data, and the first producer id allocated after it.
         self._reset_id = 0
         self.first_producer_id = 0
@@ -303,7 +304,7 @@ class Journal:
 
     def clear(self) -> None:
         """Delete all requests, outcomes and counts; ids continue."""
-        self._cleared_id = self.last_id
+        self.cleared_id = self.last_id
         self._requests.clear()
         self._pending.clear()
         self.outcomes.clear()
@@ -319,7 +320,7 @@ class Journal:
     @property
     def dropped(self) -> int:
         """The number of requests since clear that are no longer in the ring."""
-        return self.last_id - self._cleared_id - len(self._requests)
+        return self.last_id - self.cleared_id - len(self._requests)
 
     def records(self, since: int = 0) -> Iterator[tuple[int, JournalRecord]]:
         """Yield the id and record of each kept request with an id greater than since, oldest first."""

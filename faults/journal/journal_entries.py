@@ -48,6 +48,8 @@ class JournalBatch(BatchInfo, frozen=True, kw_only=True):
 
     decision: "appended", "duplicate", "refused" or "not_applied". error: Kafka's name, None without an error.
     base_offset: of the original for a duplicate; -1 if the batch is not in the log. why: the reason as a sentence.
+    expected_sequence: the base sequence that the partition would have accepted from the producer; set for a batch that
+    was refused because of its sequence.
     producer_before_reset: whether the producer got its id before the last reset, and sent the batch after it.
     """
 
@@ -55,6 +57,7 @@ class JournalBatch(BatchInfo, frozen=True, kw_only=True):
     error: str | None
     base_offset: int
     why: str
+    expected_sequence: int | None = None
     producer_before_reset: bool = False
 
 
@@ -107,6 +110,12 @@ def read_entries(
     """Return at most limit requests that match and have an id greater than since, oldest first."""
     found = islice(_matching(journal, match, since), limit)
     return [_entry_of(journal, request_id, request) for request_id, request in found]
+
+
+def find_entry(journal: Journal, request_id: int) -> JournalEntry | None:
+    """Return a request; None if it is no longer kept."""
+    request = journal.find(request_id)
+    return None if request is None else _entry_of(journal, request_id, request)
 
 
 def count_entries(journal: Journal, match: Match | None = None, *, since: int = 0) -> int:
@@ -323,8 +332,15 @@ def _journal_batch(batch: Decision, faults: list[AppliedFault], before_reset: ra
         error=error,
         base_offset=base_offset,
         why=why or (error or ""),
+        expected_sequence=_expected_sequence_of(decision),
         producer_before_reset=numbers.producer_id in before_reset,
     )
+
+
+def _expected_sequence_of(decision: AppendResult | KafkaError | NotApplied) -> int | None:
+    if not isinstance(decision, AppendRefused) or decision.refusal is None:
+        return None
+    return decision.refusal.expected_sequence
 
 
 def explain_not_applied(decision: NotApplied, faults: list[AppliedFault]) -> str:

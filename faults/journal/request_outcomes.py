@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import deque
+from itertools import islice
 from typing import NamedTuple, TypeVar
 
 from .journal_record import RawRecord
@@ -36,7 +38,7 @@ class ReplacedResponse(NamedTuple):
 class RequestOutcomes:
     """Outcomes by request id. The oldest of each kind are deleted beyond outcomes_max."""
 
-    __slots__ = ("_are_answered", "_faults", "_handled", "_outcomes_max", "_replaced")
+    __slots__ = ("_are_answered", "_changed", "_faults", "_handled", "_outcomes_max", "_replaced", "change_count")
 
     def __init__(self, outcomes_max: int) -> None:
         """Start empty."""
@@ -45,6 +47,9 @@ class RequestOutcomes:
         self._replaced: dict[int, ReplacedResponse] = {}
         self._faults: dict[int, list[AppliedFault]] = {}
         self._handled: dict[int, RawRecord] = {}
+        # How many outcomes were recorded, and the requests of the newest ones.
+        self.change_count = 0
+        self._changed: deque[int] = deque(maxlen=outcomes_max)
 
     def answered(self, request_id: int) -> None:
         """Record that the response was written."""
@@ -64,6 +69,8 @@ class RequestOutcomes:
         if faults is None:
             faults = list[AppliedFault]()
             self._put(self._faults, request_id, faults)
+        else:
+            self._count_change(request_id)
         if len(faults) < FAULTS_MAX:
             faults.append(AppliedFault(rule_id, point, kind))
 
@@ -88,6 +95,11 @@ class RequestOutcomes:
         """Return the faults applied to the request, in order."""
         return self._faults.get(request_id, [])
 
+    def changed_since(self, change_count: int) -> list[int]:
+        """Return the requests with an outcome recorded after change_count of them; at most the newest outcomes_max."""
+        count = min(self.change_count - change_count, len(self._changed))
+        return list(dict.fromkeys(islice(self._changed, len(self._changed) - count, None)))
+
     def clear(self) -> None:
         """Delete all outcomes."""
         for outcomes in (self._are_answered, self._replaced, self._faults, self._handled):
@@ -97,3 +109,8 @@ class RequestOutcomes:
         if request_id not in outcomes and len(outcomes) >= self._outcomes_max:
             del outcomes[next(iter(outcomes))]
         outcomes[request_id] = outcome
+        self._count_change(request_id)
+
+    def _count_change(self, request_id: int) -> None:
+        self.change_count += 1
+        self._changed.append(request_id)

@@ -16,9 +16,10 @@ from fauxka.admin.errors import ErrorBody, WaitTimedOut
 from fauxka.admin.openapi import describe
 from fauxka.admin.openapi_examples import BODIES
 from fauxka.admin.operations.all_operations import OPERATIONS
+from fauxka.admin.page_files import page_routes
 from fauxka.faults.files.file_rules import FileRule, check_file_rule
 from fauxka.faults.rules.fault_rules import FaultRule
-from fauxka.faults.rules.rule_checks import check_rule
+from fauxka.faults.rules.rule_checks import ACTIONS_AT, check_rule
 from fauxka.faults.strict_json import convert
 
 from ..serving_process import serving
@@ -96,7 +97,8 @@ def test_described_path_has_exactly_the_described_methods(description: dict[str,
 def test_served_path_is_described(description: dict[str, Any]) -> None:
     application = make_application(Mock(), OPERATIONS, token=None, stopping=asyncio.Event())
 
-    assert {route.path for route in application.routes if isinstance(route, Route)} == set(description["paths"])
+    served = {route.path for route in application.routes if isinstance(route, Route)}
+    assert served - {route.path for route in page_routes()} == set(description["paths"])
 
 
 def operations_of(description: dict[str, Any]) -> list[tuple[str, dict[str, Any]]]:
@@ -175,3 +177,13 @@ def test_wait_and_unfinished_request_have_their_own_408(description: dict[str, A
         "ErrorBody",
     ]
     assert other["content"]["application/json"]["schema"]["$ref"].endswith("/ErrorBody")
+
+
+def test_actions_of_rules_name_their_points(description: dict[str, Any]) -> None:
+    schemas = description["components"]["schemas"]
+    kinds = schemas["FaultRule"]["properties"]["action"]["discriminator"]["mapping"]
+    points = {kind: schemas[reference.rpartition("/")[2]]["x-points"] for kind, reference in kinds.items()}
+
+    assert points["deliver_twice"] == ["received"]
+    assert points["drip"] == ["accepted", "answering"]
+    assert set(points) == set().union(*ACTIONS_AT.values())

@@ -1,7 +1,7 @@
 """Topics, groups, producers and the journal over HTTP."""
 
 from contextlib import closing
-from typing import Any
+from typing import Any, NamedTuple
 from urllib.parse import urlencode
 
 import pytest
@@ -77,9 +77,34 @@ def test_consumer_group_is_listed_with_its_assignments(admin: AdminClient, broke
     assert member["partitions"] == member["target"] == {TOPIC: [0]}
 
 
-def test_assignment_of_a_classic_group_is_listed_as_base64(admin: AdminClient, broker: Serving) -> None:
+class ClassicCase(NamedTuple):
+    """The assignment of a member of a classic group, and how it is listed."""
+
+    group_id: str
+    assignment: bytes
+    encoded: str
+    partitions: dict[str, list[int]] | None
+
+
+@pytest.mark.parametrize(
+    "case",
+    [
+        ClassicCase("not-of-consumers", b"\0\xff", "AP8=", None),
+        # Version 0, partition 0 of the topic "events", and no user data.
+        ClassicCase(
+            "of-consumers",
+            b"\0\0\0\0\0\1\0\6events\0\0\0\1\0\0\0\0\xff\xff\xff\xff",
+            "AAAAAAABAAZldmVudHMAAAABAAAAAP////8=",
+            {TOPIC: [0]},
+        ),
+    ],
+    ids=lambda case: case.group_id,
+)
+def test_assignment_of_a_classic_group_is_listed_as_base64_and_decoded(
+    admin: AdminClient, broker: Serving, case: ClassicCase
+) -> None:
     join = JoinGroupRequest(
-        group_id="classic",
+        group_id=case.group_id,
         session_timeout_ms=10_000,
         rebalance_timeout_ms=10_000,
         protocol_type="consumer",
@@ -88,13 +113,15 @@ def test_assignment_of_a_classic_group_is_listed_as_base64(admin: AdminClient, b
     with closing(Connection(broker.bootstrap)) as connection:
         joined = connection.call(join, 3)
         assert isinstance(joined, JoinGroupResponse)
-        assigned = SyncGroupRequestAssignment(member_id=joined.member_id, assignment=b"\0\xff")
-        sync = SyncGroupRequest(group_id="classic", generation_id=1, member_id=joined.member_id, assignments=[assigned])
+        assigned = SyncGroupRequestAssignment(member_id=joined.member_id, assignment=case.assignment)
+        sync = SyncGroupRequest(
+            group_id=case.group_id, generation_id=1, member_id=joined.member_id, assignments=[assigned]
+        )
         connection.call(sync, 2)
-        groups = admin.get("/v1/groups")["items"]
 
-    (group,) = [each for each in groups if each["group_id"] == "classic"]
-    assert [member["assignment"] for member in group["members"]] == [{"base64": "AP8="}]
+        (member,) = admin.get(f"/v1/groups/{case.group_id}")["members"]
+
+    assert (member["assignment"], member["partitions"]) == ({"base64": case.encoded}, case.partitions)
 
 
 def test_share_group_is_listed_with_its_members_and_progress(admin: AdminClient, broker: Serving) -> None:

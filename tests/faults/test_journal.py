@@ -54,6 +54,7 @@ def test_duplicate_and_refused_batches_have_a_reason() -> None:
     assert (batch.decision, batch.error, batch.base_offset) == ("refused", "OUT_OF_ORDER_SEQUENCE_NUMBER", -1)
     assert (batch.base_sequence, batch.last_sequence, batch.records) == (10, 12, 3)
     assert batch.why == "producer 4000 epoch 0: expected sequence 5, got 10 (cached 0..4): a gap is refused as a whole"
+    assert (batch.expected_sequence, duplicate.batches[0].expected_sequence) == (5, None)
     assert refused.error == "OUT_OF_ORDER_SEQUENCE_NUMBER"
 
 

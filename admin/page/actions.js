@@ -1,0 +1,54 @@
+// Actions of the person at the page: calls of the admin API that change the broker.
+
+import { copyButtons } from "./copy_panel.js";
+import { notify } from "./notices.js";
+
+// More than a person does; a page that is open for days keeps no more.
+const DONE_MAX = 1000;
+
+/** Performs actions and remembers them, so that they can be copied. */
+export class Actions {
+  constructor(api) {
+    this.api = api;
+    // {label, method, path, body, result} of each action that succeeded, oldest first.
+    this.done = [];
+    this.listeners = new Set();
+    // The number of nodes of the broker, for copied tests.
+    this.nodes = 1;
+  }
+
+  /** The broker as copied texts name it: `origin`, whether it has a token, and the number of its nodes. */
+  get broker() {
+    return { origin: location.origin, hasToken: this.api.token !== null, nodes: this.nodes };
+  }
+
+  /**
+   * Perform an action and return the body of the response; null if it failed, which is shown.
+   * onError: called with the API's error instead of a notice. places: of released requests, for copied tests.
+   */
+  async perform(label, method, path, body, { onError = null, places } = {}) {
+    try {
+      const result = await this.api.call(method, path, body);
+      const action = { label, method, path, body, result, places };
+      this.done.push(action);
+      if (this.done.length > DONE_MAX) this.done.shift();
+      notify(label, "done", copyButtons(action, this.broker));
+      this.changed();
+      return result;
+    } catch (error) {
+      if (onError !== null && error.error !== undefined) onError(error.error);
+      else notify(`${label}: ${error.message}`, "failed");
+      return null;
+    }
+  }
+
+  /** Forget what was done. */
+  clear() {
+    this.done = [];
+    this.changed();
+  }
+
+  changed() {
+    for (const listener of this.listeners) listener();
+  }
+}

@@ -1,0 +1,75 @@
+// Elements made of data. Texts become text nodes and attributes are set by name: nothing from the wire is parsed as HTML.
+
+const SVG = "http://www.w3.org/2000/svg";
+
+/**
+ * Return an element. properties: attributes; `on` holds listeners by event name; null, undefined and false are left out.
+ * children: nodes, texts, lists of both; null and false are left out.
+ */
+export function element(tag, properties = {}, ...children) {
+  return filled(document.createElement(tag), properties, children);
+}
+
+/** Return an SVG element, as `element` does. */
+export function shape(tag, properties = {}, ...children) {
+  return filled(document.createElementNS(SVG, tag), properties, children);
+}
+
+function filled(made, properties, children) {
+  for (const [name, value] of Object.entries(properties)) {
+    if (name === "on") {
+      for (const [event, listener] of Object.entries(value)) made.addEventListener(event, listener);
+    } else if (value !== null && value !== undefined && value !== false) {
+      made.setAttribute(name, value === true ? "" : String(value));
+    }
+  }
+  append(made, children);
+  return made;
+}
+
+function append(parent, children) {
+  for (const child of children) {
+    if (Array.isArray(child)) append(parent, child);
+    else if (child !== null && child !== undefined && child !== false) parent.append(child);
+  }
+}
+
+/** Replace all children of an element. */
+export function fill(parent, ...children) {
+  parent.replaceChildren();
+  append(parent, children);
+  return parent;
+}
+
+/** Return a button. kind: a class, such as "primary". */
+export function button(label, onClick, { kind = "", ...properties } = {}) {
+  return element("button", { type: "button", class: kind, on: { click: onClick }, ...properties }, label);
+}
+
+/** Return what a view shows when it has nothing: a title and what to do next. */
+export function emptyState(title, ...next) {
+  return element("div", { class: "empty" }, element("h2", {}, title), ...next);
+}
+
+/** Return rows of names and values; a value may be a node. Values that are undefined are left out. */
+export function facts(pairs) {
+  const known = pairs.filter(([, value]) => value !== undefined);
+  return element(
+    "dl",
+    { class: "facts" },
+    known.map(([name, value]) => [element("dt", {}, name), element("dd", {}, value === null ? "none" : value)]),
+  );
+}
+
+/** Call `work` at most once a frame, after any number of calls. */
+export function oncePerFrame(work) {
+  let isDue = false;
+  return () => {
+    if (isDue) return;
+    isDue = true;
+    requestAnimationFrame(() => {
+      isDue = false;
+      work();
+    });
+  };
+}

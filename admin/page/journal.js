@@ -1,0 +1,140 @@
+// The requests that the page knows: the newest of the journal, those that a filter selects, and which repeat which.
+
+// As many as the journal keeps by default.
+export const REQUESTS_MAX = 10000;
+// Removed at a time, so that most additions remove none.
+const REMOVED_AT_ONCE = 500;
+
+/** The requests of a journal in the order of their ids. Calls its listeners after each change. */
+export class Journal {
+  constructor() {
+    this.entries = [];
+    this.skipped = 0;
+    // Earlier and later requests with the same batch, by id.
+    this.repeats = new Map();
+    this.repeatedBy = new Map();
+    this.newestOfBatch = new Map();
+    this.listeners = new Set();
+  }
+
+  /** Add new requests, and replace those that have changed. */
+  add(items, skipped = 0) {
+    this.skipped += skipped;
+    for (const entry of items) {
+      const last = this.entries.at(-1);
+      if (last === undefined || entry.id > last.id) {
+        this.entries.push(entry);
+        this.link(entry);
+      } else {
+        const at = this.indexOf(entry.id);
+        if (at >= 0) this.entries[at] = entry;
+      }
+    }
+    if (this.entries.length > REQUESTS_MAX) this.remove(this.entries.length - REQUESTS_MAX + REMOVED_AT_ONCE);
+    this.changed();
+  }
+
+  /** Remove the requests up to an id. */
+  clear(through) {
+    const kept = this.entries.findIndex((entry) => entry.id > through);
+    this.remove(kept < 0 ? this.entries.length : kept);
+    this.newestOfBatch.clear();
+    this.changed();
+  }
+
+  /** Return the request with an id; undefined if the page does not know it. */
+  find(id) {
+    return this.entries[this.indexOf(id)];
+  }
+
+  indexOf(id) {
+    let low = 0;
+    let high = this.entries.length - 1;
+    while (low <= high) {
+      const middle = (low + high) >> 1;
+      const found = this.entries[middle].id;
+      if (found === id) return middle;
+      if (found < id) low = middle + 1;
+      else high = middle - 1;
+    }
+    return -1;
+  }
+
+  link(entry) {
+    for (const batch of entry.batches) {
+      if (batch.producer_id < 0) continue;
+      const key = JSON.stringify([batch.topic, batch.partition, batch.producer_id, batch.producer_epoch, batch.base_sequence]);
+      const earlier = this.newestOfBatch.get(key);
+      if (earlier !== undefined && earlier !== entry.id) {
+        this.repeats.set(entry.id, earlier);
+        this.repeatedBy.set(earlier, entry.id);
+      }
+      this.newestOfBatch.set(key, entry.id);
+    }
+  }
+
+  remove(count) {
+    for (const entry of this.entries.splice(0, count)) {
+      const later = this.repeatedBy.get(entry.id);
+      this.repeatedBy.delete(entry.id);
+      if (later !== undefined) this.repeats.delete(later);
+    }
+    if (this.newestOfBatch.size > 4 * REQUESTS_MAX) this.newestOfBatch.clear();
+  }
+
+  changed() {
+    for (const listener of this.listeners) listener();
+  }
+}
+
+/** Return whether a request fulfils all conditions of a filter; an empty condition is none. */
+export function isSelected(entry, filter) {
+  if (filter.api && entry.api !== filter.api) return false;
+  if (filter.topic && !topicsOf(entry).includes(filter.topic)) return false;
+  if (filter.client && !(entry.client_id ?? "").includes(filter.client)) return false;
+  if (filter.partition && !entry.batches.some((batch) => String(batch.partition) === filter.partition)) return false;
+  if (filter.producer && !entry.batches.some((batch) => String(batch.producer_id) === filter.producer)) return false;
+  return !filter.faults || statusOf(entry) !== "ok";
+}
+
+export function topicsOf(entry) {
+  return entry.topics.length ? entry.topics : entry.batches.map((batch) => batch.topic);
+}
+
+/** Return what a request shows at a glance: fault, lost, error, duplicate, waiting or ok. */
+export function statusOf(entry) {
+  if (entry.faults.some((fault) => fault.kind !== "observe")) return "fault";
+  if (entry.answer === "not_written") return "lost";
+  if (entry.batches.some((batch) => batch.decision === "duplicate")) return "duplicate";
+  if (entry.error !== null) return "error";
+  return entry.answer === "waiting" ? "waiting" : "ok";
+}
+
+// What a fault does, which decides its colour: many kinds, few colours.
+const FAMILIES = {
+  close: "cut",
+  reset: "cut",
+  drop: "cut",
+  crash: "cut",
+  error: "refusal",
+  delay: "slow",
+  hang: "slow",
+  hold: "slow",
+  throttle: "slow",
+  drip: "slow",
+  truncate: "damage",
+  corrupt: "damage",
+  deliver_twice: "twice",
+  observe: "observe",
+};
+
+/** Return the family of a fault's kind. */
+export function familyOf(kind) {
+  return FAMILIES[kind] ?? "cut";
+}
+
+/** Return the name of the colour of a request: the family of its first fault, else its status. */
+export function toneOf(entry, status) {
+  const fault = entry.faults.find(({ kind }) => kind !== "observe");
+  return status === "fault" ? familyOf(fault.kind) : status;
+}

@@ -1,0 +1,95 @@
+// Views of the state: read from the API, and read again when the stream says that it changed.
+
+import { element, fill } from "./dom.js";
+import { Refresher } from "./refresher.js";
+
+const PAUSE_MS = 500;
+// Rows of a table; more would make the page slow.
+const ROWS_MAX = 500;
+
+/**
+ * Return a view. parts: the parts of the state that it shows. head: nodes above the state, which stay.
+ * read(): returns a promise of the state; draw(state): returns nodes. refresh(): reads it now.
+ */
+export function liveView({ title, parts, head = [], foot = [], read, draw }) {
+  const problem = element("p", { class: "problem", role: "alert", hidden: true });
+  const body = element("div", { class: "section" });
+  const root = element("div", { class: "state-view" }, element("h1", {}, title), head, problem, body, foot);
+  let shown = null;
+  let drawn = null;
+
+  function show() {
+    const focused = root.contains(document.activeElement) ? document.activeElement.dataset.key : undefined;
+    fill(body, draw(shown));
+    if (focused !== undefined) root.querySelector(`[data-key="${CSS.escape(focused)}"]`)?.focus();
+  }
+
+  async function readAgain() {
+    const state = await read();
+    problem.hidden = true;
+    const text = JSON.stringify(state);
+    if (text === drawn) return;
+    drawn = text;
+    shown = state;
+    show();
+  }
+
+  const refresher = new Refresher(readAgain, PAUSE_MS, (error) => {
+    problem.textContent = error.message;
+    problem.hidden = false;
+    if (error.status !== 404) return;
+    drawn = null;
+    fill(body);
+  });
+  refresher.ask();
+  return {
+    root,
+    close: () => refresher.stop(),
+    changed: (part) => parts.includes(part) && refresher.ask(),
+    refresh: () => refresher.now(),
+    /** Draw the same state again, because a filter changed. */
+    redraw: () => shown !== null && show(),
+  };
+}
+
+/**
+ * Return a table. heads: texts; one that ends with "#" is the head of numbers.
+ * rowOf(item): returns the cells of a row; the first names the row.
+ */
+export function table(label, heads, items, rowOf) {
+  const rows = items.slice(0, ROWS_MAX).map(rowOf);
+  const kinds = heads.map((head) => (head.endsWith("#") ? "number" : null));
+  const cell = (content, number) =>
+    element(number === 0 ? "th" : "td", { class: kinds[number], scope: number === 0 ? "row" : null }, content);
+  return element(
+    "div",
+    { class: "table", role: "region", tabindex: 0, "aria-label": label },
+    element(
+      "table",
+      {},
+      element("thead", {}, element("tr", {}, heads.map((head, number) => element("th", { class: kinds[number], scope: "col" }, head.replace("#", ""))))),
+      element("tbody", {}, rows.map((cells) => element("tr", {}, cells.map(cell)))),
+    ),
+    items.length > ROWS_MAX ? element("p", { class: "note" }, `The first ${ROWS_MAX} of ${items.length.toLocaleString("en")} are shown.`) : null,
+  );
+}
+
+/** Return a number as a text; "unknown" for null, which the API has for what is on nodes that are down. */
+export function numberText(number) {
+  return number === null ? "unknown" : number.toLocaleString("en");
+}
+
+/** Return the sum; null if one of the numbers is. */
+export function sumOf(numbers) {
+  return numbers.reduce((sum, number) => (sum === null || number === null ? null : sum + number), 0);
+}
+
+/** Return a word of a state in a colour. tone: "ok", "slow", "cut" or another colour of style.css. */
+export function badge(text, tone = "ok") {
+  return element("span", { class: `badge tone-${tone}` }, text);
+}
+
+/** Return a link to a view of the state. */
+export function stateLink(view, name, text = name) {
+  return element("a", { href: `#${view}/${encodeURIComponent(name)}`, "data-key": `${view}/${name}` }, text);
+}

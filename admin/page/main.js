@@ -1,0 +1,82 @@
+// The page of a running broker: the views, the stream of events that feeds them, and the head of the page.
+
+import { Actions } from "./actions.js";
+import { Api } from "./api.js";
+import { headerOf } from "./batch_header.js";
+import { askForToken } from "./dialogs.js";
+import { element } from "./dom.js";
+import { faultsView } from "./faults_view.js";
+import { groupsView } from "./groups_view.js";
+import { Journal } from "./journal.js";
+import { likeThis } from "./like_this.js";
+import { Navigation } from "./navigation.js";
+import { nodesView } from "./nodes_view.js";
+import { StatusBar } from "./status_bar.js";
+import { timelineView } from "./timeline_view.js";
+import { topicsView } from "./topics_view.js";
+import { transactionsView } from "./transactions_view.js";
+import { verdictsOf } from "./verdict_source.js";
+import { verdictView } from "./verdict_view.js";
+
+const journal = new Journal();
+const api = new Api(askForToken);
+const actions = new Actions(api);
+const bar = new StatusBar(document.getElementById("bar"), api);
+
+// By the name in the address. Each returns a view: `root`, `close()` and `changed(part)`, called when a part of the state changed.
+const VIEWS = {
+  timeline: {
+    label: "Timeline",
+    make: (id) =>
+      timelineView(journal, {
+        id,
+        start: startHints(),
+        producers: (topic, partition) =>
+          api.list(`/v1/producers?topic=${encodeURIComponent(topic)}&partition=${partition}`),
+        header: (batch) => headerOf(api, batch),
+        likeThis: (entry) => likeThis(entry, actions),
+      }),
+  },
+  topics: { label: "Topics", make: (...rest) => topicsView(api, actions, ...rest) },
+  groups: { label: "Groups", make: (...rest) => groupsView(api, actions, ...rest) },
+  transactions: { label: "Transactions", make: () => transactionsView(api, actions) },
+  nodes: { label: "Nodes", make: () => nodesView(api, actions) },
+  verdict: { label: "Verdict", make: (topic, eventId) => verdictView(journal, verdictsOf(api), topic, eventId) },
+  faults: { label: "Faults", make: (tab) => faultsView({ api, actions, journal }, tab) },
+};
+const navigation = new Navigation(VIEWS, document.getElementById("views"), document.getElementById("view"));
+
+// The parts of the state whose changes the stream tells.
+const PARTS = ["topics", "groups", "transactions", "rules", "files", "held", "nodes", "clock"];
+
+function startHints() {
+  return [
+    element("p", {}, "Requests appear here as clients send them."),
+    element("p", {}, "Point a client at ", element("code", {}, bar.bootstrap ?? "the broker"), "."),
+  ];
+}
+
+function received(name, data) {
+  if (name === "requests") {
+    journal.add(data.items, data.skipped);
+  } else if (name === "cleared") {
+    journal.clear(data.through);
+  } else if (name === "changed") {
+    for (const [part, names] of Object.entries(data)) {
+      bar.changed(part);
+      navigation.changed(part, names);
+    }
+  }
+}
+
+/** Show the state of the connection. What changed while there was none is read again. */
+function connected(state, error) {
+  bar.setConnection(state, error);
+  if (state !== "live") return;
+  bar.load();
+  for (const part of PARTS) navigation.changed(part, null);
+}
+
+await bar.load();
+navigation.show();
+api.stream(received, connected);

@@ -1,0 +1,49 @@
+// The views of a page, and the one that the address names: `#key/rest`, where the parts of the rest are the view's own.
+
+import { element, fill } from "./dom.js";
+
+/** Shows the view of the address, and the links to all views. */
+export class Navigation {
+  /** views: by key, `label` and `make(...rest)`, which returns a view; the first one is shown without a key. */
+  constructor(views, links, place) {
+    this.views = views;
+    this.place = place;
+    this.links = new Map(Object.entries(views).map(([key, { label }]) => [key, element("a", { href: `#${key}` }, label)]));
+    fill(links, [...this.links.values()]);
+    this.view = null;
+    addEventListener("hashchange", () => this.show());
+  }
+
+  /** Show the view that the address names. A view's `shown()` is called when it is in the document. */
+  show() {
+    const [key, ...rest] = partsOf(location.hash.slice(1));
+    const chosen = Object.hasOwn(this.views, key) ? key : Object.keys(this.views)[0];
+    this.view?.close();
+    this.view = this.views[chosen].make(...rest);
+    fill(this.place, this.view.root);
+    for (const [name, link] of this.links) {
+      if (name === chosen) link.setAttribute("aria-current", "page");
+      else link.removeAttribute("aria-current");
+    }
+    this.view.shown?.();
+  }
+
+  /** Tell the view that a part of the state changed. */
+  changed(part, names) {
+    this.view?.changed?.(part, names);
+  }
+}
+
+/** Return the address of a view with these parts. */
+export function addressOf(key, ...rest) {
+  return `#${[key, ...rest].map(encodeURIComponent).join("/")}`;
+}
+
+function partsOf(text) {
+  try {
+    return text.split("/").map(decodeURIComponent);
+  } catch {
+    // A percent sign that a person typed.
+    return [];
+  }
+}

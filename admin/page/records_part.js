@@ -1,0 +1,117 @@
+// The records of a partition, a page at a time.
+
+import { button, element, fill } from "./dom.js";
+import { recordHeads, recordRow } from "./record_row.js";
+import { TEXT_FORMS } from "./record_text.js";
+
+const PAGE_RECORDS = 50;
+
+/**
+ * Return the part: `root`, `update(partitions)` with the topic's partitions, `partitions()`, and `open(partition, offset)`.
+ * path: of the topic in the API. offset: a text; empty for the newest records.
+ */
+export function recordsPart(api, path, partition, offset) {
+  let known = [];
+  let items = null;
+  // The offset whose row is open after it was read; the number of the newest read.
+  let opened = offset === "" ? null : Number(offset);
+  let reads = 0;
+  const choice = element("select", { "aria-label": "Partition", on: { change: () => newest() } });
+  const from = element("input", { type: "number", min: 0, "aria-label": "From offset", placeholder: "offset" });
+  const form = element("select", { "aria-label": "Show as", on: { change: () => draw() } }, TEXT_FORMS.map(([value, text]) => element("option", { value }, text)));
+  const older = button("Older", () => read(Math.max(start(), items[0].offset - PAGE_RECORDS), items[0].offset - 1));
+  const newer = button("Newer", () => read(items.at(-1).offset + 1));
+  const problem = element("p", { class: "problem", role: "alert", hidden: true });
+  const list = element("div", { class: "records" });
+  const place = element("output", { class: "count" });
+
+  const now = () => known.find((each) => String(each.partition) === choice.value);
+  const start = () => now()?.log_start_offset ?? 0;
+  const end = () => now()?.log_end_offset ?? 0;
+  const newest = () => read(Math.max(start(), end() - PAGE_RECORDS));
+
+  async function read(first, last = null) {
+    reads += 1;
+    const own = reads;
+    const until = last === null ? "" : `&to_offset=${last}`;
+    try {
+      const page = await api.get(`${path}/records?partition=${choice.value}&from_offset=${first}${until}&limit=${PAGE_RECORDS}`);
+      if (own !== reads) return;
+      problem.hidden = true;
+      items = page.items;
+    } catch (error) {
+      if (own !== reads) return;
+      problem.textContent = error.message;
+      problem.hidden = false;
+      items = [];
+    }
+    draw();
+  }
+
+  function draw() {
+    const rows = (items ?? []).map((record) => recordRow(record, form.value));
+    const empty = end() > start() ? "No records from this offset on." : "This partition has no records. Append one, or let a producer write.";
+    fill(list, rows.length ? [recordHeads(), rows] : element("p", { class: "note" }, items === null ? "Reading" : empty));
+    const at = opened === null ? -1 : (items ?? []).findIndex((record) => record.offset === opened);
+    if (at >= 0) {
+      rows[at].open = true;
+      rows[at].scrollIntoView({ block: "nearest" });
+      opened = null;
+    }
+    drawPlace();
+  }
+
+  function drawPlace() {
+    const count = items?.length ?? 0;
+    place.textContent = count ? `offsets ${items[0].offset} to ${items[count - 1].offset} of ${start()} to ${end() - 1}` : "";
+    older.disabled = !count || items[0].offset <= start();
+    newer.disabled = !count || items[count - 1].offset + 1 >= end();
+  }
+
+  function update(partitions) {
+    known = partitions;
+    if (choice.options.length !== known.length) {
+      const chosen = choice.value || String(partition);
+      fill(choice, known.map((each) => element("option", { value: each.partition }, `partition ${each.partition}`)));
+      choice.value = known.some((each) => String(each.partition) === chosen) ? chosen : "0";
+    }
+    if (items === null && opened !== null) read(opened);
+    else if (!items?.length && problem.hidden) newest();
+    else drawPlace();
+  }
+
+  function open(number, first) {
+    choice.value = String(number);
+    opened = first;
+    return read(first);
+  }
+
+  const root = element(
+    "section",
+    { class: "section", "aria-label": "Records" },
+    element("h2", {}, "Records"),
+    element(
+      "form",
+      {
+        class: "state-tools",
+        on: {
+          submit(event) {
+            event.preventDefault();
+            read(Number(from.value || 0));
+          },
+        },
+      },
+      choice,
+      element("span", { class: "group" }, button("Oldest", () => read(start())), button("Newest", newest)),
+      from,
+      button("Go", null, { type: "submit" }),
+      element("span", { class: "spacer" }),
+      place,
+      form,
+    ),
+    problem,
+    list,
+    element("p", { class: "links" }, older, newer),
+  );
+  return { root, update, open, partitions: () => known };
+}

@@ -1,0 +1,43 @@
+// The page of a report: the views of one run, from the data in the document. It needs no broker.
+
+import { element, fill } from "./dom.js";
+import { countText, dateText } from "./format.js";
+import { Journal } from "./journal.js";
+import { Navigation } from "./navigation.js";
+import { ruleReportView, topicReportView } from "./report_views.js";
+import { themeButton } from "./theme.js";
+import { timelineView } from "./timeline_view.js";
+import { verdictsIn } from "./verdict_source.js";
+import { verdictView } from "./verdict_view.js";
+
+const report = JSON.parse(document.getElementById("report").textContent);
+const journal = new Journal();
+
+const views = {
+  timeline: {
+    label: "Timeline",
+    make: (id) => timelineView(journal, { id, start: [element("p", {}, "The broker received none.")] }),
+  },
+};
+// Of a journal alone nothing else is known.
+if (report.state !== null) {
+  views.verdict = { label: "Verdict", make: (topic) => verdictView(journal, verdictsIn(report.state), topic) };
+  views.rules = { label: "Fault rules", make: () => ruleReportView(report.state) };
+  views.topics = { label: "Topics", make: () => topicReportView(report.state) };
+}
+
+function showHead(place) {
+  const written = `report of ${countText(report.journal.items.length, "request")}, ${dateText(report.written_at_ms).slice(0, 19)} UTC`;
+  fill(
+    place,
+    element("a", { class: "brand", href: "#timeline" }, "fauxka"),
+    element("code", { class: "address", title: report.title }, report.title),
+    element("span", { class: "spacer" }),
+    element("span", { class: "clock", title: `written by fauxka ${report.version}` }, written),
+    themeButton(),
+  );
+}
+
+journal.add(report.journal.items, report.journal.dropped);
+showHead(document.getElementById("bar"));
+new Navigation(views, document.getElementById("views"), document.getElementById("view")).show();

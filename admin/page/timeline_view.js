@@ -1,0 +1,178 @@
+// The view of the timeline: the filter, the zoom, the diagram and the panel of the selected request.
+
+import { button, element, emptyState, fill } from "./dom.js";
+import { countText } from "./format.js";
+import { topicsOf } from "./journal.js";
+import { notify } from "./notices.js";
+import { requestPanel } from "./request_panel.js";
+import { Timeline } from "./timeline.js";
+
+/**
+ * Return the view: `root`, `close()` and `shown()`.
+ * options: `id` of the request to open, as text; `producers`, `header` and `likeThis`, as in requestPanel; `start`, nodes that
+ * say what to do while there are no requests.
+ */
+export function timelineView(journal, { id = "", producers, header, likeThis, start = [] } = {}) {
+  const panel = element("aside", { class: "side", hidden: true });
+  const count = element("output", { class: "count" });
+  const links = {
+    producers,
+    header,
+    likeThis,
+    jump(id) {
+      // The button that was pressed is about to go away.
+      timeline.scroller.focus({ preventScroll: true });
+      timeline.jump(id);
+    },
+    close: () => closePanel(),
+  };
+  const timeline = new Timeline(journal, (entry) => openPanel(entry));
+  const filter = filterForm(journal, (conditions) => timeline.setFilter(conditions));
+  const empty = emptyState("No requests", ...start);
+  timeline.root.append(empty);
+  timeline.onCount = (shown, all) => {
+    count.textContent = shown === all ? countText(all, "request") : `${shown.toLocaleString("en")} of ${countText(all, "request")}`;
+    if (journal.skipped) count.textContent += ` · ${journal.skipped.toLocaleString("en")} older ones not shown`;
+    filter.update();
+  };
+  let opened = null;
+  // The request of the address, until the journal has it: the stream sends it after the page has begun.
+  let awaited = Number(id) || null;
+
+  function openPanel(entry) {
+    opened = entry.id;
+    panel.hidden = false;
+    fill(panel, requestPanel(entry, journal, links));
+    root.classList.add("has-panel");
+  }
+
+  function closePanel() {
+    opened = null;
+    panel.hidden = true;
+    root.classList.remove("has-panel");
+    timeline.scroller.focus();
+  }
+
+  function openAwaited() {
+    if (awaited === null || !root.isConnected || !journal.entries.length) return;
+    const entry = journal.find(awaited);
+    if (entry === undefined && journal.entries.at(-1).id < awaited) return;
+    if (entry === undefined) {
+      notify(`Request ${awaited} is no longer kept`, "failed");
+    } else {
+      // The timeline selects its rows in the next frame, and this one must be among them to be shown.
+      timeline.select();
+      timeline.jump(entry.id);
+    }
+    awaited = null;
+  }
+
+  function refresh() {
+    openAwaited();
+    const entry = opened === null ? undefined : journal.find(opened);
+    if (entry !== undefined && panel.entry !== entry) openPanel(entry);
+    panel.entry = entry;
+  }
+  journal.listeners.add(refresh);
+
+  const root = element(
+    "div",
+    { class: "timeline-view", on: { keydown: (event) => event.key === "Escape" && opened !== null && closePanel() } },
+    element("h1", { class: "hidden" }, "Timeline"),
+    element(
+      "div",
+      { class: "tools" },
+      filter.root,
+      element("span", { class: "spacer" }),
+      count,
+      laneChoice(timeline),
+      element(
+        "span",
+        { class: "group", role: "group", "aria-label": "Zoom" },
+        button("−", () => timeline.setZoom(timeline.zoom - 1), { "aria-label": "Zoom out" }),
+        button("+", () => timeline.setZoom(timeline.zoom + 1), { "aria-label": "Zoom in" }),
+      ),
+    ),
+    element("div", { class: "timeline-and-panel" }, timeline.root, panel),
+  );
+  timeline.select();
+  return {
+    root,
+    shown() {
+      // Outside of the document it could not scroll.
+      if (timeline.isFollowing) timeline.toEnd();
+      openAwaited();
+    },
+    close() {
+      journal.listeners.delete(refresh);
+      timeline.close();
+    },
+  };
+}
+
+function laneChoice(timeline) {
+  const choice = element("select", { "aria-label": "One lane per", on: { change: () => timeline.setLanes(choice.value) } });
+  choice.append(
+    element("option", { value: "client" }, "lane: client"),
+    element("option", { value: "connection" }, "lane: connection"),
+    element("option", { value: "producer" }, "lane: producer"),
+  );
+  return choice;
+}
+
+/** Return the form of the conditions. `update()` offers the APIs and topics that there are. */
+function filterForm(journal, onChange) {
+  const api = element("select", { name: "api", "aria-label": "API" });
+  const topic = element("select", { name: "topic", "aria-label": "Topic" });
+  const field = (name, label, width) =>
+    element("input", { name, placeholder: label, "aria-label": label, size: width, autocomplete: "off" });
+  const form = element(
+    "form",
+    {
+      class: "filter",
+      role: "search",
+      "aria-label": "Filter requests",
+      on: { input: () => changed(), submit: (event) => event.preventDefault() },
+    },
+    api,
+    topic,
+    field("partition", "partition", 7),
+    field("producer", "producer id", 9),
+    field("client", "client id", 10),
+    element("label", { class: "check" }, element("input", { type: "checkbox", name: "faults" }), "notable only"),
+    button("Clear", () => {
+      form.reset();
+      changed();
+    }, { kind: "quiet", name: "clear", hidden: true }),
+  );
+
+  function changed() {
+    const data = new FormData(form);
+    const conditions = Object.fromEntries([...data].map(([name, value]) => [name, value.trim()]));
+    form.elements.clear.hidden = !Object.values(conditions).some(Boolean);
+    onChange(conditions);
+  }
+
+  let offered = "";
+  function update() {
+    const apis = new Set();
+    const topics = new Set();
+    for (const entry of journal.entries) {
+      apis.add(entry.api);
+      for (const name of topicsOf(entry)) topics.add(name);
+    }
+    const found = JSON.stringify([[...apis].sort(), [...topics].sort()]);
+    if (found === offered) return;
+    offered = found;
+    offer(api, "any API", apis);
+    offer(topic, "any topic", topics);
+  }
+  update();
+  return { root: form, update };
+}
+
+function offer(select, all, names) {
+  const chosen = select.value;
+  fill(select, element("option", { value: "" }, all), [...names].sort().map((name) => element("option", { value: name }, name)));
+  select.value = names.has(chosen) ? chosen : "";
+}

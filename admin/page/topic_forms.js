@@ -1,0 +1,84 @@
+// The forms of topics: create and delete one, append a record, move the leader of a partition.
+
+import { openForm } from "./form_dialog.js";
+
+/** Ask for a new topic, and create it. onCreated: called after it. */
+export function createTopic(actions, onCreated) {
+  openForm({
+    title: "Create topic",
+    label: "Create",
+    fields: [
+      { name: "name", label: "Name", required: true },
+      { name: "partitions", label: "Partitions", type: "number", min: 1, hint: "without a number num.partitions of the broker" },
+    ],
+    async perform(values, onError) {
+      const body = { name: values.name.trim() };
+      if (values.partitions !== "") body.partitions = Number(values.partitions);
+      const result = await actions.perform(`Created ${body.name}`, "POST", "/v1/topics", body, { onError });
+      if (result !== null) onCreated();
+      return result;
+    },
+  });
+}
+
+/** Ask whether to delete a topic, and delete it. onDeleted: called after it. */
+export function deleteTopic(actions, name, onDeleted) {
+  openForm({
+    title: `Delete ${name}?`,
+    text: "Its records and the state of its producers are deleted too.",
+    label: "Delete",
+    kind: "danger",
+    async perform(_, onError) {
+      const result = await actions.perform(`Deleted ${name}`, "DELETE", `/v1/topics/${encodeURIComponent(name)}`, undefined, { onError });
+      if (result !== null) onDeleted();
+      return result;
+    },
+  });
+}
+
+/** Ask for the leader of a partition, and move it there. state: the partition. onMoved: called after it. */
+export function moveLeader(state, actions, onMoved) {
+  openForm({
+    title: `Leader of ${state.topic}-${state.partition}`,
+    label: "Move",
+    fields: [
+      { name: "node", label: "Node", type: "select", options: state.replicas.filter((id) => id !== state.leader).map((id) => [id, `node ${id}`]) },
+      { name: "unclean", label: "also if it is not in the ISR: records may be lost", type: "checkbox" },
+    ],
+    async perform({ node, unclean }, onError) {
+      const body = { topic: state.topic, partition: state.partition, node: Number(node), unclean };
+      const result = await actions.perform(`Node ${node} leads ${state.topic}-${state.partition}`, "POST", "/v1/partitions/leader", body, { onError });
+      onMoved();
+      return result;
+    },
+  });
+}
+
+/** Ask for a record, and append it. records: the part that shows it. */
+export function appendRecord(actions, path, records) {
+  const numbers = records.partitions().map((each) => [each.partition, `partition ${each.partition}`]);
+  openForm({
+    title: "Append record",
+    text: "Test data goes straight into the log, without a producer: no fault rule applies to it.",
+    label: "Append",
+    fields: [
+      { name: "partition", label: "Partition", type: "select", options: [["", "by the key"], ...numbers] },
+      { name: "key", label: "Key", hint: "empty for null" },
+      { name: "value", label: "Value", type: "textarea", hint: "empty for null" },
+      { name: "header", label: "Header", placeholder: "event-id=e1", hint: "a name, =, and a value; empty for none" },
+    ],
+    async perform(values, onError) {
+      const result = await actions.perform("Appended a record", "POST", `${path}/records`, { records: [recordOf(values)] }, { onError });
+      if (result !== null) records.open(result.items[0].partition, result.items[0].offset);
+      return result;
+    },
+  });
+}
+
+function recordOf({ partition, key, value, header }) {
+  const record = { key: key || null, value: value || null };
+  if (partition !== "") record.partition = Number(partition);
+  const [name, ...rest] = header.split("=");
+  if (header !== "") record.headers = [{ name, value: rest.length ? rest.join("=") : null }];
+  return record;
+}

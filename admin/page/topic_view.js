@@ -1,0 +1,137 @@
+// The view of one topic: its partitions, producers, configs and records.
+
+import { button, element, facts, fill } from "./dom.js";
+import { bytesText, dateText } from "./format.js";
+import { badge, liveView, numberText, sumOf, table } from "./live_view.js";
+import { recordSearch } from "./record_search.js";
+import { recordsPart } from "./records_part.js";
+import { windowOf } from "./request_panel.js";
+import { appendRecord, deleteTopic, moveLeader } from "./topic_forms.js";
+
+// Label, name in the path, and what the notice says.
+const CHANGES = [
+  ["Forget", "forget", "state deleted"],
+  ["Expire", "expire", "expired"],
+  ["Bump epoch", "bump_epoch", "fenced by the next epoch"],
+  ["Evict cache", "evict_cache", "cached batches deleted"],
+];
+
+// Cards; more would make the page slow.
+const PRODUCERS_MAX = 100;
+
+/** Return the view of a topic. partition, offset: the records to show first. */
+export function topicView(api, actions, name, partition = "0", offset = "") {
+  const path = `/v1/topics/${encodeURIComponent(name)}`;
+  const records = recordsPart(api, path, Number(partition) || 0, offset);
+  const search = recordSearch(api, path, (record) => records.open(record.partition, record.offset));
+  const producersPlace = element("section", { class: "section", "aria-label": "Producers" });
+  const configsPlace = element("section", { class: "section", "aria-label": "Configs" });
+  const view = liveView({
+    title: element("span", {}, element("a", { href: "#topics" }, "Topics"), ` / ${name}`),
+    parts: ["topics", "nodes"],
+    head: element(
+      "div",
+      { class: "state-tools" },
+      ["Records", "Search", "Producers", "Configs"].map((part) => button(part, () => showPart(part), { kind: "link" })),
+      element("span", { class: "spacer" }),
+      button("Append record", () => appendRecord(actions, path, records), { kind: "primary" }),
+      button("Delete topic", () => deleteTopic(actions, name, () => (location.hash = "#topics"))),
+    ),
+    foot: [records.root, search.root, producersPlace, configsPlace],
+    async read() {
+      const [topic, nodes, replicas, producers] = await Promise.all([
+        api.get(path),
+        api.list("/v1/nodes"),
+        api.list(`/v1/partitions?topic=${encodeURIComponent(name)}&limit=1000`, 10000),
+        api.list(`/v1/producers?topic=${encodeURIComponent(name)}`, PRODUCERS_MAX),
+      ]);
+      return { topic, producers, replicas: nodes.length > 1 ? replicas : [] };
+    },
+    draw({ topic, producers, replicas }) {
+      records.update(topic.partitions);
+      search.update(topic.partitions);
+      fill(producersPlace, producersPart(producers, actions, view));
+      fill(configsPlace, configsPart(topic));
+      return partitionsPart(topic, replicas, actions, view);
+    },
+  });
+  const showPart = (label) => view.root.querySelector(`[aria-label="${label}"]`).scrollIntoView();
+  const close = view.close;
+  return Object.assign(view, {
+    close() {
+      search.stop();
+      close();
+    },
+  });
+}
+
+function partitionsPart(topic, replicas, actions, view) {
+  const several = replicas.length ? ["Replicas", "ISR", "ELR", ""] : [];
+  const heads = ["Partition", "Leader#", "Leader epoch#", "Start#", "Last stable#", "High watermark#", "End#", "Size#", "Producers#", ...several];
+  const states = new Map(replicas.map((state) => [state.partition, state]));
+  const rowOf = (each) => {
+    const numbers = [each.log_start_offset, each.last_stable_offset, each.high_watermark, each.log_end_offset].map(numberText);
+    const cells = [each.partition, each.leader < 0 ? badge("none", "cut") : each.leader, each.leader_epoch, ...numbers];
+    cells.push(bytesText(each.size_bytes), numberText(each.producers));
+    const state = states.get(each.partition);
+    return state === undefined ? cells : [...cells, ...replicaCells(state, actions, view)];
+  };
+  const size = bytesText(sumOf(topic.partitions.map((each) => each.size_bytes)));
+  return [element("p", { class: "note" }, `topic id ${topic.topic_id} · ${size}`), table("Partitions", heads, topic.partitions, rowOf)];
+}
+
+function replicaCells(state, actions, view) {
+  const offline = state.offline.length ? [" ", badge(`${state.offline.join(", ")} down`, "cut")] : null;
+  const isBehind = state.isr.length < state.replicas.length;
+  return [
+    [state.replicas.join(", "), offline],
+    isBehind ? badge(state.isr.join(", ") || "none", "slow") : state.isr.join(", "),
+    state.elr.join(", ") || "none",
+    button("Move leader", () => moveLeader(state, actions, () => view.refresh()), {
+      kind: "quiet",
+      disabled: state.replicas.length < 2,
+      "aria-label": `Move the leader of partition ${state.partition}`,
+      "data-key": `move/${state.partition}`,
+    }),
+  ];
+}
+
+function producersPart(producers, actions, view) {
+  if (!producers.length) return [element("h2", {}, "Producers"), element("p", { class: "note" }, "No idempotent producer has written to this topic.")];
+  return [
+    element("h2", {}, "Producers"),
+    element("div", { class: "cards" }, producers.map((each) => producerCard(each, actions, view))),
+    producers.length < PRODUCERS_MAX ? null : element("p", { class: "note" }, `At most ${PRODUCERS_MAX} are shown.`),
+  ];
+}
+
+function producerCard(producer, actions, view) {
+  const { producer_id: id, topic, partition } = producer;
+  const change = ([label, name, done]) =>
+    button(
+      label,
+      async () => {
+        const body = { producer_id: id, topic, partition };
+        await actions.perform(`Producer ${id} on ${topic}-${partition}: ${done}`, "POST", `/v1/producers/${name}`, body);
+        view.refresh();
+      },
+      { "data-key": `${name}/${partition}/${id}` },
+    );
+  const open = producer.current_txn_first_offset;
+  return element(
+    "article",
+    { class: "card", "aria-label": `Producer ${id} of partition ${partition}` },
+    element("h3", {}, `Producer ${id} `, element("small", {}, `partition ${partition}`)),
+    facts([
+      ["Open transaction", open === null ? null : badge(`since offset ${open}`, "waiting")],
+      ["Last timestamp", dateText(producer.last_timestamp)],
+    ]),
+    windowOf(producer),
+    element("div", { class: "links" }, CHANGES.map(change)),
+  );
+}
+
+function configsPart(topic) {
+  const configs = Object.entries(topic.configs).sort();
+  return [element("h2", {}, "Configs"), configs.length ? facts(configs) : element("p", { class: "note" }, "None is set: those of the broker apply.")];
+}

@@ -1,0 +1,66 @@
+// The view of the topics: a list, and one topic by its name.
+
+import { button, element, emptyState } from "./dom.js";
+import { bytesText, countText } from "./format.js";
+import { badge, liveView, numberText, stateLink, sumOf, table } from "./live_view.js";
+import { createTopic, deleteTopic } from "./topic_forms.js";
+import { topicView } from "./topic_view.js";
+
+const TOPICS_MAX = 10000;
+
+/** Return the view of all topics, or of one: of its records in a partition from an offset, if they are given. */
+export function topicsView(api, actions, name = "", ...place) {
+  return name === "" ? topicList(api, actions) : topicView(api, actions, name, ...place);
+}
+
+function topicList(api, actions) {
+  const search = element("input", { type: "search", placeholder: "name", "aria-label": "Search topics", on: { input: () => view.redraw() } });
+  const internal = element("input", { type: "checkbox", on: { change: () => view.redraw() } });
+  const count = element("output", { class: "count" });
+  const view = liveView({
+    title: "Topics",
+    parts: ["topics"],
+    head: element(
+      "div",
+      { class: "state-tools" },
+      search,
+      element("label", { class: "check" }, internal, "internal"),
+      count,
+      element("span", { class: "spacer" }),
+      button("Create topic", () => createTopic(actions, () => view.refresh()), { kind: "primary" }),
+    ),
+    read: () => api.list("/v1/topics?limit=1000", TOPICS_MAX),
+    draw(topics) {
+      const isShown = (topic) => (internal.checked || !topic.internal) && topic.name.includes(search.value.trim());
+      const found = topics.filter(isShown);
+      count.textContent = `${found.length.toLocaleString("en")} of ${countText(topics.length, "topic")}`;
+      if (!found.length) return nothing(topics);
+      return table("Topics", ["Name", "Partitions#", "Records#", "Size#", ""], found, (topic) => rowOf(topic, actions, view));
+    },
+  });
+  return view;
+}
+
+function rowOf(topic, actions, view) {
+  return [
+    [stateLink("topics", topic.name), topic.internal ? badge("internal") : null],
+    topic.partitions.length,
+    numberText(recordsOf(topic)),
+    bytesText(sumOf(topic.partitions.map((each) => each.size_bytes))),
+    button("Delete", () => deleteTopic(actions, topic.name, () => view.refresh()), {
+      kind: "quiet",
+      "aria-label": `Delete ${topic.name}`,
+      "data-key": `delete/${topic.name}`,
+    }),
+  ];
+}
+
+/** Return the number of offsets in the logs of a topic; markers and what compaction removed are among them. */
+function recordsOf(topic) {
+  return sumOf(topic.partitions.map((each) => (each.log_end_offset === null ? null : each.log_end_offset - each.log_start_offset)));
+}
+
+function nothing(topics) {
+  if (topics.some((topic) => !topic.internal)) return emptyState("No such topic", element("p", {}, "Search for another name, or show the internal topics."));
+  return emptyState("No topics", element("p", {}, "Create one here, or let a client create it: a producer does so with its first record."));
+}

@@ -1,0 +1,101 @@
+// A verdict in words and numbers: the mark, the sentence, the counts and the findings.
+
+import { element } from "./dom.js";
+import { countFindings, isHarmless, meaningOf, placeText } from "./findings.js";
+import { countText } from "./format.js";
+import { addressOf } from "./navigation.js";
+
+// The counts of a verdict in the order of their rows, and what each means.
+const BATCH_COUNTS = [
+  ["appended_once", "Stored once", "in the log, without a copy"],
+  ["appended_twice", "Stored twice", "in the log, with a copy of its records"],
+  ["duplicates_recognised", "Repeated and recognised", "sent again, and not stored again"],
+  ["refused", "Refused", "rejected by the log, each time"],
+  ["acknowledged_lost", "Acknowledged and lost", "the producer got a success, and the log does not have it"],
+  ["stored_unacknowledged", "Stored without a success", "in the log, and the producer got no response or an error"],
+  ["reordered", "Out of order", "behind a batch that was sent later"],
+];
+const RECORD_COUNTS = [
+  ["in_log", "In the log", "what consumers read"],
+  ["distinct", "Distinct", "without copies"],
+  ["duplicates", "Copies", "of other records"],
+  ["deleted", "Deleted", "by retention or DeleteRecords"],
+];
+const BAD_COUNTS = new Set(["appended_twice", "acknowledged_lost", "stored_unacknowledged", "reordered", "duplicates"]);
+const REQUESTS_SHOWN = 6;
+
+/** Return the verdict in one or two words, with a mark for its colour. */
+export function verdictTag(verdict) {
+  const count = countFindings(verdict);
+  if (count) return element("span", { class: "tag is-found" }, countText(count, "finding"));
+  return isUnused(verdict) ? element("span", { class: "tag" }, "nothing sent") : element("span", { class: "tag is-clean" }, "clean");
+}
+
+/** Return the verdict in a sentence, with its mark. */
+export function verdictSummary(verdict) {
+  const count = countFindings(verdict);
+  let words = "Every acknowledged batch is in the log, none is there twice, and none is out of order.";
+  if (count) words = "Not every batch is in the log exactly once and in order.";
+  else if (isUnused(verdict)) words = "Nothing was sent to this topic.";
+  if (verdict.forgotten) {
+    const batches = countText(verdict.forgotten, "unacknowledged batch", "unacknowledged batches");
+    words += ` Copies of ${batches}, which were too many to keep, would not be found.`;
+  }
+  return element("p", { class: "summary" }, verdictTag(verdict), element("span", {}, words));
+}
+
+/** Return the counts of batches that are not 0, in one line. */
+export function batchCountsText(verdict) {
+  const counted = BATCH_COUNTS.filter(([key]) => verdict.batches[key]);
+  return counted.map(([key, label]) => `${verdict.batches[key].toLocaleString("en")} ${label.toLowerCase()}`).join(", ") || "none";
+}
+
+/** Return the tables of all counts. Each count has its row, also if it is 0: nothing moves when one changes. */
+export function countTables(verdict) {
+  return [
+    element("h2", {}, "Batches"),
+    countsTable("Batches", BATCH_COUNTS, verdict.batches),
+    element("h2", {}, "Records"),
+    countsTable("Records", RECORD_COUNTS, verdict.records),
+  ];
+}
+
+function countsTable(name, rows, counts) {
+  const row = ([key, label, meaning]) =>
+    element(
+      "tr",
+      { class: counts[key] === 0 ? "is-zero" : BAD_COUNTS.has(key) ? "is-bad" : "" },
+      element("td", { class: "number" }, counts[key].toLocaleString("en")),
+      element("th", { scope: "row" }, label),
+      element("td", { class: "meaning" }, meaning),
+    );
+  return element("table", { class: "count-table", "aria-label": name }, element("tbody", {}, rows.map(row)));
+}
+
+/** Return a finding: what it means, why it is one, where it is, and links to its requests. ids: of these. */
+export function findingPart(finding, ids) {
+  const { title, meaning } = meaningOf(finding);
+  return element(
+    "li",
+    { class: `finding${isHarmless(finding) ? " is-harmless" : ""}` },
+    element("h3", {}, title, finding.records ? element("small", {}, ` ${countText(finding.records, "record")}`) : null),
+    element("p", { class: "meaning" }, meaning),
+    element("p", { class: "why" }, finding.why),
+    element("p", { class: "mono meaning" }, placeText(finding)),
+    ids.length ? requestLinks(ids) : null,
+  );
+}
+
+function requestLinks(ids) {
+  const more = ids.length - REQUESTS_SHOWN;
+  return element(
+    "p",
+    { class: "links" },
+    ids.slice(0, REQUESTS_SHOWN).map((id) => element("a", { href: addressOf("timeline", id) }, `request ${id}`)),
+    more > 0 ? element("span", { class: "meaning" }, `and ${more} more`) : null,
+  );
+}
+
+function isUnused(verdict) {
+  return Object.values(verdict.batches).every((count) => count === 0) && verdict.records.in_log + verdict.records.deleted === 0;
+}

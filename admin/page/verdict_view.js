@@ -1,0 +1,189 @@
+// The view of the verdict: whether each batch of a topic is in the log exactly once, and a finding for each that is not.
+
+import { button, element, emptyState, fill } from "./dom.js";
+import { RequestsOfFindings } from "./findings.js";
+import { countText } from "./format.js";
+import { addressOf } from "./navigation.js";
+import { Refresher } from "./refresher.js";
+import { batchCountsText, countTables, findingPart, verdictSummary, verdictTag } from "./verdict_parts.js";
+
+// A verdict reads whole logs.
+const REFRESH_MS = 2000;
+const FINDINGS_AT_ONCE = 50;
+
+/**
+ * Return the view of all topics, or of one.
+ * source: `topics(journal)` returns a promise of names, `read(topic, eventId)` one of a verdict; `hasEventIds`: whether
+ * another event id can be read; `topicsMax`: how many verdicts may be read at a time.
+ * topic, eventId: from the address; an empty event id is none.
+ */
+export function verdictView(journal, source, topic = "", eventId = "") {
+  return topic === "" ? topicsPart(journal, source) : topicPart(journal, source, topic, eventId);
+}
+
+function topicsPart(journal, source) {
+  const place = element("div", { class: "stack" });
+  async function read() {
+    const names = await source.topics(journal);
+    const answers = [];
+    for (const name of names.slice(0, source.topicsMax)) answers.push({ name, ...(await verdictOrError(source, name, "")) });
+    redraw(place, { names, answers }, () => topicsParts(names, answers));
+  }
+  const head = element("div", {}, element("h1", {}, "Verdict"), element("p", { class: "meaning" }, "Is each batch of a topic in the log exactly once?"));
+  return refreshed(journal, read, element("div", { class: "sheet" }, head, place), place);
+}
+
+function topicsParts(names, answers) {
+  if (!answers.length) {
+    return [emptyState("No topics", element("p", {}, "Send records to a topic. Its verdict counts the batches that were lost, stored twice or reordered."))];
+  }
+  const more = names.length - answers.length;
+  const heads = ["Topic", "Verdict", "Batches", "Records"];
+  const table = element(
+    "table",
+    { class: "sheet-table", "aria-label": "Topics" },
+    element("thead", {}, element("tr", {}, heads.map((head) => element("th", { scope: "col", class: head === "Records" ? "number" : "" }, head)))),
+    element("tbody", {}, answers.map(topicRow)),
+  );
+  return [table, more > 0 ? element("p", { class: "meaning" }, `${countText(more, "more topic")}: open #verdict/TOPIC in the address.`) : null];
+}
+
+function topicRow({ name, verdict, error }) {
+  const link = element("th", { scope: "row" }, element("a", { href: addressOf("verdict", name) }, name));
+  if (verdict === null) return element("tr", {}, link, element("td", { colspan: 3 }, error));
+  return element(
+    "tr",
+    {},
+    link,
+    element("td", {}, verdictTag(verdict)),
+    element("td", {}, batchCountsText(verdict)),
+    element("td", { class: "number" }, verdict.records.in_log.toLocaleString("en")),
+  );
+}
+
+async function verdictOrError(source, topic, eventId) {
+  try {
+    return { verdict: await source.read(topic, eventId), error: null };
+  } catch (error) {
+    return { verdict: null, error: error.message };
+  }
+}
+
+function topicPart(journal, source, topic, eventId) {
+  const place = element("div", { class: "stack" });
+  let chosen = eventId;
+  let findingsShown = FINDINGS_AT_ONCE;
+  let answer = null;
+  async function read() {
+    const asked = chosen;
+    const read = await verdictOrError(source, topic, asked);
+    // Another event id was chosen meanwhile.
+    if (asked !== chosen) return;
+    answer = read;
+    draw();
+  }
+  function draw() {
+    if (answer === null) return;
+    const { verdict, error } = answer;
+    const requests = new RequestsOfFindings(journal, topic);
+    const ids = (verdict?.findings ?? []).map((finding) => requests.of(finding));
+    const parts = () => (verdict === null ? [problem(error)] : verdictParts(verdict, ids));
+    redraw(place, { verdict, error, ids, findingsShown }, parts);
+  }
+  function verdictParts(verdict, ids) {
+    const { findings } = verdict;
+    const more = findings.length - findingsShown;
+    const leftOut = verdict.findings_left_out;
+    return [
+      verdictSummary(verdict),
+      findings.length ? element("h2", {}, "Findings") : null,
+      findings.length ? element("ol", { class: "findings" }, findings.slice(0, findingsShown).map((finding, at) => findingPart(finding, ids[at]))) : null,
+      more > 0 ? element("p", {}, button(`Show ${Math.min(more, FINDINGS_AT_ONCE)} of ${more} more`, showMore)) : null,
+      leftOut ? element("p", { class: "meaning" }, `The broker left out ${countText(leftOut, "more finding")}.`) : null,
+      countTables(verdict),
+    ];
+  }
+  function showMore() {
+    findingsShown += FINDINGS_AT_ONCE;
+    draw();
+  }
+  function choose(next) {
+    chosen = next;
+    history.replaceState(null, "", next === "" ? addressOf("verdict", topic) : addressOf("verdict", topic, next));
+    view.refresh();
+  }
+  const head = element(
+    "div",
+    { class: "sheet-head" },
+    element("div", {}, element("a", { href: "#verdict" }, "All topics"), element("h1", {}, topic)),
+    source.hasEventIds ? eventIdChoice(chosen, choose) : null,
+  );
+  const view = refreshed(journal, read, element("div", { class: "sheet" }, head, place), place);
+  if (!journal.entries.length) linkWhenFilled(journal, draw);
+  return view;
+}
+
+/** Draw the links to requests as soon as the journal has any: a page that begins here gets them after the verdict. */
+function linkWhenFilled(journal, draw) {
+  const listener = () => {
+    journal.listeners.delete(listener);
+    draw();
+  };
+  journal.listeners.add(listener);
+}
+
+function problem(message) {
+  return element("p", { class: "problem", role: "alert" }, message);
+}
+
+/** Return the choice of what makes two records the same event. onChoose: called with "", "key" or "header:NAME". */
+function eventIdChoice(eventId, onChoose) {
+  const isHeader = eventId.startsWith("header:");
+  const header = element("input", { name: "header", "aria-label": "Header name", placeholder: "header name", autocomplete: "off", hidden: !isHeader });
+  header.value = isHeader ? eventId.slice("header:".length) : "";
+  const kind = element(
+    "select",
+    { name: "event-id", "aria-label": "Event id" },
+    element("option", { value: "" }, "event id: none"),
+    element("option", { value: "key" }, "event id: key"),
+    element("option", { value: "header" }, "event id: header"),
+  );
+  kind.value = isHeader ? "header" : eventId;
+  function changed() {
+    header.hidden = kind.value !== "header";
+    if (kind.value !== "header") onChoose(kind.value);
+    else if (header.value === "") header.focus();
+    else onChoose(`header:${header.value}`);
+  }
+  kind.addEventListener("change", changed);
+  header.addEventListener("change", changed);
+  const meaning = "Records with the same event id are one event. Copies of any producer are found by it.";
+  return element("form", { class: "filter", title: meaning, on: { submit: (event) => event.preventDefault() } }, kind, header);
+}
+
+/** Replace what a place shows if the data is other than before. A link that had the focus has it again. */
+function redraw(place, data, parts) {
+  const text = JSON.stringify(data);
+  if (place.drawn === text) return;
+  const focused = place.contains(document.activeElement) ? document.activeElement.getAttribute("href") : null;
+  fill(place, ...parts());
+  place.drawn = text;
+  if (focused !== null) [...place.querySelectorAll("a")].find((link) => link.getAttribute("href") === focused)?.focus({ preventScroll: true });
+}
+
+/** Return a view that reads again after new requests. place: where an error is shown. */
+function refreshed(journal, read, root, place) {
+  const refresher = new Refresher(read, REFRESH_MS, (error) => redraw(place, error.message, () => [problem(error.message)]));
+  const ask = () => refresher.ask();
+  journal.listeners.add(ask);
+  refresher.ask();
+  return {
+    root,
+    refresh: () => refresher.now(),
+    changed: (part) => part === "topics" && refresher.ask(),
+    close() {
+      journal.listeners.delete(ask);
+      refresher.stop();
+    },
+  };
+}

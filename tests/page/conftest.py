@@ -1,0 +1,53 @@
+"""A browser for all tests, and a broker and a page of it for each one."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, Page, expect, sync_playwright
+
+from ..admin.admin_client import AdminClient
+from ..broker.raw_client import TOPIC
+from ..serving_process import Serving, serving
+from .open_page import CHROMIUM, opened
+
+WIDE = (1280, 800)
+# The broker looks for changes twice a second, and less often on a machine that does much else.
+SHOWN_MS_MAX = 30_000
+REFUSED = ("status of 400", "status of 404", "status of 409")
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    with sync_playwright() as playwright:
+        expect.set_options(timeout=SHOWN_MS_MAX)
+        # Tests run as root in containers, where the browser's own sandbox cannot start.
+        started = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        yield started
+        started.close()
+
+
+@pytest.fixture
+def broker(tmp_path: Path) -> Iterator[Serving]:
+    with serving(tmp_path, "--admin-port", "0", "--seed-topic", TOPIC, "-c", "fauxka.busy.poll.us=0") as started:
+        yield started
+
+
+@pytest.fixture
+def admin(broker: Serving) -> AdminClient:
+    assert broker.admin is not None
+    return AdminClient(broker.admin)
+
+
+@pytest.fixture
+def page(browser: Browser, broker: Serving) -> Iterator[Page]:
+    """The page of the broker, at its timeline. The test fails if the page has logged an error."""
+    with opened(browser, f"{broker.admin}/", size=WIDE) as shown:
+        yield shown
+
+
+@pytest.fixture
+def refused_page(browser: Browser, broker: Serving) -> Iterator[Page]:
+    """The page, whose calls the broker may refuse: the browser logs each of them as an error."""
+    with opened(browser, f"{broker.admin}/", size=WIDE, expected=REFUSED) as shown:
+        yield shown

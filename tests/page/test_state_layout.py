@@ -1,0 +1,76 @@
+"""The views of the state on a narrow screen, with much in them, and while the node is down."""
+
+import pytest
+from confluent_kafka import Producer
+from playwright.sync_api import Browser, expect
+
+from ..admin.admin_client import AdminClient
+from ..broker.raw_client import TOPIC
+from ..serving_process import Serving
+from .conftest import WIDE
+from .open_page import opened
+
+pytestmark = pytest.mark.page
+
+NARROW = (390, 800)
+
+
+@pytest.mark.parametrize(
+    ("address", "heading"),
+    [
+        ("#topics", "Topics"),
+        (f"#topics/{TOPIC}", f"Topics / {TOPIC}"),
+        ("#groups", "Groups"),
+        ("#transactions", "Transactions"),
+        ("#nodes", "Nodes"),
+    ],
+)
+def test_view_fits_a_narrow_screen(
+    browser: Browser, broker: Serving, admin: AdminClient, address: str, heading: str
+) -> None:
+    producer = Producer({"bootstrap.servers": broker.bootstrap, "transactional.id": "t" * 200})
+    producer.init_transactions(20)
+    admin.post("/v1/topics", {"name": "o" * 200})
+    admin.post(f"/v1/topics/{TOPIC}/records", {"records": [{"key": "k" * 500, "value": "v" * 5000}]})
+
+    with opened(browser, f"{broker.admin}/{address}", size=NARROW) as page:
+        expect(page.get_by_role("heading", level=1)).to_have_text(heading)
+        expect(page.locator("main table, main article, main .empty").first).to_be_visible()
+
+        assert page.evaluate("document.querySelector('main').scrollWidth") <= NARROW[0]
+
+
+def test_long_table_shows_its_first_rows(browser: Browser, broker: Serving, admin: AdminClient) -> None:
+    admin.post("/v1/topics", {"name": "wide", "partitions": 501})
+
+    with opened(browser, f"{broker.admin}/#topics/wide", size=WIDE) as page:
+        partitions = page.get_by_role("region", name="Partitions")
+        expect(partitions).to_contain_text("The first 500 of 501 are shown.")
+        expect(partitions.get_by_role("row")).to_have_count(501)
+
+
+def test_state_stays_with_the_reason_while_the_node_is_down(
+    browser: Browser, broker: Serving, admin: AdminClient
+) -> None:
+    with opened(browser, f"{broker.admin}/#topics/{TOPIC}", size=WIDE, expected=("409",)) as page:
+        partitions = page.get_by_role("region", name="Partitions")
+        expect(partitions.get_by_role("row")).to_have_count(2)
+
+        admin.post("/v1/crash", {})
+
+        expect(page.get_by_role("alert").filter(has_text="the node is down")).to_be_visible()
+        expect(partitions.get_by_role("row")).to_have_count(2)
+        admin.post("/v1/restart", {})
+        expect(page.get_by_role("alert").filter(has_text="the node is down")).to_have_count(0)
+
+
+def test_damaged_batch_is_explained_where_its_records_would_be(
+    browser: Browser, broker: Serving, admin: AdminClient
+) -> None:
+    admin.post("/v1/files", {"action": "corrupt", "file_kind": "log", "folder": f"{TOPIC}-0"})
+    admin.post(f"/v1/topics/{TOPIC}/records", {"records": [{"value": "a"}]})
+
+    with opened(browser, f"{broker.admin}/#topics/{TOPIC}", size=WIDE, expected=("409",)) as page:
+        records = page.get_by_role("region", name="Records")
+
+        expect(records.get_by_role("alert")).to_contain_text("from_offset 1 continues after it")
