@@ -13,7 +13,7 @@ from ..faults.rules.fault_rules import FaultRule
 from ..faults.rules.rule_checks import ACTIONS_AT
 from .errors import ErrorBody, WaitTimedOut
 from .openapi_examples import body_example, error_examples
-from .operation import FORM, JSON, Operation
+from .operation import EVENT_STREAM, FORM, JSON, Operation
 
 Json = dict[str, object]
 
@@ -132,4 +132,6 @@ def _responses(operation: Operation, models: _Models) -> Json:
 def _success(operation: Operation, models: _Models) -> Json:
     schema = models.schema_of(operation.result_type) if operation.media_type == JSON else {"type": "string"}
     media_type = operation.media_type.partition(";")[0]
-    return {"description": HTTPStatus(operation.status).phrase, "content": {media_type: {"schema": schema}}}
+    # OpenAPI 3.1 has no schema for the events of a stream.
+    media: Json = {} if media_type == EVENT_STREAM else {"schema": schema}
+    return {"description": HTTPStatus(operation.status).phrase, "content": {media_type: media}}

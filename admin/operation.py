@@ -12,6 +12,7 @@ from msgspec import Struct
 
 JSON = "application/json"
 FORM = "application/x-www-form-urlencoded"
+EVENT_STREAM = "text/event-stream"
 # Errors of any call, before its operation is looked up: a browser's request, an unfinished request, too many headers,
 # too many connections.
 ERRORS_OF_ANY_CALL = (403, 408, 431, 503)

@@ -13,12 +13,11 @@ from ...faults.rule_error import RuleError
 from ..control import Control
 from ..errors import CallError
 from ..event_stream import EventStream
-from ..operation import Caller, Operation
+from ..operation import EVENT_STREAM, Caller, Operation
 from .watched_parts import watched_parts
 
 TAG = "truth"
 
-EVENT_STREAM = "text/event-stream"
 LAST_EVENT_ID = "last-event-id"
 # Each takes a share of the event loop. A person has a few pages open.
 STREAMS_MAX = 32

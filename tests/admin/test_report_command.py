@@ -15,7 +15,7 @@ from .admin_client import AdminClient
 
 DATA = re.compile(r'<script type="application/json" id="report">(.*?)</script>', re.DOTALL)
 LOST_ACK = {"match": {"api": "Produce"}, "point": "applied", "action": {"kind": "close"}}
-ENTRY = {
+ENTRY: dict[str, object] = {
     "id": 1,
     "at_ms": 0,
     "node": 1,

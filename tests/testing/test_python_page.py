@@ -19,8 +19,10 @@ from ..broker.raw_client import RawClient
 PAGE = (Path(__file__).resolve().parent.parent.parent / "docs" / "python.md").read_text()
 ROW = re.compile(r"^\| `(?P<call>[A-Z]+ /\S*)` \| (?P<counterparts>.+) \|$", re.MULTILINE)
 COUNTERPARTS = {row["call"]: re.findall(r"`([\w.]+)`", row["counterparts"]) for row in ROW.finditer(PAGE)}
-# What describes the HTTP API itself, and what Kafka's clients call.
+# What describes the HTTP API itself, what Kafka's clients call, and what the page in the browser reads.
 OF_HTTP_ONLY = {
+    "GET /v1/events",
+    "GET /v1/topics/{topic}/batches",
     "GET /openapi.json",
     "GET /.well-known/openid-configuration",
     "GET /oauth/jwks",
