@@ -10,10 +10,12 @@ import time
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as parquet
 import pytest
+from pyspark import SparkContext
 from pyspark.sql import SparkSession
 
 from fauxka.pipeline.bad_option import BadOption
@@ -41,12 +43,25 @@ KILL_SECONDS_MAX = 2.0
 CHUNK = 200
 
 
+def end_jvm() -> None:
+    """End the JVM of this process; the next session starts another one."""
+    gateway: Any = getattr(SparkContext, "_gateway", None)
+    if gateway is not None:
+        gateway.shutdown()
+        gateway.proc.stdin.close()
+        gateway.proc.wait()
+        vars_of_context: Any = SparkContext
+        vars_of_context._gateway = vars_of_context._jvm = None
+
+
 @pytest.fixture(scope="module")
 def bucket(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bucket]:
     with running_bucket(tmp_path_factory.mktemp("s3")) as bucket, pytest.MonkeyPatch.context() as patch:
-        # Before the session starts, whose workers inherit them.
         set_variables(patch, bucket)
+        # Spark's workers inherit the variables of the JVM, which may have started for other tests.
+        end_jvm()
         yield bucket
+    end_jvm()
 
 
 @pytest.fixture(scope="module")
