@@ -1,6 +1,5 @@
-"""--since, --until, --fail-on and --baseline: each bad value is one line that says what is allowed."""
+"""--since, --until and --fail-on: each bad value is one line that says what is allowed."""
 
-import json
 from pathlib import Path
 
 import pytest
@@ -8,8 +7,6 @@ import pytest
 from fauxka.pipeline.bad_option import BadOption
 from fauxka.pipeline.checks.finding_kinds import ALL_KINDS, parse_fail_on
 from fauxka.pipeline.checks.range_options import is_first_run, range_options
-from fauxka.pipeline.report.audit_outputs import AuditOutputs
-from fauxka.pipeline.report.summary import AuditedOffsets, Summary
 
 NOW_MS = 1_767_268_800_000
 DAY_MS = 86_400_000
@@ -86,24 +83,3 @@ def test_an_unknown_kind_is_one_line_with_all_kinds(text: str) -> None:
 
     assert str(raised.value).startswith("fail-on: must be none, or some of aborted_transaction, ")
     assert set(ALL_KINDS) <= set(str(raised.value).replace(",", "").split())
-
-
-def test_only_one_form_can_be_printed() -> None:
-    with pytest.raises(BadOption, match=r"junit: only one of json and junit can be -"):
-        AuditOutputs(json="-", junit="-").check()
-
-
-def test_an_output_that_cannot_be_written_is_found_before_the_audit() -> None:
-    with pytest.raises(BadOption, match=r"offsets-out: /nowhere/o\.json cannot be written"):
-        AuditOutputs(offsets="/nowhere/o.json").check()
-
-
-def test_the_ends_of_an_audit_are_the_start_of_the_next(offsets: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    ends = {"orders": {"0": 105, "1": 3}}
-    summary = Summary("a:9092", ("sequences",), (), (), range=AuditedOffsets(None, {"orders": {"0": 5, "1": 0}}, ends))
-
-    AuditOutputs(offsets=str(offsets)).write(summary)
-
-    assert json.loads(range_options(str(offsets), None, NOW_MS)["startingOffsets"]) == ends
-    assert [file.name for file in offsets.parent.iterdir()] == ["offsets.json"]
-    assert "Verdict" in capsys.readouterr().out
