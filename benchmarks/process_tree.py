@@ -15,8 +15,16 @@ def process_ids(root: int) -> Iterator[int]:
     while waiting:
         process_id = waiting.pop()
         yield process_id
-        for children in Path(f"/proc/{process_id}/task").glob("*/children"):
-            waiting += [int(child) for child in _text(children).split()]
+        waiting += _children(process_id)
+
+
+def _children(process_id: int) -> list[int]:
+    try:
+        texts = [_text(children) for children in Path(f"/proc/{process_id}/task").glob("*/children")]
+    except (FileNotFoundError, ProcessLookupError):
+        # The process ended after glob had looked whether the folder is there.
+        return []
+    return [int(child) for text in texts for child in text.split()]
 
 
 def cpu_seconds(root: int) -> float:
