@@ -5,6 +5,7 @@ No file needs a token: none has data of the broker. The page gets data from the 
 
 from __future__ import annotations
 
+import zlib
 from collections.abc import Awaitable, Callable
 from functools import cache
 from pathlib import Path
@@ -43,7 +44,11 @@ HEADERS = {
     "Referrer-Policy": "same-origin",
     # Another version of the broker may serve the same address.
     "Cache-Control": "no-cache",
+    "Vary": "Accept-Encoding",
 }
+GZIP = "gzip"
+# zlib writes the format of gzip (RFC 1952).
+_GZIP_WBITS = 31
 
 
 def page_routes() -> list[Route]:
@@ -61,7 +66,11 @@ def _file_endpoint(name_of: Callable[[Request], str]) -> Callable[[Request], Awa
         if name not in _names():
             message = f"there is no {request.method} {request.url.path}"
             return error_response(CallError(404, message, field="path", value=request.url.path))
-        return Response(_content(name), headers=HEADERS, media_type=MEDIA_TYPES[Path(name).suffix])
+        media_type = MEDIA_TYPES[Path(name).suffix]
+        # A client that accepts it in other words gets the file itself.
+        if GZIP in request.headers.get("accept-encoding", "").split(", "):
+            return Response(_compressed(name), headers=HEADERS | {"Content-Encoding": GZIP}, media_type=media_type)
+        return Response(_content(name), headers=HEADERS, media_type=media_type)
 
     return respond
 
@@ -74,3 +83,8 @@ def _names() -> frozenset[str]:
 @cache
 def _content(name: str) -> bytes:
     return (FOLDER / name).read_bytes()
+
+
+@cache
+def _compressed(name: str) -> bytes:
+    return zlib.compress(_content(name), wbits=_GZIP_WBITS)
