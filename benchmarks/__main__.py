@@ -74,6 +74,7 @@ def make_parser() -> argparse.ArgumentParser:
     parser.add_argument("--nodes", action="store_true", help="measure three nodes with three replicas")
     parser.add_argument("--tls", action="store_true", help="measure Produce by TLS beside Kafka")
     parser.add_argument("--fixture", action="store_true", help="measure start and reset of a broker for tests")
+    parser.add_argument("--page", action="store_true", help="measure the page of the admin API in headless Chromium")
     parser.add_argument("--container-start", metavar="IMAGE", help="measure the start of a container with this image")
     parser.add_argument("--pipeline", action="store_true", help="measure decoder and data source; names are parts")
     parser.add_argument(
@@ -111,6 +112,7 @@ def run(arguments: argparse.Namespace) -> Mapping[str, Figures]:
         (arguments.fixture, fixture.main),
         (arguments.nodes, nodes.main),
         (arguments.tls, tls.main),
+        (arguments.page, run_page),
     ):
         if is_chosen:
             return benchmark(rounds)
@@ -122,6 +124,13 @@ def run_container_start(image: str, rounds: int) -> Mapping[str, Figures]:
     from . import container_start
 
     return container_start.main(image, rounds)
+
+
+def run_page(rounds: int) -> Mapping[str, Figures]:
+    """Run the benchmark of the page, and load the package playwright for it."""
+    from . import page
+
+    return page.main(rounds)
 
 
 def record_counts(text: str) -> tuple[int, ...]:

@@ -96,3 +96,14 @@ FIXTURE_GOALS = (
     Goal(FAUXKA, RESET_MS, 2, is_at_least=False, reference=None),
     Goal(FAUXKA, RESET_MANY_MS, 5, is_at_least=False, reference=None),
 )
+
+PAGE_KB = "page as a browser receives it, KB"
+FIRST_TIMELINE_MS = "first timeline of 10,000 requests, ms"
+FRAMES_P99_MS = "scrolling: p99 of ms between frames"
+HEAP_RATIO = "heap a minute later, ratio"
+PAGE_GOALS = (
+    Goal(FAUXKA, PAGE_KB, 150, is_at_least=False, reference=None),
+    # Every second frame of 60 Hz.
+    Goal(FAUXKA, FRAMES_P99_MS, 34, is_at_least=False, reference=None),
+    Goal(FAUXKA, HEAP_RATIO, 1.1, is_at_least=False, reference=None),
+)

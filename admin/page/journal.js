@@ -38,7 +38,6 @@ export class Journal {
   clear(through) {
     const kept = this.entries.findIndex((entry) => entry.id > through);
     this.remove(kept < 0 ? this.entries.length : kept);
-    this.newestOfBatch.clear();
     this.changed();
   }
 
@@ -63,7 +62,7 @@ export class Journal {
   link(entry) {
     for (const batch of entry.batches) {
       if (batch.producer_id < 0) continue;
-      const key = JSON.stringify([batch.topic, batch.partition, batch.producer_id, batch.producer_epoch, batch.base_sequence]);
+      const key = keyOf(batch);
       const earlier = this.newestOfBatch.get(key);
       if (earlier !== undefined && earlier !== entry.id) {
         this.repeats.set(entry.id, earlier);
@@ -78,13 +77,17 @@ export class Journal {
       const later = this.repeatedBy.get(entry.id);
       this.repeatedBy.delete(entry.id);
       if (later !== undefined) this.repeats.delete(later);
+      for (const key of entry.batches.map(keyOf)) if (this.newestOfBatch.get(key) === entry.id) this.newestOfBatch.delete(key);
     }
-    if (this.newestOfBatch.size > 4 * REQUESTS_MAX) this.newestOfBatch.clear();
   }
 
   changed() {
     for (const listener of this.listeners) listener();
   }
+}
+
+function keyOf(batch) {
+  return JSON.stringify([batch.topic, batch.partition, batch.producer_id, batch.producer_epoch, batch.base_sequence]);
 }
 
 /** Return whether a request fulfils all conditions of a filter; an empty condition is none. */
