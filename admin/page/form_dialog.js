@@ -1,5 +1,6 @@
 // Dialogs with a form: for what a person adds, and for changes that a person confirms.
 
+import { showDialog } from "./dialogs.js";
 import { button, element } from "./dom.js";
 
 /**
@@ -39,10 +40,7 @@ export function openForm({ title, text = null, fields = [], label, kind = "prima
     submit.disabled = false;
     if (result !== null) dialog.close();
   });
-  dialog.addEventListener("close", () => dialog.remove());
-  document.body.append(dialog);
-  dialog.showModal();
-  return dialog;
+  return showDialog(dialog);
 }
 
 function controlOf({ name, type = "text", options = [], value, label, hint, ...attributes }) {
