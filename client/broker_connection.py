@@ -62,6 +62,8 @@ class BrokerConnection:
     def _connect(self, host: str, port: int, timeout_seconds: float) -> socket.socket:
         try:
             connected = socket.create_connection((host, port), timeout=timeout_seconds)
+        except UnicodeError:
+            raise ConnectionFailed(f"broker {self.address}: no connection: the host is no host name") from None
         except OSError as error:
             raise ConnectionFailed(f"broker {self.address}: no connection: {error.strerror or error}") from None
         # Each request is sent at once and whole.

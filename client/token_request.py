@@ -11,7 +11,11 @@ from typing import cast
 from urllib.parse import urlencode
 
 from .client_security import TokenEndpoint
+from .http_opener import new_opener
 from .token_error import TokenError
+
+# A century: more cannot be meant.
+LIFETIME_SECONDS_MAX = 100 * 366 * 86_400
 
 
 def request_token(endpoint: TokenEndpoint, *, timeout_seconds: float, bytes_max: int) -> tuple[str, float | None]:
@@ -25,11 +29,11 @@ def request_token(endpoint: TokenEndpoint, *, timeout_seconds: float, bytes_max:
     request = urllib.request.Request(endpoint.url, urlencode(form).encode(), headers)
     name = f"the token endpoint {endpoint.url}"
     try:
-        with urllib.request.urlopen(request, timeout=timeout_seconds) as response:
+        with new_opener().open(request, timeout=timeout_seconds) as response:
             content: bytes = response.read(bytes_max + 1)
     except urllib.error.HTTPError as error:
         raise TokenError(f"{name} responds with {error.code}") from None
-    except (OSError, HTTPException) as error:
+    except (OSError, ValueError, HTTPException) as error:
         reason = error.reason if isinstance(error, urllib.error.URLError) else error
         raise TokenError(f"{name} cannot be used: {' '.join(str(reason).split())}") from None
     return _token_in(content, name, bytes_max)
@@ -44,4 +48,7 @@ def _token_in(content: bytes, name: str, bytes_max: int) -> tuple[str, float | N
     token, seconds = found.get("access_token"), found.get("expires_in")
     if not isinstance(token, str):
         raise TokenError(f"{name} responds without an access_token")
-    return token, float(seconds) if isinstance(seconds, int | float) and seconds > 0 else None
+    if not token.isascii():
+        raise TokenError(f"{name} responds with an access_token that is not ASCII")
+    is_lifetime = isinstance(seconds, int | float) and 0 < seconds <= LIFETIME_SECONDS_MAX
+    return token, float(seconds) if is_lifetime else None

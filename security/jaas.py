@@ -11,12 +11,14 @@ PLAIN_MODULE = "org.apache.kafka.common.security.plain.PlainLoginModule"
 SCRAM_MODULE = "org.apache.kafka.common.security.scram.ScramLoginModule"
 OAUTHBEARER_MODULE = "org.apache.kafka.common.security.oauthbearer.OAuthBearerLoginModule"
 _CONFIG = re.compile(r"\s*(?P<module>[\w.]+)\s+(?i:required)\b(?P<options>.*);\s*", re.DOTALL)
-_OPTION = re.compile(r'\s*(?P<name>[^\s=]+)\s*=\s*(?:"(?P<quoted>(?:[^"\\]|\\.)*)"|(?P<bare>[^\s;"]+))', re.DOTALL)
+# A text in quotes of either kind (org.apache.kafka.common.security.JaasConfig).
+_TEXT = r"""(?:"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*')"""
+_OPTION = re.compile(rf"""\s*(?P<name>[^\s=]+)\s*=\s*(?:(?P<quoted>{_TEXT})|(?P<bare>[^\s;"']+))""", re.DOTALL)
 _USER_PREFIX = "user_"
-_TEXT = r'"(?:[^"\\]|\\.)*"'
+_QUOTES = ('"', "'")
 _TEXT_OR_COMMENT = re.compile(rf"{_TEXT}|//[^\n]*|/\*.*?\*/", re.DOTALL)
-_ENTRY = re.compile(rf'\s*(?P<name>[^\s{{}}";]+)\s*\{{(?P<modules>(?:{_TEXT}|[^"{{}}])*)\}}\s*;\s*', re.DOTALL)
-_MODULE = re.compile(rf'\s*(?P<module>(?:{_TEXT}|[^";])+;)', re.DOTALL)
+_ENTRY = re.compile(rf"""\s*(?P<name>[^\s{{}}"';]+)\s*\{{(?P<modules>(?:{_TEXT}|[^"'{{}}])*)\}}\s*;\s*""", re.DOTALL)
+_MODULE = re.compile(rf"""\s*(?P<module>(?:{_TEXT}|[^"';])+;)""", re.DOTALL)
 
 
 def parse_jaas_options(text: str, module: str, key: str) -> dict[str, str]:
@@ -36,7 +38,7 @@ def parse_jaas_options(text: str, module: str, key: str) -> dict[str, str]:
             raise ConfigError(f'{key}: expected options name="value" after "required"')
         position = option.end()
         quoted = option["quoted"]
-        found[option["name"]] = option["bare"] if quoted is None else re.sub(r"\\(.)", r"\1", quoted)
+        found[option["name"]] = option["bare"] if quoted is None else re.sub(r"\\(.)", r"\1", quoted[1:-1])
     return found
 
 
@@ -51,7 +53,7 @@ def parse_jaas_file(text: str, name: str) -> dict[str, list[str]]:
 
     name: of the file, for the message. Raises ConfigError, whose message does not have the text; that has passwords.
     """
-    code = _TEXT_OR_COMMENT.sub(lambda found: found[0] if found[0].startswith('"') else " ", text).rstrip()
+    code = _TEXT_OR_COMMENT.sub(lambda found: found[0] if found[0].startswith(_QUOTES) else " ", text).rstrip()
     entries: dict[str, list[str]] = {}
     position = 0
     while position < len(code):

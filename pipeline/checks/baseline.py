@@ -13,7 +13,6 @@ from __future__ import annotations
 import os
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
-from pathlib import Path
 
 import msgspec
 from msgspec import Struct
@@ -22,6 +21,10 @@ from pyspark.sql import Column, DataFrame, SparkSession, Window
 from pyspark.sql import functions as f
 
 from ..bad_option import BadOption
+from ..cluster.stored_frames import content_files, find_store, read_parquet
+from ..read.file_store import LOCAL_FILES
+from ..read.store_address import has_known_scheme
+from ..read.stores import store_of
 from .audited_range import AuditedRange
 from .finding_kinds import HARMLESS_KINDS
 from .findings import KINDS
@@ -77,15 +80,25 @@ class Baseline:
             rows = [tuple(getattr(one, name) for name in _BASELINE_COLUMNS) for one in self.findings]
             return spark.createDataFrame(rows, _BASELINE_SCHEMA)
         try:
-            table = spark.read.parquet(self.place)
-        except PySparkException as error:
-            reason = str(error).splitlines()[0]
+            table = self._table(spark)
+        except (PySparkException, OSError) as error:
+            reason = (error.strerror if isinstance(error, OSError) else None) or str(error).splitlines()[0]
             raise BadOption(f"baseline: {self.place} cannot be read: {reason}") from error
         missing = [name for name in _BASELINE_COLUMNS if name not in table.columns]
         if missing:
             raise BadOption(f"baseline: {self.place} has no column {missing[0]}, as the folder of --parquet has")
         columns = [f.col(name).cast(KINDS[name]).alias(name) for name in _BASELINE_COLUMNS]
         return table.select(*columns)
+
+    def _table(self, spark: SparkSession) -> DataFrame:
+        stored = find_store("baseline", self.place)
+        if stored is None:
+            return spark.read.parquet(self.place)
+        store, place = stored
+        files = list(content_files(store, place))
+        if not files:
+            raise BadOption(f"baseline: there is no {self.place}")
+        return read_parquet(spark, store, files, _BASELINE_COLUMNS)
 
     def notes(self, log_topics: Collection[str]) -> Iterator[str]:
         """Yield a line if the baseline is of another log. log_topics: the ids of the audited topics."""
@@ -98,17 +111,24 @@ def read_baseline(text: str) -> Baseline:
 
     Raises BadOption for a file that is no verdict, or one that does not have all findings.
     """
-    if os.path.isdir(text) or "://" in text:
+    if not has_known_scheme(text) and "://" in text:
+        # Of a scheme for which the user has given Spark the jars.
+        return Baseline(text)
+    store, place = store_of("baseline", text)
+    if store is LOCAL_FILES and os.path.isdir(place):
         return Baseline(text)
     try:
-        if os.path.getsize(text) > _VERDICT_BYTES_MAX:
+        found = store.list_files(place).find_file(place)
+        if found is None and store is not LOCAL_FILES:
+            return Baseline(text)
+        if found is not None and found.size > _VERDICT_BYTES_MAX:
             raise BadOption(f"baseline: {text} has more than {_VERDICT_BYTES_MAX} bytes; use the folder of --parquet")
-        verdict = msgspec.json.decode(Path(text).read_bytes(), type=_Verdict)
+        verdict = msgspec.json.decode(store.read(place), type=_Verdict)
     except FileNotFoundError as error:
         raise BadOption(f"baseline: there is no {text}") from error
     except OSError as error:
         raise BadOption(f"baseline: {text} cannot be read: {error.strerror}") from error
-    except msgspec.DecodeError as error:
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
         raise BadOption(f"baseline: {text} is not a verdict of fauxka audit --json: {error}") from error
     if verdict.findings_left_off:
         count = len(verdict.findings)

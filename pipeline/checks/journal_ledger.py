@@ -12,13 +12,14 @@ import http.client
 from collections.abc import Iterable, Iterator
 from urllib.error import HTTPError
 from urllib.parse import urlencode, urlsplit
-from urllib.request import Request, urlopen
+from urllib.request import Request
 
 import msgspec
 from msgspec import Struct
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as f
 
+from ...client.http_opener import new_opener
 from ...protocol.sequences import MAX_SEQUENCE
 from ...storage.file_systems.path_problems import find_path_problem
 from ..bad_option import BadOption
@@ -200,7 +201,7 @@ def _requests_at(text: str, token: str | None) -> Iterator[JournalRequest]:
 def _page_of(url: str, token: str | None) -> _Page:
     headers = {} if token is None else {"Authorization": f"Bearer {token}"}
     try:
-        with urlopen(Request(url, headers=headers), timeout=PAGE_SECONDS_MAX) as response:
+        with new_opener().open(Request(url, headers=headers), timeout=PAGE_SECONDS_MAX) as response:
             return msgspec.json.decode(response.read(), type=_Page)
     except HTTPError as error:
         # It holds the connection.

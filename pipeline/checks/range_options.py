@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import os
-from pathlib import Path
 
 from ..bad_option import BadOption
 from ..option_time import find_milliseconds
+from ..read.file_store import LOCAL_FILES
 from ..read.options import parse_offsets
+from ..read.stores import store_of
 
 OFFSETS_SUFFIX = ".json"
 
@@ -32,7 +33,7 @@ def range_options(since: str | None, until: str | None, now_ms: int) -> dict[str
 
 def is_first_run(since: str | None, now_ms: int) -> bool:
     """Whether since is a file of offsets that no earlier audit has written."""
-    return since is not None and find_milliseconds(since, now_ms) is None and not os.path.exists(since)
+    return since is not None and find_milliseconds(since, now_ms) is None and not _is_file("since", since)
 
 
 def _options_of(name: str, text: str, now_ms: int) -> dict[str, str]:
@@ -40,9 +41,10 @@ def _options_of(name: str, text: str, now_ms: int) -> dict[str, str]:
     timestamp = find_milliseconds(text, now_ms)
     if timestamp is not None:
         return {f"{side}Timestamp": str(timestamp)}
-    if name == "since" and text.endswith(OFFSETS_SUFFIX) and not os.path.exists(text):
-        return {f"{side}Offsets": "earliest"}
-    if not os.path.isfile(text):
+    if not _is_file(name, text):
+        store, place = store_of(name, text)
+        if name == "since" and place.endswith(OFFSETS_SUFFIX) and not (store is LOCAL_FILES and os.path.exists(place)):
+            return {f"{side}Offsets": "earliest"}
         raise BadOption(
             f"{name}: must be a time such as 2026-01-31T12:00:00Z, milliseconds since 1970, a duration such as 24h,"
             f" or a file of offsets, not {text}"
@@ -50,9 +52,18 @@ def _options_of(name: str, text: str, now_ms: int) -> dict[str, str]:
     return {f"{side}Offsets": _offsets_in(name, text)}
 
 
-def _offsets_in(name: str, file: str) -> str:
+def _is_file(name: str, text: str) -> bool:
+    store, place = store_of(name, text)
     try:
-        content = Path(file).read_text(encoding="utf-8")
+        return store.list_files(place).is_file(place)
+    except OSError as error:
+        raise BadOption(f"{name}: {text} cannot be read: {error.strerror}") from error
+
+
+def _offsets_in(name: str, file: str) -> str:
+    store, place = store_of(name, file)
+    try:
+        content = store.read(place).decode()
     except (OSError, UnicodeDecodeError) as error:
         reason = error.strerror if isinstance(error, OSError) else "it is not text"
         raise BadOption(f"{name}: {file} cannot be read: {reason}") from error
@@ -61,6 +72,6 @@ def _offsets_in(name: str, file: str) -> str:
         if content.lstrip().startswith("{"):
             parse_offsets(name, content)
             return content
-    except BadOption:
+    except (BadOption, RecursionError):
         pass
     raise BadOption(f'{name}: {file} must contain JSON such as {{"topic": {{"0": 5}}}}')

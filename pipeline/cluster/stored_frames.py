@@ -78,10 +78,21 @@ def write_parquet(name: str, frame: DataFrame, store: ArrowFiles, folder: str) -
         before = store.list_files(folder).files_below_roots()
     written = {row["file"] for row in frame.mapInArrow(_write_partition(name, store, folder), _FILE_SCHEMA).collect()}
     with _store_failures(name):
+        if not written:
+            written = {_write_no_rows(frame, store, folder)}
         for path in sorted(before.keys() - written):
             store.delete(path)
         content = {"files": sorted(path.removeprefix(f"{folder}/") for path in written)}
         store.write(f"{folder}/{MARKER}", json.dumps(content).encode())
+
+
+def _write_no_rows(frame: DataFrame, store: ArrowFiles, folder: str) -> str:
+    """Write a file with the columns alone, without which no reader knows them, and return its URI. Raises OSError."""
+    path = f"{folder}/part-00000.parquet"
+    with NamedTemporaryFile(prefix="fauxka-part-", suffix=".parquet") as file:
+        parquet.write_table(to_arrow_schema(frame.schema).empty_table(), file.name)
+        store.upload(file.name, path)
+    return path
 
 
 def has_marker(name: str, store: ArrowFiles, folder: str) -> bool:

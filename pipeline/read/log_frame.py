@@ -27,7 +27,7 @@ def read_log(spark: SparkSession, options: Mapping[str, str], columns: Iterable[
     view_columns = columns_of(checked.view)
     if columns is not None:
         kinds = {column.name: column.kind for column in view_columns}
-        view_columns = tuple(Column(name, kinds.get(name, "string")) for name in columns)
+        view_columns = tuple(Column(name, kinds.get(name, "string")) for name in dict.fromkeys(columns))
         check_columns(checked.view, view_columns)
     splits = [(pickle.dumps(split),) for split in open_log(checked).splits()]
     frame = spark.createDataFrame(splits, _SPLIT_SCHEMA)

@@ -137,7 +137,12 @@ def example_text(example: Example) -> str:
     if example.offset is not None:
         place += f" offset {example.offset}"
     event = "" if example.event_id is None else f" event {example.event_id}"
-    return f"{place}{event}: {example.detail}"
+    return _printable(f"{place}{event}: {example.detail}")
+
+
+def _printable(text: str) -> str:
+    """Return text with an escape such as \\x1b for each character that a terminal would obey."""
+    return "".join(each if each.isprintable() else each.encode("unicode_escape").decode("ascii") for each in text)
 
 
 def _many(number: int, noun: str) -> str:

@@ -15,19 +15,12 @@ from dataclasses import dataclass, field
 from typing import Final, TypeVar
 from urllib.error import HTTPError, URLError
 from urllib.parse import quote, unquote, urlsplit, urlunsplit
-from urllib.request import (
-    HTTPDefaultErrorHandler,
-    HTTPErrorProcessor,
-    HTTPHandler,
-    HTTPSHandler,
-    OpenerDirector,
-    ProxyHandler,
-    Request,
-)
+from urllib.request import Request
 
 import msgspec
 from msgspec import Struct
 
+from ...client.http_opener import new_opener
 from ..bad_option import BadOption
 from .undecodable_content import UndecodableContent
 
@@ -158,7 +151,7 @@ class SchemaRegistry:
         if self.user is not None:
             request.add_header("Authorization", f"Basic {base64.b64encode(self.user.encode()).decode()}")
         try:
-            with _opener().open(request, timeout=REQUEST_SECONDS_MAX) as response:
+            with new_opener().open(request, timeout=REQUEST_SECONDS_MAX) as response:
                 content = _body_of(response)
         except HTTPError as error:
             with error:
@@ -198,14 +191,6 @@ def _body_of(response: http.client.HTTPResponse) -> bytes | None:
         if time.monotonic() > deadline:
             raise TimeoutError("the response takes too long")
     return bytes(content)
-
-
-def _opener() -> OpenerDirector:
-    """Return an opener like urlopen's, without redirects, FTP and files."""
-    opener = OpenerDirector()
-    for handler in (ProxyHandler(), HTTPHandler(), HTTPSHandler(), HTTPDefaultErrorHandler(), HTTPErrorProcessor()):
-        opener.add_handler(handler)
-    return opener
 
 
 def parse_registry(url: str, user: str | None) -> SchemaRegistry:

@@ -4,7 +4,11 @@ import json
 import sys
 import time
 from base64 import urlsafe_b64decode, urlsafe_b64encode
+from collections.abc import Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from threading import Thread
 
 import pytest
 
@@ -12,6 +16,7 @@ from fauxka.client.client_security import TokenCommand, TokenEndpoint, TokenFile
 from fauxka.client.oauth_tokens import fetch_token
 from fauxka.client.token_command import run_token_command
 from fauxka.client.token_error import TokenError
+from fauxka.client.token_request import request_token
 from fauxka.testing import Broker
 
 SECRET = "swordf1sh"
@@ -122,6 +127,64 @@ def test_token_of_an_endpoint_is_accepted_by_the_broker() -> None:
 def test_endpoint_that_cannot_be_reached_is_one_line() -> None:
     with pytest.raises(TokenError, match=r"^the token endpoint http://127\.0\.0\.1:1/ cannot be used: .*refused"):
         fetch_token(TokenEndpoint("http://127.0.0.1:1/", "alice", SECRET))
+
+
+@contextmanager
+def responding(status: int, headers: dict[str, str], body: bytes) -> Iterator[tuple[str, list[str | None]]]:
+    """A server of one response; yields its URL and the Authorization header of each request."""
+    given: list[str | None] = []
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            self.rfile.read(int(self.headers["Content-Length"]))
+            self.answer()
+
+        def do_GET(self) -> None:
+            self.answer()
+
+        def answer(self) -> None:
+            given.append(self.headers["Authorization"])
+            self.send_response(status)
+            for name, value in headers.items():
+                self.send_header(name, value)
+            self.end_headers()
+            self.wfile.write(body)
+
+        def log_message(self, format: str, *args: object) -> None:
+            pass
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
+        Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_port}/token", given
+        server.shutdown()
+
+
+def test_endpoint_that_redirects_does_not_get_the_credentials_sent_on() -> None:
+    with (
+        responding(200, {}, b'{"access_token": "t"}') as (other, given),
+        responding(302, {"Location": other}, b"") as (url, _),
+        pytest.raises(TokenError, match="responds with 302"),
+    ):
+        request_token(TokenEndpoint(url, "id", "secret", None), timeout_seconds=10, bytes_max=1000)
+
+    assert given == []
+
+
+@pytest.mark.parametrize(
+    ("body", "expected"),
+    [
+        (b'{"access_token": "t", "expires_in": 60}', ("t", 60.0)),
+        (b'{"access_token": "t", "expires_in": 1' + b"0" * 400 + b"}", ("t", None)),
+    ],
+)
+def test_lifetime_that_cannot_be_meant_is_unknown(body: bytes, expected: tuple[str, float | None]) -> None:
+    with responding(200, {}, body) as (url, _):
+        assert request_token(TokenEndpoint(url, "id", "secret", None), timeout_seconds=10, bytes_max=1000) == expected
+
+
+def test_token_that_no_header_can_have_is_one_line() -> None:
+    with responding(200, {}, b'{"access_token": "\\ud800"}') as (url, _), pytest.raises(TokenError, match="not ASCII"):
+        request_token(TokenEndpoint(url, "id", "secret", None), timeout_seconds=10, bytes_max=1000)
 
 
 def test_unsecured_token_has_the_claims_and_an_hour() -> None:

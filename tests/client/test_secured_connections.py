@@ -188,3 +188,9 @@ def test_connection_authenticates_again_before_its_session_ends() -> None:
         sessions = broker.sessions.list()
     assert [session.connection for session in sessions] == [session.connection for session in first]
     assert sessions[0].authenticated_at_ms > first[0].authenticated_at_ms
+
+
+@pytest.mark.parametrize("host", ["a..b", "x" * 70])
+def test_host_that_is_no_host_name_is_one_line(host: str) -> None:
+    with pytest.raises(ConnectionFailed, match="no connection: the host is no host name"):
+        BrokerConnection(host, 9092, timeout_seconds=5, response_bytes_max=1000)

@@ -36,6 +36,11 @@ def test_files_of_offsets_are_options_of_the_data_source(offsets: Path) -> None:
     assert not is_first_run(str(offsets), NOW_MS)
 
 
+def test_files_of_offsets_may_be_uris(offsets: Path) -> None:
+    assert range_options(f"file://{offsets}", None, NOW_MS) == {"startingOffsets": offsets.read_text()}
+    assert not is_first_run(f"file:{offsets}", NOW_MS)
+
+
 def test_a_since_file_that_does_not_exist_yet_is_the_beginning(tmp_path: Path) -> None:
     absent = str(tmp_path / "offsets.json")
 
@@ -55,12 +60,14 @@ def test_a_since_file_that_does_not_exist_yet_is_the_beginning(tmp_path: Path) -
         ("1h", "2h", "until: 2h is not later than since: 1h"),
         ("{folder}/text.json", None, "since: {folder}/text.json must contain JSON such as "),
         ("{folder}/earliest.json", None, "since: {folder}/earliest.json must contain JSON such as "),
+        ("{folder}/deep.json", None, "since: {folder}/deep.json must contain JSON such as "),
         ("{folder}/bytes.json", None, "since: {folder}/bytes.json cannot be read: it is not text"),
     ],
 )
 def test_a_bad_range_is_one_line(tmp_path: Path, since: str | None, until: str | None, words: str) -> None:
     (tmp_path / "text.json").write_text('{"orders": [5]}')
     (tmp_path / "earliest.json").write_text("earliest")
+    (tmp_path / "deep.json").write_text('{"orders": ' + "[" * 100_000)
     (tmp_path / "bytes.json").write_bytes(b"\xff\xfe\xff")
     since = None if since is None else since.format(folder=tmp_path)
 

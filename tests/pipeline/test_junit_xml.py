@@ -144,7 +144,7 @@ def test_characters_that_xml_does_not_allow_are_escaped() -> None:
 
     failure = case_of(root, "duplicate").find("failure")
     assert failure is not None
-    assert "event a\\x00\\x1b\\ud800\\ufffe<&\"'>\U0001f600\n:" in (failure.text or "")
+    assert "event a\\x00\\x1b\\ud800\\ufffe<&\"'>\U0001f600\\n:" in (failure.text or "")
 
 
 def test_the_report_has_a_declaration_and_no_control_character() -> None:

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from fauxka.pipeline.bad_option import BadOption
 from fauxka.pipeline.checks.log_bounds import bounds_of_files
+from fauxka.pipeline.checks.range_options import is_first_run, range_options
 from fauxka.pipeline.read import file_splits, object_store, store_address
 from fauxka.pipeline.read.file_log import FileLog
 from fauxka.pipeline.read.log_identity import identity_of
@@ -24,6 +25,7 @@ from .test_committed import Transactions
 
 # A denied or unreachable store fails after this many seconds at most.
 FAILURE_SECONDS_MAX = 20
+NOW_MS = 1_767_268_800_000
 
 
 @pytest.fixture(scope="module")
@@ -315,3 +317,15 @@ def test_starting_and_ending_offsets_limit_the_objects_read(bucket: Bucket, tmp_
 
     assert [row["offset"] for row in rows] == [12, 13, 14]
     assert {request.key for request in bucket.requests()} == {"limited/", f"limited/t-0/{10:020d}.log"}
+
+
+def test_a_since_file_of_a_store_is_where_the_next_audit_goes_on(bucket: Bucket, tmp_path: Path) -> None:
+    (tmp_path / "offsets.json").write_text('{"orders": {"0": 5}}')
+    uri = bucket.upload(tmp_path, "ranges") + "/offsets.json"
+
+    assert range_options(uri, None, NOW_MS) == {"startingOffsets": '{"orders": {"0": 5}}'}
+    assert not is_first_run(uri, NOW_MS)
+    assert range_options(uri.replace("offsets", "later"), None, NOW_MS) == {"startingOffsets": "earliest"}
+    assert is_first_run(uri.replace("offsets", "later"), NOW_MS)
+    with pytest.raises(BadOption, match="until: must be a time such as"):
+        range_options(None, uri.replace("offsets", "later"), NOW_MS)

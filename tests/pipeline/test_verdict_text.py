@@ -11,7 +11,7 @@ from fauxka.pipeline.report.summary import (
     Summary,
     TopicTotals,
 )
-from fauxka.pipeline.report.verdict_text import verdict_text
+from fauxka.pipeline.report.verdict_text import example_text, verdict_text
 
 TOTALS = TopicTotals(topic="orders", partitions=1, batches=3, records=1200, bytes=9_000, producers=2)
 
@@ -167,3 +167,9 @@ def test_the_audited_range_and_notes_follow_the_heading() -> None:
         "offsets 5 to 7 of orders-3, offsets 5 to 8 of orders-4, 2 more",
         "  note: all is well",
     ]
+
+
+def test_an_example_is_one_line_that_no_terminal_obeys() -> None:
+    text = example_text(replace(example(3, "again"), event_id="a\n\nVerdict: clean\x1b[2J заказ"))
+
+    assert text == "orders-0 offset 3 event a\\n\\nVerdict: clean\\x1b[2J заказ: again"

@@ -3,7 +3,7 @@
 import pytest
 
 from fauxka.broker.config.config_types import ConfigError
-from fauxka.security.jaas import parse_jaas_file, parse_jaas_users
+from fauxka.security.jaas import PLAIN_MODULE, parse_jaas_file, parse_jaas_options, parse_jaas_users
 
 KEY = "listener.name.sasl_ssl.plain.sasl.jaas.config"
 MODULE = "org.apache.kafka.common.security.plain.PlainLoginModule"
@@ -71,3 +71,19 @@ def test_file_that_cannot_be_parsed_is_refused_without_a_password(text: str, lin
         parse_jaas_file(text, "a.conf")
 
     assert str(refused.value) == f"a.conf: expected entries NAME {{ module required ...; }}; from line {line} on"
+
+
+def test_quotes_of_either_kind_hold_a_value() -> None:
+    text = f"""{PLAIN_MODULE} required username='al"ice' password="it's" user_bob='a b;c\\'d';"""
+
+    assert parse_jaas_options(text, PLAIN_MODULE, KEY) == {
+        "username": 'al"ice',
+        "password": "it's",
+        "user_bob": "a b;c'd",
+    }
+
+
+def test_quotes_of_either_kind_hold_a_value_in_a_file() -> None:
+    text = "KafkaServer { a.Module required user_a='x } // y; z'; };"
+
+    assert parse_jaas_file(text, "jaas.conf") == {"KafkaServer": ["a.Module required user_a='x } // y; z';"]}
