@@ -2,6 +2,14 @@
 
 import { button, element } from "./dom.js";
 
+/** Append a dialog to the page and open it; it is removed when it closes. */
+export function showDialog(dialog) {
+  dialog.addEventListener("close", () => dialog.remove());
+  document.body.append(dialog);
+  dialog.showModal();
+  return dialog;
+}
+
 /** Ask for the token of --admin-token; isWrong: whether one was refused. Returns a promise of the token. */
 export function askForToken(isWrong) {
   return new Promise((resolve) => {
@@ -19,12 +27,8 @@ export function askForToken(isWrong) {
       ),
     );
     dialog.addEventListener("cancel", (event) => event.preventDefault());
-    dialog.addEventListener("close", () => {
-      dialog.remove();
-      resolve(field.value);
-    });
-    document.body.append(dialog);
-    dialog.showModal();
+    dialog.addEventListener("close", () => resolve(field.value));
+    showDialog(dialog);
   });
 }
 
@@ -40,8 +44,5 @@ export function openDialog(title, ...content) {
     ),
     ...content,
   );
-  dialog.addEventListener("close", () => dialog.remove());
-  document.body.append(dialog);
-  dialog.showModal();
-  return dialog;
+  return showDialog(dialog);
 }

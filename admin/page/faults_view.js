@@ -7,6 +7,7 @@ import { fileRecipes } from "./file_recipes.js";
 import { heldList } from "./held_list.js";
 import { producerPanel } from "./producer_panel.js";
 import { recipePanel } from "./recipe_panel.js";
+import { Refresher } from "./refresher.js";
 import { targetForm } from "./fault_target.js";
 import { FILE_RULES, REQUEST_RULES } from "./rule_kinds.js";
 import { ruleList } from "./rule_list.js";
@@ -14,8 +15,7 @@ import { Schemas } from "./schema_fields.js";
 import { sessionPanel } from "./session_panel.js";
 
 const APIS = ["Produce", "Fetch", "Metadata", "InitProducerId", "FindCoordinator", "JoinGroup", "SyncGroup", "Heartbeat", "OffsetCommit"];
-// At most two calls a second, however fast the state changes.
-const LOAD_MS = 500;
+const PAUSE_MS = 500;
 const TABS = {
   requests: ["Requests", requestsTab],
   files: ["Files", filesTab],
@@ -30,16 +30,16 @@ export function faultsView({ api, actions, journal }, tab) {
   const chosen = TABS[tab] === undefined ? "requests" : tab;
   const message = element("p", { class: "error", role: "alert", hidden: true });
   const schemas = () => (schemasRead ??= api.get("/openapi.json").then((description) => new Schemas(description)));
-  const shown = TABS[chosen][1]({ api, actions, journal, schemas, reload: () => load.later() });
-  const load = atMostEvery(LOAD_MS, async () => {
-    try {
-      await shown.load();
-      message.hidden = true;
-    } catch (error) {
-      fill(message, error.message);
-      message.hidden = false;
-    }
+  const shown = TABS[chosen][1]({ api, actions, journal, schemas, reload: () => refresher.ask() });
+  const read = async () => {
+    await shown.load();
+    message.hidden = true;
+  };
+  const refresher = new Refresher(read, PAUSE_MS, (error) => {
+    fill(message, error.message);
+    message.hidden = false;
   });
+  const readNow = () => refresher.now();
   const root = element(
     "div",
     { class: "faults-view" },
@@ -54,35 +54,15 @@ export function faultsView({ api, actions, journal }, tab) {
     message,
     shown.root,
   );
-  actions.listeners.add(load.now);
-  load.now();
+  actions.listeners.add(readNow);
+  readNow();
   return {
     root,
-    changed: load.later,
+    changed: () => refresher.ask(),
     close() {
-      actions.listeners.delete(load.now);
-      load.stop();
+      actions.listeners.delete(readNow);
+      refresher.stop();
     },
-  };
-}
-
-/** Return `now()`, which calls work, `later()`, which calls it at most once in ms, and `stop()`. One call waits for another. */
-function atMostEvery(ms, work) {
-  let timer = null;
-  let last = -ms;
-  let running = Promise.resolve();
-  function now() {
-    clearTimeout(timer);
-    timer = null;
-    last = performance.now();
-    running = running.then(work);
-  }
-  return {
-    now,
-    later() {
-      timer ??= setTimeout(now, Math.max(0, last + ms - performance.now()));
-    },
-    stop: () => clearTimeout(timer),
   };
 }
 

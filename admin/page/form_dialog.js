@@ -1,5 +1,6 @@
 // Dialogs with a form: for what a person adds, and for changes that a person confirms.
 
+import { showDialog } from "./dialogs.js";
 import { button, element } from "./dom.js";
 
 /**
@@ -39,10 +40,7 @@ export function openForm({ title, text = null, fields = [], label, kind = "prima
     submit.disabled = false;
     if (result !== null) dialog.close();
   });
-  dialog.addEventListener("close", () => dialog.remove());
-  document.body.append(dialog);
-  dialog.showModal();
-  return dialog;
+  return showDialog(dialog);
 }
 
 function controlOf({ name, type = "text", options = [], value, label, hint, ...attributes }) {
@@ -55,9 +53,10 @@ function controlOf({ name, type = "text", options = [], value, label, hint, ...a
 
 function rowOf({ label, type, hint }, control) {
   if (type === "checkbox") return element("label", { class: "check" }, control, label);
-  if (hint === undefined) return element("label", { class: "field" }, label, control);
+  const field = element("label", { class: "field" }, element("span", {}, label), control);
+  if (hint === undefined) return field;
   control.setAttribute("aria-describedby", `hint-${control.name}`);
-  return element("div", { class: "field" }, element("label", { class: "field" }, label, control), element("small", { id: `hint-${control.name}` }, hint));
+  return element("div", { class: "field" }, field, element("small", { id: `hint-${control.name}` }, hint));
 }
 
 function valuesOf(controls) {

@@ -14,13 +14,15 @@ const ROWS_MAX = 500;
 export function liveView({ title, parts, head = [], foot = [], read, draw }) {
   const problem = element("p", { class: "problem", role: "alert", hidden: true });
   const body = element("div", { class: "section" });
-  const root = element("div", { class: "state-view" }, element("h1", {}, title), head, problem, body, foot);
+  const root = element("div", { class: "state-view is-unread" }, element("h1", {}, title), head, problem, body, foot);
   let shown = null;
   let drawn = null;
 
   function show() {
     const focused = root.contains(document.activeElement) ? document.activeElement.dataset.key : undefined;
     fill(body, draw(shown));
+    // The foot would move down below a state that comes later.
+    root.classList.remove("is-unread");
     if (focused !== undefined) root.querySelector(`[data-key="${CSS.escape(focused)}"]`)?.focus();
   }
 

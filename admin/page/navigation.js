@@ -25,6 +25,8 @@ export class Navigation {
       if (name === chosen) link.setAttribute("aria-current", "page");
       else link.removeAttribute("aria-current");
     }
+    // On a narrow screen the links are in a row that scrolls.
+    this.links.get(chosen).scrollIntoView({ block: "nearest", inline: "center" });
     this.view.shown?.();
   }
 

@@ -70,8 +70,12 @@ export class Overview {
   }
 }
 
+/** Return the colours of style.css as the page has them now, in light or dark. */
 function colorsOf(node) {
-  const style = getComputedStyle(node);
   const names = ["ok", "lost", "error", "duplicate", "waiting", "cut", "refusal", "slow", "damage", "twice", "view"];
-  return Object.fromEntries(names.map((name) => [name, style.getPropertyValue(`--${name}`)]));
+  const resolved = (name) => {
+    node.style.color = `var(--${name})`;
+    return getComputedStyle(node).color;
+  };
+  return Object.fromEntries(names.map((name) => [name, resolved(name)]));
 }

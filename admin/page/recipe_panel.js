@@ -38,7 +38,7 @@ function recipeRow(recipe, actions, selection) {
     error.hidden = failure === null;
     error.textContent = failure?.message ?? "";
     const part = failure?.field.split(".").at(-1);
-    for (const [number, { as, name }] of recipe.fields.entries()) inputs[number].toggleAttribute("aria-invalid", part === (as ?? name));
+    for (const [number, { as, name }] of recipe.fields.entries()) inputs[number].setAttribute("aria-invalid", part === (as ?? name));
   }
 
   const arm = actionButton(recipe.label, actions, () => (show(null), describe()), { onError: show, dotOf: ruleOf(recipe.name).action.kind });

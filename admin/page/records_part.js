@@ -5,6 +5,8 @@ import { recordHeads, recordRow } from "./record_row.js";
 import { TEXT_FORMS } from "./record_text.js";
 
 const PAGE_RECORDS = 50;
+// The height of the row of a record on a wide screen.
+const ROW_PIXELS = 33;
 
 /**
  * Return the part: `root`, `update(partitions)` with the topic's partitions, `partitions()`, and `open(partition, offset)`.
@@ -48,7 +50,15 @@ export function recordsPart(api, path, partition, offset) {
     draw();
   }
 
+  /** Keep the place of the first records, so that the parts below do not move when they come. */
+  function reserve() {
+    const rows = Math.min(PAGE_RECORDS, end() - start());
+    list.style.minHeight = `${(rows + 1) * ROW_PIXELS}px`;
+    fill(list, element("p", { class: "note" }, "Reading"));
+  }
+
   function draw() {
+    list.style.minHeight = "";
     const rows = (items ?? []).map((record) => recordRow(record, form.value));
     const empty = end() > start() ? "No records from this offset on." : "This partition has no records. Append one, or let a producer write.";
     fill(list, rows.length ? [recordHeads(), rows] : element("p", { class: "note" }, items === null ? "Reading" : empty));
@@ -75,6 +85,7 @@ export function recordsPart(api, path, partition, offset) {
       fill(choice, known.map((each) => element("option", { value: each.partition }, `partition ${each.partition}`)));
       choice.value = known.some((each) => String(each.partition) === chosen) ? chosen : "0";
     }
+    if (items === null) reserve();
     if (items === null && opened !== null) read(opened);
     else if (!items?.length && problem.hidden) newest();
     else drawPlace();

@@ -15,6 +15,8 @@ const ARROWS_FROM = 46;
 const MARGIN_ROWS = 6;
 // A chart that is scrolled to within this of its end follows new requests.
 const END_PIXELS = 40;
+// Lanes that are nearer have their names at two heights.
+const SPACING_MIN = 72;
 
 /** The rows of the requests that a filter selects. `onSelect(entry)` is called when one is chosen. */
 export class Timeline {
@@ -202,13 +204,21 @@ export class Timeline {
   choose(entry) {
     if (entry === undefined) return;
     this.mark(entry.id);
-    this.show(entry.id);
     this.onSelect(entry);
+    // After the panel has opened: on a narrow screen it takes a part of the height.
+    this.show(entry.id);
   }
 
-  /** Select a request by its id, also if the filter hides it. */
+  /** Select a request by its id, also if the filter hides it. One out of view is shown with the requests around it. */
   jump(id) {
+    const at = this.shown.findIndex((entry) => entry.id === id);
+    const { scrollTop, clientHeight } = this.scroller;
+    const top = at * this.rowHeight;
+    const isInView = top >= scrollTop && top + this.rowHeight <= scrollTop + clientHeight;
     this.choose(this.journal.find(id));
+    if (at < 0 || isInView) return;
+    this.scroller.scrollTop = top - (this.scroller.clientHeight - this.rowHeight) / 2;
+    this.render();
   }
 
   mark(id) {
@@ -259,10 +269,12 @@ export class Timeline {
   }
 
   renderHeads(columns) {
+    const isStaggered = this.lanes.length > 1 && columns.spacing < SPACING_MIN;
+    this.heads.classList.toggle("is-staggered", isStaggered);
     const heads = this.lanes.map((name) => {
       const head = element("span", { class: "lane-head", title: name }, name);
       head.style.left = `${columns.of(name)}px`;
-      head.style.maxWidth = `${Math.max(28, columns.spacing || 220)}px`;
+      head.style.maxWidth = `${Math.max(28, (isStaggered ? 2 : 1) * columns.spacing || 220)}px`;
       return head;
     });
     const broker = element("span", { class: "lane-head broker" }, "broker");
@@ -282,7 +294,8 @@ export class Timeline {
       "data-id": entry.id,
       "aria-selected": String(entry.id === this.selected),
       "aria-setsize": this.shown.length,
-      "aria-label": spokenText(entry),
+      // A row with labels is named by them.
+      "aria-label": height < LABELS_FROM ? spokenText(entry) : null,
     });
     row.entry = entry;
     row.style.height = `${height}px`;
@@ -309,9 +322,13 @@ export class Timeline {
     const label = element(
       "span",
       { class: "label" },
-      element("b", {}, entry.api),
-      ` ${subjectText(entry)}`,
-      element("span", { class: "sequences" }, entry.batches.length === 1 ? ` ${batchText(entry.batches[0])}` : ""),
+      element(
+        "span",
+        { class: "what" },
+        element("b", {}, entry.api),
+        ` ${subjectText(entry)}`,
+        element("span", { class: "sequences" }, entry.batches.length === 1 ? ` ${batchText(entry.batches[0])}` : ""),
+      ),
       repeats === undefined ? null : element("span", { class: "repeat", "data-jump": repeats }, `↻ repeats ${repeats}`),
     );
     label.style.left = `${from + 8}px`;
@@ -323,6 +340,7 @@ export class Timeline {
       decision.style.left = `${from + 8}px`;
     } else {
       decision.style.left = `${columns.broker + 10}px`;
+      decision.classList.toggle("is-tall", this.rowHeight >= ARROWS_FROM);
     }
     return [time, label, decision];
   }

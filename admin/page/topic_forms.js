@@ -9,7 +9,7 @@ export function createTopic(actions, onCreated) {
     label: "Create",
     fields: [
       { name: "name", label: "Name", required: true },
-      { name: "partitions", label: "Partitions", type: "number", min: 1, hint: "without a number num.partitions of the broker" },
+      { name: "partitions", label: "Partitions", type: "number", min: 1, hint: "empty for num.partitions of the broker" },
     ],
     async perform(values, onError) {
       const body = { name: values.name.trim() };

@@ -10,8 +10,10 @@ from ..admin.admin_client import AdminClient
 from ..broker.raw_client import TOPIC
 from ..serving_process import Serving, serving
 from .open_page import CHROMIUM, opened
+from .shop import CONFIGS, open_shop
 
 WIDE = (1280, 800)
+NARROW = (390, 800)
 # The broker looks for changes twice a second, and less often on a machine that does much else.
 SHOWN_MS_MAX = 30_000
 REFUSED = ("status of 400", "status of 404", "status of 409")
@@ -25,6 +27,18 @@ def browser() -> Iterator[Browser]:
         started = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
         yield started
         started.close()
+
+
+@pytest.fixture(scope="module")
+def shop(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serving]:
+    """A broker with something in each view, the same in each run."""
+    folder = tmp_path_factory.mktemp("shop")
+    # Without a folder the broker has no file faults.
+    with serving(folder, "--admin-port", "0", "--data-dir", str(folder / "data"), *CONFIGS) as started:
+        assert started.admin is not None
+        with open_shop(started.bootstrap, AdminClient(started.admin)) as filled:
+            filled.do_everything()
+            yield started
 
 
 @pytest.fixture

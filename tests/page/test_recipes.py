@@ -127,7 +127,7 @@ def test_invalid_argument_of_a_recipe_is_shown_below_the_recipe(refused_page: Pa
     recipe(page, "Respond with an error").click()
 
     expect(page.get_by_role("alert").filter(has_text="Kafka has no error 'NOT_LEADER'")).to_be_visible()
-    expect(field).to_have_attribute("aria-invalid", "")
+    expect(field).to_have_attribute("aria-invalid", "true")
     field.fill("NOT_LEADER_OR_FOLLOWER")
     recipe(page, "Respond with an error").click()
     expect(rules(page)).to_have_count(1)

@@ -7,12 +7,21 @@ from playwright.sync_api import Browser, expect
 from ..admin.admin_client import AdminClient
 from ..broker.raw_client import TOPIC
 from ..serving_process import Serving
-from .conftest import WIDE
+from .conftest import NARROW, WIDE
 from .open_page import opened
 
 pytestmark = pytest.mark.page
 
-NARROW = (390, 800)
+# How much of the page has moved by itself, as browsers measure it: the sum of the parts moved times how far.
+SHIFT = """
+() => new Promise((resolve) => {
+  const sum = (list) => list.getEntries().reduce((all, entry) => all + entry.value, 0);
+  new PerformanceObserver((list) => resolve(sum(list))).observe({ type: "layout-shift", buffered: true });
+  setTimeout(() => resolve(0), 1000);
+})
+"""
+# "live" at the head is shorter than "connecting". The records alone were 0.06, before their place was kept.
+SHIFT_MAX = 0.02
 
 
 @pytest.mark.parametrize(
@@ -38,6 +47,15 @@ def test_view_fits_a_narrow_screen(
         expect(page.locator("main table, main article, main .empty").first).to_be_visible()
 
         assert page.evaluate("document.querySelector('main').scrollWidth") <= NARROW[0]
+
+
+def test_parts_of_a_topic_do_not_move_while_it_is_read(browser: Browser, broker: Serving, admin: AdminClient) -> None:
+    admin.post(f"/v1/topics/{TOPIC}/records", {"records": [{"value": "a"}] * 10})
+
+    with opened(browser, f"{broker.admin}/#topics/{TOPIC}", size=WIDE) as page:
+        expect(page.locator(".record")).to_have_count(10)
+
+        assert page.evaluate(SHIFT) < SHIFT_MAX
 
 
 def test_long_table_shows_its_first_rows(browser: Browser, broker: Serving, admin: AdminClient) -> None:

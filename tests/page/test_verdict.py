@@ -7,7 +7,7 @@ from playwright.sync_api import Browser, Page, expect
 from ..admin.admin_client import AdminClient
 from ..broker.raw_client import TOPIC
 from ..serving_process import Serving
-from .conftest import WIDE
+from .conftest import NARROW, WIDE
 from .open_page import opened
 
 pytestmark = pytest.mark.page
@@ -156,13 +156,14 @@ def test_unknown_topic_shows_the_error_of_the_api(browser: Browser, broker: Serv
         expect(page.get_by_role("alert")).to_contain_text(f"there is no topic '{TOPIC}s'; did you mean {TOPIC}?")
 
 
+@pytest.mark.parametrize("size", [WIDE, NARROW], ids=["wide", "narrow"])
 def test_request_of_the_address_opens_though_the_page_gets_it_later(
-    browser: Browser, broker: Serving, admin: AdminClient
+    browser: Browser, broker: Serving, admin: AdminClient, size: tuple[int, int]
 ) -> None:
     produce(broker, *map(str, range(40)))
     first, *_ = requests_with(admin)
 
-    with opened(browser, f"{broker.admin}/#timeline/{first}", size=WIDE) as page:
+    with opened(browser, f"{broker.admin}/#timeline/{first}", size=size) as page:
         expect(page.get_by_role("region", name=f"Request {first}")).to_be_visible()
         expect(page.locator(f"#request-{first}")).to_be_in_viewport()
 

@@ -1,0 +1,124 @@
+"""The page looks as in its pictures, in light and dark. FAUXKA_PICTURES=take takes those that differ again."""
+
+import os
+from collections.abc import Generator, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Literal
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from ..admin.admin_client import AdminClient
+from ..serving_process import Serving, serving
+from .conftest import WIDE
+from .open_page import opened
+from .pictures import difference, take_picture, with_few_colors
+from .shop import CONFIGS, open_shop, stop_clock
+from .shown_views import FAULTS, GROUP_VIEW, NODES, TIMELINE, TOPIC, VERDICT, ShownView
+
+pytestmark = pytest.mark.page
+
+PICTURES = Path(__file__).parent / "pictures"
+# README.md shows the picture of the timeline.
+TIMELINE_PICTURES = Path(__file__).parents[2] / "docs" / "pictures"
+TAKE = os.environ.get("FAUXKA_PICTURES") == "take"
+# Chromium without subpixel positions of letters differs by 0.25 % at most; a missing row of the timeline by 0.5 %.
+DIFFERENCE_MAX = 0.004
+SCHEMES: tuple[Literal["light", "dark"], ...] = ("light", "dark")
+CLUSTER = ("--nodes", "3", "--racks", "a,b,c", "-c", "default.replication.factor=3")
+PORTS_SHOWN = 9092
+
+
+@pytest.fixture(scope="module")
+def ordering(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serving]:
+    """A broker with a lost acknowledgement among a few requests."""
+    with (
+        serving(tmp_path_factory.mktemp("ordering"), "--admin-port", "0", *CONFIGS) as broker,
+        open_shop(broker.bootstrap, admin_of(broker)) as shop,
+    ):
+        shop.take_orders()
+        yield broker
+
+
+@pytest.fixture(scope="module")
+def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serving]:
+    """Three nodes: one runs, one is isolated, and one is stopped."""
+    with serving(tmp_path_factory.mktemp("cluster"), "--admin-port", "0", *CLUSTER, *CONFIGS) as broker:
+        admin = admin_of(broker)
+        stop_clock(admin)
+        admin.post("/v1/topics", {"name": "orders", "partitions": 3})
+        admin.post("/v1/nodes/2/isolate", {"from": ["controller", "nodes"]})
+        admin.post("/v1/nodes/3/stop", {"controlled": False, "noticed": True})
+        yield broker
+
+
+def admin_of(broker: Serving) -> AdminClient:
+    assert broker.admin is not None
+    return AdminClient(broker.admin)
+
+
+def addresses(broker: Serving) -> dict[str, str]:
+    """Return what is shown for each address of a node."""
+    nodes = admin_of(broker).get("/v1/nodes")["items"]
+    return {node["bootstrap"]: f"127.0.0.1:{PORTS_SHOWN + number}" for number, node in enumerate(nodes)}
+
+
+@contextmanager
+def shown(browser: Browser, broker: Serving, view: ShownView, scheme: Literal["light", "dark"]) -> Generator[Page]:
+    with opened(browser, f"{broker.admin}/{view.address}", size=WIDE, scheme=scheme) as page:
+        view.show(page)
+        yield page
+
+
+def check(browser: Browser, taken: bytes, file: Path) -> None:
+    """Compare a picture with the file. Write the file instead if that is asked for and they differ."""
+    share = difference(browser, taken, file.read_bytes()) if file.exists() else 1.0
+    if TAKE and share > 0:
+        file.write_bytes(with_few_colors(browser, taken))
+        return
+    assert share <= DIFFERENCE_MAX, f"{share:.1%} of {file.name} differ; FAUXKA_PICTURES=take takes it again"
+
+
+@pytest.mark.parametrize("scheme", SCHEMES)
+def test_timeline_looks_as_in_its_picture(
+    browser: Browser, ordering: Serving, scheme: Literal["light", "dark"]
+) -> None:
+    with shown(browser, ordering, TIMELINE, scheme) as page:
+        check(browser, take_picture(page, addresses(ordering)), TIMELINE_PICTURES / f"lost-ack-{scheme}.png")
+
+
+@pytest.mark.parametrize("scheme", SCHEMES)
+@pytest.mark.parametrize("view", [TOPIC, GROUP_VIEW, FAULTS, VERDICT], ids=lambda view: view.name)
+def test_view_looks_as_in_its_picture(
+    browser: Browser, shop: Serving, view: ShownView, scheme: Literal["light", "dark"]
+) -> None:
+    with shown(browser, shop, view, scheme) as page:
+        check(browser, take_picture(page, addresses(shop)), PICTURES / f"{view.name}-{scheme}.png")
+
+
+@pytest.mark.parametrize("scheme", SCHEMES)
+def test_nodes_look_as_in_their_picture(browser: Browser, cluster: Serving, scheme: Literal["light", "dark"]) -> None:
+    with shown(browser, cluster, NODES, scheme) as page:
+        expect(page.get_by_role("article", name="Node 3")).to_contain_text("Leader of0 partitions")
+        check(browser, take_picture(page, addresses(cluster)), PICTURES / f"nodes-{scheme}.png")
+
+
+@pytest.mark.parametrize("hidden", ["#view", "#views", ".side", ".row.tone-cut"])
+def test_picture_differs_where_a_part_is_missing(browser: Browser, ordering: Serving, hidden: str) -> None:
+    with shown(browser, ordering, TIMELINE, "light") as page:
+        whole = take_picture(page, addresses(ordering))
+        page.locator(hidden).first.evaluate("part => { part.style.visibility = 'hidden'; }")
+        without = take_picture(page, addresses(ordering))
+
+    assert difference(browser, whole, whole) == 0
+    assert difference(browser, whole, without) > DIFFERENCE_MAX
+
+
+def test_pictures_are_small() -> None:
+    sizes = {
+        file.name: file.stat().st_size for folder in (PICTURES, TIMELINE_PICTURES) for file in folder.glob("*.png")
+    }
+
+    assert len(sizes) == 12
+    assert {name for name, size in sizes.items() if size > 80_000} == set()
