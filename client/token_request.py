@@ -50,5 +50,6 @@ def _token_in(content: bytes, name: str, bytes_max: int) -> tuple[str, float | N
         raise TokenError(f"{name} responds without an access_token")
     if not token.isascii():
         raise TokenError(f"{name} responds with an access_token that is not ASCII")
-    is_lifetime = isinstance(seconds, int | float) and 0 < seconds <= LIFETIME_SECONDS_MAX
-    return token, float(seconds) if is_lifetime else None
+    if isinstance(seconds, int | float) and 0 < seconds <= LIFETIME_SECONDS_MAX:
+        return token, float(seconds)
+    return token, None

@@ -85,7 +85,7 @@ class Result:
 Progress = Callable[[Tried, int, int, int], None]
 
 
-def hunt(program: Program, options: Options, progress: Progress = lambda *_: None) -> Result:
+def hunt(program: Program, options: Options, progress: Progress | None = None) -> Result:
     """Run the program with each fault that it can meet. Raises CannotHunt.
 
     KeyboardInterrupt during the trials ends them; the result has those that were done.
@@ -106,7 +106,8 @@ def hunt(program: Program, options: Options, progress: Progress = lambda *_: Non
         for each in _each(attempt, trials, options, begin):
             tried.append(each)
             found += each.judgement.is_finding
-            progress(each, len(tried), len(trials), found)
+            if progress is not None:
+                progress(each, len(tried), len(trials), found)
         # With several jobs they end in another order.
         places = {id(trial): place for place, trial in enumerate(trials)}
         tried.sort(key=lambda each: places[id(each.trial)])

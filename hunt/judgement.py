@@ -73,7 +73,7 @@ def judge(run: Run, faultless: Run, promise: Promise) -> Judgement:
 
 def differences(first: Run, second: Run) -> list[str]:
     """Return how two runs without faults differ, in words."""
-    found = []
+    found: list[str] = []
     for topic, content in first.topics.items():
         other = second.topics[topic]
         found += _missing(topic, content.events - other.events) + _missing(topic, other.events - content.events)

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import msgspec
+from msgspec import structs
 
 from ..faults.rules.fault_rules import FaultRule
 from .event_id import expression_of
@@ -93,18 +94,14 @@ def _test_text(finding: Finding, words: Sequence[str], options: Options, timeout
 
 
 def _without_defaults(rule: FaultRule) -> dict[str, object]:
-    return _pruned(msgspec.to_builtins(rule), msgspec.to_builtins(FaultRule(point=rule.point, action=rule.action)))
+    """Return the JSON of a rule without the fields that have their defaults."""
+    default = FaultRule(point=rule.point, action=rule.action)
+    match, when = _changed(rule.match, default.match), _changed(rule.when, default.when)
+    whole = {"name": rule.name, "match": match, "when": when, "point": rule.point}
+    kept = {name: value for name, value in whole.items() if value}
+    return {**kept, "action": msgspec.to_builtins(rule.action)}
 
 
-def _pruned(given: dict[str, object], default: dict[str, object]) -> dict[str, object]:
-    kept = {
-        name: {key: value for key, value in field.items() if value != inner.get(key)}
-        if isinstance(field, dict) and isinstance(inner := default.get(name), dict) and name != "action"
-        else field
-        for name, field in given.items()
-    }
-    return {
-        name: value
-        for name, value in kept.items()
-        if name in ("point", "action") or (value and value != default.get(name))
-    }
+def _changed(given: msgspec.Struct, default: msgspec.Struct) -> dict[str, object]:
+    ours, theirs = structs.asdict(given), structs.asdict(default)
+    return {name: msgspec.to_builtins(value) for name, value in ours.items() if value != theirs[name]}

@@ -90,7 +90,8 @@ def _write_no_rows(frame: DataFrame, store: ArrowFiles, folder: str) -> str:
     """Write a file with the columns alone, without which no reader knows them, and return its URI. Raises OSError."""
     path = f"{folder}/part-00000.parquet"
     with NamedTemporaryFile(prefix="fauxka-part-", suffix=".parquet") as file:
-        parquet.write_table(to_arrow_schema(frame.schema).empty_table(), file.name)
+        with parquet.ParquetWriter(file.name, to_arrow_schema(frame.schema)):
+            pass
         store.upload(file.name, path)
     return path
 

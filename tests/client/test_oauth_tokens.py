@@ -4,7 +4,7 @@ import json
 import sys
 import time
 from base64 import urlsafe_b64decode, urlsafe_b64encode
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -130,7 +130,7 @@ def test_endpoint_that_cannot_be_reached_is_one_line() -> None:
 
 
 @contextmanager
-def responding(status: int, headers: dict[str, str], body: bytes) -> Iterator[tuple[str, list[str | None]]]:
+def responding(status: int, headers: dict[str, str], body: bytes) -> Generator[tuple[str, list[str | None]]]:
     """A server of one response; yields its URL and the Authorization header of each request."""
     given: list[str | None] = []
 

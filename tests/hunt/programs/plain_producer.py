@@ -2,7 +2,7 @@
 
 import os
 
-from confluent_kafka import Producer
+from confluent_kafka import KafkaError, Producer
 
 producer = Producer(
     {
@@ -15,9 +15,17 @@ producer = Producer(
         "linger.ms": 0,
     }
 )
-failures = []
+failures: list[str] = []
+
+
+def keep_failure(error: KafkaError | None, _: object) -> None:
+    """Remember an order that was not sent."""
+    if error is not None:
+        failures.append(str(error))
+
+
 for number in range(3):
-    producer.produce("orders", b"order %d" % number, on_delivery=lambda error, _: error and failures.append(error))
+    producer.produce("orders", b"order %d" % number, on_delivery=keep_failure)
     producer.flush()
 if failures:
     raise SystemExit(f"{len(failures)} orders were not sent: {failures[0]}")
