@@ -1,4 +1,4 @@
-"""The command line: serve, health, export, scenario, and the commands of admin/client and of the pipeline.
+"""The command line: serve, health, export, scenario, and the commands of admin/client, of hunt and of the pipeline.
 
 A usage error is one line on standard error and exit code 2. Each command imports its own package when it runs.
 """
@@ -69,6 +69,7 @@ def read_command_config(file: str | None) -> dict[str, str]:
 
 
 # The commands of admin/client. They are listed here so that no other command imports them.
+HUNT = "hunt"
 ADMIN_COMMANDS = ("admin", "fault", "journal", "report", "reset", "verdict")
 
 
@@ -79,7 +80,7 @@ class _Commands(click.Group):
         """Return the names of all commands."""
         from .pipeline.command_line import commands as pipeline_commands
 
-        return sorted([*super().list_commands(ctx), *ADMIN_COMMANDS, *pipeline_commands.list_commands(ctx)])
+        return sorted([*super().list_commands(ctx), HUNT, *ADMIN_COMMANDS, *pipeline_commands.list_commands(ctx)])
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Return a command by its name."""
@@ -90,6 +91,10 @@ class _Commands(click.Group):
             from .admin.client.command_line import commands as admin_commands
 
             return admin_commands.get_command(ctx, cmd_name)
+        if cmd_name == HUNT:
+            from .hunt.command_line import hunt
+
+            return hunt
         from .pipeline.command_line import commands as pipeline_commands
 
         return pipeline_commands.get_command(ctx, cmd_name)

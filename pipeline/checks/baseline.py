@@ -114,22 +114,9 @@ def read_baseline(text: str) -> Baseline:
     if not has_known_scheme(text) and "://" in text:
         # Of a scheme for which the user has given Spark the jars.
         return Baseline(text)
-    store, place = store_of("baseline", text)
-    if store is LOCAL_FILES and os.path.isdir(place):
+    verdict = _read_verdict(text)
+    if verdict is None:
         return Baseline(text)
-    try:
-        found = store.list_files(place).find_file(place)
-        if found is None and store is not LOCAL_FILES:
-            return Baseline(text)
-        if found is not None and found.size > _VERDICT_BYTES_MAX:
-            raise BadOption(f"baseline: {text} has more than {_VERDICT_BYTES_MAX} bytes; use the folder of --parquet")
-        verdict = msgspec.json.decode(store.read(place), type=_Verdict)
-    except FileNotFoundError as error:
-        raise BadOption(f"baseline: there is no {text}") from error
-    except OSError as error:
-        raise BadOption(f"baseline: {text} cannot be read: {error.strerror}") from error
-    except (msgspec.DecodeError, UnicodeDecodeError) as error:
-        raise BadOption(f"baseline: {text} is not a verdict of fauxka audit --json: {error}") from error
     if verdict.findings_left_off:
         count = len(verdict.findings)
         raise BadOption(
@@ -137,6 +124,26 @@ def read_baseline(text: str) -> Baseline:
             " use the folder of --parquet, which has all"
         )
     return Baseline(text, tuple(verdict.findings), frozenset(verdict.log_topics))
+
+
+def _read_verdict(text: str) -> _Verdict | None:
+    """Return the verdict in a file; None for a folder. Raises BadOption."""
+    store, place = store_of("baseline", text)
+    if store is LOCAL_FILES and os.path.isdir(place):
+        return None
+    try:
+        found = store.list_files(place).find_file(place)
+        if found is None and store is not LOCAL_FILES:
+            return None
+        if found is not None and found.size > _VERDICT_BYTES_MAX:
+            raise BadOption(f"baseline: {text} has more than {_VERDICT_BYTES_MAX} bytes; use the folder of --parquet")
+        return msgspec.json.decode(store.read(place), type=_Verdict)
+    except FileNotFoundError as error:
+        raise BadOption(f"baseline: there is no {text}") from error
+    except OSError as error:
+        raise BadOption(f"baseline: {text} cannot be read: {error.strerror}") from error
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        raise BadOption(f"baseline: {text} is not a verdict of fauxka audit --json: {error}") from error
 
 
 def with_known(findings: DataFrame, baseline: DataFrame) -> DataFrame:

@@ -1,0 +1,9 @@
+"""Why a hunt cannot begin."""
+
+
+class CannotHunt(Exception):
+    """The program fails or differs without a fault; the message says how, in one line."""
+
+
+class BadHuntOption(Exception):
+    """A value that cannot be used; the message names the option, the value and what is allowed."""

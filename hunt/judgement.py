@@ -1,0 +1,118 @@
+"""Whether a run with faults kept the promise of the program.
+
+A program that ends with an error has told its user, who repeats it or not: events may be missing then. Events that are
+there twice, or out of order, are there whatever the program said.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from enum import Enum
+
+from .program import Ending
+from .run import Content, Run
+
+# The events that a reason names.
+NAMED_MAX = 3
+NAME_CHARACTERS_MAX = 40
+
+
+class Promise(Enum):
+    """What the program promises of each event."""
+
+    EXACTLY_ONCE = "exactly-once"
+    AT_LEAST_ONCE = "at-least-once"
+    AT_MOST_ONCE = "at-most-once"
+
+
+class Outcome(Enum):
+    """The result of a run, best first. NOT_MET: no request was hit, because the program sent others."""
+
+    NOT_MET = "not met"
+    HELD = "held"
+    ERROR = "error reported"
+    HUNG = "hung"
+    BROKEN = "broken"
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """The outcome, the reasons for it in words, and what kinds of reasons they are, such as "missing"."""
+
+    outcome: Outcome
+    reasons: Sequence[str] = ()
+    kinds: frozenset[str] = frozenset()
+
+    @property
+    def is_finding(self) -> bool:
+        """Whether the program did not do what it promises."""
+        return self.outcome in (Outcome.HUNG, Outcome.BROKEN)
+
+
+def judge(run: Run, faultless: Run, promise: Promise) -> Judgement:
+    """Compare a run with the run without faults."""
+    if run.hits and not any(run.hits):
+        return Judgement(Outcome.NOT_MET, ("no request was hit",))
+    ending = run.ending
+    found = [
+        (kind, f"{topic}: {reason}")
+        for topic, content in run.topics.items()
+        for kind, reason in _broken(content, faultless.topics[topic], promise, has_succeeded=ending.exit_code == 0)
+    ]
+    if found:
+        reasons = [*(reason for _, reason in found), _ending_text(ending)]
+        return Judgement(Outcome.BROKEN, reasons, frozenset(kind for kind, _ in found))
+    if ending.is_hung:
+        return Judgement(Outcome.HUNG, (_ending_text(ending),))
+    if ending.exit_code != 0:
+        return Judgement(Outcome.ERROR, (_ending_text(ending),))
+    return Judgement(Outcome.HELD)
+
+
+def differences(first: Run, second: Run) -> list[str]:
+    """Return how two runs without faults differ, in words."""
+    found = []
+    for topic, content in first.topics.items():
+        other = second.topics[topic]
+        found += _missing(topic, content.events - other.events) + _missing(topic, other.events - content.events)
+    return found
+
+
+def _missing(topic: str, events: Counter[bytes]) -> list[str]:
+    return [f"{topic}: {_named(events)} in one run only"] if events else []
+
+
+def _broken(
+    content: Content, faultless: Content, promise: Promise, *, has_succeeded: bool
+) -> Iterator[tuple[str, str]]:
+    """Yield the kind and the words of each reason for which the topic breaks the promise."""
+    missing, surplus = faultless.events - content.events, content.events - faultless.events
+    may_miss = promise is Promise.AT_MOST_ONCE or not has_succeeded
+    if missing and not may_miss:
+        yield "missing", f"{_named(missing)} missing"
+    elif content.lost and not may_miss:
+        yield "lost", f"{content.lost} acknowledged batches lost"
+    if surplus and promise is not Promise.AT_LEAST_ONCE:
+        yield "too many", f"{_named(surplus)} too many"
+    if content.reordered > faultless.reordered and promise is Promise.EXACTLY_ONCE:
+        yield "reordered", f"{content.reordered} batches out of order"
+
+
+def _named(events: Counter[bytes]) -> str:
+    """Return the number of events, with the first of them."""
+    count = events.total()
+    names = [
+        ascii(event.decode(errors="backslashreplace"))[:NAME_CHARACTERS_MAX] for event in sorted(events)[:NAMED_MAX]
+    ]
+    more = ", ..." if len(events) > NAMED_MAX else ""
+    return f"{count} {'event' if count == 1 else 'events'} ({', '.join(names)}{more})"
+
+
+def _ending_text(ending: Ending) -> str:
+    if ending.is_hung:
+        return f"the program did not end within {ending.seconds:.0f} s"
+    if ending.exit_code == 0:
+        return "the program ended well"
+    return f"the program ended with exit code {ending.exit_code}"

@@ -1,0 +1,157 @@
+"""The plan of a hunt: which fault at which request, most telling first.
+
+- Requests are equivalent if a rule cannot tell them apart: same API, client, topic, partition, group and transactional
+  id. The order among them is what is left, so a rule skips the earlier ones.
+- Of equivalent requests, the first, the one in the middle and the last are tried: a program that survives a fault there
+  survives it between them, unless it counts.
+- Requests that only ask (Metadata, ApiVersions, FindCoordinator, ListOffsets) get the faults of connections alone.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from ..faults.actions import Action, Close, Crash, DeliverTwice, Drop, Error, Hang, Reset
+from ..faults.journal.journal_entries import JournalEntry
+from ..faults.rules.fault_rules import FaultRule, Point, When
+from ..faults.rules.match import Match
+from ..faults.strict_json import convert
+from .api_errors import AFTER_APPEND, FATAL, RETRIABLE
+
+# The APIs that change something, most telling first, and those that only ask.
+CHANGING = (
+    *("Produce", "EndTxn", "TxnOffsetCommit", "OffsetCommit"),
+    *("InitProducerId", "AddPartitionsToTxn", "AddOffsetsToTxn", "JoinGroup", "SyncGroup", "Heartbeat"),
+    *("ConsumerGroupHeartbeat", "LeaveGroup", "CreateTopics", "DeleteRecords"),
+)
+ASKING = ("Fetch", "OffsetFetch", "FindCoordinator", "ListOffsets", "Metadata", "ApiVersions")
+# APIs whose response acknowledges something: a lost acknowledgement is tried here before all else.
+ACKNOWLEDGING = CHANGING[:4]
+CRASH_RESTART_MS = 300
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """One request of the program, as a rule finds it again. ordinal: among count equivalent ones, from 0."""
+
+    match: tuple[tuple[str, object], ...]
+    ordinal: int
+    count: int
+
+    @property
+    def api(self) -> str:
+        """Kafka's name of the API."""
+        return str(dict(self.match)["api"])
+
+    def __str__(self) -> str:
+        """Return such as "Produce 3 of 20 to orders-0"."""
+        fields = dict(self.match)
+        of_count = f" {self.ordinal + 1} of {self.count}" if self.count > 1 else ""
+        partition = f"-{fields['partition']}" if "partition" in fields else ""
+        topic = f" to {fields['topic']}{partition}" if "topic" in fields else ""
+        others = [str(fields[name]) for name in ("group_id", "transactional_id") if name in fields]
+        return f"{self.api}{of_count}{topic}{' of ' + ', '.join(others) if others else ''}"
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """A fault that can be at a request. tier: the lower, the earlier it is tried."""
+
+    name: str
+    point: Point
+    action: Action
+    tier: int
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """A run to do: faults at requests of the program."""
+
+    faults: Sequence[tuple[Fault, Target]]
+
+    @property
+    def rules(self) -> list[FaultRule]:
+        """The rules of the faults."""
+        return [rule_of(fault, target) for fault, target in self.faults]
+
+    def __str__(self) -> str:
+        """Return such as "lost acknowledgement: Produce 3 of 20 to orders-0"."""
+        return "; ".join(f"{fault.name}: {target}" for fault, target in self.faults)
+
+
+LOST_ACK = Fault("lost acknowledgement", "applied", Close(), 0)
+_OF_CONNECTIONS = (
+    Fault("lost request", "received", Close(), 1),
+    Fault("reset after it was applied", "applied", Reset(), 2),
+    Fault("no response", "applied", Hang(), 3),
+    Fault("dropped request", "received", Drop(), 4),
+)
+_OF_CHANGES = (
+    Fault("delivered twice", "received", DeliverTwice(), 1),
+    Fault("crash after it was applied", "applied", Crash(restart_after_ms=CRASH_RESTART_MS), 2),
+    Fault("crash before it was applied", "received", Crash(restart_after_ms=CRASH_RESTART_MS), 2),
+)
+
+
+def targets_of(requests: Sequence[JournalEntry]) -> list[Target]:
+    """Return the requests of a run that are tried: of equivalent ones the first, the middle and the last."""
+    counts: dict[tuple[tuple[str, object], ...], int] = defaultdict(int)
+    for entry in requests:
+        if entry.api in CHANGING or entry.api in ASKING:
+            counts[_match_of(entry)] += 1
+    return [Target(match, ordinal, count) for match, count in counts.items() for ordinal in _chosen(count)]
+
+
+def plan_of(targets: Iterable[Target]) -> list[Trial]:
+    """Return a trial for each fault at each target, most telling first."""
+    ranks = {api: rank for rank, api in enumerate((*CHANGING, *ASKING))}
+    pairs = [(fault, target) for target in targets for fault in faults_of(target.api)]
+    pairs.sort(key=lambda pair: (pair[0].tier, ranks[pair[1].api]))
+    return [Trial([pair]) for pair in pairs]
+
+
+def faults_of(api: str) -> Iterator[Fault]:
+    """Yield the faults that can be at a request of the API."""
+    yield LOST_ACK if api in ACKNOWLEDGING else Fault(LOST_ACK.name, LOST_ACK.point, LOST_ACK.action, 2)
+    yield from _OF_CONNECTIONS
+    if api in CHANGING:
+        yield from _OF_CHANGES
+    for error in AFTER_APPEND.get(api, ()):
+        yield Fault(f"{error.name} although it was applied", "applied", Error(error=error.name), 1)
+    for error in RETRIABLE.get(api, ()):
+        yield Fault(error.name, "received", Error(error=error.name), 2)
+    for error in FATAL.get(api, ()):
+        yield Fault(error.name, "received", Error(error=error.name), 3)
+
+
+def rule_of(fault: Fault, target: Target) -> FaultRule:
+    """Return the rule that is this fault at this request."""
+    return FaultRule(
+        name=fault.name,
+        match=convert(dict(target.match), Match),
+        when=When(skip=target.ordinal),
+        point=fault.point,
+        action=fault.action,
+    )
+
+
+def _match_of(entry: JournalEntry) -> tuple[tuple[str, object], ...]:
+    fields: dict[str, object] = {"api": entry.api}
+    if entry.client_id:
+        fields["client_id"] = entry.client_id
+    partitions = {(batch.topic, batch.partition) for batch in entry.batches}
+    if len(partitions) == 1:
+        fields["topic"], fields["partition"] = next(iter(partitions))
+    elif entry.api in ("Produce", "TxnOffsetCommit", "OffsetCommit") and len(entry.topics) == 1:
+        fields["topic"] = entry.topics[0]
+    if entry.api in CHANGING and entry.transactional_id and entry.api != "Produce":
+        fields["transactional_id"] = entry.transactional_id
+    elif entry.api in CHANGING and len(entry.group_ids) == 1:
+        fields["group_id"] = entry.group_ids[0]
+    return tuple(fields.items())
+
+
+def _chosen(count: int) -> list[int]:
+    return sorted({0, count // 2, count - 1})

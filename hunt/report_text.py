@@ -1,0 +1,70 @@
+"""The result of a hunt for the terminal: a table of faults and APIs, and the findings."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+
+from .hunt import Finding, Result, Tried
+from .judgement import Outcome
+
+# Of the trials that broke the program in the same way.
+OTHERS_NAMED_MAX = 4
+_WORST_FIRST = (Outcome.BROKEN, Outcome.HUNG, Outcome.ERROR, Outcome.HELD, Outcome.NOT_MET)
+
+
+def report_text(result: Result, places: Sequence[str]) -> str:
+    """Return the report. places: where the files of each finding are."""
+    lines = [table_text(result.tried), ""] if result.tried else []
+    for number, (finding, place) in enumerate(zip(result.findings, places, strict=True), start=1):
+        lines += [f"{number}. {finding.trial}", *(f"   {reason}" for reason in finding.judgement.reasons)]
+        lines += [*_others(finding), f"   {_confirmed_text(finding)}", f"   {place}", ""]
+    return "\n".join([*lines, summary_line(result)])
+
+
+def table_text(tried: Sequence[Tried]) -> str:
+    """Return a line for each fault and a column for each API: the worst outcome, and how many requests had it."""
+    cells: dict[tuple[str, str], list[Outcome]] = defaultdict(list)
+    for each in tried:
+        for fault, target in each.trial.faults:
+            cells[fault.name, target.api].append(each.judgement.outcome)
+    faults = list(dict.fromkeys(fault for fault, _ in cells))
+    apis = list(dict.fromkeys(api for _, api in cells))
+    rows = [["", *apis], *([fault, *(_cell(cells.get((fault, api), [])) for api in apis)] for fault in faults)]
+    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
+    return "\n".join(
+        "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows
+    )
+
+
+def summary_line(result: Result) -> str:
+    """Return the last line: how much was tried, and what was found."""
+    outcomes = [each.judgement.outcome for each in result.tried]
+    counts = [f"{outcomes.count(outcome)} {outcome.value}" for outcome in _WORST_FIRST if outcome in outcomes]
+    left = result.planned - len(result.tried)
+    left_text = f", {left} not tried" if left else ""
+    return f"{len(result.tried)} trials in {result.seconds:.0f} s{left_text}: {', '.join(counts) or 'none'}"
+
+
+def _cell(outcomes: Sequence[Outcome]) -> str:
+    for outcome in _WORST_FIRST:
+        count = outcomes.count(outcome)
+        if count:
+            return outcome.value if count == len(outcomes) else f"{outcome.value} {count}/{len(outcomes)}"
+    return ""
+
+
+def _others(finding: Finding) -> list[str]:
+    if not finding.others:
+        return []
+    names = [str(other) for other in finding.others[:OTHERS_NAMED_MAX]]
+    more = len(finding.others) - len(names)
+    return [f"   also by {name}" for name in names] + ([f"   and by {more} more"] if more else [])
+
+
+def _confirmed_text(finding: Finding) -> str:
+    if not finding.runs:
+        return "not repeated"
+    return f"in {finding.confirmed} of {finding.runs} more runs" + (
+        "" if finding.is_certain else ": it depends on timing"
+    )

@@ -1,0 +1,96 @@
+"""`fauxka hunt` on a program with a known defect, and on one without."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from ..serving_process import run
+
+PROGRAMS = Path(__file__).parent / "programs"
+DOUBLING = str(PROGRAMS / "plain_producer.py")
+MENDED = str(PROGRAMS / "idempotent_producer.py")
+# Lost acknowledgements are tried first: of three equivalent requests all.
+TRIALS = ("--budget", "3", "--jobs", "2")
+
+
+def hunt(folder: Path, *words: str) -> tuple[int, str, str]:
+    """Return exit code, output and log of a hunt that writes its findings to a folder."""
+    ended = run("hunt", "--topic", "orders", "-o", str(folder), *words, seconds_max=120)
+    return ended.exit_code, ended.output, ended.log
+
+
+def test_a_producer_without_idempotence_is_found_to_double_an_event(tmp_path: Path) -> None:
+    code, output, log = hunt(tmp_path, *TRIALS, "--", sys.executable, DOUBLING)
+
+    assert code == 1, log
+    assert "1. lost acknowledgement: Produce 1 of 3 to orders-0\n   orders: 1 event ('order 0') too many\n" in output
+    assert "in 3 of 3 more runs" in output
+    assert output.splitlines()[-1].endswith("not tried: 3 broken")
+    assert [folder.name for folder in tmp_path.iterdir()] == ["1"]
+    assert json.loads((tmp_path / "1" / "rules.json").read_text())[0]["action"] == {"kind": "close"}
+
+
+def test_a_finding_is_replayed_and_its_test_fails(tmp_path: Path) -> None:
+    hunt(tmp_path, *TRIALS, "--", sys.executable, DOUBLING)
+    rules = str(tmp_path / "1" / "rules.json")
+
+    again = hunt(tmp_path, "--replay", rules, "--", sys.executable, DOUBLING)
+    mended = hunt(tmp_path, "--replay", rules, "--", sys.executable, MENDED)
+    test = tmp_path / "1" / "test_finding.py"
+    checked = subprocess.run(
+        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", str(test)],
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+
+    assert (again[0], again[1].splitlines()[0]) == (1, "broken")
+    assert (mended[0], mended[1]) == (0, "held\n")
+    assert checked.returncode == 1, checked.stdout
+    assert "assert found == expected" in checked.stdout
+    assert len(test.read_text().splitlines()) <= 35
+
+
+def test_an_idempotent_producer_holds(tmp_path: Path) -> None:
+    code, output, log = hunt(tmp_path, *TRIALS, "--", sys.executable, MENDED)
+
+    assert code == 0, output + log
+    assert "3 held" in output
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("program", "words"),
+    [
+        ("raise SystemExit('no orders')", "without a fault, the program ended with exit code 1: no orders"),
+        ("pass", "the program wrote no event to orders"),
+    ],
+)
+def test_a_program_that_fails_without_a_fault_is_not_hunted(tmp_path: Path, program: str, words: str) -> None:
+    assert hunt(tmp_path, "--", sys.executable, "-c", program) == (3, "", f"fauxka: {words}\n")
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (
+            ("--budget", "soon"),
+            "--budget: 'soon' is no budget; allowed: a duration such as 90s, 5m or 1h, or a number of trials",
+        ),
+        (("--event-id", "header:"), "--event-id: 'header:' is no event id; allowed: value, key or header:NAME"),
+        (("--seed-topic", "a:0"), "--seed-topic: 'a:0' is no topic; allowed: NAME or NAME:PARTITIONS"),
+        (("-c", "x"), "-c: expected key=value, got 'x'"),
+    ],
+)
+def test_a_bad_option_is_one_line(tmp_path: Path, options: tuple[str, ...], words: str) -> None:
+    assert hunt(tmp_path, *options, "--", "true") == (2, "", f"fauxka: {words}\n")
+
+
+def test_a_command_that_does_not_exist_is_one_line(tmp_path: Path) -> None:
+    code, _, log = hunt(tmp_path, "--", "no-such-program")
+
+    assert code == 2
+    assert log == "fauxka: COMMAND: 'no-such-program' cannot be run: No such file or directory; allowed: a program\n"
