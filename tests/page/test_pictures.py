@@ -13,7 +13,7 @@ from ..admin.admin_client import AdminClient
 from ..serving_process import Serving, serving
 from .conftest import WIDE
 from .open_page import opened
-from .pictures import difference, take_picture, with_few_colors
+from .page_picture import difference, take_picture, with_few_colors
 from .shop import CONFIGS, open_shop, stop_clock
 from .shown_views import FAULTS, GROUP_VIEW, NODES, TIMELINE, TOPIC, VERDICT, ShownView
 
