@@ -62,8 +62,9 @@ export class Api {
   renewToken() {
     // Several calls may be refused at a time, and one question is enough.
     this.asking ??= this.askForToken(this.token !== null).then((token) => {
-      this.token = token;
-      sessionStorage.setItem(TOKEN_KEY, token);
+      // What no header can hold is no token of the broker, which refuses the other one.
+      this.token = /^[\x21-\x7e]+$/.test(token) ? token : "invalid";
+      sessionStorage.setItem(TOKEN_KEY, this.token);
       this.asking = null;
     });
     return this.asking;

@@ -32,7 +32,9 @@ export function heldList({ api, actions }) {
 
   function releasing(ids) {
     const arrived = [...items.keys()];
-    return { method: "POST", path: "/v1/held/release", body: { ids }, places: ids.map((id) => arrived.indexOf(id)) };
+    const places = ids.map((id) => arrived.indexOf(id));
+    const isAllAsArrived = ids.length === arrived.length && places.every((place, number) => place === number);
+    return { method: "POST", path: "/v1/held/release", body: { ids }, places: isAllAsArrived ? undefined : places };
   }
 
   function release(id) {

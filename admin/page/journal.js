@@ -38,6 +38,7 @@ export class Journal {
   clear(through) {
     const kept = this.entries.findIndex((entry) => entry.id > through);
     this.remove(kept < 0 ? this.entries.length : kept);
+    this.skipped = 0;
     this.changed();
   }
 

@@ -12,6 +12,11 @@ export class Navigation {
     fill(links, [...this.links.values()]);
     this.view = null;
     addEventListener("hashchange", () => this.show());
+    document.querySelector(".skip").addEventListener("click", (event) => {
+      // The address names a view, and none has the name of this link's target.
+      event.preventDefault();
+      place.focus();
+    });
   }
 
   /** Show the view that the address names. A view's `shown()` is called when it is in the document. */

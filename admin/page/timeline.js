@@ -182,7 +182,7 @@ export class Timeline {
     } else if (event.key === "-") {
       this.setZoom(this.zoom - 1);
     } else if (event.key === "Enter" && this.selected !== null) {
-      this.onSelect(this.journal.find(this.selected));
+      this.choose(this.journal.find(this.selected));
     }
   }
 

@@ -41,6 +41,7 @@ export function timelineView(journal, { id = "", producers, header, likeThis, st
 
   function openPanel(entry) {
     opened = entry.id;
+    panel.entry = entry;
     panel.hidden = false;
     fill(panel, requestPanel(entry, journal, links));
     root.classList.add("has-panel");

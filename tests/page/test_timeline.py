@@ -140,6 +140,18 @@ def test_text_from_the_wire_is_text(page: Page, broker: Serving) -> None:
     expect(page).to_have_title(f"fauxka {broker.bootstrap}")
 
 
+def test_link_to_the_content_stays_in_the_view(page: Page, broker: Serving) -> None:
+    page.goto(f"{broker.admin}/#topics")
+    expect(page.get_by_role("heading", name="Topics")).to_be_visible()
+
+    page.get_by_role("link", name="Skip to content").focus()
+    page.keyboard.press("Enter")
+
+    expect(page.locator("#view")).to_be_focused()
+    assert page.url.endswith("#topics")
+    expect(page.get_by_role("heading", name="Topics")).to_be_visible()
+
+
 def test_cleared_journal_empties_the_timeline(page: Page, broker: Serving, admin: AdminClient) -> None:
     produce(broker, 1)
     expect(requests(page).get_by_role("option", name="offset 0")).to_have_count(1)
@@ -162,6 +174,9 @@ def test_token_is_asked_for_once_and_kept(browser: Browser, tmp_path: Path) -> N
         opened(browser, f"{broker.admin}/", size=WIDE, expected=(UNAUTHORIZED,)) as page,
     ):
         page.get_by_role("textbox", name="Token").fill("wrong")
+        page.get_by_role("button", name="Continue").click()
+        expect(page.get_by_role("dialog")).to_contain_text("refused")
+        page.get_by_role("textbox", name="Token").fill("ысекрет")
         page.get_by_role("button", name="Continue").click()
         expect(page.get_by_role("dialog")).to_contain_text("refused")
         page.get_by_role("textbox", name="Token").fill("secret")
