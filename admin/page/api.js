@@ -71,7 +71,8 @@ export class Api {
   }
 
   /**
-   * Receive events until the page ends, and connect again when the connection ends.
+   * Receive events while the page is shown, and connect again when the connection ends. A browser has six connections to a
+   * host, so a hidden page holds none.
    * onEvent(name, data); onState("connecting" | "live" | "lost", error).
    */
   async stream(onEvent, onState) {
@@ -79,9 +80,11 @@ export class Api {
     // -1 before the first connection.
     let failures = -1;
     for (;;) {
+      await untilShown();
+      const hidden = whenHidden();
       try {
         onState("connecting", null);
-        const response = await this.fetched(`/v1/events${lastId === null ? "" : `?since=${lastId}`}`, {});
+        const response = await this.fetched(`/v1/events${lastId === null ? "" : `?since=${lastId}`}`, { signal: hidden });
         for await (const event of eventsOf(response.body)) {
           // The stream begins with a comment: from then on it tells every change.
           if (failures !== 0) onState("live", null);
@@ -91,12 +94,29 @@ export class Api {
         }
         onState("lost", null);
       } catch (error) {
+        if (hidden.aborted) {
+          failures = -1;
+          continue;
+        }
         onState("lost", error);
       }
       failures = Math.max(failures, 0) + 1;
       await new Promise((resolve) => setTimeout(resolve, RETRY_MS[Math.min(failures, RETRY_MS.length) - 1]));
     }
   }
+}
+
+/** Return a promise that is fulfilled when the page is shown. */
+function untilShown() {
+  if (!document.hidden) return Promise.resolve();
+  return new Promise((resolve) => document.addEventListener("visibilitychange", () => resolve(untilShown()), { once: true }));
+}
+
+/** Return a signal that is aborted when the page is hidden. */
+function whenHidden() {
+  const hidden = new AbortController();
+  document.addEventListener("visibilitychange", () => hidden.abort(), { signal: hidden.signal });
+  return hidden.signal;
 }
 
 async function errorOf(response) {

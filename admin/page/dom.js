@@ -61,6 +61,24 @@ export function facts(pairs) {
   );
 }
 
+/**
+ * Call `draw` at once, or when a press within `place` has ended: a button that is replaced while it is pressed would not be
+ * clicked.
+ */
+export function whenReleased(place, draw) {
+  if (!place.matches(":active")) {
+    draw();
+    return;
+  }
+  const released = new AbortController();
+  const end = () => {
+    released.abort();
+    // After the click.
+    setTimeout(draw);
+  };
+  for (const name of ["pointerup", "pointercancel"]) addEventListener(name, end, { signal: released.signal });
+}
+
 /** Call `work` at most once a frame, after any number of calls. */
 export function oncePerFrame(work) {
   let isDue = false;

@@ -1,6 +1,6 @@
 // Views of the state: read from the API, and read again when the stream says that it changed.
 
-import { element, fill } from "./dom.js";
+import { element, fill, whenReleased } from "./dom.js";
 import { Refresher } from "./refresher.js";
 
 const PAUSE_MS = 500;
@@ -33,7 +33,7 @@ export function liveView({ title, parts, head = [], foot = [], read, draw }) {
     if (text === drawn) return;
     drawn = text;
     shown = state;
-    show();
+    whenReleased(body, show);
   }
 
   const refresher = new Refresher(readAgain, PAUSE_MS, (error) => {

@@ -31,8 +31,8 @@ const VIEWS = {
       timelineView(journal, {
         id,
         start: startHints(),
-        producers: (topic, partition) =>
-          api.list(`/v1/producers?topic=${encodeURIComponent(topic)}&partition=${partition}`),
+        producers: (topic, partition, id) =>
+          api.list(`/v1/producers?topic=${encodeURIComponent(topic)}&partition=${partition}&producer_id=${id}`),
         header: (batch) => headerOf(api, batch),
         likeThis: (entry) => likeThis(entry, actions),
       }),

@@ -30,7 +30,14 @@ export function recordsPart(api, path, partition, offset) {
   const now = () => known.find((each) => String(each.partition) === choice.value);
   const start = () => now()?.log_start_offset ?? 0;
   const end = () => now()?.log_end_offset ?? 0;
-  const newest = () => read(Math.max(start(), end() - PAGE_RECORDS));
+
+  /** Read up to the last record: a page also ends at its size in bytes, so large records need a later start. */
+  async function newest() {
+    for (let count = PAGE_RECORDS; count >= 1; count = Math.floor(count / 4)) {
+      await read(Math.max(start(), end() - count));
+      if (!items.length || items.at(-1).offset + 1 >= end()) return;
+    }
+  }
 
   async function read(first, last = null) {
     reads += 1;
@@ -87,7 +94,7 @@ export function recordsPart(api, path, partition, offset) {
     }
     if (items === null) reserve();
     if (items === null && opened !== null) read(opened);
-    else if (!items?.length && problem.hidden) newest();
+    else if ((!items?.length && problem.hidden) || items?.at(-1)?.offset >= end()) newest();
     else drawPlace();
   }
 

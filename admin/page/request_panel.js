@@ -100,9 +100,12 @@ function offsetOf({ topic, partition, base_offset: offset }, links) {
 }
 
 async function showWindow(place, batch, entry, links) {
-  const states = await links.producers(batch.topic, batch.partition);
-  const known = states.find((state) => state.producer_id === batch.producer_id);
-  place.append(known === undefined ? element("p", {}, "The partition does not know this producer now.") : windowOf(known, batch));
+  try {
+    const [known] = await links.producers(batch.topic, batch.partition, batch.producer_id);
+    place.append(known === undefined ? element("p", {}, "The partition does not know this producer now.") : windowOf(known, batch));
+  } catch (error) {
+    place.append(element("p", { class: "problem", role: "alert" }, error.message));
+  }
 }
 
 /** Return the cached batches of a producer now, with those that this batch is or repeats marked. */

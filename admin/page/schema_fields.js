@@ -60,7 +60,7 @@ export class FieldError extends Error {
 /** Return a value as the text of its field. */
 export function textOfValue(value) {
   if (value === null || value === undefined) return "";
-  if (typeof value === "string") return /^[{["]|^\/.*\/$/.test(value) ? JSON.stringify(value) : value;
+  if (typeof value === "string") return isPlain(value) ? value : JSON.stringify(value);
   if (typeof value !== "object") return String(value);
   switch (Object.keys(value).join()) {
     case "regex":
@@ -68,12 +68,19 @@ export function textOfValue(value) {
     case "from,to":
       return `${value.from}..${value.to}`;
     case "name,value":
-      return typeof value.value === "string" && !value.name.includes("=") ? `${value.name}=${value.value}` : JSON.stringify(value);
+      return typeof value.value === "string" && !value.name.includes("=") && isPlain(`${value.name}=${value.value}`)
+        ? `${value.name}=${value.value}`
+        : JSON.stringify(value);
     case "restart_after_ms":
       return value.restart_after_ms === null ? NEVER : String(value.restart_after_ms);
     default:
       return JSON.stringify(value);
   }
+}
+
+/** Return whether a text reads back from its field as it is: the others are written as JSON. */
+function isPlain(text) {
+  return text !== "" && text === text.trim() && !/^[{["]|^\/.*\/$|[\x00-\x1f\x7f]/.test(text);
 }
 
 /** Return the value of a field's text; undefined for an empty one. Throws FieldError. */
@@ -109,7 +116,8 @@ export function schemaInput(name, field, list) {
     const none = field.isNullable ? [element("option", { value: "" }, "any")] : [];
     return element("select", common, none, field.options.map((option) => element("option", {}, option)));
   }
-  const shown = { value: textOfValue(field.default), placeholder: placeholderOf(field) };
+  // An empty field is its default.
+  const shown = { value: field.default === "" ? "" : textOfValue(field.default), placeholder: placeholderOf(field) };
   return element("input", { ...common, ...shown, list, autocomplete: "off", spellcheck: "false" });
 }
 

@@ -1,6 +1,6 @@
 // The view of the verdict: whether each batch of a topic is in the log exactly once, and a finding for each that is not.
 
-import { button, element, emptyState, fill } from "./dom.js";
+import { button, element, emptyState, fill, whenReleased } from "./dom.js";
 import { RequestsOfFindings } from "./findings.js";
 import { countText } from "./format.js";
 import { addressOf } from "./navigation.js";
@@ -165,10 +165,12 @@ function eventIdChoice(eventId, onChoose) {
 function redraw(place, data, parts) {
   const text = JSON.stringify(data);
   if (place.drawn === text) return;
-  const focused = place.contains(document.activeElement) ? document.activeElement.getAttribute("href") : null;
-  fill(place, ...parts());
   place.drawn = text;
-  if (focused !== null) [...place.querySelectorAll("a")].find((link) => link.getAttribute("href") === focused)?.focus({ preventScroll: true });
+  whenReleased(place, () => {
+    const focused = place.contains(document.activeElement) ? document.activeElement.getAttribute("href") : null;
+    fill(place, ...parts());
+    if (focused !== null) [...place.querySelectorAll("a")].find((link) => link.getAttribute("href") === focused)?.focus({ preventScroll: true });
+  });
 }
 
 /** Return a view that reads again after new requests. place: where an error is shown. */

@@ -125,6 +125,16 @@ def test_pages_go_from_the_newest_to_the_oldest_and_to_an_offset(page: Page, adm
     expect(records(page).first).to_contain_text("value 100")
 
 
+def test_newest_records_are_shown_where_few_fit_into_a_page(page: Page, admin: AdminClient) -> None:
+    for _ in range(6):
+        seed(admin, *({"value": "y" * 100_000} for _ in range(10)))
+    show_topic(page)
+
+    part = page.get_by_role("region", name="Records")
+    expect(part).to_contain_text("to 59 of 0 to 59")
+    expect(part.get_by_role("button", name="Newer")).to_be_disabled()
+
+
 def test_address_names_partition_and_offset(browser: Browser, broker: Serving, admin: AdminClient) -> None:
     admin.post("/v1/topics", {"name": "orders", "partitions": 2})
     records_of_orders = [{"value": f"value {number}", "partition": 1} for number in range(5)]

@@ -193,3 +193,29 @@ def test_dialog_is_closed_by_escape_and_changes_nothing(page: Page, admin: Admin
     open_form(page)
     close_dialog(page)
     assert admin.get("/v1/rules")["items"] == []
+
+
+def test_values_that_look_like_something_else_are_edited_as_they_are(page: Page, admin: AdminClient) -> None:
+    posted = {
+        "match": {"client_id": ["", " x "], "topic": " orders", "header": {"name": "{a", "value": " v"}, "key": "a\nb"},
+        "point": "received",
+        "action": {"kind": "observe"},
+    }
+    admin.post("/v1/rules", posted)
+    open_faults(page)
+
+    open_form(page, "Edit rule 1").get_by_role("button", name="Replace rule").click()
+
+    expect(page.get_by_role("dialog")).to_have_count(0)
+    (replaced,) = admin.get("/v1/rules")["items"]
+    assert {name: replaced["match"][name] for name in posted["match"]} == posted["match"]
+
+
+def test_empty_text_is_edited_as_it_is(page: Page, admin: AdminClient) -> None:
+    admin.post("/v1/rules", {**OBSERVE, "match": {"client_id": ""}})
+    open_faults(page)
+
+    open_form(page, "Edit rule 1").get_by_role("button", name="Replace rule").click()
+
+    expect(page.get_by_role("dialog")).to_have_count(0)
+    assert admin.get("/v1/rules")["items"][0]["match"]["client_id"] == ""

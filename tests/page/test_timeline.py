@@ -21,6 +21,12 @@ LOST_ACK = {
     "action": {"kind": "close"},
 }
 UNAUTHORIZED = "401"
+# As a browser does for the tab behind another one. The broker sends requests ten times a second.
+SET_HIDDEN = """(isHidden) => {
+  Object.defineProperty(document, "hidden", { value: isHidden, configurable: true });
+  document.dispatchEvent(new Event("visibilitychange"));
+}"""
+HIDDEN_MS = 1000
 
 
 def produce(broker: Serving, count: int) -> None:
@@ -150,6 +156,20 @@ def test_link_to_the_content_stays_in_the_view(page: Page, broker: Serving) -> N
     expect(page.locator("#view")).to_be_focused()
     assert page.url.endswith("#topics")
     expect(page.get_by_role("heading", name="Topics")).to_be_visible()
+
+
+def test_hidden_page_has_no_connection_and_goes_on_when_it_is_shown(page: Page, broker: Serving) -> None:
+    produce(broker, 1)
+    expect(requests(page).get_by_role("option", name="offset 0")).to_have_count(1)
+
+    page.evaluate(SET_HIDDEN, True)
+    produce(broker, 2)
+    page.wait_for_timeout(HIDDEN_MS)
+    expect(requests(page).get_by_role("option", name="offset 2")).to_have_count(0)
+    page.evaluate(SET_HIDDEN, False)
+
+    expect(requests(page).get_by_role("option", name="offset 2")).to_have_count(1)
+    expect(page.get_by_role("banner")).to_contain_text("live")
 
 
 def test_cleared_journal_empties_the_timeline(page: Page, broker: Serving, admin: AdminClient) -> None:

@@ -11,6 +11,7 @@ from .conftest import WIDE
 from .open_page import opened
 
 pytestmark = pytest.mark.page
+PRESS_MS = 2500
 
 BAD_REQUEST = "400"
 
@@ -76,6 +77,23 @@ def test_topic_is_created_and_deleted_after_a_question(page: Page, admin: AdminC
 
     expect(row(page, "orders")).to_have_count(0)
     assert admin.call("GET", "/v1/topics/orders").status == 404
+
+
+def test_press_over_a_change_of_the_list_is_a_click(page: Page, admin: AdminClient) -> None:
+    admin.post("/v1/topics", {"name": "orders"})
+    page.goto(page.url.partition("#")[0] + "#topics")
+    delete = page.get_by_role("button", name="Delete orders")
+    delete.hover()
+
+    page.mouse.down()
+    admin.post("/v1/topics", {"name": "payments"})
+    # Longer than the list waits before it is drawn again.
+    page.wait_for_timeout(PRESS_MS)
+    expect(row(page, "payments")).to_have_count(0)
+    page.mouse.up()
+
+    expect(page.get_by_role("dialog")).to_contain_text("orders")
+    expect(row(page, "payments")).to_have_count(1)
 
 
 def test_refused_topic_is_explained_at_its_field(browser: Browser, broker: Serving) -> None:
