@@ -13,12 +13,12 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
 
 import msgspec
 
 from ..faults.journal.journal import Journal
-from ..faults.journal.journal_entries import JournalEntry, find_entry, read_entries
+from ..faults.journal.journal_entries import JournalEntry, find_entry, iterate_entries
 from .state_watch import Parts, StateWatch
 
 # How often a stream looks for requests.
@@ -29,6 +29,8 @@ HEARTBEAT_SECONDS = 15.0
 BEHIND_MAX = 10_000
 # The requests of one event, whose JSON is made in one step of the event loop.
 EVENT_REQUESTS_MAX = 100
+# A request may have thousands of batches. The one that reaches this number is the last of its event.
+EVENT_BATCHES_MAX = 1000
 # Requests without a response that a stream watches.
 WAITING_MAX = 10_000
 
@@ -113,7 +115,7 @@ class EventStream:
         self._find_changes()
         sent_id = self._sent_id
         first = max(sent_id, journal.last_id - BEHIND_MAX)
-        items = read_entries(journal, since=first, limit=EVENT_REQUESTS_MAX)
+        items = _of_one_event(iterate_entries(journal, first))
         self._sent_id = items[-1].id if items else journal.last_id
         self._waiting.update(entry.id for entry in items if entry.answer == WAITING)
         while len(self._waiting) > WAITING_MAX:
@@ -122,10 +124,14 @@ class EventStream:
 
     def _changed_requests(self) -> list[JournalEntry]:
         self._find_changes()
-        ids = sorted(self._changed)[:EVENT_REQUESTS_MAX]
-        self._changed.difference_update(ids)
-        found = (find_entry(self._journal, request_id) for request_id in ids)
-        return [entry for entry in found if entry is not None]
+        return _of_one_event(self._changed_entries())
+
+    def _changed_entries(self) -> Iterator[JournalEntry]:
+        for request_id in sorted(self._changed):
+            self._changed.discard(request_id)
+            entry = find_entry(self._journal, request_id)
+            if entry is not None:
+                yield entry
 
     def _find_changes(self) -> None:
         """Find the requests that were sent and have changed since; others are sent as they are then."""
@@ -139,3 +145,16 @@ class EventStream:
 
     def _event(self, name: str, content: object) -> bytes:
         return b"id: %d\nevent: %s\ndata: %s\n\n" % (self._sent_id, name.encode(), msgspec.json.encode(content))
+
+
+def _of_one_event(entries: Iterator[JournalEntry]) -> list[JournalEntry]:
+    """Return the first of the entries. No more are made, because that takes the time of clients."""
+    items: list[JournalEntry] = []
+    batches = 0
+    while len(items) < EVENT_REQUESTS_MAX and batches < EVENT_BATCHES_MAX:
+        entry = next(entries, None)
+        if entry is None:
+            break
+        items.append(entry)
+        batches += len(entry.batches)
+    return items

@@ -112,6 +112,11 @@ def read_entries(
     return [_entry_of(journal, request_id, request) for request_id, request in found]
 
 
+def iterate_entries(journal: Journal, since: int) -> Iterator[JournalEntry]:
+    """Yield the requests that have an id greater than since, oldest first."""
+    return (_entry_of(journal, request_id, request) for request_id, request in journal.records(since))
+
+
 def find_entry(journal: Journal, request_id: int) -> JournalEntry | None:
     """Return a request; None if it is no longer kept."""
     request = journal.find(request_id)

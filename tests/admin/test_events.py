@@ -11,10 +11,13 @@ from typing import Any
 
 import pytest
 
-from fauxka.admin.event_stream import BEHIND_MAX, EVENT_REQUESTS_MAX
+from fauxka.admin.event_stream import BEHIND_MAX, EVENT_BATCHES_MAX, EVENT_REQUESTS_MAX
 from fauxka.admin.operations.event_operations import STREAMS_MAX
+from fauxka.client.broker_connection import BrokerConnection
+from fauxka.protocol.api_keys import ApiKey
+from fauxka.protocol.messages.produce import PartitionProduceData, ProduceRequest, ProduceResponse, TopicProduceData
 
-from ..broker.raw_client import RawClient
+from ..broker.raw_client import PRODUCE_VERSION, TOPIC, RawClient, batch
 from ..serving_process import Serving
 from .admin_client import AdminClient
 
@@ -212,6 +215,23 @@ def test_stream_that_is_too_late_skips_and_tells_how_many(admin: AdminClient, cl
 
     assert len(event.data["items"]) == EVENT_REQUESTS_MAX
     assert event.data["skipped"] == 250
+
+
+def test_event_ends_with_the_request_that_fills_it_with_batches(admin: AdminClient, broker: Serving) -> None:
+    partitions = EVENT_BATCHES_MAX * 3 // 5
+    data = [PartitionProduceData(index=index, records=batch(0)) for index in range(partitions)]
+    request = ProduceRequest(acks=-1, timeout_ms=1000, topic_data=[TopicProduceData(name=TOPIC, partition_data=data)])
+    since = newest_id(admin)
+    host, _, port = broker.bootstrap.rpartition(":")
+    with BrokerConnection(host, int(port), timeout_seconds=EVENT_SECONDS_MAX, response_bytes_max=1 << 20) as connection:
+        for _ in range(3):
+            connection.send_request(ApiKey.PRODUCE, PRODUCE_VERSION, request, ProduceResponse.read)
+
+    with streaming(admin, f"/v1/events?since={since}") as stream:
+        first, second = (stream.until(lambda event: event.name == "requests") for _ in range(2))
+
+    assert [len(event.data["items"]) for event in (first, second)] == [2, 1]
+    assert {len(entry["batches"]) for entry in (*first.data["items"], *second.data["items"])} == {partitions}
 
 
 def test_client_that_does_not_read_does_not_stop_the_others(admin: AdminClient, client: RawClient) -> None:
