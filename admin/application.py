@@ -12,7 +12,7 @@ import logging
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Collection, Iterable, Sequence
 from inspect import isawaitable
 from typing import TypeVar, cast
-from urllib.parse import parse_qsl
+from urllib.parse import parse_qsl, unquote
 
 import msgspec
 from starlette.applications import Starlette
@@ -21,6 +21,7 @@ from starlette.middleware import Middleware
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response, StreamingResponse
 from starlette.routing import Route
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from ..faults.rule_error import RuleError
 from ..faults.strict_json import decode, decode_query
@@ -68,9 +69,20 @@ def make_application(
     routes += page_routes()
     handlers = {HTTPException: _http_error_response, Exception: _failure_response}
     guard = Middleware(BrowserGuard, allowed_hosts=allowed_hosts)
-    application = Starlette(routes=routes, exception_handlers=handlers, middleware=[guard])
+    application = Starlette(routes=routes, exception_handlers=handlers, middleware=[guard, Middleware(_EncodedPath)])
     application.router.redirect_slashes = False
     return application
+
+
+class _EncodedPath:
+    """ASGI middleware that routes by the path as it was sent: an id may have a slash, which is %2F there."""
+
+    def __init__(self, application: ASGIApp) -> None:
+        self._application = application
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        path = scope["raw_path"].decode("latin-1")
+        await self._application({**scope, "path": path}, receive, send)
 
 
 class _Endpoints:
@@ -143,7 +155,7 @@ def _parameters_of(operation: Operation, request: Request) -> dict[str, object]:
     """Return path, query and headers, those that the operation takes. Raises RuleError."""
     arguments: dict[str, object] = {}
     if operation.path_type is not None:
-        parts = {name: str(value) for name, value in request.path_params.items()}
+        parts = {name: unquote(str(value)) for name, value in request.path_params.items()}
         arguments["path"] = read_parameters(operation.path_type, parts.items())
     query = read_parameters(operation.query_type or NoParameters, request.query_params.multi_items())
     if operation.query_type is not None:
@@ -219,8 +231,9 @@ def _http_error_response(request: Request, error: Exception) -> Response:
     """Return the response to an unknown path or method, which Starlette rejects."""
     assert isinstance(error, HTTPException)
     allowed = (error.headers or {}).get("Allow")
-    message = f"there is no {request.method} {request.url.path}"
-    refused = CallError(error.status_code, message, field="path", value=request.url.path, allowed=allowed)
+    path = unquote(request.url.path)
+    message = f"there is no {request.method} {path}"
+    refused = CallError(error.status_code, message, field="path", value=path, allowed=allowed)
     return json_response(error.status_code, refused.body(), dict(error.headers or {}))
 
 

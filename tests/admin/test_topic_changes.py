@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from contextlib import closing
+from urllib.parse import quote
 
 import pytest
 
@@ -69,10 +70,11 @@ def test_deleted_topic_is_returned_and_gone(admin: AdminClient) -> None:
     assert admin.call("DELETE", "/v1/topics/orders").status == 404
 
 
-def test_group_is_returned_by_its_id(admin: AdminClient, broker: Serving) -> None:
+@pytest.mark.parametrize("group_id", ["readers", "a/b", "100% ä?#", "%2F", "a%2Fb"])
+def test_group_is_returned_by_its_id(admin: AdminClient, broker: Serving, group_id: str) -> None:
     admin.post("/v1/topics", {"name": "orders"})
     request = ConsumerGroupHeartbeatRequest(
-        group_id="readers",
+        group_id=group_id,
         member_id="one",
         rebalance_timeout_ms=60_000,
         subscribed_topic_names=["orders"],
@@ -81,9 +83,9 @@ def test_group_is_returned_by_its_id(admin: AdminClient, broker: Serving) -> Non
     with closing(Connection(broker.bootstrap)) as connection:
         connection.call(request, 1)
 
-        group = admin.get("/v1/groups/readers")
+        group = admin.get(f"/v1/groups/{quote(group_id, safe='')}")
 
-    assert (group["group_id"], group["type"], len(group["members"])) == ("readers", "consumer", 1)
+    assert (group["group_id"], group["type"], len(group["members"])) == (group_id, "consumer", 1)
 
 
 def test_unknown_group_is_404(admin: AdminClient) -> None:
