@@ -10,6 +10,8 @@ from .bad_option import BadOption
 # The end of 9999-12-31, the last day that datetime supports.
 _MILLISECONDS_MAX = 253_402_300_799_999
 
+# Python reads no more than some thousand digits as a number.
+_DIGITS_MAX = 100
 _DURATION = re.compile(r"([0-9]{1,9})([smhd])")
 _UNIT_MS = {"s": 1000, "m": 60_000, "h": 3_600_000, "d": 86_400_000}
 
@@ -31,7 +33,7 @@ def milliseconds_of(name: str, text: str, now_ms: int) -> int:
 
 def find_milliseconds(text: str, now_ms: int) -> int | None:
     """Return what milliseconds_of returns, or None for a text that is not a time."""
-    if text.isdecimal() and int(text) <= _MILLISECONDS_MAX:
+    if text.isdecimal() and len(text) <= _DIGITS_MAX and int(text) <= _MILLISECONDS_MAX:
         return int(text)
     duration = _DURATION.fullmatch(text)
     if duration is not None:

@@ -24,7 +24,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from pyspark.sql import Column, DataFrame, Observation, SparkSession
 from pyspark.sql import functions as f
@@ -90,7 +90,7 @@ class AuditRequest:
     event_id: str | None = None
     sent: str | None = None
     journal: str | None = None
-    journal_token: str | None = None
+    journal_token: str | None = field(default=None, repr=False)
     as_of_ms: int | None = None
     is_empty_an_id: bool = False
     has_aborts: bool = True

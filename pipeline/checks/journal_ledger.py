@@ -179,11 +179,11 @@ def _requests_in(text: str) -> list[JournalRequest]:
     try:
         page = msgspec.json.decode(content, type=_Page | list[JournalRequest])
         return page.items if isinstance(page, _Page) else page
-    except msgspec.DecodeError:
+    except (msgspec.DecodeError, UnicodeDecodeError):
         pass
     try:
         return msgspec.json.Decoder(JournalRequest).decode_lines(content)
-    except msgspec.DecodeError as error:
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
         raise BadOption(f"journal: {text} is not a response of GET {JOURNAL_PATH}: {error}") from error
 
 

@@ -127,7 +127,7 @@ class SchemaRegistry:
             raise UndecodableContent(f"{what} is not in the registry ({error})") from None
         try:
             return msgspec.json.decode(content, type=kind)
-        except msgspec.DecodeError:
+        except (msgspec.DecodeError, UnicodeDecodeError):
             raise BadOption(f"schema-registry: {self.url} does not respond as a schema registry") from None
 
     def _get(self, path: str, waits: Sequence[float] | None = None) -> bytes:
