@@ -68,8 +68,8 @@ def read_command_config(file: str | None) -> dict[str, str]:
         raise click.BadParameter(str(error), param_hint="--command-config") from error
 
 
-# The commands of admin/client. They are listed here so that no other command imports them.
 HUNT = "hunt"
+# The commands of admin/client. They are listed here so that no other command imports them.
 ADMIN_COMMANDS = ("admin", "fault", "journal", "report", "reset", "verdict")
 
 

@@ -149,14 +149,15 @@ def _memory(browser: Browser, port: int) -> Figures:
     page = _opened(browser, port)
     page.wait_for_function(f"() => document.querySelector('.count').textContent.includes('{REQUESTS:,}')")
     # Requests beyond a full journal remove others, which a page does in steps.
-    _produce(port, REQUESTS // 10, first=REQUESTS)
+    first = REQUESTS + REQUESTS // 10
+    _produce(port, first - REQUESTS, first=REQUESTS)
     page.wait_for_timeout(2000)
     before = page.evaluate(HEAP)
-    sent, begin = REQUESTS + REQUESTS // 10, time.monotonic()
+    sent, begin = 0, time.monotonic()
     frames: list[float] = []
     while (seconds := time.monotonic() - begin) < MINUTE:
-        due = round(seconds * EVENTS_PER_SECOND) - (sent - REQUESTS - REQUESTS // 10)
-        _produce(port, due, first=sent)
+        due = round(seconds * EVENTS_PER_SECOND) - sent
+        _produce(port, due, first=first + sent)
         sent += due
         frames += [each[0] for each in page.evaluate(FRAMES, {"isScrolling": False})]
     page.wait_for_timeout(2000)

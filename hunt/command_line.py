@@ -130,13 +130,17 @@ def budget_of(text: str) -> Budget:
     )
 
 
-def _partitions_of(seed_topics: Sequence[str]) -> dict[str, int]:
-    found: dict[str, int] = {}
+def _partitions_of(seed_topics: Sequence[str]) -> dict[str, int | None]:
+    from ..broker.config.config_types import ConfigError
+    from ..broker.lifecycle.cluster_reset import parse_seed_topic
+
+    found: dict[str, int | None] = {}
     for text in seed_topics:
-        name, separator, partitions = text.partition(":")
-        if not name or (separator and not (partitions.isascii() and partitions.isdigit() and int(partitions))):
-            raise BadHuntOption(f"--seed-topic: {text!r} is no topic; allowed: NAME or NAME:PARTITIONS")
-        found[name] = int(partitions or 1)
+        try:
+            topic = parse_seed_topic(text)
+        except ConfigError as error:
+            raise BadHuntOption(f"--seed-topic: {text!r} is no topic; allowed: NAME or NAME:PARTITIONS") from error
+        found[topic.name] = topic.partition_count
     return found
 
 

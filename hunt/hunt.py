@@ -8,7 +8,7 @@ from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field, replace
 
 from .errors import CannotHunt
-from .judgement import Judgement, Outcome, Promise, differences, judge
+from .judgement import Judgement, Promise, differences, judge
 from .plan import Trial, plan_of, targets_of
 from .program import Program
 from .run import Run, Setting, run_once
@@ -174,8 +174,7 @@ def _each(
 
 def _confirmed(alike: Sequence[Tried], attempt: Callable[[Trial], Judgement]) -> Finding:
     """Repeat the first of the trials."""
-    outcomes = [attempt(alike[0].trial).outcome for _ in range(CONFIRMING_RUNS)]
-    confirmed = sum(outcome in (Outcome.BROKEN, Outcome.HUNG) for outcome in outcomes)
+    confirmed = sum(attempt(alike[0].trial).is_finding for _ in range(CONFIRMING_RUNS))
     return replace(_unconfirmed(alike), confirmed=confirmed, runs=CONFIRMING_RUNS)
 
 

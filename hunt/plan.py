@@ -9,9 +9,9 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ..faults.actions import Action, Close, Crash, DeliverTwice, Drop, Error, Hang, Reset
 from ..faults.journal.journal_entries import JournalEntry
@@ -27,6 +27,7 @@ CHANGING = (
     *("ConsumerGroupHeartbeat", "LeaveGroup", "CreateTopics", "DeleteRecords"),
 )
 ASKING = ("Fetch", "OffsetFetch", "FindCoordinator", "ListOffsets", "Metadata", "ApiVersions")
+RANKS = {api: rank for rank, api in enumerate((*CHANGING, *ASKING))}
 # APIs whose response acknowledges something: a lost acknowledgement is tried here before all else.
 ACKNOWLEDGING = CHANGING[:4]
 CRASH_RESTART_MS = 300
@@ -97,24 +98,20 @@ _OF_CHANGES = (
 
 def targets_of(requests: Sequence[JournalEntry]) -> list[Target]:
     """Return the requests of a run that are tried: of equivalent ones the first, the middle and the last."""
-    counts: dict[tuple[tuple[str, object], ...], int] = defaultdict(int)
-    for entry in requests:
-        if entry.api in CHANGING or entry.api in ASKING:
-            counts[_match_of(entry)] += 1
+    counts = Counter(_match_of(entry) for entry in requests if entry.api in RANKS)
     return [Target(match, ordinal, count) for match, count in counts.items() for ordinal in _chosen(count)]
 
 
 def plan_of(targets: Iterable[Target]) -> list[Trial]:
     """Return a trial for each fault at each target, most telling first."""
-    ranks = {api: rank for rank, api in enumerate((*CHANGING, *ASKING))}
     pairs = [(fault, target) for target in targets for fault in faults_of(target.api)]
-    pairs.sort(key=lambda pair: (pair[0].tier, ranks[pair[1].api]))
+    pairs.sort(key=lambda pair: (pair[0].tier, RANKS[pair[1].api]))
     return [Trial([pair]) for pair in pairs]
 
 
 def faults_of(api: str) -> Iterator[Fault]:
     """Yield the faults that can be at a request of the API."""
-    yield LOST_ACK if api in ACKNOWLEDGING else Fault(LOST_ACK.name, LOST_ACK.point, LOST_ACK.action, 2)
+    yield LOST_ACK if api in ACKNOWLEDGING else replace(LOST_ACK, tier=2)
     yield from _OF_CONNECTIONS
     if api in CHANGING:
         yield from _OF_CHANGES

@@ -7,10 +7,10 @@ import shlex
 from collections.abc import Sequence
 from pathlib import Path
 
-import msgspec
-from msgspec import structs
+from msgspec import to_builtins
 
 from ..faults.rules.fault_rules import FaultRule
+from ..testing.rule import DEFAULT_WHEN, without_defaults
 from .event_id import expression_of
 from .hunt import Finding, Options
 from .judgement import Outcome, Promise
@@ -56,22 +56,19 @@ def test_events_are_{promise}():
 _VISIBLE = 'record.transaction in ("none", "committed") and not record.is_control'
 
 
-def rules_json(rules: Sequence[FaultRule]) -> str:
-    """Return the rules as `fauxka serve --rules` and `fauxka hunt --replay` read them."""
-    return json.dumps([_without_defaults(rule) for rule in rules], indent=1) + "\n"
-
-
 def write_finding(folder: Path, finding: Finding, words: Sequence[str], options: Options, timeout: float) -> None:
     """Write the files of a finding to a folder. Raises OSError."""
     folder.mkdir(parents=True, exist_ok=True)
-    rules = finding.trial.rules
-    (folder / RULES_FILE).write_text(rules_json(rules))
-    (folder / TEST_FILE).write_text(_test_text(finding, words, options, timeout))
-    calls = [f"curl -s $A/v1/rules -d {shlex.quote(json.dumps(_without_defaults(rule)))}" for rule in rules]
+    rules = [_json_of(rule) for rule in finding.trial.rules]
+    (folder / RULES_FILE).write_text(json.dumps(rules, indent=1) + "\n")
+    (folder / TEST_FILE).write_text(_test_text(finding, rules, words, options, timeout))
+    calls = [f"curl -s $A/v1/rules -d {shlex.quote(json.dumps(rule))}" for rule in rules]
     (folder / CALLS_FILE).write_text("\n".join(["A=$(fauxka admin)", *calls]) + "\n")
 
 
-def _test_text(finding: Finding, words: Sequence[str], options: Options, timeout: float) -> str:
+def _test_text(
+    finding: Finding, rules: Sequence[object], words: Sequence[str], options: Options, timeout: float
+) -> str:
     setting = options.setting
     create = "".join(
         f"        broker.topics.create({topic!r}, partitions={partitions})\n"
@@ -79,7 +76,7 @@ def _test_text(finding: Finding, words: Sequence[str], options: Options, timeout
     )
     return _TEST.format(
         title=f"{finding.trial}: {'; '.join(finding.judgement.reasons)}".replace("\\", "\\\\").replace('"', "'"),
-        rules=[_without_defaults(rule) for rule in finding.trial.rules],
+        rules=rules,
         command=list(words),
         config=dict(setting.config) or "",
         create=create,
@@ -93,15 +90,9 @@ def _test_text(finding: Finding, words: Sequence[str], options: Options, timeout
     )
 
 
-def _without_defaults(rule: FaultRule) -> dict[str, object]:
+def _json_of(rule: FaultRule) -> dict[str, object]:
     """Return the JSON of a rule without the fields that have their defaults."""
-    default = FaultRule(point=rule.point, action=rule.action)
-    match, when = _changed(rule.match, default.match), _changed(rule.when, default.when)
-    whole = {"name": rule.name, "match": match, "when": when, "point": rule.point}
-    kept = {name: value for name, value in whole.items() if value}
-    return {**kept, "action": msgspec.to_builtins(rule.action)}
-
-
-def _changed(given: msgspec.Struct, default: msgspec.Struct) -> dict[str, object]:
-    ours, theirs = structs.asdict(given), structs.asdict(default)
-    return {name: msgspec.to_builtins(value) for name, value in ours.items() if value != theirs[name]}
+    fields = without_defaults(to_builtins(rule))
+    when: dict[str, object] = to_builtins(rule.when)
+    changed = {name: value for name, value in when.items() if value != DEFAULT_WHEN[name]}
+    return {**fields, "when": changed} if changed else fields

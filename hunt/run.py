@@ -20,14 +20,14 @@ _COMMITTED = ("none", "committed")
 class Setting:
     """What all runs of a hunt have in common.
 
-    topics: those that are judged. event_id: see event_id.py. config: keys of the broker. seed_topics: topics with their
-    numbers of partitions that exist before the program starts.
+    topics: those that are judged. event_id: see event_id.py. config: keys of the broker. seed_topics: the topics that
+    exist before the program starts, with their numbers of partitions, None for num.partitions.
     """
 
     topics: Sequence[str]
     event_id: str = VALUE
     config: Mapping[str, str] = field(default_factory=dict[str, str])
-    seed_topics: Mapping[str, int] = field(default_factory=dict[str, int])
+    seed_topics: Mapping[str, int | None] = field(default_factory=dict[str, int | None])
 
 
 @dataclass(frozen=True, slots=True)

@@ -153,7 +153,7 @@ class ArmedHandle:
 
     def describe(self) -> list[str]:
         """Return a line with the rule and its counts, and a line for each of the nearest misses."""
-        given = json.dumps(_without_defaults(to_builtins(self.rule)))
+        given = json.dumps(without_defaults(to_builtins(self.rule)))
         return [
             f"rule {self.id} {self.name!r}: {self.hits} hits, {self.matched} matched: {given}",
             *(f"    {line}" for line in describe_misses(self.near_misses, self._armed.matched_noun)),
@@ -215,14 +215,14 @@ def action_text(rule: FaultRule | FileRule) -> str:
     return f"{kind_of(rule.action)} at {point}"
 
 
-def _without_defaults(rule: object) -> dict[str, object]:
+def without_defaults(rule: object) -> dict[str, object]:
     """Return the JSON fields of a rule without default values."""
     fields = cast("dict[str, object]", rule)
     return {
         name: value
         for name, value in fields.items()
-        if value not in (None, "", {}, _DEFAULT_WHEN) and not (name == "enabled" and value)
+        if value not in (None, "", {}, DEFAULT_WHEN) and not (name == "enabled" and value)
     }
 
 
-_DEFAULT_WHEN = to_builtins(When())
+DEFAULT_WHEN: dict[str, object] = to_builtins(When())

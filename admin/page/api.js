@@ -81,10 +81,11 @@ export class Api {
     let failures = -1;
     for (;;) {
       await untilShown();
-      const hidden = whenHidden();
+      const ended = new AbortController();
+      document.addEventListener("visibilitychange", () => ended.abort(), { signal: ended.signal });
       try {
         onState("connecting", null);
-        const response = await this.fetched(`/v1/events${lastId === null ? "" : `?since=${lastId}`}`, { signal: hidden });
+        const response = await this.fetched(`/v1/events${lastId === null ? "" : `?since=${lastId}`}`, { signal: ended.signal });
         for await (const event of eventsOf(response.body)) {
           // The stream begins with a comment: from then on it tells every change.
           if (failures !== 0) onState("live", null);
@@ -94,12 +95,14 @@ export class Api {
         }
         onState("lost", null);
       } catch (error) {
-        if (hidden.aborted) {
+        if (ended.signal.aborted) {
           failures = -1;
           continue;
         }
         onState("lost", error);
       }
+      // It listens no more.
+      ended.abort();
       failures = Math.max(failures, 0) + 1;
       await new Promise((resolve) => setTimeout(resolve, RETRY_MS[Math.min(failures, RETRY_MS.length) - 1]));
     }
@@ -110,13 +113,6 @@ export class Api {
 function untilShown() {
   if (!document.hidden) return Promise.resolve();
   return new Promise((resolve) => document.addEventListener("visibilitychange", () => resolve(untilShown()), { once: true }));
-}
-
-/** Return a signal that is aborted when the page is hidden. */
-function whenHidden() {
-  const hidden = new AbortController();
-  document.addEventListener("visibilitychange", () => hidden.abort(), { signal: hidden.signal });
-  return hidden.signal;
 }
 
 async function errorOf(response) {

@@ -34,27 +34,29 @@ export function recordsPart(api, path, partition, offset) {
   /** Read up to the last record: a page also ends at its size in bytes, so large records need a later start. */
   async function newest() {
     for (let count = PAGE_RECORDS; count >= 1; count = Math.floor(count / 4)) {
-      await read(Math.max(start(), end() - count));
-      if (!items.length || items.at(-1).offset + 1 >= end()) return;
+      const isCurrent = await read(Math.max(start(), end() - count));
+      if (!isCurrent || !items.length || items.at(-1).offset + 1 >= end()) return;
     }
   }
 
+  /** Read and show the records from an offset on; returns whether no newer read has begun meanwhile. */
   async function read(first, last = null) {
     reads += 1;
     const own = reads;
     const until = last === null ? "" : `&to_offset=${last}`;
     try {
       const page = await api.get(`${path}/records?partition=${choice.value}&from_offset=${first}${until}&limit=${PAGE_RECORDS}`);
-      if (own !== reads) return;
+      if (own !== reads) return false;
       problem.hidden = true;
       items = page.items;
     } catch (error) {
-      if (own !== reads) return;
+      if (own !== reads) return false;
       problem.textContent = error.message;
       problem.hidden = false;
       items = [];
     }
     draw();
+    return true;
   }
 
   /** Keep the place of the first records, so that the parts below do not move when they come. */

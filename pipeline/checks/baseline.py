@@ -23,7 +23,7 @@ from pyspark.sql import functions as f
 from ..bad_option import BadOption
 from ..cluster.stored_frames import content_files, find_store, read_parquet
 from ..read.file_store import LOCAL_FILES
-from ..read.store_address import has_known_scheme
+from ..read.store_address import local_path_of
 from ..read.stores import store_of
 from .audited_range import AuditedRange
 from .finding_kinds import HARMLESS_KINDS
@@ -111,8 +111,8 @@ def read_baseline(text: str) -> Baseline:
 
     Raises BadOption for a file that is no verdict, or one that does not have all findings.
     """
-    if not has_known_scheme(text) and "://" in text:
-        # Of a scheme for which the user has given Spark the jars.
+    if find_store("baseline", text) is None and local_path_of(text) is None:
+        # Spark reads it by itself.
         return Baseline(text)
     verdict = _read_verdict(text)
     if verdict is None:

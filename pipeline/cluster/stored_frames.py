@@ -77,23 +77,14 @@ def write_parquet(name: str, frame: DataFrame, store: ArrowFiles, folder: str) -
     with _store_failures(name):
         before = store.list_files(folder).files_below_roots()
     written = {row["file"] for row in frame.mapInArrow(_write_partition(name, store, folder), _FILE_SCHEMA).collect()}
+    if not written:
+        # Without a file, no reader knows the columns.
+        written = {_write_file(name, store, _part(folder, 0), to_arrow_schema(frame.schema), ())}
     with _store_failures(name):
-        if not written:
-            written = {_write_no_rows(frame, store, folder)}
         for path in sorted(before.keys() - written):
             store.delete(path)
         content = {"files": sorted(path.removeprefix(f"{folder}/") for path in written)}
         store.write(f"{folder}/{MARKER}", json.dumps(content).encode())
-
-
-def _write_no_rows(frame: DataFrame, store: ArrowFiles, folder: str) -> str:
-    """Write a file with the columns alone, without which no reader knows them, and return its URI. Raises OSError."""
-    path = f"{folder}/part-00000.parquet"
-    with NamedTemporaryFile(prefix="fauxka-part-", suffix=".parquet") as file:
-        with parquet.ParquetWriter(file.name, to_arrow_schema(frame.schema)):
-            pass
-        store.upload(file.name, path)
-    return path
 
 
 def has_marker(name: str, store: ArrowFiles, folder: str) -> bool:
@@ -123,17 +114,26 @@ def _write_partition(
         first = next(rows, None)
         if first is None:
             return
-        path = f"{folder}/part-{context.partitionId():05d}.parquet"
-        # On the disk, because the rows of a task may not fit in memory and an object must appear whole.
-        with NamedTemporaryFile(prefix="fauxka-part-", suffix=".parquet") as file:
-            with parquet.ParquetWriter(file.name, first.schema) as writer:
-                for batch in chain([first], rows):
-                    writer.write_batch(batch)
-            with _store_failures(name):
-                store.upload(file.name, path)
+        path = _write_file(name, store, _part(folder, context.partitionId()), first.schema, chain([first], rows))
         yield pa.RecordBatch.from_pydict({"file": [path]})
 
     return write
+
+
+def _part(folder: str, number: int) -> str:
+    return f"{folder}/part-{number:05d}.parquet"
+
+
+def _write_file(name: str, store: ArrowFiles, path: str, schema: pa.Schema, batches: Iterable[pa.RecordBatch]) -> str:
+    """Write the batches as a file of parquet, and return its URI. Raises BadOption."""
+    # On the disk, because the rows of a task may not fit in memory and an object must appear whole.
+    with NamedTemporaryFile(prefix="fauxka-part-", suffix=".parquet") as file:
+        with parquet.ParquetWriter(file.name, schema) as writer:
+            for batch in batches:
+                writer.write_batch(batch)
+        with _store_failures(name):
+            store.upload(file.name, path)
+    return path
 
 
 def read_parquet(spark: SparkSession, store: ArrowFiles, files: list[str], wanted: Iterable[str]) -> DataFrame:

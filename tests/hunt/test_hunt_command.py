@@ -9,9 +9,8 @@ import pytest
 
 from ..serving_process import run
 
-PROGRAMS = Path(__file__).parent / "programs"
-DOUBLING = str(PROGRAMS / "plain_producer.py")
-MENDED = str(PROGRAMS / "idempotent_producer.py")
+PROGRAM = (sys.executable, str(Path(__file__).parent / "order_producer.py"))
+DOUBLING, MENDED = (*PROGRAM, "plain"), (*PROGRAM, "idempotent")
 # Lost acknowledgements are tried first: of three equivalent requests all.
 TRIALS = ("--budget", "3", "--jobs", "2")
 
@@ -23,7 +22,7 @@ def hunt(folder: Path, *words: str) -> tuple[int, str, str]:
 
 
 def test_a_producer_without_idempotence_is_found_to_double_an_event(tmp_path: Path) -> None:
-    code, output, log = hunt(tmp_path, *TRIALS, "--", sys.executable, DOUBLING)
+    code, output, log = hunt(tmp_path, *TRIALS, "--", *DOUBLING)
 
     assert code == 1, log
     assert "1. lost acknowledgement: Produce 1 of 3 to orders-0\n   orders: 1 event ('order 0') too many\n" in output
@@ -34,11 +33,11 @@ def test_a_producer_without_idempotence_is_found_to_double_an_event(tmp_path: Pa
 
 
 def test_a_finding_is_replayed_and_its_test_fails(tmp_path: Path) -> None:
-    hunt(tmp_path, *TRIALS, "--", sys.executable, DOUBLING)
+    hunt(tmp_path, *TRIALS, "--", *DOUBLING)
     rules = str(tmp_path / "1" / "rules.json")
 
-    again = hunt(tmp_path, "--replay", rules, "--", sys.executable, DOUBLING)
-    mended = hunt(tmp_path, "--replay", rules, "--", sys.executable, MENDED)
+    again = hunt(tmp_path, "--replay", rules, "--", *DOUBLING)
+    mended = hunt(tmp_path, "--replay", rules, "--", *MENDED)
     test = tmp_path / "1" / "test_finding.py"
     checked = subprocess.run(
         [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", str(test)],
@@ -55,7 +54,7 @@ def test_a_finding_is_replayed_and_its_test_fails(tmp_path: Path) -> None:
 
 
 def test_an_idempotent_producer_holds(tmp_path: Path) -> None:
-    code, output, log = hunt(tmp_path, *TRIALS, "--", sys.executable, MENDED)
+    code, output, log = hunt(tmp_path, *TRIALS, "--", *MENDED)
 
     assert code == 0, output + log
     assert "3 held" in output

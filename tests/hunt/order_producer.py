@@ -1,13 +1,18 @@
-"""Sends orders with an idempotent producer: each is in the topic once, whatever is sent again."""
+"""Sends orders, and sends again what failed.
+
+With the argument idempotent, each is in the topic once; with the argument plain, an order may be there twice.
+"""
 
 import os
+import sys
 
 from confluent_kafka import KafkaError, Producer
 
 producer = Producer(
     {
         "bootstrap.servers": os.environ["KAFKA_BOOTSTRAP_SERVERS"],
-        "enable.idempotence": True,
+        "enable.idempotence": sys.argv[1] == "idempotent",
+        "retries": 5,
         "retry.backoff.ms": 20,
         "reconnect.backoff.ms": 20,
         "socket.timeout.ms": 2000,
