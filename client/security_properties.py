@@ -53,6 +53,8 @@ _OF_SECURITY = ("ssl.", "sasl.", "security.", "fauxka.")
 # The default of Kafka, which is not supported.
 _GSSAPI = "GSSAPI"
 _HTTPS = "https"
+# What String.trim of Java takes away around each value (ConfigDef.parseType).
+_JAVA_SPACE = "".join(map(chr, range(0x21)))
 
 
 def parse_client_security(properties: Mapping[str, str]) -> ClientSecurity:
@@ -61,7 +63,8 @@ def parse_client_security(properties: Mapping[str, str]) -> ClientSecurity:
     Raises ConfigError, whose message has no password, key or token.
     """
     _check_names(properties)
-    name = properties.get(PROTOCOL, SecurityProtocol.PLAINTEXT.value).strip().upper()
+    properties = {key: value.strip(_JAVA_SPACE) for key, value in properties.items()}
+    name = properties.get(PROTOCOL, SecurityProtocol.PLAINTEXT.value).upper()
     if name not in SecurityProtocol.__members__:
         raise ConfigError(f"{PROTOCOL}: got {name}; allowed: {', '.join(SecurityProtocol.__members__)}")
     protocol = SecurityProtocol[name]
@@ -84,7 +87,7 @@ def _check_names(properties: Mapping[str, str]) -> None:
 
 
 def _tls_of(properties: Mapping[str, str]) -> ClientTls:
-    algorithm = properties.get(HOST_NAME_CHECK, _HTTPS).strip().lower()
+    algorithm = properties.get(HOST_NAME_CHECK, _HTTPS).lower()
     if algorithm not in ("", _HTTPS):
         raise ConfigError(f"{HOST_NAME_CHECK}: got {algorithm}; allowed: {_HTTPS}, or nothing for no check")
     versions = tuple(part for part in re.split(r"[\s,]+", properties.get(ENABLED_PROTOCOLS, "")) if part)
@@ -108,7 +111,7 @@ def _read_store(properties: Mapping[str, str], kind: str) -> Store | None:
 
 
 def _login_of(properties: Mapping[str, str]) -> SaslLogin:
-    mechanism = properties.get(MECHANISM, _GSSAPI).strip()
+    mechanism = properties.get(MECHANISM, _GSSAPI)
     if mechanism not in MECHANISMS:
         default = " (the default)" if MECHANISM not in properties else ""
         raise ConfigError(f"{MECHANISM}: got {mechanism}{default}; allowed: {', '.join(MECHANISMS)}")

@@ -11,7 +11,7 @@ from typing import cast
 from urllib.parse import urlencode
 
 from .client_security import TokenEndpoint
-from .http_opener import new_opener
+from .http_opener import read_response
 from .token_error import TokenError
 
 # A century: more cannot be meant.
@@ -21,7 +21,7 @@ LIFETIME_SECONDS_MAX = 100 * 366 * 86_400
 def request_token(endpoint: TokenEndpoint, *, timeout_seconds: float, bytes_max: int) -> tuple[str, float | None]:
     """Return the token and the seconds that it is valid, None if the response does not say it.
 
-    timeout_seconds: of each step of the connection. Raises TokenError, without the text of the response.
+    timeout_seconds: of the whole request. Raises TokenError, without the text of the response.
     """
     form = {"grant_type": "client_credentials", **({} if endpoint.scope is None else {"scope": endpoint.scope})}
     credentials = b64encode(f"{endpoint.client_id}:{endpoint.client_secret}".encode()).decode()
@@ -29,10 +29,12 @@ def request_token(endpoint: TokenEndpoint, *, timeout_seconds: float, bytes_max:
     request = urllib.request.Request(endpoint.url, urlencode(form).encode(), headers)
     name = f"the token endpoint {endpoint.url}"
     try:
-        with new_opener().open(request, timeout=timeout_seconds) as response:
-            content: bytes = response.read(bytes_max + 1)
+        content = read_response(request, seconds_max=timeout_seconds, bytes_max=bytes_max)
     except urllib.error.HTTPError as error:
+        error.close()
         raise TokenError(f"{name} responds with {error.code}") from None
+    except TimeoutError:
+        raise TokenError(f"{name} takes more than {timeout_seconds:g} s") from None
     except (OSError, ValueError, HTTPException) as error:
         reason = error.reason if isinstance(error, urllib.error.URLError) else error
         raise TokenError(f"{name} cannot be used: {' '.join(str(reason).split())}") from None

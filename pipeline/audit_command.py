@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import sys
 import time
+import traceback
 from typing import TypedDict, Unpack
 
 import click
@@ -18,6 +19,8 @@ from .command_config import command_config_option
 from .event_id_options import event_id_options
 from .option_time import milliseconds_of
 from .schemas.schema_options import SchemaOptions
+
+_EXIT_FAILED = 2
 
 
 class AuditArguments(TypedDict):
@@ -106,6 +109,10 @@ def audit(**given: Unpack[AuditArguments]) -> None:
         exit_code = _run(given)
     except BadOption as error:
         raise click.ClickException(str(error)) from error
+    except Exception:
+        # A defect of this program: Python's exit code for it is 1, which means findings.
+        traceback.print_exc()
+        exit_code = _EXIT_FAILED
     sys.exit(exit_code)
 
 

@@ -10,6 +10,9 @@ from .bad_option import BadOption
 # The end of 9999-12-31, the last day that datetime supports.
 _MILLISECONDS_MAX = 253_402_300_799_999
 
+# Such numbers are seconds since 1970, or a day such as 20260131; as milliseconds they would all be in early 1970.
+_NO_MILLISECONDS = range(10_000_000, 100_000_000_000)
+
 # Python reads no more than some thousand digits as a number.
 _DIGITS_MAX = 100
 _DURATION = re.compile(r"([0-9]{1,9})([smhd])")
@@ -33,8 +36,9 @@ def milliseconds_of(name: str, text: str, now_ms: int) -> int:
 
 def find_milliseconds(text: str, now_ms: int) -> int | None:
     """Return what milliseconds_of returns, or None for a text that is not a time."""
-    if text.isdecimal() and len(text) <= _DIGITS_MAX and int(text) <= _MILLISECONDS_MAX:
-        return int(text)
+    if text.isdecimal():
+        number = int(text) if len(text) <= _DIGITS_MAX else _MILLISECONDS_MAX + 1
+        return None if number > _MILLISECONDS_MAX or number in _NO_MILLISECONDS else number
     duration = _DURATION.fullmatch(text)
     if duration is not None:
         return max(now_ms - int(duration[1]) * _UNIT_MS[duration[2]], 0)

@@ -5,6 +5,7 @@ JKS, Java's own format, has no library that is kept; keytool turns such a store 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -17,6 +18,9 @@ PKCS12 = "PKCS12"
 TYPES = (PEM, PKCS12, "JKS")
 _JAVA_FORMATS = {bytes.fromhex("feedfeed"): "JKS", bytes.fromhex("cececece"): "JCEKS"}
 _PEM_START = b"-----BEGIN "
+# DefaultSslEngineFactory.PemParser, without the headers of an old encryption of keys: those are in lines anyway.
+_PEM_BLOCK = re.compile(rb"(-----BEGIN [A-Z0-9 ]+-----)([A-Za-z0-9+/=\s]+)(-----END [A-Z0-9 ]+-----)")
+_PEM_LINE_BYTES = 64
 # The tag of a SEQUENCE, with which each store of PKCS12 begins.
 _DER_SEQUENCE = b"\x30"
 # The keys that have PEM as their values, by the name of the store.
@@ -58,10 +62,10 @@ class Store:
         if self.type not in TYPES:
             raise ConfigError(f"{self.name}.type: got {self.type}; allowed: {', '.join(TYPES)}")
         if self.pem is not None:
-            return self.pem.encode()
+            return _with_lines(self.pem.encode())
         content = self._read()
         if self.type == PEM:
-            return content
+            return _with_lines(content)
         java_format = _JAVA_FORMATS.get(content[:4])
         if java_format is not None:
             raise ConfigError(
@@ -84,6 +88,16 @@ class Store:
         if len(content) > STORE_BYTES_MAX:
             raise ConfigError(f"{self._location_key}: {location} has more than {STORE_BYTES_MAX} bytes")
         return content
+
+
+def _with_lines(pem: bytes) -> bytes:
+    """Return PEM with its base64 in lines, as OpenSSL needs it. Kafka accepts any space there, as properties have it."""
+    return _PEM_BLOCK.sub(lambda found: b"\n".join((b"", found[1], *_lines(found[2]), found[3], b"")), pem)
+
+
+def _lines(base64: bytes) -> list[bytes]:
+    digits = b"".join(base64.split())
+    return [digits[start : start + _PEM_LINE_BYTES] for start in range(0, len(digits), _PEM_LINE_BYTES)]
 
 
 def find_store(text: Callable[[str], str | None], kind: str) -> Store | None:

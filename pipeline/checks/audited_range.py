@@ -9,7 +9,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
@@ -39,7 +39,7 @@ class AuditedRange:
     """The audited offsets of each partition, from starts up to, not including, ends.
 
     cut_starts, cut_ends: the partitions that have earlier or later offsets. deleted: the number of wanted offsets in
-    front of the start that the log has deleted.
+    front of the start that the log has deleted. unknown_topics: with a given start, but without a log.
     """
 
     starts: Offsets
@@ -47,6 +47,7 @@ class AuditedRange:
     cut_starts: frozenset[PartitionName] = frozenset()
     cut_ends: frozenset[PartitionName] = frozenset()
     deleted: Offsets = field(default_factory=dict[PartitionName, int])
+    unknown_topics: tuple[str, ...] = ()
 
     @property
     def is_cut(self) -> bool:
@@ -79,7 +80,9 @@ class AuditedRange:
         return kept
 
     def notes(self) -> Iterator[str]:
-        """Yield a line for each partition with deleted offsets."""
+        """Yield a line for each partition with deleted offsets, and for each topic of the offsets that is not there."""
+        for topic in self.unknown_topics:
+            yield f"{topic} has offsets to start from, and the log has no such topic"
         for (topic, partition), count in sorted(self.deleted.items()):
             start = self.starts[PartitionName(topic, partition)]
             yield f"{topic}-{partition}: {count} offsets in front of {start} were deleted before this audit"
@@ -110,7 +113,12 @@ def find_range(log: FetchLog | FileLog, options: LogOptions) -> AuditedRange:
         frozenset(name for name, start in starts.items() if start > firsts[name]),
         frozenset(name for name, end in ends.items() if has_end and end < lasts[name]),
         deleted,
+        tuple(sorted(_topics_of(options.starting.offsets, options) - _topics_of(lasts, options))),
     )
+
+
+def _topics_of(offsets: Iterable[tuple[str, int]], options: LogOptions) -> set[str]:
+    return {topic for topic, _ in offsets if options.is_wanted(topic)}
 
 
 def by_topic(offsets: Offsets) -> OffsetsByTopic:

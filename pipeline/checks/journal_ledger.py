@@ -32,6 +32,9 @@ JOURNAL_PATH = "/v1/journal"
 PAGE_ENTRIES_MAX = 10_000
 PAGE_SECONDS_MAX = 60
 
+# msgspec raises any of these for bytes that are not JSON of the wanted shape.
+_NO_JOURNAL = (msgspec.DecodeError, RecursionError, ValueError)
+
 _BATCH_SCHEMA = (
     "request bigint, topic string, partition int, producer_id bigint, producer_epoch int, base_sequence bigint,"
     " records int, base_offset bigint, key string, error string"
@@ -96,10 +99,9 @@ def read_journal(
 ) -> DataFrame:
     """Return a ledger with the columns of SENT_KINDS, a line for each record of each Produce request in the journal.
 
-    text: the address of the admin API (http://127.0.0.1:9099), or a file
-    (a path or a URI of an object store) with a response of GET /v1/journal: a page, a
-    list of entries, or one entry a line. token: bearer token of the admin API. topics: batches of other topics are left
-    out. Raises BadOption.
+    text: the address of the admin API (http://127.0.0.1:9099), or a file (a path or a URI of an object store) with a
+    response of GET /v1/journal: a page, a list of entries, or one entry a line. token: bearer token of the admin API.
+    topics: batches of other topics are left out. Raises BadOption.
     """
     requests = _requests_at(text, token) if is_address(text) else _requests_in(text)
     return journal_ledger(spark, requests, topics)
@@ -179,11 +181,11 @@ def _requests_in(text: str) -> list[JournalRequest]:
     try:
         page = msgspec.json.decode(content, type=_Page | list[JournalRequest])
         return page.items if isinstance(page, _Page) else page
-    except (msgspec.DecodeError, UnicodeDecodeError):
+    except _NO_JOURNAL:
         pass
     try:
         return msgspec.json.Decoder(JournalRequest).decode_lines(content)
-    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+    except _NO_JOURNAL as error:
         raise BadOption(f"journal: {text} is not a response of GET {JOURNAL_PATH}: {error}") from error
 
 
@@ -207,5 +209,5 @@ def _page_of(url: str, token: str | None) -> _Page:
         # It holds the connection.
         error.close()
         raise BadOption(f"journal: {url} returned {error.code} {error.reason}") from error
-    except (OSError, ValueError, http.client.HTTPException, msgspec.DecodeError) as error:
+    except (OSError, http.client.HTTPException, *_NO_JOURNAL) as error:
         raise BadOption(f"journal: {url} cannot be read: {error}") from error

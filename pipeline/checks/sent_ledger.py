@@ -17,6 +17,7 @@ from ..bad_option import BadOption
 from ..cluster.stored_frames import base_name, content_files, find_store, read_lines, read_parquet
 from ..read.log_frame import read_log
 from ..read.object_store import ArrowFiles
+from ..read.store_address import local_path_of
 from .audited_topics import AuditedTopics
 
 # error: null for an acknowledged event. ordinal: the number of the event in the sending order of its key.
@@ -67,7 +68,9 @@ def check_sent(text: str) -> None:
         return
     if find_store("sent", place) is not None:
         _stored_files(place)
-    elif "://" not in place and not glob.glob(place.removeprefix("file:")):
+        return
+    local = local_path_of(place)
+    if local is not None and not glob.glob(local):
         raise BadOption(f"sent: there is no {place}")
 
 

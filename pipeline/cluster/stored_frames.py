@@ -2,18 +2,22 @@
 
 - A written folder has one object for each partition of the frame, named by its number, and the marker _SUCCESS behind
   them. An object appears whole, so a repeated task replaces its object by one with the same rows.
-- Readers of parquet ignore names that begin with _ or a dot. So does this module.
+- Readers of parquet ignore names that begin with _ or a dot, and the markers of folders that Hadoop writes. So does this
+  module. A name that is a part of the path or pattern itself is read.
+- A folder name such as topic=orders is a column of the parquet files in it, as Spark and Hive write them.
 """
 
 from __future__ import annotations
 
 import json
 import os
+import re
 from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import contextmanager
-from itertools import chain
+from itertools import chain, zip_longest
 from tempfile import NamedTemporaryFile
 from typing import Protocol, cast
+from urllib.parse import unquote
 
 import pyarrow as pa
 import pyarrow.parquet as parquet
@@ -30,6 +34,11 @@ from ..read.stores import store_of
 from ..read.worker_process import freeze_imported_objects
 
 MARKER = "_SUCCESS"
+# Hadoop's name for an empty object that stands for a folder.
+_FOLDER_MARKER = "_$folder$"
+# Hive's, for a column that is null.
+_NULL_PARTITION = "__HIVE_DEFAULT_PARTITION__"
+_WHOLE_NUMBER = re.compile(r"-?[0-9]{1,18}")
 
 _FILE_SCHEMA = "file string"
 _LINE_SCHEMA = "value string"
@@ -56,7 +65,11 @@ def content_files(store: ArrowFiles, place: str) -> dict[str, FileEntry]:
 
 
 def _is_hidden(place: str, path: str) -> bool:
-    return any(name.startswith(("_", ".")) for name in path.removeprefix(place).split("/") if name)
+    """Whether readers ignore a file. place: the path or pattern that it was found by."""
+    given = place.split("/")
+    names = path.split("/")
+    found = [name for name, pattern in zip_longest(names, given) if name != pattern and (pattern or "*")[0] not in "_."]
+    return names[-1].endswith(_FOLDER_MARKER) or any(name.startswith(("_", ".")) for name in found)
 
 
 def check_new(name: str, store: ArrowFiles, place: str, reason: str) -> None:
@@ -143,18 +156,46 @@ def read_parquet(spark: SparkSession, store: ArrowFiles, files: list[str], wante
     """
     with store.open_arrow(files[0]) as file:
         schema = _parquet_file(file).schema_arrow
-    names = [name for name in wanted if name in schema.names]
-    names = names if next(iter(wanted)) in names else schema.names
-    kinds = from_arrow_schema(_selected(schema, names))
+    folders = _folder_columns(files)
+    every = [*schema.names, *(name for name in folders if name not in schema.names)]
+    names = [name for name in wanted if name in every]
+    names = names if next(iter(wanted)) in names else every
+    stored = [name for name in names if name in schema.names]
+    added = [pa.field(name, folders[name]) for name in names if name not in schema.names]
+    kinds = from_arrow_schema(pa.schema([*_selected(schema, stored), *added]))
     to = to_arrow_schema(kinds)
 
     def read(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for path in _files_in(batches):
+            values = _folder_values(path)
             with store.open_arrow(path) as file:
-                for batch in _parquet_file(file).iter_batches(columns=names):
-                    yield from pa.Table.from_batches([batch]).select(names).cast(to).to_batches()
+                for batch in _parquet_file(file).iter_batches(columns=stored):
+                    table = pa.Table.from_batches([batch]).select(stored)
+                    for field in added:
+                        column = pa.array([values.get(field.name)] * batch.num_rows, pa.string())
+                        table = table.append_column(field.name, column)
+                    yield from table.cast(to).to_batches()
 
     return _one_task_each(spark, files).mapInArrow(read, kinds)
+
+
+def _folder_columns(files: Iterable[str]) -> dict[str, pa.DataType]:
+    """Return the columns that the names of folders are, and their types: whole numbers or strings, as Spark has them."""
+    columns: dict[str, set[str | None]] = {}
+    for path in files:
+        for name, value in _folder_values(path).items():
+            columns.setdefault(name, set()).add(value)
+    is_number = {name: all(one is None or _WHOLE_NUMBER.fullmatch(one) for one in columns[name]) for name in columns}
+    return {name: pa.int64() if is_number[name] else pa.string() for name in columns}
+
+
+def _folder_values(path: str) -> dict[str, str | None]:
+    pairs = (folder.partition("=") for folder in path.split("/")[:-1])
+    return {
+        unquote(name): None if value == _NULL_PARTITION else unquote(value)
+        for name, separator, value in pairs
+        if name and separator
+    }
 
 
 class _ParquetFile(Protocol):
@@ -180,7 +221,7 @@ def read_lines(spark: SparkSession, store: ArrowFiles, files: list[str]) -> Data
     def read(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for path in _files_in(batches):
             for lines in _lines_of(store, path):
-                texts = [line.decode(errors="replace") for line in lines]
+                texts = [line.removesuffix(b"\r").decode(errors="replace") for line in lines]
                 yield pa.RecordBatch.from_pydict({"value": pa.array(texts, pa.string())})
 
     return _one_task_each(spark, files).mapInArrow(read, _LINE_SCHEMA)

@@ -47,6 +47,7 @@ ATTEMPTS_MAX = 3
 # The limit of pyarrow's client for all attempts together, instead of its 15 minutes.
 _GCS_RETRY_SECONDS_MAX = 30
 
+_FILE = "file:"
 _URI = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+)://")
 
 
@@ -69,7 +70,11 @@ class StoreAddress:
 
 def is_uri(path: str) -> bool:
     """Whether a path begins with a scheme."""
-    return _URI.match(path) is not None or path.startswith("file:")
+    return _URI.match(path) is not None or _is_file_uri(path)
+
+
+def _is_file_uri(path: str) -> bool:
+    return path[: len(_FILE)].lower() == _FILE
 
 
 def has_known_scheme(path: str) -> bool:
@@ -79,9 +84,9 @@ def has_known_scheme(path: str) -> bool:
 
 def local_path_of(path: str) -> str | None:
     """Return the path on this machine; None for the URI of a store. Raises BadOption for a file on another host."""
-    if not path.startswith("file:"):
+    if not _is_file_uri(path):
         return None if is_uri(path) else path
-    place = path.removeprefix("file:")
+    place = path[len(_FILE) :]
     if place.startswith("//") and not place.startswith("///"):
         raise BadOption(f"path: {path} names a host; must be file:/folder or file:///folder")
     return "/" + place.lstrip("/") if place.startswith("/") else place

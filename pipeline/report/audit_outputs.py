@@ -14,6 +14,7 @@ from ...storage.file_systems.path_problems import find_path_problem
 from ..bad_option import BadOption
 from ..cluster.stored_frames import check_new, find_store, write_parquet
 from ..read.file_store import LocalFiles
+from ..read.object_store import ArrowFiles
 from ..read.stores import store_of
 from .html_report import report_page
 from .junit_xml import junit_xml
@@ -54,6 +55,8 @@ class AuditOutputs:
             store, place = store_of(name, file)
             if isinstance(store, LocalFiles):
                 _check_local(name, place)
+            else:
+                _check_stored(name, store, place)
 
     def write_findings(self, findings: DataFrame) -> None:
         """Write all findings to the folder, if there is one. Raises BadOption."""
@@ -66,24 +69,25 @@ class AuditOutputs:
             write_parquet("parquet", findings, *stored)
 
     def write(self, summary: Summary, kinds: Sequence[TopicKind] = ()) -> None:
-        """Write the files of a summary, and print one form of it. Raises BadOption.
+        """Print one form of a summary, then write its files. Raises BadOption.
 
         kinds: from kinds_by_topic, for the JUnit XML.
         """
         content = json.dumps(summary.as_json(), indent=2)
         report = None if self.junit is None else junit_xml(summary, kinds)
-        if self.html is not None:
-            _write("html", self.html, report_page(json.loads(content)))
+        # Printed first: a file that cannot be written does not take the verdict with it.
+        if self.json == STANDARD_OUTPUT:
+            print(content, flush=True)
+        elif self.junit == STANDARD_OUTPUT:
+            print(report, end="", flush=True)
+        else:
+            print(verdict_text(summary), flush=True)
         if self.json is not None and self.json != STANDARD_OUTPUT:
             _write("json", self.json, content + "\n")
         if report is not None and self.junit is not None and self.junit != STANDARD_OUTPUT:
             _write("junit", self.junit, report)
-        if self.json == STANDARD_OUTPUT:
-            print(content)
-        elif self.junit == STANDARD_OUTPUT:
-            print(report, end="")
-        else:
-            print(verdict_text(summary))
+        if self.html is not None:
+            _write("html", self.html, report_page(json.loads(content)))
         # The last output: an audit that fails before it is repeated by the next one.
         if self.offsets is not None:
             _replace("offsets-out", self.offsets, json.dumps(summary.range.ends, indent=2) + "\n")
@@ -93,6 +97,14 @@ def _check_local(name: str, file: str) -> None:
     folder = Path(file).absolute().parent
     if not folder.is_dir() or not os.access(folder, os.W_OK) or Path(file).is_dir():
         raise BadOption(f"{name}: {file} cannot be written")
+
+
+def _check_stored(name: str, store: ArrowFiles, place: str) -> None:
+    """Raise BadOption if the bucket is missing or cannot be reached. Whether it can be written, only a write tells."""
+    try:
+        store.list_files(place)
+    except OSError as error:
+        raise BadOption(f"{name}: {place} cannot be written: {error.strerror}") from error
 
 
 def _write(name: str, file: str, content: str) -> None:

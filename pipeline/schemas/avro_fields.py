@@ -16,8 +16,9 @@ from __future__ import annotations
 import io
 import json
 import struct
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from decimal import Decimal
+from importlib import import_module
 from typing import Any, TypeAlias, cast
 from uuid import UUID
 
@@ -75,6 +76,9 @@ class AvroFields:
             _check_path(named[_WHOLE]["fields"][0]["type"], path, named)
         self._paths = paths
         self._read: _Read = fastavro.schemaless_reader  # pyright: ignore[reportUnknownMemberType]
+        if any(_reaches_itself(name, named) for name in named):
+            # The compiled reader ends the process if values nest deeper than its stack; this one raises RecursionError.
+            self._read = import_module("fastavro._read_py").schemaless_reader
 
     def texts(self, content: bytes) -> tuple[str | None, ...]:
         """Return the text of each field; None for null. Raises UndecodableContent."""
@@ -127,6 +131,29 @@ def _branches(schema: AvroJson, named: Mapping[str, dict[str, Any]]) -> list[dic
     if not isinstance(schema["type"], str) or schema["type"] in named:
         return _branches(schema["type"], named)
     return [schema]
+
+
+def _reaches_itself(name: str, named: Mapping[str, AvroJson]) -> bool:
+    """Whether a value of a named type can have another value of that type in it."""
+    seen: set[str] = set()
+    waiting = list(_names_in(named[name], named))
+    while waiting:
+        one = waiting.pop()
+        if one not in seen:
+            seen.add(one)
+            waiting += _names_in(named[one], named)
+    return name in seen
+
+
+def _names_in(schema: AvroJson, named: Mapping[str, AvroJson]) -> Iterator[str]:
+    """Yield the named types that a schema refers to."""
+    if isinstance(schema, str):
+        if schema in named:
+            yield schema
+        return
+    parts = schema if isinstance(schema, list) else [schema[key] for key in _NESTED & schema.keys()]
+    for part in parts:
+        yield from _names_in(part, named)
 
 
 def _article(kind: str) -> str:

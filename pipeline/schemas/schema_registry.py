@@ -20,7 +20,7 @@ from urllib.request import Request
 import msgspec
 from msgspec import Struct
 
-from ...client.http_opener import new_opener
+from ...client.http_opener import read_response
 from ..bad_option import BadOption
 from .undecodable_content import UndecodableContent
 
@@ -31,7 +31,6 @@ RESPONSE_BYTES_MAX = 16 * 1024 * 1024
 RETRY_SECONDS: Final = (0.2, 1.0, 2.0)
 REFERENCES_MAX = 200
 
-_CHUNK_BYTES = 65_536
 _NOT_ALLOWED: Final = (401, 403)
 # Not found, and a format that the type of the schema does not have.
 _OF_SCHEMA: Final = (404, 422, 501)
@@ -127,7 +126,7 @@ class SchemaRegistry:
             raise UndecodableContent(f"{what} is not in the registry ({error})") from None
         try:
             return msgspec.json.decode(content, type=kind)
-        except (msgspec.DecodeError, UnicodeDecodeError):
+        except (msgspec.DecodeError, RecursionError, ValueError):
             raise BadOption(f"schema-registry: {self.url} does not respond as a schema registry") from None
 
     def _get(self, path: str, waits: Sequence[float] | None = None) -> bytes:
@@ -151,17 +150,18 @@ class SchemaRegistry:
         if self.user is not None:
             request.add_header("Authorization", f"Basic {base64.b64encode(self.user.encode()).decode()}")
         try:
-            with new_opener().open(request, timeout=REQUEST_SECONDS_MAX) as response:
-                content = _body_of(response)
+            content = read_response(request, seconds_max=REQUEST_SECONDS_MAX, bytes_max=RESPONSE_BYTES_MAX)
         except HTTPError as error:
             with error:
                 raise self._problem(error.code) from None
         except URLError as error:
             cause = error.reason
             raise _UnavailableError(getattr(cause, "strerror", None) or str(cause)) from None
+        except TimeoutError:
+            raise _UnavailableError("the response takes too long") from None
         except (OSError, http.client.HTTPException) as error:
             raise _UnavailableError(str(error) or type(error).__name__) from None
-        if content is None:
+        if len(content) > RESPONSE_BYTES_MAX:
             raise BadOption(f"schema-registry: {self.url}: a response of more than {RESPONSE_BYTES_MAX} bytes")
         return content
 
@@ -178,19 +178,6 @@ class SchemaRegistry:
 
 class _UnavailableError(Exception):
     """The registry may respond to the same request later."""
-
-
-def _body_of(response: http.client.HTTPResponse) -> bytes | None:
-    """Return the body of a response; None if it is too long. Raises TimeoutError."""
-    deadline = time.monotonic() + REQUEST_SECONDS_MAX
-    content = bytearray()
-    while chunk := response.read1(_CHUNK_BYTES):
-        content += chunk
-        if len(content) > RESPONSE_BYTES_MAX:
-            return None
-        if time.monotonic() > deadline:
-            raise TimeoutError("the response takes too long")
-    return bytes(content)
 
 
 def parse_registry(url: str, user: str | None) -> SchemaRegistry:

@@ -1,11 +1,12 @@
 """Tokens of OAUTHBEARER: their sources, when another one is fetched, and their limits."""
 
 import json
+import socket
 import sys
 import time
 from base64 import urlsafe_b64decode, urlsafe_b64encode
 from collections.abc import Generator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from threading import Thread
@@ -180,6 +181,33 @@ def test_endpoint_that_redirects_does_not_get_the_credentials_sent_on() -> None:
 def test_lifetime_that_cannot_be_meant_is_unknown(body: bytes, expected: tuple[str, float | None]) -> None:
     with responding(200, {}, body) as (url, _):
         assert request_token(TokenEndpoint(url, "id", "secret", None), timeout_seconds=10, bytes_max=1000) == expected
+
+
+@pytest.mark.parametrize("head", ["HTTP/1.0 200 OK\r\nX: ", "HTTP/1.0 200 OK\r\n\r\n"])
+def test_endpoint_that_sends_byte_by_byte_is_limited_as_a_whole(head: str) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        url = f"http://127.0.0.1:{server.getsockname()[1]}/"
+        Thread(target=send_slowly, args=(server, head.encode()), daemon=True).start()
+
+        with pytest.raises(TokenError, match=r"^the token endpoint http://\S+ takes more than 0\.5 s$"):
+            request_token(TokenEndpoint(url, "id", "secret", None), timeout_seconds=0.5, bytes_max=1000)
+
+
+def send_slowly(server: socket.socket, head: bytes) -> None:
+    connection, _ = server.accept()
+    with connection, suppress(OSError):
+        connection.sendall(head)
+        while True:
+            connection.sendall(b"a")
+            time.sleep(0.05)
+
+
+def test_response_that_breaks_off_is_one_line() -> None:
+    with (
+        responding(200, {"Content-Length": "100"}, b'{"access_token": "t"}') as (url, _),
+        pytest.raises(TokenError, match="cannot be used: IncompleteRead"),
+    ):
+        request_token(TokenEndpoint(url, "id", "secret", None), timeout_seconds=10, bytes_max=1000)
 
 
 def test_token_that_no_header_can_have_is_one_line() -> None:

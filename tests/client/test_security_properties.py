@@ -63,6 +63,30 @@ def test_delegation_token_is_marked() -> None:
     assert parse_client_security(properties).login == PasswordLogin("SCRAM-SHA-256", "id", "hmac", is_token=True)
 
 
+def test_values_are_trimmed_as_kafka_does() -> None:
+    properties = sasl_properties("SASL_PLAINTEXT", "PLAIN", user="alice", password="s")
+
+    spaced = {name: f" {value}\t " for name, value in properties.items()}
+
+    assert parse_client_security(spaced) == parse_client_security(properties)
+
+
+def test_pem_in_one_line_is_read_as_kafka_does(folder: Path) -> None:
+    properties = certificate_properties(folder)
+    certificates = Path(properties["ssl.truststore.location"]).read_text()
+    one_line = {
+        "security.protocol": "SSL",
+        "ssl.truststore.type": "PEM",
+        "ssl.truststore.certificates": " ".join(certificates.split("\n")),
+    }
+
+    tls = parse_client_security(one_line).tls
+
+    assert tls is not None
+    assert tls.trust_store is not None
+    assert (tls.trust_store.pem or "").split() == certificates.split()
+
+
 @pytest.mark.parametrize(
     ("properties", "login"),
     [

@@ -24,7 +24,7 @@ class RegistryServer:
     """What the registry stores, and how it responds.
 
     authorization: the required header; None accepts every request. statuses: HTTP statuses of the next responses.
-    paths: of the requests.
+    broken_off: the number of next responses without their end. paths: of the requests.
     """
 
     url: str = ""
@@ -32,6 +32,7 @@ class RegistryServer:
     subjects: dict[str, list[int]] = field(default_factory=dict[str, list[int]])
     authorization: str | None = None
     statuses: list[int] = field(default_factory=list[int])
+    broken_off: int = 0
     paths: list[str] = field(default_factory=list[str])
 
     def register(self, subject: str, schema: dict[str, Any]) -> int:
@@ -100,7 +101,8 @@ def registry_server() -> Generator[RegistryServer, None, None]:
             if 300 <= status < 400:
                 self.send_header("Location", f"{registry.url}/elsewhere")
             self.end_headers()
-            self.wfile.write(content)
+            is_broken_off, registry.broken_off = registry.broken_off > 0, max(registry.broken_off - 1, 0)
+            self.wfile.write(content[:-1] if is_broken_off else content)
 
         do_GET = do_POST = _handle
 

@@ -90,3 +90,15 @@ def test_the_range_in_words() -> None:
     assert range_words(options_of(path="p", startingTimestamp=START_MS, endingOffsets='{"t": {"0": 1}}')) == (
         "since 2023-11-14T22:13:20.000Z, until the given offsets"
     )
+
+
+def test_a_topic_of_the_offsets_that_the_log_does_not_have_is_told(folder: Path) -> None:
+    found = range_of(path=folder, startingOffsets=json.dumps({"t": {"0": 2}, "tt": {"0": 5, "1": 5}}))
+
+    assert list(found.notes()) == ["tt has offsets to start from, and the log has no such topic"]
+
+
+def test_a_topic_of_the_offsets_that_is_not_audited_is_not_told(folder: Path) -> None:
+    found = range_of(path=folder, topics="t", startingOffsets=json.dumps({"t": {"0": 2}, "tt": {"0": 5}}))
+
+    assert list(found.notes()) == []

@@ -143,3 +143,23 @@ def test_a_path_without_a_scalar_field_is_one_line(path: str, words: str) -> Non
 def test_an_invalid_schema_is_one_line(schema: str) -> None:
     with pytest.raises(BadOption, match=r"^the Avro schema is invalid: .*$"):
         AvroFields(schema, (), [("id",)])
+
+
+NESTED = {
+    "type": "record",
+    "name": "Order",
+    "fields": [{"name": "id", "type": "string"}, {"name": "before", "type": ["null", "Order"]}],
+}
+
+
+def test_a_schema_that_reaches_itself_is_read() -> None:
+    content = written({"id": "a", "before": {"id": "b", "before": None}}, NESTED)
+
+    assert AvroFields(json.dumps(NESTED), (), (("id",), ("before", "id"))).texts(content) == ("a", "b")
+
+
+def test_values_that_nest_deeper_than_the_stack_are_undecodable() -> None:
+    content = b"\x02a\x02" * 100_000 + b"\x02a\x00"
+
+    with pytest.raises(UndecodableContent, match="its bytes are not of the Avro schema"):
+        AvroFields(json.dumps(NESTED), (), (("id",),)).texts(content)

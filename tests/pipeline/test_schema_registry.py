@@ -163,6 +163,13 @@ def test_a_registry_that_is_unavailable_for_a_moment_is_asked_again(
     assert reader(registry, "avro", "id")(content) == ("a",)
 
 
+def test_a_response_that_breaks_off_is_requested_again(registry: RegistryServer) -> None:
+    content = avro_content(registry, ID_SCHEMA, {"id": "a"})
+    registry.broken_off = 2
+
+    assert reader(registry, "avro", "id")(content) == ("a",)
+
+
 @pytest.mark.parametrize(
     ("statuses", "words"),
     [([503] * 5, "HTTP 503"), ([302], "HTTP 302"), ([418], "HTTP 418"), ([403], "HTTP 403: set ")],

@@ -76,10 +76,11 @@ def test_credentials_in_a_uri_are_rejected_and_not_printed(uri: str) -> None:
         ("file:/a/b", "/a/b"),
         ("file:///a/b", "/a/b"),
         ("file:a/b", "a/b"),
+        ("FILE:///a/b", "/a/b"),
         ("s3://bucket/a", None),
         ("hdfs://host:9000/a", None),
     ],
 )
 def test_a_path_is_of_this_machine_or_of_a_store(path: str, local: str | None) -> None:
     assert local_path_of(path) == local
-    assert is_uri(path) == (local is None or path.startswith("file:"))
+    assert is_uri(path) == (local is None or path.lower().startswith("file:"))

@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from fauxka.pipeline import audit_command
+
 from ..pipeline.logs_on_disk import GOLDEN, batches, write_segment
 from ..serving_process import COMMAND, environment, run
 
@@ -117,6 +119,27 @@ def test_an_event_id_that_no_record_has_is_an_error() -> None:
 
     assert (ended.exit_code, ended.output) == (2, "")
     assert ended.log.splitlines()[-1] == f"fauxka: event-id: no record of {GOLDEN} has json:$.no.such"
+
+
+def test_the_verdict_is_printed_though_a_file_cannot_be_written() -> None:
+    ended = run("audit", *QUICK, "--path", str(GOLDEN), "--html", "/dev/full", seconds_max=AUDIT_SECONDS_MAX)
+
+    assert ended.exit_code == 2
+    assert "Verdict: " in ended.output
+    assert ended.log.splitlines()[-1] == "fauxka: html: /dev/full: No space left on device"
+
+
+def test_a_defect_of_the_audit_is_no_finding(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    def fail(_: object) -> int:
+        raise RuntimeError("a defect")
+
+    monkeypatch.setattr(audit_command, "_run", fail)
+
+    with pytest.raises(SystemExit) as ended:
+        audit_command.audit.main(["--path", "."])
+
+    assert ended.value.code == 2
+    assert "RuntimeError: a defect" in capsys.readouterr().err
 
 
 def test_a_killed_jvm_is_one_line(tmp_path: Path) -> None:

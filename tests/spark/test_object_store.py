@@ -22,7 +22,7 @@ from fauxka.pipeline.bad_option import BadOption
 from fauxka.pipeline.checks.audit_job import AuditRequest, audit
 from fauxka.pipeline.checks.sent_ledger import check_sent, read_sent
 from fauxka.pipeline.cluster.spark_session import register
-from fauxka.pipeline.cluster.stored_frames import MARKER, find_store
+from fauxka.pipeline.cluster.stored_frames import MARKER, content_files, find_store
 from fauxka.pipeline.dedup.dedup_job import DedupCounts, DedupJob, follow, run_batch, start_stream
 from fauxka.protocol.batches import records
 from fauxka.protocol.batches.records import BatchOptions, Record
@@ -117,6 +117,10 @@ def test_the_command_has_the_verdict_of_the_same_folder_on_this_machine(bucket: 
             ("--path", str(GOLDEN), "--journal", f"s3://{BUCKET}/none"),
             f"journal: s3://{BUCKET}/none is neither a file nor the address of an admin API",
         ),
+        (
+            ("--path", str(GOLDEN), "--offsets-out", "s3://absent-bucket/x.json"),
+            "offsets-out: s3://absent-bucket/x.json cannot be written: The specified bucket does",
+        ),
         (("--path", str(GOLDEN), "--json", "ftp://x/y"), "json: ftp://x/y has the scheme ftp; supported are"),
     ],
 )
@@ -161,16 +165,22 @@ LEDGER: list[dict[str, object]] = [
 ]
 
 
-@pytest.mark.parametrize("form", ["parquet", "jsonl", "jsonl.gz", "folder"])
+@pytest.mark.parametrize("form", ["parquet", "jsonl", "jsonl.gz", "crlf", "folder", "by topic"])
 def test_a_ledger_has_the_same_lines(bucket: Bucket, session: SparkSession, tmp_path: Path, form: str) -> None:
     table = pa.Table.from_pylist(LEDGER)
-    if form in ("parquet", "folder"):
+    if form == "by topic":
+        for number, topic in enumerate(("a%20b", "__HIVE_DEFAULT_PARTITION__")):
+            place = tmp_path / "sent" / f"topic={topic}" / f"partition={number}" / "a.parquet"
+            place.parent.mkdir(parents=True)
+            lines = table.drop_columns(["topic"]).slice(2 * number, 2 - number)
+            parquet.write_table(lines, place)  # pyright: ignore[reportUnknownMemberType]
+    elif form in ("parquet", "folder"):
         place = tmp_path / "sent" / "part=1" / "a.parquet" if form == "folder" else tmp_path / "sent.parquet"
         place.parent.mkdir(parents=True, exist_ok=True)
         parquet.write_table(table, place)  # pyright: ignore[reportUnknownMemberType]
     else:
-        lines = "".join(f"{json.dumps(line)}\n" for line in LEDGER)
-        (tmp_path / "sent.jsonl").write_text(lines)
+        end = "\r\n" if form == "crlf" else "\n"
+        (tmp_path / "sent.jsonl").write_bytes("".join(f"{json.dumps(line)}{end}" for line in LEDGER).encode())
         if form == "jsonl.gz":
             subprocess.run(["gzip", str(tmp_path / "sent.jsonl")], check=True)
     (name,) = (path.name for path in tmp_path.iterdir())
@@ -183,6 +193,28 @@ def test_a_ledger_has_the_same_lines(bucket: Bucket, session: SparkSession, tmp_
 
     assert sorted(map(str, there.collect())) == sorted(map(str, here.collect()))
     assert there.count() == 3
+
+
+@pytest.mark.parametrize(
+    ("place", "files"),
+    [
+        ("_jobs/*/ledger", ["_jobs/1/ledger/a.parquet", "_jobs/2/ledger/a.parquet"]),
+        ("_jobs/1/ledger", ["_jobs/1/ledger/a.parquet"]),
+        ("_jobs/1/ledger/*", ["_jobs/1/ledger/a.parquet"]),
+        ("_jobs/1/ledger/_*", ["_jobs/1/ledger/_SUCCESS"]),
+        ("plain/*", ["plain/b/a.parquet"]),
+    ],
+)
+def test_hidden_names_are_those_below_the_given_path(bucket: Bucket, place: str, files: list[str]) -> None:
+    for key in (
+        *("_jobs/1/ledger/a.parquet", "_jobs/1/ledger/_SUCCESS", "_jobs/1/ledger/.a.crc", "_jobs/1/ledger_$folder$"),
+        *("_jobs/2/ledger/a.parquet", "plain/b/a.parquet", "plain/_b/a.parquet", "plain/b_$folder$"),
+    ):
+        bucket.put(f"hidden/{key}", b"")
+    found = find_store("sent", f"s3://{BUCKET}/hidden/{place}")
+    assert found is not None
+
+    assert sorted(content_files(*found)) == [f"s3://{BUCKET}/hidden/{file}" for file in files]
 
 
 def test_a_stream_reads_one_micro_batch_after_another(bucket: Bucket, session: SparkSession, tmp_path: Path) -> None:
