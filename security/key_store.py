@@ -91,7 +91,7 @@ class Store:
 
 
 def _with_lines(pem: bytes) -> bytes:
-    """Return PEM with its base64 in lines, as OpenSSL needs it. Kafka accepts any space there, as properties have it."""
+    """Return PEM with its base64 in lines, as OpenSSL needs it. Kafka accepts any space, such as a property has."""
     return _PEM_BLOCK.sub(lambda found: b"\n".join((b"", found[1], *_lines(found[2]), found[3], b"")), pem)
 
 

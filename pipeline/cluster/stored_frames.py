@@ -2,8 +2,8 @@
 
 - A written folder has one object for each partition of the frame, named by its number, and the marker _SUCCESS behind
   them. An object appears whole, so a repeated task replaces its object by one with the same rows.
-- Readers of parquet ignore names that begin with _ or a dot, and the markers of folders that Hadoop writes. So does this
-  module. A name that is a part of the path or pattern itself is read.
+- Readers of parquet ignore names that begin with _ or a dot, and the markers of folders that Hadoop writes. So does
+  this module. A name that is a part of the path or pattern itself is read.
 - A folder name such as topic=orders is a column of the parquet files in it, as Spark and Hive write them.
 """
 
@@ -180,7 +180,7 @@ def read_parquet(spark: SparkSession, store: ArrowFiles, files: list[str], wante
 
 
 def _folder_columns(files: Iterable[str]) -> dict[str, pa.DataType]:
-    """Return the columns that the names of folders are, and their types: whole numbers or strings, as Spark has them."""
+    """Return the columns that names of folders are, and their types: whole numbers or strings, as Spark has them."""
     columns: dict[str, set[str | None]] = {}
     for path in files:
         for name, value in _folder_values(path).items():

@@ -24,7 +24,9 @@ def test_a_time_is_iso_8601_or_milliseconds_or_a_duration(text: str) -> None:
     assert milliseconds_of("as-of", text, NOW_MS) == NOON_MS
 
 
-@pytest.mark.parametrize("text", ["", "noon", "2026-13-01", "-5", "1e12", "9" * 30, "9" * 5000, "1767225600", "20260131", "1w", "h", "-1h"])
+@pytest.mark.parametrize(
+    "text", ["", "noon", "2026-13-01", "-5", "1e12", "9" * 30, "9" * 5000, "1767225600", "20260131", "1w", "h", "-1h"]
+)
 def test_an_invalid_time_is_an_error(text: str) -> None:
     with pytest.raises(BadOption, match=r"since: must be a time such as .* not "):
         milliseconds_of("since", text, NOW_MS)

@@ -129,7 +129,9 @@ def test_the_verdict_is_printed_though_a_file_cannot_be_written() -> None:
     assert ended.log.splitlines()[-1] == "fauxka: html: /dev/full: No space left on device"
 
 
-def test_a_defect_of_the_audit_is_no_finding(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_defect_of_the_audit_is_no_finding(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     def fail(_: object) -> int:
         raise RuntimeError("a defect")
 
