@@ -458,11 +458,13 @@ def _handle_large(
 ) -> Steps[Buffers]:
     """Handle a request that is decoded in a thread. Raises FrameError."""
     request = yield from in_thread(lambda: read(Reader.of_request(body), context.api_version))
-    return (yield from _answer(context, request, take_steps(context, request)))
+    return (yield from _answer(context, request, take_steps(context, request), is_large=True))
 
 
-def _answer(context: RequestContext, request: object, steps: Steps[R | Deferred[R]]) -> Steps[Buffers]:
-    """Return the encoded response of the steps. Raises FrameError."""
+def _answer(
+    context: RequestContext, request: object, steps: Steps[R | Deferred[R]], *, is_large: bool = False
+) -> Steps[Buffers]:
+    """Return the encoded response of the steps. is_large: the request is, so the response may be. Raises FrameError."""
     try:
         response = yield from steps
         if isinstance(response, Deferred):
@@ -472,9 +474,9 @@ def _answer(context: RequestContext, request: object, steps: Steps[R | Deferred[
     except Exception:
         return _fail(context, request)
     context.error_code = getattr(response, "error_code", 0)
-    if not context.node.long_work.is_interrupted:
-        return encode_response(context, response)
-    return (yield from in_thread(lambda: encode_response(context, response)))
+    if is_large or context.node.long_work.is_interrupted:
+        return (yield from in_thread(lambda: encode_response(context, response)))
+    return encode_response(context, response)
 
 
 def _fail(context: RequestContext, request: object) -> Buffers:

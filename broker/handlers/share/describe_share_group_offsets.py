@@ -63,6 +63,8 @@ def _describe(context: RequestContext, group: DescribeShareGroupOffsetsRequestGr
         if topic is not None:
             entry.topic_id = topic.topic_id
         result.topics.append(entry)
+        # A topic without partitions is a step, too.
+        yield None
     return result
 
 
