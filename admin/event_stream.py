@@ -37,6 +37,12 @@ WAITING_MAX = 10_000
 WAITING = "waiting"
 
 
+class Opened(msgspec.Struct, kw_only=True):
+    """The data of the event `opened`."""
+
+    broker: str
+
+
 class Requests(msgspec.Struct, kw_only=True):
     """The data of the event `requests`."""
 
@@ -76,7 +82,7 @@ class EventStream:
             # Changes after the first event of a stream are never missed.
             self._version = await self._watch.seen_version()
             last = time.monotonic()
-            yield b": fauxka\n\n"
+            yield b"event: opened\ndata: %s\n\n" % msgspec.json.encode(Opened(broker=self._watch.broker))
             while not ended.done():
                 event = self._next()
                 if event is not None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import os
 import time
 from collections import deque
 from collections.abc import Callable, Generator, Iterator, Mapping
@@ -37,10 +38,14 @@ class _Change(NamedTuple):
 
 
 class StateWatch:
-    """The changes of the state since a stream was opened. version: grows by one with each change."""
+    """The changes of the state since a stream was opened.
+
+    broker: random, another one for each start of a broker. version: grows by one with each change.
+    """
 
     def __init__(self) -> None:
         """Watch nothing yet."""
+        self.broker = os.urandom(8).hex()
         self.version = 0
         # How many streams are open.
         self.streams = 0

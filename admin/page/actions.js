@@ -24,7 +24,7 @@ export class Actions {
 
   /**
    * Perform an action and return the body of the response; null if it failed, which is shown.
-   * onError: called with the API's error instead of a notice. places: of released requests, for copied tests.
+   * onError: called with the API's error instead of a notice; of a failed connection it has no field. places: of released requests, for copied tests.
    */
   async perform(label, method, path, body, { onError = null, places } = {}) {
     try {
@@ -36,7 +36,7 @@ export class Actions {
       this.changed();
       return result;
     } catch (error) {
-      if (onError !== null && error.error !== undefined) onError(error.error);
+      if (onError !== null) onError(error.error ?? { field: null, message: `${label}: ${error.message}` });
       else notify(`${label}: ${error.message}`, "failed");
       return null;
     }

@@ -4,7 +4,7 @@ const TOKEN_KEY = "fauxka-token";
 const RETRY_MS = [250, 500, 1000, 2000, 5000];
 
 /** A refused call. `error` is the API's error: field, value, allowed and message. */
-export class CallFailed extends Error {
+class CallFailed extends Error {
   constructor(status, error) {
     super(error.message);
     this.status = status;
@@ -77,6 +77,8 @@ export class Api {
    */
   async stream(onEvent, onState) {
     let lastId = null;
+    // Of the last connection. Another one behind the same address has other requests with the same ids.
+    let broker = null;
     // -1 before the first connection.
     let failures = -1;
     for (;;) {
@@ -87,19 +89,29 @@ export class Api {
         onState("connecting", null);
         const response = await this.fetched(`/v1/events${lastId === null ? "" : `?since=${lastId}`}`, { signal: ended.signal });
         for await (const event of eventsOf(response.body)) {
-          // The stream begins with a comment: from then on it tells every change.
+          // From its first event on, the stream tells every change.
+          if (event.name === "opened") {
+            const before = broker;
+            ({ broker } = JSON.parse(event.data));
+            if (lastId !== null && broker !== before) {
+              lastId = null;
+              onEvent("cleared", { through: Infinity });
+              ended.abort();
+              break;
+            }
+          }
           if (failures !== 0) onState("live", null);
           failures = 0;
           if (event.id !== null) lastId = event.id;
           if (event.name !== null) onEvent(event.name, JSON.parse(event.data));
         }
-        onState("lost", null);
+        if (!ended.signal.aborted) onState("lost", null);
       } catch (error) {
-        if (ended.signal.aborted) {
-          failures = -1;
-          continue;
-        }
-        onState("lost", error);
+        if (!ended.signal.aborted) onState("lost", error);
+      }
+      if (ended.signal.aborted) {
+        failures = -1;
+        continue;
       }
       // It listens no more.
       ended.abort();

@@ -1,7 +1,7 @@
 // The requests that the page knows: the newest of the journal, those that a filter selects, and which repeat which.
 
 // As many as the journal keeps by default.
-export const REQUESTS_MAX = 10000;
+const REQUESTS_MAX = 10000;
 // Removed at a time, so that most additions remove none.
 const REMOVED_AT_ONCE = 500;
 

@@ -1,8 +1,8 @@
 // The lanes of the timeline: one a client, a connection or a producer, and where each is drawn.
 
 // More are drawn as one lane, so that each stays wide enough to follow.
-export const LANES_MAX = 12;
-export const OTHERS = "others";
+const LANES_MAX = 12;
+const OTHERS = "others";
 
 /** Return the name of a request's lane. by: "client", "connection" or "producer". */
 export function laneOf(entry, by) {

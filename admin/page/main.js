@@ -31,8 +31,7 @@ const VIEWS = {
       timelineView(journal, {
         id,
         start: startHints(),
-        producers: (topic, partition, id) =>
-          api.list(`/v1/producers?topic=${encodeURIComponent(topic)}&partition=${partition}&producer_id=${id}`),
+        producers: (topic, id) => api.list(`/v1/producers?topic=${encodeURIComponent(topic)}&producer_id=${id}`, Infinity),
         header: (batch) => headerOf(api, batch),
         likeThis: (entry) => likeThis(entry, actions),
       }),

@@ -3,6 +3,8 @@
 import { actionButton, recipeItem } from "./action_button.js";
 import { element, fill } from "./dom.js";
 
+// A choice of more would be none.
+const PRODUCERS_MAX = 1000;
 const CHANGES = [
   ["expire", "Expire this producer", "As after producer.id.expiration.ms."],
   ["bump_epoch", "Fence this producer", "Its next batch gets INVALID_PRODUCER_EPOCH."],
@@ -14,12 +16,14 @@ const CHANGES = [
 export function producerPanel({ api, actions }) {
   const choice = element("select", { "aria-label": "Producer" });
   const nothing = element("p", { class: "nothing" }, "No idempotent producer has written to this topic and partition.");
+  const more = element("p", { class: "nothing", hidden: true }, `The first ${PRODUCERS_MAX.toLocaleString("en")} are shown: choose a topic and partition.`);
   let known = [];
 
   async function load({ match: { topic, partition } }) {
-    const states = await api.list(`/v1/producers${topic === undefined ? "" : `?topic=${encodeURIComponent(topic)}`}`);
+    const query = new URLSearchParams(Object.entries({ topic, partition }).filter(([, value]) => value !== undefined));
+    known = await api.list(`/v1/producers?${query}`, PRODUCERS_MAX);
     const chosen = choice.value;
-    known = states.filter((state) => partition === undefined || partition === state.partition);
+    more.hidden = known.length < PRODUCERS_MAX;
     fill(choice, known.map((state) => element("option", { value: keyOf(state) }, labelOf(state))));
     if (known.some((state) => keyOf(state) === chosen)) choice.value = chosen;
     choice.hidden = list.hidden = !known.length;
@@ -33,7 +37,7 @@ export function producerPanel({ api, actions }) {
 
   const items = CHANGES.map(([change, label, effect]) => recipeItem(effect, actionButton(label, actions, () => describe(change))));
   const list = element("ul", {}, items);
-  return { root: element("section", { "aria-label": "Producers" }, element("h3", {}, "Producers"), nothing, choice, list), load };
+  return { root: element("section", { "aria-label": "Producers" }, element("h3", {}, "Producers"), nothing, choice, more, list), load };
 }
 
 function labelOf({ topic, partition, producer_id: id, producer_epoch: epoch }) {

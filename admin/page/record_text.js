@@ -16,7 +16,7 @@ export function bytesOf(data) {
 }
 
 /** Return the form that fits the data: "json", "text" or "hex". */
-export function formOf(data) {
+function formOf(data) {
   if (typeof data !== "string" || CONTROLS.test(data)) return "hex";
   return /^\s*[[{]/.test(data) && isJson(data) ? "json" : "text";
 }

@@ -5,7 +5,10 @@ const PAUSE_PER_READ = 4;
 
 /** Calls an asynchronous function after `ask()`: one call at a time, and each at least `pauseMs` after the last one. */
 export class Refresher {
-  /** onError(error): called when a read fails; the next one is tried as usual. */
+  /**
+   * read(isStopped): what is called; a long one asks isStopped() whether its result is still wanted.
+   * onError(error): called when a read fails; the next one is tried as usual.
+   */
   constructor(read, pauseMs, onError) {
     this.read = read;
     this.pauseMs = pauseMs;
@@ -37,7 +40,7 @@ export class Refresher {
     this.isDue = false;
     const began = performance.now();
     try {
-      await this.read();
+      await this.read(() => this.isStopped);
     } catch (error) {
       this.onError(error);
     }

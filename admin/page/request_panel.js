@@ -14,8 +14,8 @@ const ANSWERS = {
 
 /**
  * Return the panel of a request.
- * links: `jump(id)`, `close()`; missing in a report: `producers(topic, partition)` and `header(batch)` return promises of
- * producer states and of the batch in the log, `likeThis(entry)` the buttons that add a rule for the next such request.
+ * links: `jump(id)`, `close()`; missing in a report: `producers(topic, id)` and `header(batch)` return promises of the states
+ * of a producer and of the batch in the log, `likeThis(entry)` the buttons that add a rule for the next such request.
  */
 export function requestPanel(entry, journal, links) {
   return element(
@@ -30,7 +30,7 @@ export function requestPanel(entry, journal, links) {
     repeatsOf(entry, journal, links),
     links.likeThis?.(entry),
     entry.faults.length ? faultsOf(entry) : null,
-    entry.batches.map((batch) => batchPart(batch, entry, links)),
+    batchParts(entry, links),
     element("h3", {}, "Request"),
     facts([
       ["Time", dateText(entry.at_ms)],
@@ -67,7 +67,18 @@ function faultsOf(entry) {
   );
 }
 
-function batchPart(batch, entry, links) {
+function batchParts(entry, links) {
+  // A request may have hundreds of batches of one producer.
+  const states = new Map();
+  const statesOf = ({ topic, producer_id: id }) => {
+    const key = JSON.stringify([topic, id]);
+    if (!states.has(key)) states.set(key, links.producers(topic, id));
+    return states.get(key);
+  };
+  return entry.batches.map((batch) => batchPart(batch, links, statesOf));
+}
+
+function batchPart(batch, links, statesOf) {
   const state = element("div", { class: "window" });
   const part = element(
     "article",
@@ -89,7 +100,7 @@ function batchPart(batch, entry, links) {
     state,
   );
   if (links.header !== undefined && batch.base_offset >= 0) part.append(headerPart(batch, links.header));
-  if (links.producers !== undefined && batch.producer_id >= 0) showWindow(state, batch, entry, links);
+  if (links.producers !== undefined && batch.producer_id >= 0) showWindow(state, batch, statesOf);
   return part;
 }
 
@@ -99,9 +110,9 @@ function offsetOf({ topic, partition, base_offset: offset }, links) {
   return element("a", { href: `#topics/${encodeURIComponent(topic)}/${partition}/${offset}` }, offset);
 }
 
-async function showWindow(place, batch, entry, links) {
+async function showWindow(place, batch, statesOf) {
   try {
-    const [known] = await links.producers(batch.topic, batch.partition, batch.producer_id);
+    const known = (await statesOf(batch)).find(({ partition }) => partition === batch.partition);
     place.append(known === undefined ? element("p", {}, "The partition does not know this producer now.") : windowOf(known, batch));
   } catch (error) {
     place.append(element("p", { class: "problem", role: "alert" }, error.message));

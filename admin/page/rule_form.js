@@ -27,15 +27,17 @@ export function openRuleForm(kind, { schemas, actions, rule = null, id = null })
     if (action === undefined) return;
     const label = isNew ? `Add a ${kind.noun}` : `Replace ${kind.noun} ${id}`;
     const onError = (error) => form.showError(error);
-    if ((await actions.perform(label, action.method, action.path, action.body, { onError })) !== null) dialog.close();
+    // Two quick clicks add one rule.
+    save.disabled = true;
+    const result = await actions.perform(label, action.method, action.path, action.body, { onError });
+    save.disabled = false;
+    if (result !== null) dialog.close();
   }
 
+  const save = button(isNew ? "Add rule" : "Replace rule", null, { type: "submit", kind: "primary" });
   form.root.addEventListener("submit", submit);
   form.root.addEventListener("input", preview);
-  form.root.append(
-    copy.root,
-    element("p", { class: "actions" }, button(isNew ? "Add rule" : "Replace rule", null, { type: "submit", kind: "primary" })),
-  );
+  form.root.append(copy.root, element("p", { class: "actions" }, save));
   const dialog = openDialog(isNew ? `New ${kind.noun}` : `Edit ${kind.noun} ${id}`, form.root);
   preview();
 }

@@ -1,7 +1,8 @@
 // All actions of a session as one text to copy: a script of curl lines, a script of Python, and a test for pytest.
 
-import { addRuleText, curlText, pythonCall, pythonHead, pythonText } from "./copy_text.js";
+import { addRuleText, curlText, pythonCall, pythonHead } from "./copy_text.js";
 import { CALLS, MADE, SETUP } from "./session_calls.js";
+import { withTopics } from "./session_topics.js";
 
 /** Return the texts of a list of actions by language. */
 export function sessionTexts(actions, broker) {
@@ -79,33 +80,20 @@ def test_session(fauxka, faults):`;
 const USE = "    # Run the code under test here. It connects to fauxka.bootstrap_servers.";
 
 /** Return the actions as a test for pytest with the fixtures of fauxka. */
-function sessionPytest(actions, broker) {
+function sessionPytest(done, broker) {
+  const actions = withTopics(done);
   const needed = neededBy(actions);
   const isSetup = (action) => SETUP.test(`${action.method} ${action.path}`);
   const firstUse = actions.findIndex((action) => !isSetup(action));
-  const topics = topicsBefore(actions).map((name) => `    fauxka.topics.create(${pythonText(name)})`);
   const lines = actions.flatMap((action) => testLines(action, broker, needed));
   const before = actions.slice(0, firstUse < 0 ? actions.length : firstUse);
   lines.splice(before.flatMap((action) => testLines(action, broker, needed)).length, 0, USE);
   if (lines.every((line) => line.startsWith("    #"))) lines.push("    pass");
-  return ["import pytest", "", "", ...nodesFixture(broker.nodes), MARK, ...topics, ...lines, ""].join("\n");
+  return ["import pytest", "", "", ...nodesFixture(broker.nodes), MARK, ...lines, ""].join("\n");
 }
 
 function nodesFixture(nodes) {
   return nodes > 1 ? ['@pytest.fixture(scope="session")', "def fauxka_nodes():", `    return ${nodes}`, "", ""] : [];
-}
-
-/** Return the topics that the actions change and that none of them has created: a test begins without topics. */
-function topicsBefore(actions) {
-  const created = new Set();
-  const missing = new Set();
-  for (const { method, path, body } of actions) {
-    const [, inPath] = path.match(/^\/v1\/topics\/([^/]+)/) ?? [];
-    const name = inPath === undefined ? path === "/v1/partitions/leader" && body.topic : decodeURIComponent(inPath);
-    if (method === "POST" && path === "/v1/topics") created.add(body.name);
-    else if (name && !created.has(name)) missing.add(name);
-  }
-  return [...missing];
 }
 
 function testLines(action, broker, needed) {

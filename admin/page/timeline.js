@@ -1,16 +1,14 @@
 // The timeline: a sequence diagram of the requests, one row each, of which only the visible ones are in the document.
 
 import { element, fill, oncePerFrame, shape } from "./dom.js";
-import { batchText, decisionText, subjectText, timeText } from "./format.js";
-import { familyOf, isSelected, statusOf, toneOf } from "./journal.js";
-import { Columns, laneOf, lanesOf } from "./lanes.js";
+import { isSelected } from "./journal.js";
+import { Columns, lanesOf } from "./lanes.js";
 import { Overview } from "./overview.js";
+import { timelineRow } from "./timeline_row.js";
 
-// The height of a row at each step of the zoom; labels fit from LABELS_FROM on, both arrows from ARROWS_FROM on.
+// The height of a row at each step of the zoom.
 const HEIGHTS = [3, 6, 12, 24, 46, 64];
 const HEIGHT_DEFAULT = 4;
-const LABELS_FROM = 24;
-const ARROWS_FROM = 46;
 // Rows above and below the visible ones, drawn so that a quick scroll shows no gap.
 const MARGIN_ROWS = 6;
 // A chart that is scrolled to within this of its end follows new requests.
@@ -30,6 +28,8 @@ export class Timeline {
     this.rows = new Map();
     this.selected = null;
     this.isFollowing = true;
+    // The newest request that was in view while the chart followed.
+    this.seen = 0;
     this.build();
     this.draw = oncePerFrame(() => this.render());
     this.update = oncePerFrame(() => this.select());
@@ -111,23 +111,30 @@ export class Timeline {
   }
 
   select() {
-    const before = this.shown.length;
-    const oldest = this.shown[0];
-    const wasAt = this.scroller.scrollTop / this.rowHeight;
+    const anchor = this.anchor();
     this.shown = this.journal.entries.filter((entry) => isSelected(entry, this.filter));
     this.lanes = lanesOf(this.shown, this.by);
     this.size();
-    if (this.isFollowing) {
-      this.toEnd();
-    } else {
-      // Requests that were removed at the beginning do not move what is seen.
-      const removed = oldest === undefined ? 0 : Math.max(0, before - this.shown.length);
-      if (removed && this.shown[0]?.id > oldest.id) this.scroller.scrollTop = Math.max(0, wasAt - removed) * this.rowHeight;
-      this.showNewer(this.shown.length - before);
-    }
+    if (this.isFollowing) this.toEnd();
+    else this.keepPlace(anchor);
+    this.showNewer();
     this.root.classList.toggle("is-empty", this.shown.length === 0);
     this.onCount?.(this.shown.length, this.journal.entries.length);
     this.draw();
+  }
+
+  /** Return the first request in view and how far it is scrolled out, in rows; null without one. */
+  anchor() {
+    const rows = this.scroller.scrollTop / this.rowHeight;
+    const entry = this.shown[Math.floor(rows)];
+    return entry === undefined ? null : { id: entry.id, rest: rows % 1 };
+  }
+
+  /** Scroll so that the request of an anchor stays where it is; if it is gone, the next newer one does. */
+  keepPlace(anchor) {
+    if (anchor === null) return;
+    const at = this.shown.findIndex(({ id }) => id >= anchor.id);
+    if (at >= 0) this.scroller.scrollTop = (at + anchor.rest) * this.rowHeight;
   }
 
   size() {
@@ -140,24 +147,22 @@ export class Timeline {
 
   follow() {
     this.isFollowing = true;
-    this.newer.hidden = true;
-    this.unseen = 0;
     this.toEnd();
+    this.showNewer();
   }
 
-  showNewer(count) {
-    this.unseen = (this.unseen ?? 0) + Math.max(0, count);
-    this.newer.hidden = this.unseen === 0;
-    this.newer.textContent = `${this.unseen} newer ↓`;
+  /** Tell how many requests have come since the newest one was in view. */
+  showNewer() {
+    if (this.isFollowing) this.seen = this.shown.at(-1)?.id ?? 0;
+    const oldest = this.shown.findIndex(({ id }) => id > this.seen);
+    this.newer.hidden = oldest < 0;
+    this.newer.textContent = `${oldest < 0 ? 0 : this.shown.length - oldest} newer ↓`;
   }
 
   scrolled() {
     const left = this.scroller.scrollHeight - this.scroller.scrollTop - this.scroller.clientHeight;
     this.isFollowing = left <= END_PIXELS;
-    if (this.isFollowing) {
-      this.unseen = 0;
-      this.newer.hidden = true;
-    }
+    if (this.isFollowing) this.showNewer();
     this.draw();
   }
 
@@ -256,7 +261,7 @@ export class Timeline {
     for (let at = first; at < last; at += 1) {
       const entry = this.shown[at];
       const old = this.rows.get(entry.id);
-      const row = old !== undefined && old.entry === entry ? old : this.row(entry, columns);
+      const row = old !== undefined && old.entry === entry ? old : this.row(entry, columns, height);
       row.style.top = `${at * height}px`;
       row.setAttribute("aria-posinset", at + 1);
       rows.set(entry.id, row);
@@ -284,130 +289,11 @@ export class Timeline {
     fill(this.lifelines, lines.map((x) => shape("line", { x1: x, x2: x, y1: 0, y2: "100%" })));
   }
 
-  row(entry, columns) {
-    const height = this.rowHeight;
-    const status = statusOf(entry);
-    const row = element("div", {
-      class: `row is-${status} tone-${toneOf(entry, status)}`,
-      role: "option",
-      id: `request-${entry.id}`,
-      "data-id": entry.id,
-      "aria-selected": String(entry.id === this.selected),
-      "aria-setsize": this.shown.length,
-      // A row with labels is named by them.
-      "aria-label": height < LABELS_FROM ? spokenText(entry) : null,
-    });
+  row(entry, columns, height) {
+    const row = timelineRow(entry, { columns, height, by: this.by, repeats: this.journal.repeats.get(entry.id) });
     row.entry = entry;
-    row.style.height = `${height}px`;
-    const from = columns.of(laneOf(entry, this.by));
-    row.append(height < LABELS_FROM ? bar(from, columns, height) : this.arrows(entry, from, columns, height));
-    if (height >= LABELS_FROM) row.append(...this.labels(entry, from, columns));
+    row.setAttribute("aria-selected", String(entry.id === this.selected));
+    row.setAttribute("aria-setsize", this.shown.length);
     return row;
   }
-
-  arrows(entry, from, columns, height) {
-    const isTall = height >= ARROWS_FROM;
-    const there = isTall ? Math.round(height * 0.42) : Math.round(height / 2) + 6;
-    const back = Math.round(height * 0.84);
-    const isReceived = !entry.faults.some((fault) => fault.point === "received" && isCut(fault));
-    const parts = [arrow(from, isReceived ? columns.broker : (from + columns.broker) / 2, there, "request")];
-    if (!isReceived) parts.push(cross((from + columns.broker) / 2, there));
-    if (isTall) parts.push(...response(entry, columns.broker, from, back));
-    for (const [number, fault] of entry.faults.entries()) parts.push(marker(fault, number, from, columns.broker, there, back, isTall));
-    return shape("svg", { class: "arrows", width: columns.width, height, "aria-hidden": "true" }, parts);
-  }
-
-  labels(entry, from, columns) {
-    const repeats = this.journal.repeats.get(entry.id);
-    const label = element(
-      "span",
-      { class: "label" },
-      element(
-        "span",
-        { class: "what" },
-        element("b", {}, entry.api),
-        ` ${subjectText(entry)}`,
-        element("span", { class: "sequences" }, entry.batches.length === 1 ? ` ${batchText(entry.batches[0])}` : ""),
-      ),
-      repeats === undefined ? null : element("span", { class: "repeat", "data-jump": repeats }, `↻ repeats ${repeats}`),
-    );
-    label.style.left = `${from + 8}px`;
-    label.style.width = `${columns.broker - from - 16}px`;
-    const time = element("span", { class: "when" }, columns.isNarrow ? timeText(entry.at_ms).slice(3) : timeText(entry.at_ms));
-    const decision = element("span", { class: "decision", title: decisionsText(entry) }, decisionsText(entry));
-    if (columns.isNarrow) {
-      decision.style.right = "22px";
-      decision.style.left = `${from + 8}px`;
-    } else {
-      decision.style.left = `${columns.broker + 10}px`;
-      decision.classList.toggle("is-tall", this.rowHeight >= ARROWS_FROM);
-    }
-    return [time, label, decision];
-  }
-}
-
-function isCut(fault) {
-  return familyOf(fault.kind) === "cut" && fault.kind !== "crash";
-}
-
-function bar(from, columns, height) {
-  const made = element("span", { class: "bar" });
-  made.style.left = `${from}px`;
-  made.style.width = `${columns.broker - from}px`;
-  made.style.height = `${Math.max(1, height - 1)}px`;
-  return made;
-}
-
-function arrow(from, to, y, kind) {
-  const head = to > from ? -6 : 6;
-  return shape(
-    "g",
-    { class: `arrow ${kind}` },
-    shape("line", { x1: from, x2: to, y1: y, y2: y }),
-    shape("path", { d: `M${to} ${y}l${head} -3.5v7z` }),
-  );
-}
-
-function cross(x, y) {
-  return shape("path", { class: "cross", d: `M${x - 5} ${y - 5}l10 10m0 -10l-10 10` });
-}
-
-/** Return the response's arrow: crossed out where it broke off, dotted while it is awaited, none if none is owed. */
-function response(entry, broker, lane, y) {
-  if (entry.answer === "not_owed") return [];
-  if (entry.answer === "waiting") return [shape("line", { class: "arrow waiting", x1: broker, x2: lane, y1: y, y2: y })];
-  if (entry.answer === "written") return [arrow(broker, lane, y, entry.error === null ? "response" : "response error")];
-  const end = broker - (broker - lane) * 0.4;
-  return [shape("line", { class: "arrow lost", x1: broker, x2: end, y1: y, y2: y }), cross(end, y)];
-}
-
-/** Return the mark of a fault at its point: on the way to the broker, at the broker, or on the way back. */
-function marker(fault, number, lane, broker, there, back, isTall) {
-  const places = {
-    accepted: [lane, there],
-    received: [broker - 26, there],
-    applied: [broker, isTall ? (there + back) / 2 : there],
-    answering: [broker - 26, isTall ? back : there],
-  };
-  const [x, y] = places[fault.point] ?? places.applied;
-  const mark = shape("circle", { class: `fault is-${familyOf(fault.kind)}`, cx: x - number * 12, cy: y, r: 5.5 });
-  mark.append(shape("title", {}, `rule ${fault.rule}: ${fault.kind} at ${fault.point}`));
-  return mark;
-}
-
-/** Return what the broker decided, with the fault that changed it. */
-export function decisionsText(entry) {
-  const faults = entry.faults.map((fault) => `${fault.kind} by rule ${fault.rule}`);
-  const batches = entry.batches.slice(0, 2).map(decisionText);
-  if (entry.batches.length > 2) batches.push(`${entry.batches.length - 2} more batches`);
-  const parts = [...batches, ...faults];
-  if (entry.error !== null && !parts.some((part) => part.includes(entry.error))) parts.push(entry.error);
-  if (entry.answer === "waiting") parts.push("awaits its response");
-  if (entry.answer === "not_written") parts.push("no response");
-  return parts.join(" · ");
-}
-
-function spokenText(entry) {
-  const decided = decisionsText(entry);
-  return `Request ${entry.id}, ${entry.api} ${subjectText(entry)}${decided ? `, ${decided}` : ""}`;
 }

@@ -23,10 +23,13 @@ export function verdictView(journal, source, topic = "", eventId = "") {
 
 function topicsPart(journal, source) {
   const place = element("div", { class: "stack" });
-  async function read() {
+  async function read(isStopped) {
     const names = await source.topics(journal);
     const answers = [];
-    for (const name of names.slice(0, source.topicsMax)) answers.push({ name, ...(await verdictOrError(source, name, "")) });
+    for (const name of names.slice(0, source.topicsMax)) {
+      if (isStopped()) return;
+      answers.push({ name, ...(await verdictOrError(source, name, "")) });
+    }
     redraw(place, { names, answers }, () => topicsParts(names, answers));
   }
   const head = element("div", {}, element("h1", {}, "Verdict"), element("p", { class: "meaning" }, "Is each batch of a topic in the log exactly once?"));

@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable, Generator, Iterator
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -18,7 +19,7 @@ from fauxka.protocol.api_keys import ApiKey
 from fauxka.protocol.messages.produce import PartitionProduceData, ProduceRequest, ProduceResponse, TopicProduceData
 
 from ..broker.raw_client import PRODUCE_VERSION, TOPIC, RawClient, batch
-from ..serving_process import Serving
+from ..serving_process import Serving, serving
 from .admin_client import AdminClient
 
 # Longer than any event takes on a machine that does much else.
@@ -38,13 +39,14 @@ class Stream:
     def __init__(self, response: http.client.HTTPResponse) -> None:
         self.status = response.status
         self._response = response
-        assert response.status != 200 or self.comment() == "fauxka"
+        self.broker: str | None = None if response.status != 200 else self._opened()
 
-    def comment(self) -> str:
-        """Return the comment that a stream begins with."""
-        text = self._response.readline().decode().removeprefix(":").strip()
-        self._response.readline()
-        return text
+    def _opened(self) -> str:
+        """Return the broker of the event that a stream begins with."""
+        name, data, end = (self._response.readline().decode() for _ in range(3))
+        assert (name, data[:6], end) == ("event: opened\n", "data: ", "\n")
+        broker: str = json.loads(data[6:])["broker"]
+        return broker
 
     def next(self) -> Event:
         """Return the next event; comments are skipped."""
@@ -96,6 +98,15 @@ def test_requests_from_before_the_stream_come_first(admin: AdminClient, client: 
     assert event.name == "requests"
     assert event.data == {"items": admin.get("/v1/journal")["items"], "skipped": 0}
     assert event.id == newest_id(admin)
+
+
+def test_streams_of_one_process_name_the_same_broker_and_another_process_another_one(
+    admin: AdminClient, tmp_path: Path
+) -> None:
+    with streaming(admin) as stream, streaming(admin) as second:
+        assert stream.broker == second.broker
+    with serving(tmp_path, "--admin-port", "0") as other, streaming(AdminClient(other.admin or "")) as third:
+        assert third.broker != stream.broker
 
 
 def test_request_comes_while_the_stream_is_open(admin: AdminClient, client: RawClient) -> None:

@@ -21,6 +21,10 @@ BROKER_ACTIONS = (
     *("Take a snapshot", "Manual clock", "Advance by 1 h"),
     *("Restore snapshot 1", "Crash the node", "Restart the node"),
 )
+SESSION_AS_TEST = """async ([actions, address]) => {
+  const { sessionTexts } = await import("/page/session_text.js");
+  return sessionTexts(actions, { origin: `http://${address}`, hasToken: false, nodes: 1 }).pytest;
+}"""
 # Each character that ends a word, a string or a command somewhere.
 ODD_CLIENT = """a'b"c\\d $(exit 1) `exit 1` ;&|<>*?~#!\n{x} %s \u202e\u0001"""
 
@@ -84,6 +88,7 @@ def test_copied_test_fails_if_a_rule_never_hits_without_its_mark(page: Page, tmp
     """The mark is needed as long as the test has no client: the copied rules are really armed."""
     open_faults(page)
     recipe(page, "Hang").click()
+    expect(rules(page)).to_have_count(1)
     open_faults(page, "Session")
     copied = tmp_path / "test_copied.py"
     copied.write_text(shown_text(page, "pytest").replace("@pytest.mark.fauxka_allow_unfired\n", ""))
@@ -100,6 +105,39 @@ def test_copied_test_fails_if_a_rule_never_hits_without_its_mark(page: Page, tmp
 
     assert result.returncode == 1
     assert "rule 1 'hang': 0 hits" in result.stdout
+
+
+def test_copied_test_has_the_topics_that_its_session_found(page: Page, admin: AdminClient, tmp_path: Path) -> None:
+    """A test begins without topics; a reset and a deletion leave it without them again."""
+    record = {"value": "one coffee"}
+    actions = [
+        {"method": "POST", "path": "/v1/crash", "body": {}},
+        {"method": "POST", "path": "/v1/restart", "body": {}},
+        {
+            "method": "POST",
+            "path": "/v1/topics/orders/records",
+            "body": {"records": [record, {**record, "partition": 2}]},
+        },
+        {"method": "POST", "path": "/v1/reset", "body": {"scope": "data"}},
+        {"method": "POST", "path": "/v1/topics/orders/records", "body": {"records": [record]}},
+        {"method": "DELETE", "path": "/v1/topics/orders"},
+        {"method": "POST", "path": "/v1/topics/orders/records", "body": {"records": [record]}},
+        {"method": "POST", "path": "/v1/topics", "body": {"name": "bills"}},
+        {"method": "POST", "path": "/v1/topics/bills/records", "body": {"records": [record]}},
+    ]
+    copied = tmp_path / "test_copied.py"
+    copied.write_text(page.evaluate(SESSION_AS_TEST, [actions, admin.address]))
+
+    output = run(sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", str(copied), folder=tmp_path)
+
+    assert "1 passed" in output
+    lines = [line.strip() for line in copied.read_text().splitlines() if "create(" in line]
+    assert lines == [
+        'fauxka.topics.create("orders", partitions=3)',
+        'fauxka.topics.create("orders", partitions=1)',
+        'fauxka.topics.create("orders", partitions=1)',
+        'fauxka.topics.create("bills")',
+    ]
 
 
 def test_copied_test_has_no_ids_of_held_requests_and_producers(page: Page, broker: Serving, tmp_path: Path) -> None:

@@ -69,6 +69,18 @@ def test_form_has_every_field_of_match_and_sends_what_was_typed(page: Page, admi
     assert (added["when"]["times"], added["when"]["probability"]) == (None, 0.5)
 
 
+def test_two_quick_clicks_add_one_rule(page: Page, admin: AdminClient) -> None:
+    open_faults(page)
+    form = open_form(page)
+    field(form, "kind").select_option("observe")
+
+    form.get_by_role("button", name="Add rule").dblclick()
+
+    expect(form).to_have_count(0)
+    expect(rules(page)).to_have_count(1)
+    assert len(admin.get("/v1/rules")["items"]) == 1
+
+
 def test_form_offers_only_the_points_that_each_action_allows(page: Page) -> None:
     open_faults(page)
     form = open_form(page)

@@ -1,6 +1,8 @@
 """The timeline: what a person sees of the requests of real clients, and what a click or a key shows."""
 
+import re
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import pytest
 from confluent_kafka import Producer
@@ -170,6 +172,53 @@ def test_hidden_page_has_no_connection_and_goes_on_when_it_is_shown(page: Page, 
 
     expect(requests(page).get_by_role("option", name="offset 2")).to_have_count(1)
     expect(page.get_by_role("banner")).to_contain_text("live")
+
+
+def test_page_left_open_shows_only_the_requests_of_another_broker_behind_its_address(
+    browser: Browser, tmp_path: Path
+) -> None:
+    with serving(tmp_path, "--admin-port", "0", "--seed-topic", TOPIC) as first:
+        address = urlsplit(first.admin or "")
+        produce(first, 3)
+        with opened(
+            browser, address.geturl() + "/", size=WIDE, expected=("Failed to load resource: net::ERR_",)
+        ) as page:
+            expect(requests(page).get_by_role("option", name="offset 2")).to_have_count(1)
+            first.process.kill()
+            first.process.wait()
+            first.ready_file.unlink()
+            with serving(tmp_path, "--admin-port", str(address.port), "--seed-topic", TOPIC) as second:
+                # More requests than the first broker had: the ids of its requests are ids here, too.
+                produce(second, 9)
+
+                expect(requests(page).get_by_role("option", name="offset 8")).to_have_count(1)
+                journal = AdminClient(address.geturl()).get("/v1/journal")["items"]
+                expect(page.locator("output.count")).to_have_text(f"{len(journal)} requests")
+
+
+def test_chart_that_is_scrolled_back_keeps_its_place_and_counts_what_is_newer(
+    page: Page, broker: Serving, admin: AdminClient
+) -> None:
+    produce(broker, 40)
+    before = len(admin.get("/v1/journal")["items"])
+    expect(page.locator("output.count")).to_have_text(f"{before} requests")
+    requests(page).evaluate("(chart) => { chart.scrollTop = 400; }")
+    seen = requests(page).get_by_role("option", name=re.compile("offset 8$"))
+    place = seen.bounding_box()
+    assert place is not None
+    newer = page.get_by_role("button", name="newer")
+    expect(newer).to_be_hidden()
+
+    produce(broker, 2)
+    page.get_by_label("API", exact=True).select_option("Produce")
+    page.get_by_label("API", exact=True).select_option("")
+
+    after = len(admin.get("/v1/journal")["items"])
+    expect(newer).to_have_text(f"{after - before} newer ↓")
+    assert seen.bounding_box() == place
+    newer.click()
+    expect(newer).to_be_hidden()
+    expect(requests(page).get_by_role("option", name="offset 41")).to_be_in_viewport()
 
 
 def test_cleared_journal_empties_the_timeline(page: Page, broker: Serving, admin: AdminClient) -> None:
