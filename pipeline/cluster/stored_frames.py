@@ -12,7 +12,7 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Callable, Generator, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from itertools import chain, zip_longest
 from tempfile import NamedTemporaryFile
@@ -161,8 +161,8 @@ def read_parquet(spark: SparkSession, store: ArrowFiles, files: list[str], wante
     names = [name for name in wanted if name in every]
     names = names if next(iter(wanted)) in names else every
     stored = [name for name in names if name in schema.names]
-    added = [pa.field(name, folders[name]) for name in names if name not in schema.names]
-    kinds = from_arrow_schema(pa.schema([*_selected(schema, stored), *added]))
+    added = [name for name in names if name not in schema.names]
+    kinds = from_arrow_schema(_with_fields(_selected(schema, stored), {name: folders[name] for name in added}))
     to = to_arrow_schema(kinds)
 
     def read(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -171,9 +171,9 @@ def read_parquet(spark: SparkSession, store: ArrowFiles, files: list[str], wante
             with store.open_arrow(path) as file:
                 for batch in _parquet_file(file).iter_batches(columns=stored):
                     table = pa.Table.from_batches([batch]).select(stored)
-                    for field in added:
-                        column = pa.array([values.get(field.name)] * batch.num_rows, pa.string())
-                        table = table.append_column(field.name, column)
+                    for name in added:
+                        column = pa.array([values.get(name)] * batch.num_rows, pa.string())
+                        table = table.append_column(name, column)
                     yield from table.cast(to).to_batches()
 
     return _one_task_each(spark, files).mapInArrow(read, kinds)
@@ -213,6 +213,11 @@ def _parquet_file(file: pa.NativeFile) -> _ParquetFile:
 def _selected(schema: pa.Schema, names: list[str]) -> pa.Schema:
     selected: pa.Schema = arrow.Table.from_batches([], schema).select(names).schema
     return selected
+
+
+def _with_fields(schema: pa.Schema, fields: Mapping[str, pa.DataType]) -> pa.Schema:
+    extended: pa.Schema = arrow.schema([*schema, *fields.items()])
+    return extended
 
 
 def read_lines(spark: SparkSession, store: ArrowFiles, files: list[str]) -> DataFrame:

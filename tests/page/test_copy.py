@@ -110,7 +110,7 @@ def test_copied_test_fails_if_a_rule_never_hits_without_its_mark(page: Page, tmp
 def test_copied_test_has_the_topics_that_its_session_found(page: Page, admin: AdminClient, tmp_path: Path) -> None:
     """A test begins without topics; a reset and a deletion leave it without them again."""
     record = {"value": "one coffee"}
-    actions = [
+    actions: list[dict[str, object]] = [
         {"method": "POST", "path": "/v1/crash", "body": {}},
         {"method": "POST", "path": "/v1/restart", "body": {}},
         {
