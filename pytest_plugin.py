@@ -18,18 +18,23 @@ import sys
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import pytest
 
 if TYPE_CHECKING:
+    from .hunt.arguments import How
     from .testing import Broker
     from .testing.broker_pool import BrokerPool, Configuration
     from .testing.config_entries import ConfigEntry
     from .testing.faults import Faults
 
 ALLOW_UNFIRED = "fauxka_allow_unfired"
-MARKER = f"{ALLOW_UNFIRED}(*names): fault rules with these names, or all, need not fire"
+HUNT = "fauxka_hunt"
+MARKERS = (
+    f"{ALLOW_UNFIRED}(*names): fault rules with these names, or all, need not fire",
+    f"{HUNT}(budget='60s', topics=[], ...): call the test with each fault that its requests can meet (docs/hunt.md)",
+)
 HINT = f"A test that may pass without hits of these rules must be marked with @pytest.mark.{ALLOW_UNFIRED}"
 # The fixtures that choose a broker, in the order of the parameters of Configuration.of.
 CONFIGURATION = ("fauxka_config", "fauxka_as_version", "fauxka_nodes", "fauxka_racks")
@@ -77,8 +82,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Register the marker, and check the folder for reports."""
-    config.addinivalue_line("markers", MARKER)
+    """Register the markers, and check the folder for reports."""
+    for marker in MARKERS:
+        config.addinivalue_line("markers", marker)
     folder: str | None = config.getoption("--fauxka-report")
     if folder is None:
         return
@@ -289,6 +295,25 @@ def pytest_runtest_call(item: pytest.Item) -> Generator[None, object, object]:
             item.stash[unfired_key] = True
             pytest.fail("\n".join([*unfired, HINT]), pytrace=False)
     return result
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> bool | None:
+    """Make a hunt of a test with the mark."""
+    marker = pyfuncitem.get_closest_marker(HUNT)
+    if marker is None:
+        return None
+    from .hunt.hunted_test import hunt_test
+
+    fixtures = {name: pyfuncitem.funcargs[name] for name in pyfuncitem._fixtureinfo.argnames}  # pyright: ignore[reportPrivateUsage]
+    configuration = pyfuncitem._request.getfixturevalue("_fauxka_configuration")  # pyright: ignore[reportPrivateUsage]
+    if marker.args:
+        pytest.fail(f"{HUNT}: {marker.args[0]!r} has no name; allowed: budget='60s' and others", pytrace=False)
+    checks = (AssertionError, pytest.fail.Exception)
+    report = hunt_test(pyfuncitem.obj, fixtures, configuration, checks, cast("How", marker.kwargs))
+    if report is not None:
+        pytest.fail(report, pytrace=False)
+    return True
 
 
 @pytest.hookimpl(wrapper=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-import re
+import shlex
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -16,14 +16,14 @@ from .event_id import ALLOWED, VALUE, check_event_id
 
 if TYPE_CHECKING:
     from ..faults.rules.fault_rules import FaultRule
-    from .hunt import Budget, Options, Result, Tried
+    from .hunting import Options, Progress, Result
 
 EXIT_FOUND = 1
 EXIT_CANNOT_HUNT = 3
 OUTPUT = "fauxka-hunt"
+# To the begin of the line, without what it had.
+CLEAR = "\r\x1b[K"
 BUDGET = "5m"
-_UNITS = {"s": 1, "m": 60, "h": 3600}
-_DURATION = re.compile(r"(\d+)([smh])")
 
 
 class Given(NamedTuple):
@@ -37,10 +37,24 @@ class Given(NamedTuple):
     timeout_seconds: float | None
     assignments: tuple[str, ...]
     seed_topics: tuple[str, ...]
+    prepare: str | None
+    check: str | None
+    restarts: int
+    pairs: int | None
+    seed: int
+    nodes: int
+
+
+class Outputs(NamedTuple):
+    """Where the result is written: the folder of the findings, and files for CI; None for none."""
+
+    folder: Path
+    json_file: Path | None
+    junit: Path | None
 
 
 @click.command(context_settings={"allow_interspersed_args": False})
-@click.option("topics", "--topic", required=True, multiple=True, help="Topic whose events are judged. Repeatable.")
+@click.option("topics", "--topic", multiple=True, help="Topic whose events are judged. Repeatable.")
 @click.option(
     "--event-id", default=VALUE, show_default=True, metavar="ID", help=f"What identifies an event: {ALLOWED}."
 )
@@ -62,6 +76,7 @@ class Given(NamedTuple):
 @click.option(
     "assignments", "-c", "--set", multiple=True, metavar="KEY=VALUE", help="Set a key of the brokers. Repeatable."
 )
+@click.option("--nodes", type=click.IntRange(1, 16), default=1, show_default=True, help="Nodes of each broker.")
 @click.option(
     "seed_topics",
     "--seed-topic",
@@ -69,8 +84,19 @@ class Given(NamedTuple):
     metavar="NAME[:PARTITIONS]",
     help="Create this topic first. Repeatable.",
 )
+@click.option("--prepare", metavar="CMD", help="Run this first, without faults.")
+@click.option("--check", metavar="CMD", help="Run this after COMMAND has ended well; it fails if the result is wrong.")
 @click.option(
-    "output",
+    "--restarts",
+    type=click.IntRange(0, 100),
+    default=0,
+    show_default=True,
+    help="How often COMMAND is started again after it has failed, without more faults.",
+)
+@click.option("--pairs", type=click.IntRange(0), help="Most pairs of faults.  [default: as many as there are faults]")
+@click.option("--seed", type=int, default=0, show_default=True, help="Of the choice of pairs.")
+@click.option(
+    "folder",
     "-o",
     "--output",
     type=click.Path(path_type=Path),
@@ -78,9 +104,20 @@ class Given(NamedTuple):
     show_default=True,
     help="Folder of the rules, the test and the calls of each finding.",
 )
+@click.option(
+    "json_file", "--json", type=click.Path(path_type=Path), metavar="FILE", help="Also write the result as JSON."
+)
+@click.option("--junit", type=click.Path(path_type=Path), metavar="FILE", help="Also write it as JUnit XML.")
 @click.option("--replay", type=click.Path(), metavar="FILE", help="Run once with the fault rules in this file.")
 @click.argument("words", metavar="COMMAND...", nargs=-1, required=True)
-def hunt(words: tuple[str, ...], replay: str | None, output: Path, **given: Any) -> None:
+def hunt(
+    words: tuple[str, ...],
+    replay: str | None,
+    folder: Path,
+    json_file: Path | None,
+    junit: Path | None,
+    **given: Any,
+) -> None:
     """Run COMMAND with every fault that it can meet, and report what breaks it.
 
     COMMAND reads the address of the broker from KAFKA_BOOTSTRAP_SERVERS or FAUXKA_BOOTSTRAP_SERVERS; {bootstrap} in its
@@ -90,7 +127,8 @@ def hunt(words: tuple[str, ...], replay: str | None, output: Path, **given: Any)
     logging.getLogger("fauxka").addHandler(logging.NullHandler())
     try:
         options = options_of(Given(**given))
-        is_found = _replay(words, options, replay) if replay is not None else _hunt(words, options, output)
+        outputs = Outputs(folder, json_file, junit)
+        is_found = _replay(words, options, replay) if replay is not None else _hunt(words, options, outputs)
     except BadHuntOption as error:
         raise click.ClickException(str(error)) from error
     except CannotHunt as error:
@@ -104,30 +142,41 @@ def options_of(given: Given) -> Options:
     """Return the options. Raises BadHuntOption."""
     from ..broker.config.config_sources import assignment_of
     from ..broker.config.config_types import ConfigError
-    from .hunt import Options
-    from .judgement import Promise
+    from ..testing.broker_pool import Configuration
+    from .budget import budget_of
+    from .hunting import Options
+    from .judgement import promise_of
+    from .program import CheckCommand, PrepareCommand
     from .run import Setting
 
+    if not given.topics and given.check is None:
+        raise BadHuntOption("--topic: missing; allowed: a topic whose events are judged, or --check CMD")
     try:
         config = dict(assignment_of(assignment) for assignment in given.assignments)
+        broker = Configuration.of(config, None, given.nodes)
     except ConfigError as error:
         raise BadHuntOption(f"-c: {error}") from error
-    setting = Setting(given.topics, check_event_id(given.event_id), config, _partitions_of(given.seed_topics))
-    return Options(setting, Promise(given.expect), budget_of(given.budget), given.jobs, given.timeout_seconds)
-
-
-def budget_of(text: str) -> Budget:
-    """Return the budget: a duration such as 90s, 5m or 1h, or a number of trials. Raises BadHuntOption."""
-    from .hunt import Budget
-
-    duration = _DURATION.fullmatch(text)
-    if duration is not None and int(duration[1]):
-        return Budget(seconds=int(duration[1]) * _UNITS[duration[2]])
-    if text.isascii() and text.isdigit() and int(text):
-        return Budget(trials=int(text))
-    raise BadHuntOption(
-        f"--budget: {text!r} is no budget; allowed: a duration such as 90s, 5m or 1h, or a number of trials"
+    setting = Setting(
+        topics=given.topics,
+        event_id=check_event_id(given.event_id),
+        broker=broker,
+        seed_topics=_partitions_of(given.seed_topics),
+        prepare=None if given.prepare is None else PrepareCommand(_words_of("--prepare", given.prepare)),
+        check=None if given.check is None else CheckCommand(_words_of("--check", given.check)),
+        restarts=given.restarts,
     )
+    budget, promise = budget_of(given.budget), promise_of(given.expect)
+    return Options(setting, promise, budget, given.jobs, given.timeout_seconds, given.pairs, given.seed)
+
+
+def _words_of(option: str, text: str) -> list[str]:
+    try:
+        words = shlex.split(text)
+    except ValueError as error:
+        raise BadHuntOption(f"{option}: {text!r} has {str(error).lower()}; allowed: a command line") from error
+    if not words:
+        raise BadHuntOption(f"{option}: {text!r} is no command; allowed: a command line")
+    return words
 
 
 def _partitions_of(seed_topics: Sequence[str]) -> dict[str, int | None]:
@@ -144,44 +193,56 @@ def _partitions_of(seed_topics: Sequence[str]) -> dict[str, int | None]:
     return found
 
 
-def _hunt(words: Sequence[str], options: Options, output: Path) -> bool:
+def _hunt(words: Sequence[str], options: Options, outputs: Outputs) -> bool:
     """Hunt, write the findings and print the report; return whether there are findings."""
     # Lazy: no option that is refused needs a broker.
-    from .hunt import hunt as hunt_program
+    from .hunting import hunt_program
     from .program import Command
-    from .report_text import report_text
+    from .report import report_text
 
     try:
         result = hunt_program(Command(words), options, _show)
     except OSError as error:
-        raise BadHuntOption(f"COMMAND: {words[0]!r} cannot be run: {error.strerror}; allowed: a program") from error
-    click.echo(report_text(result, [str(place) for place in _write(words, options, output, result)]))
+        raise _cannot_run(error) from error
+    click.echo(report_text(result, [str(place) for place in _write(words, options, outputs, result)]))
     return bool(result.findings)
 
 
-def _write(words: Sequence[str], options: Options, output: Path, result: Result) -> list[Path]:
-    from .reproduction import write_finding
+def _cannot_run(error: OSError) -> BadHuntOption:
+    return BadHuntOption(f"COMMAND: {error.filename!r} cannot be run: {error.strerror}; allowed: a program")
 
-    places = [output / str(number) for number in range(1, len(result.findings) + 1)]
+
+def _write(words: Sequence[str], options: Options, outputs: Outputs, result: Result) -> list[Path]:
+    from .report_files import json_text, junit_text
+    from .reproduction import Hunted, write_finding
+
+    places = [outputs.folder / str(number) for number in range(1, len(result.findings) + 1)]
+    hunted = Hunted(words, options, result.timeout_seconds)
+    option = "--output"
     try:
         for place, finding in zip(places, result.findings, strict=True):
-            write_finding(place, finding, words, options, result.timeout_seconds)
+            write_finding(place, finding, hunted)
+        option = "--json"
+        if outputs.json_file is not None:
+            outputs.json_file.write_text(json_text(result))
+        option = "--junit"
+        if outputs.junit is not None:
+            outputs.junit.write_text(junit_text(result))
     except OSError as error:
-        raise BadHuntOption(f"--output: {output} cannot be written: {error.strerror}; allowed: a folder") from error
+        raise BadHuntOption(f"{option}: {error.filename} cannot be written: {error.strerror}") from error
     return places
 
 
 def _replay(words: Sequence[str], options: Options, file: str) -> bool:
     """Run once without faults and once with the rules of a file, and print the judgement; return whether it broke."""
-    from .hunt import learn, timeout_of
-    from .judgement import judge
     from .program import Command
-    from .run import run_once
+    from .replay import replay
 
-    rules, program = _rules_in(file), Command(words)
-    faultless = learn(program, options.setting)
-    run = run_once(program, options.setting, rules, timeout_of(options, faultless))
-    judgement = judge(run, faultless, options.promise)
+    rules = _rules_in(file)
+    try:
+        judgement = replay(Command(words), options, rules)
+    except OSError as error:
+        raise _cannot_run(error) from error
     click.echo("\n".join([judgement.outcome.value, *(f"  {reason}" for reason in judgement.reasons)]))
     return judgement.is_finding
 
@@ -195,9 +256,13 @@ def _rules_in(file: str) -> list[FaultRule]:
         raise BadHuntOption(f"--replay: {error}") from error
 
 
-def _show(tried: Tried, done: int, planned: int, found: int) -> None:
+def _show(progress: Progress) -> None:
     """Tell a finding at once, and on a terminal how far the hunt is."""
-    if tried.judgement.is_finding:
-        click.echo(f"{tried.judgement.outcome.value}: {tried.trial}", err=True)
-    if sys.stderr.isatty():
-        click.echo(f"\r{done} of {planned} trials, {found} found ", nl=False, err=True)
+    from .report import progress_text
+
+    last = progress.last
+    is_terminal = sys.stderr.isatty()
+    if last.judgement.is_finding:
+        click.echo(f"{CLEAR if is_terminal else ''}{last.judgement.outcome.value}: {last.trial}", err=True)
+    if is_terminal:
+        click.echo(f"{CLEAR}{progress_text(progress)}", nl=progress.done == progress.planned, err=True)

@@ -13,10 +13,10 @@ VALUE, KEY, HEADER_PREFIX = "value", "key", "header:"
 ALLOWED = "value, key or header:NAME"
 
 
-def check_event_id(text: str) -> str:
-    """Return text if it is an event id. Raises BadHuntOption."""
+def check_event_id(text: str, name: str = "--event-id") -> str:
+    """Return text if it is an event id. Raises BadHuntOption with the name."""
     if text not in (VALUE, KEY) and not (text.startswith(HEADER_PREFIX) and text != HEADER_PREFIX):
-        raise BadHuntOption(f"--event-id: {text!r} is no event id; allowed: {ALLOWED}")
+        raise BadHuntOption(f"{name}: {text!r} is no event id; allowed: {ALLOWED}")
     return text
 
 
@@ -29,10 +29,3 @@ def event_of(record: StoredRecord, event_id: str) -> bytes | None:
     name = event_id.removeprefix(HEADER_PREFIX)
     values = [value for header, value in record.headers if header == name]
     return values[-1] if values else None
-
-
-def expression_of(event_id: str) -> str:
-    """Return the Python expression for the event id of `record`."""
-    if event_id in (VALUE, KEY):
-        return f"record.{event_id}"
-    return f"dict(record.headers).get({event_id.removeprefix(HEADER_PREFIX)!r})"

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import Enum
 
+from .errors import BadHuntOption
 from .program import Ending
 from .run import Content, Run
 
@@ -25,6 +26,15 @@ class Promise(Enum):
     EXACTLY_ONCE = "exactly-once"
     AT_LEAST_ONCE = "at-least-once"
     AT_MOST_ONCE = "at-most-once"
+
+
+def promise_of(text: str, name: str = "--expect") -> Promise:
+    """Return the promise. Raises BadHuntOption with the name."""
+    try:
+        return Promise(text)
+    except ValueError:
+        allowed = ", ".join(promise.value for promise in Promise)
+        raise BadHuntOption(f"{name}: {text!r} is no promise; allowed: {allowed}") from None
 
 
 class Outcome(Enum):
@@ -61,6 +71,8 @@ def judge(run: Run, faultless: Run, promise: Promise) -> Judgement:
         for topic, content in run.topics.items()
         for kind, reason in _broken(content, faultless.topics[topic], promise, has_succeeded=ending.exit_code == 0)
     ]
+    if run.failed_check is not None:
+        found.append(("check", f"check: {run.failed_check}"))
     if found:
         reasons = [*(reason for _, reason in found), _ending_text(ending)]
         return Judgement(Outcome.BROKEN, reasons, frozenset(kind for kind, _ in found))

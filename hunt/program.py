@@ -1,4 +1,4 @@
-"""The program that is hunted: a command that is started for each run."""
+"""The program that is hunted: a command that is started for each run. functions.py has programs of this process."""
 
 from __future__ import annotations
 
@@ -10,13 +10,20 @@ import tempfile
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import IO, Protocol
+from typing import IO, TYPE_CHECKING, Protocol
+
+from .errors import CannotHunt
+
+if TYPE_CHECKING:
+    from ..testing import Broker
 
 # Where a command finds the broker.
 BOOTSTRAP_VARIABLES = ("FAUXKA_BOOTSTRAP_SERVERS", "KAFKA_BOOTSTRAP_SERVERS")
 BOOTSTRAP_PLACE = "{bootstrap}"
 # The end of the output that is kept.
 OUTPUT_BYTES_MAX = 4000
+# A check asks a few brokers and counts; one that takes longer waits for something.
+CHECK_SECONDS_MAX = 60.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,11 +31,13 @@ class Ending:
     """How a run of the program ended.
 
     exit_code: negative for a signal, None if it was ended after the timeout. output: its last lines, as text.
+    failed_check: what the program itself has found wrong with its result; None for nothing.
     """
 
     exit_code: int | None
     seconds: float
     output: str = ""
+    failed_check: str | None = None
 
     @property
     def is_hung(self) -> bool:
@@ -39,8 +48,8 @@ class Ending:
 class Program(Protocol):
     """A program that can be run any number of times, also at the same time."""
 
-    def run(self, bootstrap: str, timeout_seconds: float) -> Ending:
-        """Run it against the broker at the address, and end it after the timeout."""
+    def run(self, broker: Broker, timeout_seconds: float) -> Ending:
+        """Run it against the broker, and end it after the timeout."""
         ...
 
 
@@ -50,8 +59,9 @@ class Command:
 
     words: Sequence[str]
 
-    def run(self, bootstrap: str, timeout_seconds: float) -> Ending:
+    def run(self, broker: Broker, timeout_seconds: float) -> Ending:
         """Run the command in a process group of its own, which is killed after the timeout. Raises OSError."""
+        bootstrap = broker.bootstrap_servers
         words = [word.replace(BOOTSTRAP_PLACE, bootstrap) for word in self.words]
         begin = time.monotonic()
         with tempfile.TemporaryFile() as output:
@@ -60,6 +70,42 @@ class Command:
             size = output.seek(0, os.SEEK_END)
             output.seek(max(0, size - OUTPUT_BYTES_MAX))
             return Ending(exit_code, seconds, output.read().decode(errors="replace"))
+
+
+@dataclass(frozen=True, slots=True)
+class CheckCommand:
+    """A command that looks at what the program left, and ends with another exit code than 0 if that is wrong."""
+
+    words: Sequence[str]
+
+    def __call__(self, broker: Broker) -> str | None:
+        """Return the last line that the command printed if it failed. Raises OSError."""
+        ending = Command(self.words).run(broker, CHECK_SECONDS_MAX)
+        if ending.exit_code == 0:
+            return None
+        if ending.is_hung:
+            return f"the check did not end within {CHECK_SECONDS_MAX:.0f} s"
+        return last_line(ending.output) or f"the check ended with exit code {ending.exit_code}"
+
+
+@dataclass(frozen=True, slots=True)
+class PrepareCommand:
+    """A command that fills a broker before the program starts."""
+
+    words: Sequence[str]
+
+    def __call__(self, broker: Broker) -> None:
+        """Run it. Raises CannotHunt if it fails, OSError."""
+        ending = Command(self.words).run(broker, CHECK_SECONDS_MAX)
+        if ending.exit_code != 0:
+            how = "did not end" if ending.is_hung else f"ended with exit code {ending.exit_code}"
+            last = last_line(ending.output)
+            raise CannotHunt(f"--prepare: {self.words[0]} {how}{': ' if last else ''}{last}")
+
+
+def last_line(output: str) -> str:
+    """Return the last line with text; "" if there is none."""
+    return "".join(output.strip().splitlines()[-1:]).strip()
 
 
 def environment(bootstrap: str) -> Mapping[str, str]:

@@ -1,93 +1,98 @@
-"""A finding as files that show it again: rules, a test for pytest, and calls of the admin API."""
+"""A finding as files that show it again: rules, a test for pytest, calls of the admin API, and a run's timeline."""
 
 from __future__ import annotations
 
 import json
+import math
 import shlex
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from msgspec import to_builtins
 
 from ..faults.rules.fault_rules import FaultRule
 from ..testing.rule import DEFAULT_WHEN, without_defaults
-from .event_id import expression_of
-from .hunt import Finding, Options
-from .judgement import Outcome, Promise
+from .hunting import Finding, Options
+from .judgement import Promise
+from .program import CheckCommand, Command, PrepareCommand
+from .run import Setting, run_once
 
 RULES_FILE = "rules.json"
 TEST_FILE = "test_finding.py"
 CALLS_FILE = "curl.sh"
+RUN_FILE = "run.html"
 
-# How events with the faults (`found`) are compared with those without, by promise.
-_ASSERTIONS = {
-    Promise.EXACTLY_ONCE: "assert found == expected",
-    Promise.AT_LEAST_ONCE: "assert not expected - found",
-    Promise.AT_MOST_ONCE: "assert not found - expected",
-}
 _TEST = '''\
 """{title}"""
 
-import os
-import subprocess
-from collections import Counter
-
-from fauxka.testing import Broker
+from fauxka.hunt import assert_survives
 
 RULES = {rules}
 COMMAND = {command}
 
 
-def events(*rules):
-    with Broker({config}) as broker:
-{create}        for rule in rules:
-            broker.faults.add(rule)
-        address = broker.bootstrap_servers
-        variables = {{"FAUXKA_BOOTSTRAP_SERVERS": address, "KAFKA_BOOTSTRAP_SERVERS": address}}
-        command = [word.replace("{{bootstrap}}", address) for word in COMMAND]
-        subprocess.run(command, env=os.environ | variables, timeout={timeout}, check={check})
-        return Counter({event} for topic in {topics} for record in broker.records(topic) if {visible})
-
-
-def test_events_are_{promise}():
-    expected, found = events(), events(*RULES)
-    {assertion}
+def test_program_survives():
+    assert_survives(
+        COMMAND,
+        RULES,
+{arguments}    )
 '''
-_VISIBLE = 'record.transaction in ("none", "committed") and not record.is_control'
 
 
-def write_finding(folder: Path, finding: Finding, words: Sequence[str], options: Options, timeout: float) -> None:
-    """Write the files of a finding to a folder. Raises OSError."""
+@dataclass(frozen=True, slots=True)
+class Hunted:
+    """What was hunted: the words of the command, the options, and the seconds that a run with faults had."""
+
+    words: Sequence[str]
+    options: Options
+    timeout_seconds: float
+
+
+def write_finding(folder: Path, finding: Finding, hunted: Hunted) -> None:
+    """Write the files of a finding to a folder; the command runs once more for its timeline. Raises OSError."""
     folder.mkdir(parents=True, exist_ok=True)
     rules = [_json_of(rule) for rule in finding.trial.rules]
     (folder / RULES_FILE).write_text(json.dumps(rules, indent=1) + "\n")
-    (folder / TEST_FILE).write_text(_test_text(finding, rules, words, options, timeout))
+    (folder / TEST_FILE).write_text(_test_text(finding, rules, hunted))
     calls = [f"curl -s $A/v1/rules -d {shlex.quote(json.dumps(rule))}" for rule in rules]
     (folder / CALLS_FILE).write_text("\n".join(["A=$(fauxka admin)", *calls]) + "\n")
+    program, setting = Command(hunted.words), hunted.options.setting
+    run_once(program, setting, finding.trial.rules, hunted.timeout_seconds, folder / RUN_FILE)
 
 
-def _test_text(
-    finding: Finding, rules: Sequence[object], words: Sequence[str], options: Options, timeout: float
-) -> str:
-    setting = options.setting
-    create = "".join(
-        f"        broker.topics.create({topic!r}, partitions={partitions})\n"
-        for topic, partitions in setting.seed_topics.items()
-    )
+def _test_text(finding: Finding, rules: Sequence[object], hunted: Hunted) -> str:
+    arguments = [f"        {name}={value!r},\n" for name, value in _arguments_of(hunted)]
     return _TEST.format(
         title=f"{finding.trial}: {'; '.join(finding.judgement.reasons)}".replace("\\", "\\\\").replace('"', "'"),
         rules=rules,
-        command=list(words),
-        config=dict(setting.config) or "",
-        create=create,
-        timeout=round(timeout),
-        check=finding.judgement.outcome is Outcome.HUNG,
-        event=expression_of(setting.event_id),
-        topics=list(setting.topics),
-        visible=_VISIBLE,
-        promise=options.promise.value.replace("-", "_"),
-        assertion=_ASSERTIONS[options.promise],
+        command=list(hunted.words),
+        arguments="".join(arguments),
     )
+
+
+def _arguments_of(hunted: Hunted) -> Iterator[tuple[str, object]]:
+    """Yield the arguments of assert_survives that have another value than their defaults."""
+    setting, broker = hunted.options.setting, hunted.options.setting.broker
+    default = Setting(topics=())
+    for name, value, usual in (
+        ("topics", list(setting.topics), []),
+        ("event_id", setting.event_id, default.event_id),
+        ("expect", hunted.options.promise.value, Promise.EXACTLY_ONCE.value),
+        ("timeout_seconds", math.ceil(hunted.timeout_seconds), None),
+        ("restarts", setting.restarts, default.restarts),
+        ("config", dict(broker.entries), {}),
+        ("nodes", broker.nodes, default.broker.nodes),
+        ("seed_topics", dict(setting.seed_topics), {}),
+        ("before", _words_of(setting.prepare), None),
+        ("check", _words_of(setting.check), None),
+    ):
+        if value != usual:
+            yield name, value
+
+
+def _words_of(command: object) -> list[str] | None:
+    return list(command.words) if isinstance(command, PrepareCommand | CheckCommand) else None
 
 
 def _json_of(rule: FaultRule) -> dict[str, object]:

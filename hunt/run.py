@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from ..faults.journal.journal_entries import JournalEntry
 from ..faults.rules.fault_rules import FaultRule
 from ..testing import Broker
+from ..testing.broker_pool import Configuration, broker_with
 from ..testing.errors import CallError
 from .event_id import VALUE, event_of
 from .program import Ending, Program
@@ -16,18 +18,28 @@ from .program import Ending, Program
 _COMMITTED = ("none", "committed")
 
 
+# Looks at what a program left: returns what is wrong with it, None for nothing.
+Check = Callable[[Broker], str | None]
+
+
 @dataclass(frozen=True, slots=True)
 class Setting:
     """What all runs of a hunt have in common.
 
-    topics: those that are judged. event_id: see event_id.py. config: keys of the broker. seed_topics: the topics that
-    exist before the program starts, with their numbers of partitions, None for num.partitions.
+    topics: those that are judged. event_id: see event_id.py. broker: the configuration of the brokers. seed_topics: the
+    topics that exist before the program starts, with their numbers of partitions, None for num.partitions.
+    prepare: called with each broker before the program starts; it meets no fault. check: called after a program that
+    has ended well.
+    restarts: how often a program that has failed is started again, without more faults, as a supervisor does.
     """
 
     topics: Sequence[str]
     event_id: str = VALUE
-    config: Mapping[str, str] = field(default_factory=dict[str, str])
+    broker: Configuration = field(default_factory=lambda: Configuration((), None))
     seed_topics: Mapping[str, int | None] = field(default_factory=dict[str, int | None])
+    prepare: Callable[[Broker], object] | None = None
+    check: Check | None = None
+    restarts: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,25 +53,61 @@ class Content:
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """A run. hits: of each rule, in their order. requests: the journal."""
+    """A run. ending: of the last start of the program. hits: of each rule, in their order. requests: the journal.
+
+    failed_check: what the check of the setting, or the program's own, says; None for nothing.
+    """
 
     ending: Ending
     topics: Mapping[str, Content]
     requests: Sequence[JournalEntry]
     hits: Sequence[int]
+    failed_check: str | None = None
 
 
-def run_once(program: Program, setting: Setting, rules: Sequence[FaultRule], timeout_seconds: float) -> Run:
-    """Run the program with the rules in force, and read what it left."""
-    with Broker(setting.config) as broker:
-        for topic, partitions in setting.seed_topics.items():
-            broker.topics.create(topic, partitions=partitions)
+def run_once(
+    program: Program,
+    setting: Setting,
+    rules: Sequence[FaultRule],
+    timeout_seconds: float,
+    report: Path | None = None,
+) -> Run:
+    """Run the program with the rules in force, and read what it left.
+
+    report: the HTML file in which the run is shown; None for none. Raises OSError, and what `prepare` raises.
+    """
+    with broker_with(setting.broker) as broker:
+        _prepare(broker, setting)
+        before = broker.journal.last_id
+        if report is not None:
+            broker.faults.watch()
         armed = [broker.faults.add(rule) for rule in rules]
-        ending = program.run(broker.bootstrap_servers, timeout_seconds)
+        ending = program.run(broker, timeout_seconds)
+        hits = [rule.hits for rule in armed]
+        broker.faults.clear()
         if not broker.is_running:
             broker.restart()
+        for _ in range(setting.restarts):
+            if ending.exit_code != 0:
+                ending = program.run(broker, timeout_seconds)
+        failed_check = _check(broker, setting, ending)
         topics = {topic: _content_of(broker, topic, setting.event_id) for topic in setting.topics}
-        return Run(ending, topics, broker.journal.entries(), [rule.hits for rule in armed])
+        if report is not None:
+            broker.write_report(report, "; ".join(rule.name for rule in rules))
+        return Run(ending, topics, broker.journal.entries(since=before), hits, failed_check)
+
+
+def _prepare(broker: Broker, setting: Setting) -> None:
+    for topic, partitions in setting.seed_topics.items():
+        broker.topics.create(topic, partitions=partitions)
+    if setting.prepare is not None:
+        setting.prepare(broker)
+
+
+def _check(broker: Broker, setting: Setting, ending: Ending) -> str | None:
+    if ending.failed_check is not None or setting.check is None or ending.exit_code != 0:
+        return ending.failed_check
+    return setting.check(broker)
 
 
 def _content_of(broker: Broker, topic: str, event_id: str) -> Content:

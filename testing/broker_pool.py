@@ -55,6 +55,19 @@ class Configuration:
         return ", ".join(shown)
 
 
+def broker_with(configuration: Configuration) -> Broker:
+    """Return a broker with the configuration, which is not started. Raises as Broker does."""
+    users = configuration.users
+    return Broker(
+        dict(configuration.entries),
+        as_version=configuration.as_version,
+        nodes=configuration.nodes,
+        racks=configuration.racks,
+        security_protocol="PLAINTEXT" if users is None else "SASL_SSL",
+        users=None if users is None else dict(users),
+    )
+
+
 class BrokerPool:
     """The running brokers by their configuration."""
 
@@ -66,15 +79,7 @@ class BrokerPool:
         """Return the broker with this configuration; the first call starts it. Raises as Broker does."""
         broker = self._brokers.get(wanted)
         if broker is None:
-            broker = Broker(
-                dict(wanted.entries),
-                as_version=wanted.as_version,
-                nodes=wanted.nodes,
-                racks=wanted.racks,
-                security_protocol="PLAINTEXT" if wanted.users is None else "SASL_SSL",
-                users=None if wanted.users is None else dict(wanted.users),
-            ).start()
-            self._brokers[wanted] = broker
+            broker = self._brokers[wanted] = broker_with(wanted).start()
         return broker
 
     def find_difference(self, broker: Broker, wanted: Configuration) -> str | None:

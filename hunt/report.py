@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Sequence
+from itertools import zip_longest
 
-from .hunt import Finding, Result, Tried
+from .coverage import coverage_of
+from .hunting import Finding, Progress, Result, Tried
 from .judgement import Outcome
 
 # Of the trials that broke the program in the same way.
@@ -13,13 +15,23 @@ OTHERS_NAMED_MAX = 4
 _WORST_FIRST = (Outcome.BROKEN, Outcome.HUNG, Outcome.ERROR, Outcome.HELD, Outcome.NOT_MET)
 
 
-def report_text(result: Result, places: Sequence[str]) -> str:
-    """Return the report. places: where the files of each finding are."""
+def report_text(result: Result, places: Sequence[str] = ()) -> str:
+    """Return the report. places: where the files of each finding are; none if there are no files."""
     lines = [table_text(result.tried), ""] if result.tried else []
-    for number, (finding, place) in enumerate(zip(result.findings, places, strict=True), start=1):
+    for number, (finding, place) in enumerate(zip_longest(result.findings, places), start=1):
         lines += [f"{number}. {finding.trial}", *(f"   {reason}" for reason in finding.judgement.reasons)]
-        lines += [*_others(finding), f"   {_confirmed_text(finding)}", f"   {place}", ""]
+        lines += [*_others(finding), f"   {confirmed_text(finding)}"]
+        lines += [""] if place is None else [f"   {place}", ""]
     return "\n".join([*lines, summary_line(result)])
+
+
+def progress_text(progress: Progress) -> str:
+    """Return how far a hunt is, for one line."""
+    rate = 60 * progress.done / max(progress.seconds, 1.0)
+    return (
+        f"{progress.done} of {progress.planned} trials, {progress.found} found, {rate:.0f} a minute, "
+        f"{progress.seconds_left:.0f} s left"
+    )
 
 
 def table_text(tried: Sequence[Tried]) -> str:
@@ -39,11 +51,15 @@ def table_text(tried: Sequence[Tried]) -> str:
 
 def summary_line(result: Result) -> str:
     """Return the last line: how much was tried, and what was found."""
+    coverage = coverage_of({entry.api for entry in result.faultless.requests}, result.tried)
     outcomes = [each.judgement.outcome for each in result.tried]
     counts = [f"{outcomes.count(outcome)} {outcome.value}" for outcome in _WORST_FIRST if outcome in outcomes]
     left = result.planned - len(result.tried)
     left_text = f", {left} not tried" if left else ""
-    return f"{len(result.tried)} trials in {result.seconds:.0f} s{left_text}: {', '.join(counts) or 'none'}"
+    return (
+        f"{len(result.tried)} trials in {result.seconds:.0f} s{left_text}: {', '.join(counts) or 'none'}; "
+        f"{coverage.tried} of {coverage.possible} combinations of API, point and action"
+    )
 
 
 def _cell(outcomes: Sequence[Outcome]) -> str:
@@ -62,7 +78,8 @@ def _others(finding: Finding) -> list[str]:
     return [f"   also by {name}" for name in names] + ([f"   and by {more} more"] if more else [])
 
 
-def _confirmed_text(finding: Finding) -> str:
+def confirmed_text(finding: Finding) -> str:
+    """Return how often the finding was seen again."""
     if not finding.runs:
         return "not repeated"
     return f"in {finding.confirmed} of {finding.runs} more runs" + (

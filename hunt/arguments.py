@@ -1,0 +1,82 @@
+"""How to hunt, as arguments of the functions, and what they mean."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, TypedDict
+
+from ..testing.broker_pool import Configuration
+from .budget import Budget, budget_of
+from .errors import BadHuntOption
+from .event_id import VALUE, check_event_id
+from .hunting import Options
+from .judgement import Promise, promise_of
+from .run import Check, Setting
+
+if TYPE_CHECKING:
+    from ..testing import Broker
+    from ..testing.config_entries import ConfigEntry
+
+
+class How(TypedDict, total=False):
+    """How to hunt.
+
+    topics: their events are compared with those of a run without faults. event_id: "value", "key" or "header:NAME".
+    expect: "exactly-once", the default, "at-least-once" or "at-most-once".
+    budget: a duration such as "60s", or a number of trials.
+    timeout_seconds: of one run; by default 5 times the run without faults, at least 10.
+    restarts: how often the program is started again, without more faults, after it has failed; 0 by default.
+    config, nodes, as_version: of each broker, as in Broker. seed_topics: topics with their numbers of partitions, None
+    for num.partitions.
+    prepare: called with each broker before the program, and without faults.
+    jobs: runs at a time. pairs: how many pairs of faults are tried, at most; by default as many as there are faults.
+    seed: of their choice.
+    """
+
+    topics: Sequence[str]
+    event_id: str
+    expect: str
+    budget: str | int
+    timeout_seconds: float
+    restarts: int
+    config: Mapping[str, ConfigEntry]
+    nodes: int
+    as_version: str | None
+    seed_topics: Mapping[str, int | None]
+    prepare: Callable[[Broker], object]
+    jobs: int
+    pairs: int
+    seed: int
+
+
+def options_of(how: How, check: Check | None, budget: Budget) -> Options:
+    """Return the options. budget: the default. Raises BadHuntOption, and what Configuration.of raises."""
+    unknown = sorted(how.keys() - How.__annotations__.keys())
+    if unknown:
+        allowed = ", ".join(How.__annotations__)
+        raise BadHuntOption(f"{unknown[0]}: there is no such argument; allowed: {allowed}")
+    setting = Setting(
+        topics=_names_of(how.get("topics", ())),
+        event_id=check_event_id(how.get("event_id", VALUE), "event_id"),
+        broker=Configuration.of(how.get("config", {}), how.get("as_version"), how.get("nodes", 1)),
+        seed_topics=how.get("seed_topics", {}),
+        prepare=how.get("prepare"),
+        check=check,
+        restarts=how.get("restarts", 0),
+    )
+    return Options(
+        setting,
+        promise_of(how.get("expect", Promise.EXACTLY_ONCE.value), "expect"),
+        budget_of(str(how["budget"]), "budget") if "budget" in how else budget,
+        how.get("jobs", 1),
+        how.get("timeout_seconds"),
+        how.get("pairs"),
+        how.get("seed", 0),
+    )
+
+
+def _names_of(topics: Sequence[str]) -> Sequence[str]:
+    """Return the topics. Raises BadHuntOption for a text, which would be a topic for each of its letters."""
+    if isinstance(topics, str):
+        raise BadHuntOption(f"topics: {topics!r} is a text; allowed: a list of topics")
+    return topics

@@ -1,0 +1,96 @@
+"""A program that is a function of this process: it gets the broker of its run.
+
+A thread cannot be killed. A function that does not end in time goes on in its thread, without a broker, and the hunt
+goes on without it; a coroutine is cancelled.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from .program import Ending
+
+if TYPE_CHECKING:
+    from ..testing import Broker
+
+FAILED = 1
+# A cancelled coroutine may close its clients.
+CANCEL_SECONDS_MAX = 5.0
+
+
+@dataclass(frozen=True, slots=True)
+class Function:
+    """A function, or a coroutine function. checks: exceptions that say that the result is wrong."""
+
+    function: Callable[[Broker], object]
+    checks: tuple[type[BaseException], ...] = (AssertionError,)
+
+    def run(self, broker: Broker, timeout_seconds: float) -> Ending:
+        """Call the function in a thread of its own. An exception of checks is a failed check, another one an error."""
+        outcome = _Outcome()
+        thread = threading.Thread(
+            target=outcome.fill, args=(self.function, broker, timeout_seconds), name="hunted", daemon=True
+        )
+        begin = time.monotonic()
+        thread.start()
+        is_async = inspect.iscoroutinefunction(self.function)
+        thread.join(timeout_seconds + CANCEL_SECONDS_MAX if is_async else timeout_seconds)
+        seconds = time.monotonic() - begin
+        error = outcome.error
+        if thread.is_alive() or outcome.is_cancelled:
+            return Ending(None, timeout_seconds)
+        if error is None:
+            return Ending(0, seconds)
+        text = text_of(error)
+        return Ending(FAILED, seconds, text, text if isinstance(error, self.checks) else None)
+
+
+class _Outcome:
+    """How a call ended, written by its thread."""
+
+    def __init__(self) -> None:
+        self.error: BaseException | None = None
+        self.is_cancelled = False
+
+    def fill(self, function: Callable[[Broker], object], broker: Broker, timeout_seconds: float) -> None:
+        try:
+            if inspect.iscoroutinefunction(function):
+                asyncio.run(self._awaited(function, broker, timeout_seconds))
+            else:
+                function(broker)
+        except BaseException as error:
+            self.error = error
+
+    async def _awaited(self, function: Callable[[Broker], object], broker: Broker, timeout_seconds: float) -> None:
+        try:
+            async with asyncio.timeout(timeout_seconds) as limit:
+                await function(broker)  # type: ignore[misc]
+        finally:
+            self.is_cancelled = limit.expired()
+
+
+@dataclass(frozen=True, slots=True)
+class CheckFunction:
+    """A function that looks at what the program left, and raises an exception if that is wrong."""
+
+    function: Callable[[Broker], object]
+
+    def __call__(self, broker: Broker) -> str | None:
+        """Return the exception in words if the function raised one."""
+        try:
+            self.function(broker)
+        except Exception as error:
+            return text_of(error)
+        return None
+
+
+def text_of(error: BaseException) -> str:
+    """Return the exception as one line: its type, and the first line of its message."""
+    message = str(error).strip().splitlines()
+    return f"{type(error).__name__}: {message[0]}" if message else type(error).__name__

@@ -1,0 +1,64 @@
+"""A test that is a hunt: it is called once for each fault, with the fixtures of a broker of its own."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING
+
+from .arguments import How, options_of
+from .errors import BadHuntOption, CannotHunt
+from .functions import Function
+from .hunting import hunt_program
+from .in_process import BUDGET
+from .report import report_text
+
+if TYPE_CHECKING:
+    from ..testing import Broker
+    from ..testing.broker_pool import Configuration
+
+# The fixtures of the broker, which every call of the test gets anew.
+_OF_BROKER: Mapping[str, Callable[[Broker], object]] = {
+    "fauxka": lambda broker: broker,
+    "fauxka_bootstrap": lambda broker: broker.bootstrap_servers,
+    "faults": lambda broker: broker.faults,
+}
+
+
+def hunt_test(
+    test: Callable[..., object],
+    fixtures: Mapping[str, object],
+    configuration: Configuration,
+    checks: tuple[type[BaseException], ...],
+    how: How,
+) -> str | None:
+    """Hunt a test, and return the report if there are findings, or why it cannot be hunted; otherwise None.
+
+    test: its function, or the coroutine function that a plugin has wrapped. fixtures: its arguments; those of the
+    broker are replaced. configuration: of the brokers, before that of `how`. checks: exceptions that fail a test.
+    """
+    # A plugin for coroutines has one loop for all calls, which one that hangs would keep.
+    original = inspect.unwrap(test)
+    called = original if inspect.iscoroutinefunction(original) else test
+    kept = {name: value for name, value in fixtures.items() if name not in _OF_BROKER}
+    replaced = {name: of for name, of in _OF_BROKER.items() if name in fixtures}
+
+    def run(broker: Broker) -> object:
+        return called(**kept, **{name: of(broker) for name, of in replaced.items()})
+
+    async def run_later(broker: Broker) -> None:
+        await run(broker)  # type: ignore[misc]
+
+    if not replaced:
+        return f"fauxka_hunt: the test has no fixture of a broker; allowed: {', '.join(_OF_BROKER)}"
+    try:
+        options = options_of({**_fields_of(configuration), **how}, None, BUDGET)
+        program = Function(run_later if inspect.iscoroutinefunction(called) else run, checks)
+        result = hunt_program(program, options)
+    except (BadHuntOption, CannotHunt) as error:
+        return f"fauxka_hunt: {error}"
+    return report_text(result) if result.findings else None
+
+
+def _fields_of(configuration: Configuration) -> How:
+    return How(config=dict(configuration.entries), nodes=configuration.nodes, as_version=configuration.as_version)

@@ -1,0 +1,42 @@
+"""A finding once more: the program without faults, and with the rules of the finding."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Unpack
+
+from ..faults.rules.fault_rules import FaultRule
+from ..faults.strict_json import convert
+from .arguments import How, options_of
+from .budget import Budget
+from .hunting import Options, learn, timeout_of
+from .judgement import Judgement, judge
+from .program import CheckCommand, Command, PrepareCommand, Program
+from .run import run_once
+
+
+def replay(program: Program, options: Options, rules: Sequence[FaultRule]) -> Judgement:
+    """Run the program without faults, then with the rules, and return the judgement. Raises CannotHunt, OSError."""
+    faultless = learn(program, options.setting)
+    run = run_once(program, options.setting, rules, timeout_of(options, faultless))
+    return judge(run, faultless, options.promise)
+
+
+def assert_survives(
+    command: Sequence[str],
+    rules: Sequence[Mapping[str, object]],
+    *,
+    before: Sequence[str] | None = None,
+    check: Sequence[str] | None = None,
+    **how: Unpack[How],
+) -> None:
+    """Run a command with fault rules, as a hunt did, and raise AssertionError if it breaks its promise.
+
+    rules: as JSON. before, check: commands that run before the command, without faults, and after it.
+    how: see How. Raises CannotHunt, BadHuntOption, OSError if a command cannot be run.
+    """
+    if before is not None:
+        how["prepare"] = PrepareCommand(before)
+    options = options_of(how, None if check is None else CheckCommand(check), Budget())
+    judgement = replay(Command(command), options, [convert(rule, FaultRule) for rule in rules])
+    assert not judgement.is_finding, "; ".join(judgement.reasons)

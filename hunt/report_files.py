@@ -1,0 +1,80 @@
+"""The result of a hunt for CI: JSON, and JUnit XML with a test case for each trial.
+
+Source: the schema of Jenkins' xunit plugin (junit-10.xsd) for elements, attributes and their order.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from xml.etree import ElementTree
+
+from .coverage import coverage_of
+from .hunting import Finding, Result, Tried
+from .judgement import Judgement, Outcome
+from .plan import Trial
+
+# The characters that XML 1.0 does not allow, even as references.
+_NO_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+
+
+def json_text(result: Result) -> str:
+    """Return the result as JSON: counts, the findings with their rules' names, and each trial with its outcome."""
+    coverage = coverage_of({entry.api for entry in result.faultless.requests}, result.tried)
+    fields = {
+        "trials": len(result.tried),
+        "planned": result.planned,
+        "seconds": round(result.seconds, 3),
+        "is_stopped": result.is_stopped,
+        "coverage": coverage._asdict(),
+        "findings": [_finding(finding) for finding in result.findings],
+        "tried": [_judged(each.trial, each.judgement) for each in result.tried],
+    }
+    return json.dumps(fields, indent=1) + "\n"
+
+
+def _finding(finding: Finding) -> Mapping[str, object]:
+    return {
+        **_judged(finding.trial, finding.judgement),
+        "confirmed": finding.confirmed,
+        "runs": finding.runs,
+        "others": [str(other) for other in finding.others],
+    }
+
+
+def _judged(trial: Trial, judgement: Judgement) -> dict[str, object]:
+    return {
+        "faults": [{"name": fault.name, "request": str(target)} for fault, target in trial.faults],
+        "outcome": judgement.outcome.value,
+        "reasons": list(judgement.reasons),
+    }
+
+
+def junit_text(result: Result) -> str:
+    """Return the result as JUnit XML: a trial that was broken or hung has failed, one that was not met is skipped."""
+    root = ElementTree.Element("testsuites", name="fauxka hunt")
+    suite = ElementTree.SubElement(root, "testsuite", name="fauxka hunt")
+    for each in result.tried:
+        _add_case(suite, each)
+    for element in (suite, root):
+        element.set("tests", str(len(result.tried)))
+        element.set("failures", str(sum(each.judgement.is_finding for each in result.tried)))
+        element.set("errors", "0")
+        element.set("time", f"{result.seconds:.3f}")
+    ElementTree.indent(root)
+    return f'<?xml version="1.0" encoding="UTF-8"?>\n{ElementTree.tostring(root, encoding="unicode")}\n'
+
+
+def _add_case(suite: ElementTree.Element, tried: Tried) -> None:
+    apis = "+".join(target.api for _, target in tried.trial.faults)
+    case = ElementTree.SubElement(suite, "testcase", classname=f"hunt.{apis}", name=_text(str(tried.trial)))
+    reasons = _text("; ".join(tried.judgement.reasons))
+    if tried.judgement.is_finding:
+        ElementTree.SubElement(case, "failure", message=reasons, type=tried.judgement.outcome.value)
+    elif tried.judgement.outcome is Outcome.NOT_MET:
+        ElementTree.SubElement(case, "skipped", message=reasons)
+
+
+def _text(text: str) -> str:
+    return _NO_XML.sub("\ufffd", text)

@@ -1,0 +1,225 @@
+"""The hunt for functions of this process: small programs with a defect, and their mended twins."""
+
+import asyncio
+import json
+import threading
+from collections.abc import Callable, Mapping
+from contextlib import closing
+from dataclasses import replace
+from functools import partial
+from xml.etree import ElementTree
+
+import pytest
+from confluent_kafka import Consumer, KafkaError, Message, Producer, TopicPartition
+
+from fauxka.hunt import CannotHunt, hunt, report_text
+from fauxka.hunt.hunting import Tried, pairs_of, shrunk
+from fauxka.hunt.judgement import Judgement, Outcome
+from fauxka.hunt.plan import Fault, Target, Trial, faults_of
+from fauxka.hunt.report_files import json_text, junit_text
+from fauxka.testing import Broker
+
+QUICK = {"retry.backoff.ms": 20, "reconnect.backoff.ms": 20, "socket.timeout.ms": 2000, "linger.ms": 0, "log_level": 0}
+
+
+def send(broker: Broker, events: list[bytes], **config: object) -> None:
+    """Send events one after the other. Raises RuntimeError if one was not acknowledged."""
+    producer = Producer({"bootstrap.servers": broker.bootstrap_servers, "retries": 5, **QUICK, **config})
+    failures: list[KafkaError] = []
+
+    def keep_failure(error: KafkaError | None, _: Message) -> None:
+        if error is not None:
+            failures.append(error)
+
+    for event in events:
+        producer.produce("orders", event, on_delivery=keep_failure)
+        producer.flush()
+    if failures:
+        raise RuntimeError(f"{len(failures)} orders were not sent")
+
+
+def doubling(broker: Broker) -> None:
+    send(broker, [b"a", b"b"])
+
+
+def idempotent(broker: Broker) -> None:
+    send(broker, [b"a", b"b"], **{"enable.idempotence": True})
+
+
+async def doubling_later(broker: Broker) -> None:
+    await asyncio.to_thread(doubling, broker)
+
+
+@pytest.mark.parametrize("program", [doubling, doubling_later])
+def test_a_function_that_doubles_an_event_is_found(program: Callable[[Broker], object]) -> None:
+    result = hunt(program, topics=["orders"], budget=2, jobs=2)
+
+    (finding,) = result.findings
+    assert finding.judgement.reasons[0].endswith("too many")
+    assert (finding.confirmed, finding.runs) == (3, 3)
+    assert f"1. {finding.trial}\n" in report_text(result)
+
+
+def test_an_idempotent_function_holds() -> None:
+    result = hunt(idempotent, topics=["orders"], budget=4, jobs=2)
+
+    assert not result.findings, report_text(result)
+    assert [each.judgement.outcome for each in result.tried] == [Outcome.HELD] * 4
+
+
+def test_the_same_program_has_the_same_plan_and_findings() -> None:
+    first, second = (hunt(doubling, topics=["orders"], budget=6) for _ in range(2))
+
+    assert [str(each.trial) for each in first.tried] == [str(each.trial) for each in second.tried]
+    assert [str(found.trial) for found in first.findings] == [str(found.trial) for found in second.findings]
+
+
+def test_an_assertion_of_the_program_or_an_exception_of_the_check_is_a_finding() -> None:
+    def with_assertion(broker: Broker) -> None:
+        doubling(broker)
+        assert len(broker.records("orders")) == 2, "an order is there twice"
+
+    def check(broker: Broker) -> None:
+        if len(broker.records("orders")) > 2:
+            raise ValueError("an order is there twice")
+
+    by_program = hunt(with_assertion, budget=1)
+    by_check = hunt(doubling, check, budget=1)
+
+    assert by_program.findings[0].judgement.reasons[0] == "check: AssertionError: an order is there twice"
+    assert by_check.findings[0].judgement.reasons[0] == "check: ValueError: an order is there twice"
+
+
+def test_a_check_that_fails_without_a_fault_ends_the_hunt() -> None:
+    def check(_: Broker) -> None:
+        raise ValueError("nothing is right")
+
+    with pytest.raises(CannotHunt, match="without a fault, the check fails: ValueError: nothing is right"):
+        hunt(idempotent, check)
+
+
+def fill(broker: Broker) -> None:
+    broker.topics.create("orders")
+    broker.topics.seed("orders", [{"value": "a"}, {"value": "b"}])
+
+
+def copy(broker: Broker, *, is_committed_first: bool) -> None:
+    """Copy the events from the committed offset on. Raises RuntimeError if one was not written."""
+    settings = {"bootstrap.servers": broker.bootstrap_servers, **QUICK}
+    place = TopicPartition("orders", 0)
+    with closing(Consumer({**settings, "group.id": "copy", "enable.auto.commit": False})) as consumer:
+        begin = max(0, consumer.committed([place], timeout=20)[0].offset)
+        consumer.assign([TopicPartition("orders", 0, begin)])
+        for offset in range(begin, 2):
+            message = consumer.poll(20)
+            assert message is not None
+            done = TopicPartition("orders", 0, offset + 1)
+            if is_committed_first:
+                consumer.commit(offsets=[done], asynchronous=False)
+            write_copy(settings, message.value() or b"")
+            if not is_committed_first:
+                consumer.commit(offsets=[done], asynchronous=False)
+
+
+def write_copy(settings: Mapping[str, object], event: bytes) -> None:
+    failures: list[KafkaError] = []
+    producer = Producer({**settings, "retries": 0})
+    producer.produce("copies", event, on_delivery=lambda error, _: failures.append(error) if error else None)
+    producer.flush()
+    if failures:
+        raise RuntimeError("a copy was not written")
+
+
+@pytest.mark.parametrize(
+    ("is_committed_first", "kinds"), [(True, [frozenset({"missing"})]), (False, [])], ids=["committed first", "after"]
+)
+def test_program_that_is_started_again_shows_whether_it_commits_too_early(
+    is_committed_first: bool, kinds: list[frozenset[str]]
+) -> None:
+    result = hunt(
+        partial(copy, is_committed_first=is_committed_first),
+        topics=["copies"],
+        expect="at-least-once",
+        restarts=1,
+        prepare=fill,
+        config={"auto.create.topics.enable": "true"},
+        budget=14,
+        jobs=2,
+    )
+
+    assert [finding.judgement.kinds for finding in result.findings] == kinds, report_text(result)
+
+
+def test_a_function_that_does_not_end_is_hung_and_the_hunt_goes_on() -> None:
+    ended = threading.Event()
+
+    def wait_for_three(broker: Broker) -> None:
+        idempotent(broker)
+        if any(entry.faults for entry in broker.journal.entries()):
+            ended.wait(20)
+
+    result = hunt(wait_for_three, topics=["orders"], budget=2, jobs=2, timeout_seconds=1)
+    ended.set()
+
+    assert [each.judgement.outcome for each in result.tried] == [Outcome.HUNG] * 2
+
+
+def test_a_coroutine_that_does_not_end_is_cancelled() -> None:
+    cancelled: list[bool] = []
+
+    async def wait_for_ever(broker: Broker) -> None:
+        await asyncio.to_thread(idempotent, broker)
+        if any(entry.faults for entry in broker.journal.entries()):
+            try:
+                await asyncio.sleep(1000)
+            except asyncio.CancelledError:
+                cancelled.append(True)
+                raise
+
+    result = hunt(wait_for_ever, topics=["orders"], budget=1, timeout_seconds=1)
+
+    assert [each.judgement.outcome for each in result.tried] == [Outcome.HUNG]
+    assert len(cancelled) == 4
+
+
+FAULTS: list[Fault] = list(faults_of("Produce"))[:3]
+FIRST, SECOND = (Target((("api", "Produce"), ("topic", name)), 1, 2) for name in ("a", "b"))
+HELD, BROKEN = Judgement(Outcome.HELD), Judgement(Outcome.BROKEN, ("x",), frozenset({"missing"}))
+
+
+def test_a_pair_is_shrunk_to_the_faults_that_are_needed_at_the_first_requests() -> None:
+    needed = FAULTS[1]
+    trial = Trial([(FAULTS[0], FIRST), (needed, SECOND), (FAULTS[2], FIRST)])
+
+    smallest = shrunk(
+        Tried(trial, BROKEN), lambda smaller: BROKEN if any(fault is needed for fault, _ in smaller.faults) else HELD
+    )
+
+    assert [(fault.name, target.ordinal) for fault, target in smallest.faults] == [(needed.name, 0)]
+
+
+def test_pairs_are_of_faults_that_were_survived_at_different_requests_and_drawn_by_the_seed() -> None:
+    singles = [Tried(Trial([(fault, target)]), HELD) for fault in FAULTS for target in (FIRST, SECOND)]
+    broken = Tried(Trial([(FAULTS[0], replace(FIRST, ordinal=0))]), BROKEN)
+
+    pairs = pairs_of([*singles, broken], 5, seed=1)
+
+    assert len(pairs) == 5
+    assert pairs == pairs_of([*singles, broken], 5, seed=1) != pairs_of([*singles, broken], 5, seed=2)
+    for pair in pairs:
+        (_, first), (_, second) = pair.faults
+        assert {first, second} == {FIRST, SECOND}
+    assert pairs_of(singles[:1], 5, seed=1) == []
+
+
+def test_results_for_ci_have_each_trial() -> None:
+    result = hunt(doubling, topics=["orders"], budget=3, jobs=2)
+
+    found = json.loads(json_text(result))
+    (suite,) = ElementTree.fromstring(junit_text(result))
+
+    assert (found["trials"], len(found["tried"]), len(found["findings"])) == (3, 3, 1)
+    assert found["coverage"]["tried"] >= 1
+    assert suite.attrib["tests"] == "3"
+    failures = [case.attrib["name"] for case in suite if case.find("failure") is not None]
+    assert failures == [str(each.trial) for each in result.tried if each.judgement.is_finding]
