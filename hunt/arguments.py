@@ -9,6 +9,7 @@ from ..testing.broker_pool import Configuration
 from .budget import Budget, budget_of
 from .errors import BadHuntOption
 from .event_id import VALUE, check_event_id
+from .functions import PrepareFunction
 from .hunting import Options
 from .judgement import Promise, promise_of
 from .run import Check, Setting
@@ -55,12 +56,13 @@ def options_of(how: How, check: Check | None, budget: Budget) -> Options:
     if unknown:
         allowed = ", ".join(How.__annotations__)
         raise BadHuntOption(f"{unknown[0]}: there is no such argument; allowed: {allowed}")
+    prepare = how.get("prepare")
     setting = Setting(
         topics=_names_of(how.get("topics", ())),
         event_id=check_event_id(how.get("event_id", VALUE), "event_id"),
         broker=Configuration.of(how.get("config", {}), how.get("as_version"), how.get("nodes", 1)),
         seed_topics=how.get("seed_topics", {}),
-        prepare=how.get("prepare"),
+        prepare=None if prepare is None else PrepareFunction(prepare),
         check=check,
         restarts=how.get("restarts", 0),
     )

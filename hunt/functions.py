@@ -14,7 +14,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from .program import Ending
+from .program import Ending, Place
 
 if TYPE_CHECKING:
     from ..testing import Broker
@@ -31,11 +31,11 @@ class Function:
     function: Callable[[Broker], object]
     checks: tuple[type[BaseException], ...] = (AssertionError,)
 
-    def run(self, broker: Broker, timeout_seconds: float) -> Ending:
+    def run(self, place: Place, timeout_seconds: float) -> Ending:
         """Call the function in a thread of its own. An exception of checks is a failed check, another one an error."""
         outcome = _Outcome()
         thread = threading.Thread(
-            target=outcome.fill, args=(self.function, broker, timeout_seconds), name="hunted", daemon=True
+            target=outcome.fill, args=(self.function, place.broker, timeout_seconds), name="hunted", daemon=True
         )
         begin = time.monotonic()
         thread.start()
@@ -81,13 +81,24 @@ class CheckFunction:
 
     function: Callable[[Broker], object]
 
-    def __call__(self, broker: Broker) -> str | None:
+    def __call__(self, place: Place) -> str | None:
         """Return the exception in words if the function raised one."""
         try:
-            self.function(broker)
+            self.function(place.broker)
         except Exception as error:
             return text_of(error)
         return None
+
+
+@dataclass(frozen=True, slots=True)
+class PrepareFunction:
+    """A function that fills a broker before the program starts."""
+
+    function: Callable[[Broker], object]
+
+    def __call__(self, place: Place) -> None:
+        """Call it. Raises what it raises."""
+        self.function(place.broker)
 
 
 def text_of(error: BaseException) -> str:

@@ -22,6 +22,8 @@ from .run import Run, Setting, run_once
 # A run without faults is done so often: a program that differs by itself cannot be judged.
 LEARNING_RUNS = 2
 CONFIRMING_RUNS = 3
+# Of the trials that break a program in the same way, how many are repeated to find one that always does.
+CANDIDATES_MAX = 3
 # Of the run without faults; and what a program gets at least, because clients wait seconds before they send again.
 TIMEOUT_FACTOR = 5
 TIMEOUT_SECONDS_MIN = 10.0
@@ -244,11 +246,16 @@ def learn(program: Program, setting: Setting) -> Run:
 
 
 def _confirmed(alike: Sequence[Tried], attempt: Attempt) -> Finding:
-    """Shrink the first of the trials, and repeat it."""
-    first, *others = alike
-    trial = shrunk(first, attempt)
-    confirmed = sum(attempt(trial).is_finding for _ in range(CONFIRMING_RUNS))
-    return replace(_unconfirmed([Tried(trial, first.judgement), *others]), confirmed=confirmed, runs=CONFIRMING_RUNS)
+    """Shrink the first of the trials, and repeat it. One that depends on timing is left for another that does not."""
+    found: list[Finding] = []
+    for each in alike[:CANDIDATES_MAX]:
+        trial = shrunk(each, attempt)
+        confirmed = sum(attempt(trial).is_finding for _ in range(CONFIRMING_RUNS))
+        others = [other.trial for other in alike if other is not each]
+        found.append(Finding(trial, each.judgement, confirmed, CONFIRMING_RUNS, others))
+        if found[-1].is_certain:
+            break
+    return max(found, key=lambda finding: finding.confirmed)
 
 
 def _unconfirmed(alike: Sequence[Tried]) -> Finding:

@@ -10,6 +10,7 @@ import tempfile
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import IO, TYPE_CHECKING, Protocol
 
 from .errors import CannotHunt
@@ -17,8 +18,9 @@ from .errors import CannotHunt
 if TYPE_CHECKING:
     from ..testing import Broker
 
-# Where a command finds the broker.
+# Where a command finds the broker, and the folder of the run.
 BOOTSTRAP_VARIABLES = ("FAUXKA_BOOTSTRAP_SERVERS", "KAFKA_BOOTSTRAP_SERVERS")
+FOLDER_VARIABLE = "FAUXKA_HUNT_FOLDER"
 BOOTSTRAP_PLACE = "{bootstrap}"
 # The end of the output that is kept.
 OUTPUT_BYTES_MAX = 4000
@@ -45,27 +47,38 @@ class Ending:
         return self.exit_code is None
 
 
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a run is: its broker, and an empty folder for what the program keeps, which its next start finds again."""
+
+    broker: Broker
+    folder: Path
+
+
 class Program(Protocol):
     """A program that can be run any number of times, also at the same time."""
 
-    def run(self, broker: Broker, timeout_seconds: float) -> Ending:
+    def run(self, place: Place, timeout_seconds: float) -> Ending:
         """Run it against the broker, and end it after the timeout."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """A command line. {bootstrap} in its words is the address; so are the variables of BOOTSTRAP_VARIABLES."""
+    """A command line. {bootstrap} in its words is the address; so are the variables of BOOTSTRAP_VARIABLES.
+
+    FOLDER_VARIABLE is the folder of the run.
+    """
 
     words: Sequence[str]
 
-    def run(self, broker: Broker, timeout_seconds: float) -> Ending:
+    def run(self, place: Place, timeout_seconds: float) -> Ending:
         """Run the command in a process group of its own, which is killed after the timeout. Raises OSError."""
-        bootstrap = broker.bootstrap_servers
+        bootstrap = place.broker.bootstrap_servers
         words = [word.replace(BOOTSTRAP_PLACE, bootstrap) for word in self.words]
         begin = time.monotonic()
         with tempfile.TemporaryFile() as output:
-            exit_code = _run(words, environment(bootstrap), output, timeout_seconds)
+            exit_code = _run(words, environment(place), output, timeout_seconds)
             seconds = time.monotonic() - begin
             size = output.seek(0, os.SEEK_END)
             output.seek(max(0, size - OUTPUT_BYTES_MAX))
@@ -78,9 +91,9 @@ class CheckCommand:
 
     words: Sequence[str]
 
-    def __call__(self, broker: Broker) -> str | None:
+    def __call__(self, place: Place) -> str | None:
         """Return the last line that the command printed if it failed. Raises OSError."""
-        ending = Command(self.words).run(broker, CHECK_SECONDS_MAX)
+        ending = Command(self.words).run(place, CHECK_SECONDS_MAX)
         if ending.exit_code == 0:
             return None
         if ending.is_hung:
@@ -94,9 +107,9 @@ class PrepareCommand:
 
     words: Sequence[str]
 
-    def __call__(self, broker: Broker) -> None:
+    def __call__(self, place: Place) -> None:
         """Run it. Raises CannotHunt if it fails, OSError."""
-        ending = Command(self.words).run(broker, CHECK_SECONDS_MAX)
+        ending = Command(self.words).run(place, CHECK_SECONDS_MAX)
         if ending.exit_code != 0:
             how = "did not end" if ending.is_hung else f"ended with exit code {ending.exit_code}"
             last = last_line(ending.output)
@@ -108,9 +121,10 @@ def last_line(output: str) -> str:
     return "".join(output.strip().splitlines()[-1:]).strip()
 
 
-def environment(bootstrap: str) -> Mapping[str, str]:
-    """Return this process's environment with the address of the broker."""
-    return os.environ | dict.fromkeys(BOOTSTRAP_VARIABLES, bootstrap)
+def environment(place: Place) -> Mapping[str, str]:
+    """Return this process's environment with the address of the broker and the folder of the run."""
+    addresses = dict.fromkeys(BOOTSTRAP_VARIABLES, place.broker.bootstrap_servers)
+    return os.environ | addresses | {FOLDER_VARIABLE: str(place.folder)}
 
 
 def _run(words: Sequence[str], variables: Mapping[str, str], output: IO[bytes], timeout_seconds: float) -> int | None:

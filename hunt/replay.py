@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Unpack
 
 from ..faults.rules.fault_rules import FaultRule
@@ -35,8 +36,8 @@ def assert_survives(
     rules: as JSON. before, check: commands that run before the command, without faults, and after it.
     how: see How. Raises CannotHunt, BadHuntOption, OSError if a command cannot be run.
     """
-    if before is not None:
-        how["prepare"] = PrepareCommand(before)
     options = options_of(how, None if check is None else CheckCommand(check), Budget())
+    if before is not None:
+        options = replace(options, setting=replace(options.setting, prepare=PrepareCommand(before)))
     judgement = replay(Command(command), options, [convert(rule, FaultRule) for rule in rules])
     assert not judgement.is_finding, "; ".join(judgement.reasons)

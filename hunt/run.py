@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from ..faults.journal.journal_entries import JournalEntry
 from ..faults.rules.fault_rules import FaultRule
@@ -13,13 +14,13 @@ from ..testing import Broker
 from ..testing.broker_pool import Configuration, broker_with
 from ..testing.errors import CallError
 from .event_id import VALUE, event_of
-from .program import Ending, Program
+from .program import Ending, Place, Program
 
 _COMMITTED = ("none", "committed")
 
 
 # Looks at what a program left: returns what is wrong with it, None for nothing.
-Check = Callable[[Broker], str | None]
+Check = Callable[[Place], str | None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +29,7 @@ class Setting:
 
     topics: those that are judged. event_id: see event_id.py. broker: the configuration of the brokers. seed_topics: the
     topics that exist before the program starts, with their numbers of partitions, None for num.partitions.
-    prepare: called with each broker before the program starts; it meets no fault. check: called after a program that
+    prepare: called before the program starts; it meets no fault. check: called after a program that
     has ended well.
     restarts: how often a program that has failed is started again, without more faults, as a supervisor does.
     """
@@ -37,7 +38,7 @@ class Setting:
     event_id: str = VALUE
     broker: Configuration = field(default_factory=lambda: Configuration((), None))
     seed_topics: Mapping[str, int | None] = field(default_factory=dict[str, int | None])
-    prepare: Callable[[Broker], object] | None = None
+    prepare: Callable[[Place], object] | None = None
     check: Check | None = None
     restarts: int = 0
 
@@ -76,38 +77,39 @@ def run_once(
 
     report: the HTML file in which the run is shown; None for none. Raises OSError, and what `prepare` raises.
     """
-    with broker_with(setting.broker) as broker:
-        _prepare(broker, setting)
+    with TemporaryDirectory(prefix="fauxka-hunt-") as folder, broker_with(setting.broker) as broker:
+        place = Place(broker, Path(folder))
+        _prepare(place, setting)
         before = broker.journal.last_id
         if report is not None:
             broker.faults.watch()
         armed = [broker.faults.add(rule) for rule in rules]
-        ending = program.run(broker, timeout_seconds)
+        ending = program.run(place, timeout_seconds)
         hits = [rule.hits for rule in armed]
         broker.faults.clear()
         if not broker.is_running:
             broker.restart()
         for _ in range(setting.restarts):
             if ending.exit_code != 0:
-                ending = program.run(broker, timeout_seconds)
-        failed_check = _check(broker, setting, ending)
+                ending = program.run(place, timeout_seconds)
+        failed_check = _check(place, setting, ending)
         topics = {topic: _content_of(broker, topic, setting.event_id) for topic in setting.topics}
         if report is not None:
             broker.write_report(report, "; ".join(rule.name for rule in rules))
         return Run(ending, topics, broker.journal.entries(since=before), hits, failed_check)
 
 
-def _prepare(broker: Broker, setting: Setting) -> None:
+def _prepare(place: Place, setting: Setting) -> None:
     for topic, partitions in setting.seed_topics.items():
-        broker.topics.create(topic, partitions=partitions)
+        place.broker.topics.create(topic, partitions=partitions)
     if setting.prepare is not None:
-        setting.prepare(broker)
+        setting.prepare(place)
 
 
-def _check(broker: Broker, setting: Setting, ending: Ending) -> str | None:
+def _check(place: Place, setting: Setting, ending: Ending) -> str | None:
     if ending.failed_check is not None or setting.check is None or ending.exit_code != 0:
         return ending.failed_check
-    return setting.check(broker)
+    return setting.check(place)
 
 
 def _content_of(broker: Broker, topic: str, event_id: str) -> Content:

@@ -1,0 +1,68 @@
+"""The programs of examples/hunt: the hunt finds each defect, and nothing in the mended twins.
+
+Each hunt has the default budget. FAUXKA_HUNT_TABLE names a file for a line of figures of each program.
+"""
+
+import json
+import os
+import sys
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+
+from ..serving_process import run
+
+pytestmark = pytest.mark.hunt
+
+FOLDER = Path(__file__).parent.parent.parent / "examples" / "hunt"
+# The default budget of 5 minutes, and the runs that confirm.
+HUNT_SECONDS_MAX = 900
+FILL = f"{sys.executable} {FOLDER / 'fill.py'}"
+SEED_TOPICS = ("--seed-topic", "orders", "--seed-topic", "copies")
+COPYING = ("--topic", "copies", *SEED_TOPICS, "--restarts", "1", "--prepare", FILL)
+AT_LEAST_ONCE = ("--expect", "at-least-once")
+SENDING = ("--topic", "orders")
+OPTIONS = {
+    "retry": SENDING,
+    "recreated": SENDING,
+    "early_commit": (*COPYING, *AT_LEAST_ONCE),
+    "repeated": COPYING,
+    "halves": COPYING,
+    "outbox": (*SENDING, *AT_LEAST_ONCE, "--restarts", "1"),
+}
+
+
+class Hunted(NamedTuple):
+    """The exit code of a hunt, its report, and its result as JSON."""
+
+    exit_code: int
+    report: str
+    result: Any
+
+
+def hunted(program: str, options: tuple[str, ...], folder: Path) -> Hunted:
+    file = folder / "result.json"
+    words = ("--jobs", "2", "-o", str(folder / "found"), "--json", str(file), "--", sys.executable)
+    ended = run("hunt", *options, *words, str(FOLDER / f"{program}.py"), seconds_max=HUNT_SECONDS_MAX)
+    assert ended.exit_code in (0, 1), ended.log
+    found = Hunted(ended.exit_code, ended.output, json.loads(file.read_text()))
+    if "FAUXKA_HUNT_TABLE" in os.environ:
+        with Path(os.environ["FAUXKA_HUNT_TABLE"]).open("a") as table:
+            table.write(f"{program:20} {ended.output.splitlines()[-1]}\n")
+    return found
+
+
+@pytest.mark.parametrize("name", OPTIONS)
+def test_defect_is_found_and_seen_again_each_time(name: str, tmp_path: Path) -> None:
+    found = hunted(f"{name}_defect", OPTIONS[name], tmp_path)
+
+    assert found.exit_code == 1
+    assert any(finding["confirmed"] == finding["runs"] > 0 for finding in found.result["findings"]), found.report
+
+
+@pytest.mark.parametrize("name", OPTIONS)
+def test_mended_twin_has_no_finding(name: str, tmp_path: Path) -> None:
+    found = hunted(f"{name}_mended", OPTIONS[name], tmp_path)
+
+    assert found.exit_code == 0, found.report
