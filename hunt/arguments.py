@@ -19,6 +19,10 @@ if TYPE_CHECKING:
     from ..testing.config_entries import ConfigEntry
 
 
+REPLICATION = "default.replication.factor"
+REPLICAS_MAX = 3
+
+
 class How(TypedDict, total=False):
     """How to hunt.
 
@@ -27,8 +31,8 @@ class How(TypedDict, total=False):
     budget: a duration such as "60s", or a number of trials.
     timeout_seconds: of one run; by default 5 times the run without faults, at least 10.
     restarts: how often the program is started again, without more faults, after it has failed; 0 by default.
-    config, nodes, as_version: of each broker, as in Broker. seed_topics: topics with their numbers of partitions, None
-    for num.partitions.
+    config, nodes, as_version: of each broker, as in Broker; with several nodes, partitions have up to three replicas.
+    seed_topics: topics with their numbers of partitions, None for num.partitions.
     prepare: called with each broker before the program, and without faults.
     jobs: runs at a time. pairs: how many pairs of faults are tried, at most; by default as many as there are faults.
     seed: of their choice.
@@ -60,7 +64,7 @@ def options_of(how: How, check: Check | None, budget: Budget) -> Options:
     setting = Setting(
         topics=_names_of(how.get("topics", ())),
         event_id=check_event_id(how.get("event_id", VALUE), "event_id"),
-        broker=Configuration.of(how.get("config", {}), how.get("as_version"), how.get("nodes", 1)),
+        broker=configuration_of(how.get("config", {}), how.get("nodes", 1), how.get("as_version")),
         seed_topics=how.get("seed_topics", {}),
         prepare=None if prepare is None else PrepareFunction(prepare),
         check=check,
@@ -75,6 +79,14 @@ def options_of(how: How, check: Check | None, budget: Budget) -> Options:
         how.get("pairs"),
         how.get("seed", 0),
     )
+
+
+def configuration_of(config: Mapping[str, ConfigEntry], nodes: int, as_version: str | None = None) -> Configuration:
+    """Return the configuration of the brokers: with several nodes, a partition has replicas on up to three of them.
+
+    Raises ConfigError and UnknownConfigKey.
+    """
+    return Configuration.of({REPLICATION: min(nodes, REPLICAS_MAX), **config}, as_version, nodes)
 
 
 def _names_of(topics: Sequence[str]) -> Sequence[str]:

@@ -142,7 +142,7 @@ def options_of(given: Given) -> Options:
     """Return the options. Raises BadHuntOption."""
     from ..broker.config.config_sources import assignment_of
     from ..broker.config.config_types import ConfigError
-    from ..testing.broker_pool import Configuration
+    from .arguments import configuration_of
     from .budget import budget_of
     from .hunting import Options
     from .judgement import promise_of
@@ -153,7 +153,7 @@ def options_of(given: Given) -> Options:
         raise BadHuntOption("--topic: missing; allowed: a topic whose events are judged, or --check CMD")
     try:
         config = dict(assignment_of(assignment) for assignment in given.assignments)
-        broker = Configuration.of(config, None, given.nodes)
+        broker = configuration_of(config, given.nodes)
     except ConfigError as error:
         raise BadHuntOption(f"-c: {error}") from error
     setting = Setting(

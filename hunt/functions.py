@@ -68,8 +68,9 @@ class _Outcome:
             self.error = error
 
     async def _awaited(self, function: Callable[[Broker], object], broker: Broker, timeout_seconds: float) -> None:
+        limit = asyncio.timeout(timeout_seconds)
         try:
-            async with asyncio.timeout(timeout_seconds) as limit:
+            async with limit:
                 await function(broker)  # type: ignore[misc]
         finally:
             self.is_cancelled = limit.expired()

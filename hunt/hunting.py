@@ -117,7 +117,7 @@ def hunt_program(program: Program, options: Options, show: ShowProgress | None =
     def attempt(trial: Trial) -> Judgement:
         return judge(run_once(program, options.setting, trial.rules, timeout), faultless, options.promise)
 
-    trials = plan_of(targets_of(faultless.requests))
+    trials = plan_of(targets_of(faultless.requests), options.setting.broker.nodes)
     trying = _Trying(attempt, options, begin, show)
     findings: list[Finding] = []
     is_stopped = False

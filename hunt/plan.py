@@ -13,12 +13,13 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from ..faults.actions import Action, Close, Crash, DeliverTwice, Drop, Error, Hang, Reset
+from ..faults.actions import Action, Close, Crash, DeliverTwice, Drop, Error, Hang, Hold, Reset
 from ..faults.journal.journal_entries import JournalEntry
 from ..faults.rules.fault_rules import FaultRule, Point, When
 from ..faults.rules.match import Match
 from ..faults.strict_json import convert
 from .api_errors import AFTER_APPEND, FATAL, RETRIABLE
+from .changes import CHANGES
 
 # The APIs that change something, most telling first, and those that only ask.
 CHANGING = (
@@ -102,19 +103,22 @@ def targets_of(requests: Sequence[JournalEntry]) -> list[Target]:
     return [Target(match, ordinal, count) for match, count in counts.items() for ordinal in _chosen(count)]
 
 
-def plan_of(targets: Iterable[Target]) -> list[Trial]:
-    """Return a trial for each fault at each target, most telling first."""
-    pairs = [(fault, target) for target in targets for fault in faults_of(target.api)]
+def plan_of(targets: Iterable[Target], nodes: int = 1) -> list[Trial]:
+    """Return a trial for each fault at each target, most telling first. nodes: of the broker."""
+    pairs = [(fault, target) for target in targets for fault in faults_of(target.api, nodes)]
     pairs.sort(key=lambda pair: (pair[0].tier, RANKS[pair[1].api]))
     return [Trial([pair]) for pair in pairs]
 
 
-def faults_of(api: str) -> Iterator[Fault]:
-    """Yield the faults that can be at a request of the API."""
+def faults_of(api: str, nodes: int = 1) -> Iterator[Fault]:
+    """Yield the faults that can be at a request of the API. nodes: of the broker."""
     yield LOST_ACK if api in ACKNOWLEDGING else replace(LOST_ACK, tier=2)
     yield from _OF_CONNECTIONS
     if api in CHANGING:
         yield from _OF_CHANGES
+    for name, change in CHANGES.items():
+        if api in change.apis and nodes >= change.nodes:
+            yield Fault(name, "received", Hold(), 2)
     for error in AFTER_APPEND.get(api, ()):
         yield Fault(f"{error.name} although it was applied", "applied", Error(error=error.name), 1)
     for error in RETRIABLE.get(api, ()):

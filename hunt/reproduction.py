@@ -13,6 +13,7 @@ from msgspec import to_builtins
 
 from ..faults.rules.fault_rules import FaultRule
 from ..testing.rule import DEFAULT_WHEN, without_defaults
+from .changes import change_of
 from .hunting import Finding, Options
 from .judgement import Promise
 from .program import CheckCommand, Command, PrepareCommand
@@ -55,7 +56,8 @@ def write_finding(folder: Path, finding: Finding, hunted: Hunted) -> None:
     rules = [_json_of(rule) for rule in finding.trial.rules]
     (folder / RULES_FILE).write_text(json.dumps(rules, indent=1) + "\n")
     (folder / TEST_FILE).write_text(_test_text(finding, rules, hunted))
-    calls = [f"curl -s $A/v1/rules -d {shlex.quote(json.dumps(rule))}" for rule in rules]
+    calls = [f"# {rule.name}, while the request is held" for rule in finding.trial.rules if change_of(rule)]
+    calls += [f"curl -s $A/v1/rules -d {shlex.quote(json.dumps(rule))}" for rule in rules]
     (folder / CALLS_FILE).write_text("\n".join(["A=$(fauxka admin)", *calls]) + "\n")
     program, setting = Command(hunted.words), hunted.options.setting
     run_once(program, setting, finding.trial.rules, hunted.timeout_seconds, folder / RUN_FILE)
@@ -75,7 +77,7 @@ def _arguments_of(hunted: Hunted) -> Iterator[tuple[str, object]]:
     """Yield the arguments of assert_survives that have another value than their defaults."""
     setting, broker = hunted.options.setting, hunted.options.setting.broker
     default = Setting(topics=())
-    for name, value, usual in (
+    values: Sequence[tuple[str, object, object]] = (
         ("topics", list(setting.topics), []),
         ("event_id", setting.event_id, default.event_id),
         ("expect", hunted.options.promise.value, Promise.EXACTLY_ONCE.value),
@@ -86,7 +88,8 @@ def _arguments_of(hunted: Hunted) -> Iterator[tuple[str, object]]:
         ("seed_topics", dict(setting.seed_topics), {}),
         ("before", _words_of(setting.prepare), None),
         ("check", _words_of(setting.check), None),
-    ):
+    )
+    for name, value, usual in values:
         if value != usual:
             yield name, value
 

@@ -13,6 +13,7 @@ from ..faults.rules.fault_rules import FaultRule
 from ..testing import Broker
 from ..testing.broker_pool import Configuration, broker_with
 from ..testing.errors import CallError
+from .changes import change_of, changing
 from .event_id import VALUE, event_of
 from .program import Ending, Place, Program
 
@@ -84,7 +85,9 @@ def run_once(
         if report is not None:
             broker.faults.watch()
         armed = [broker.faults.add(rule) for rule in rules]
-        ending = program.run(place, timeout_seconds)
+        changes = {handle.id: change for handle, rule in zip(armed, rules, strict=True) if (change := change_of(rule))}
+        with changing(broker, changes):
+            ending = program.run(place, timeout_seconds)
         hits = [rule.hits for rule in armed]
         broker.faults.clear()
         if not broker.is_running:
