@@ -310,10 +310,11 @@ class Controller:
 
     def delete_acls(self, acls: Iterable[AclBinding]) -> None:
         """Delete the ACLs, of which each may be named twice, and may be gone."""
-        existing = [acl for acl in dict.fromkeys(acls) if acl in self.image.security.acls]
-        for acl in existing:
-            self.image.security.acls.remove(acl)
-        if existing:
+        stored = self.image.security.acls
+        count = len(stored)
+        for acl in acls:
+            stored.discard(acl)
+        if len(stored) < count:
             self.metadata_changed()
 
     # -- client quotas

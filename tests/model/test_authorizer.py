@@ -54,7 +54,7 @@ def acls_of(created: Sequence[AclBinding], deleted: Sequence[AclBinding] = ()) -
         acls.add(acl)
     for acl in dict.fromkeys(deleted):
         if acl in acls:
-            acls.remove(acl)
+            acls.discard(acl)
     return acls
 
 

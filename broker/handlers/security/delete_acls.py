@@ -16,7 +16,7 @@ from ....protocol.messages.delete_acls import (
 from ...metadata.acl_control import check_authorizer, check_filter, check_known, filter_of, numbers_of
 from ...requests.request_context import RequestContext, SteppedApiHandler
 from ...runtime.deferred import Deferred
-from ...runtime.long_work import Steps, for_each
+from ...runtime.long_work import Steps, for_each, steps_for_each
 from ...security.acl.acls import AclBinding
 
 # What a filter found, or its error.
@@ -48,21 +48,27 @@ def handle(
                 found.append(acl)
             yield None
         results.append(found)
-    context.node.controller.delete_acls([acl for found in results if isinstance(found, list) for acl in found])
-    answers = yield from for_each(_result, results)
+    context.node.controller.delete_acls(acl for found in results if isinstance(found, list) for acl in found)
+    yield None
+    answers = yield from steps_for_each(_result, results)
 
     def respond(storage_error: KafkaError | None) -> DeleteAclsResponse:
         if storage_error is not None:
-            return DeleteAclsResponse(filter_results=[_result(storage_error) for _ in results])
+            return DeleteAclsResponse(filter_results=[_failure(storage_error) for _ in results])
         return DeleteAclsResponse(filter_results=answers)
 
     return context.node.controller.when_saved(respond)
 
 
-def _result(found: _Found) -> DeleteAclsFilterResult:
+def _result(found: _Found) -> Steps[DeleteAclsFilterResult]:
     if isinstance(found, KafkaError):
-        return DeleteAclsFilterResult(error_code=found.code, error_message=found.message)
-    return DeleteAclsFilterResult(error_message=None, matching_acls=[_matching(acl) for acl in found])
+        return _failure(found)
+    matching = yield from for_each(_matching, found)
+    return DeleteAclsFilterResult(error_message=None, matching_acls=matching)
+
+
+def _failure(error: KafkaError) -> DeleteAclsFilterResult:
+    return DeleteAclsFilterResult(error_code=error.code, error_message=error.message)
 
 
 def _matching(acl: AclBinding) -> DeleteAclsMatchingAcl:

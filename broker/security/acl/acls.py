@@ -104,12 +104,15 @@ class Acls:
             lengths = self._prefix_lengths.setdefault(acl.resource_type, {})
             lengths[len(acl.name)] = lengths.get(len(acl.name), 0) + 1
 
-    def remove(self, acl: AclBinding) -> None:
-        """Remove an ACL that is there."""
+    def discard(self, acl: AclBinding) -> None:
+        """Remove an ACL if it is there."""
+        if acl not in self._acls:
+            return
         del self._acls[acl]
         pattern = _pattern_of(acl)
-        del self._by_pattern[pattern][acl]
-        if not self._by_pattern[pattern]:
+        of_pattern = self._by_pattern[pattern]
+        del of_pattern[acl]
+        if not of_pattern:
             del self._by_pattern[pattern]
         if acl.pattern_type is PatternType.PREFIXED:
             lengths = self._prefix_lengths[acl.resource_type]
