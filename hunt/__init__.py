@@ -16,17 +16,17 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from .errors import BadHuntOption as BadHuntOption
     from .errors import CannotHunt as CannotHunt
-    from .hunting import Finding as Finding
-    from .hunting import Result as Result
     from .in_process import hunt as hunt
     from .replay import assert_survives as assert_survives
     from .report import report_text as report_text
+    from .result import Finding as Finding
+    from .result import Result as Result
 
 _PLACES = {
     "BadHuntOption": "errors",
     "CannotHunt": "errors",
-    "Finding": "hunting",
-    "Result": "hunting",
+    "Finding": "result",
+    "Result": "result",
     "assert_survives": "replay",
     "hunt": "in_process",
     "report_text": "report",

@@ -10,8 +10,8 @@ from .budget import Budget, budget_of
 from .errors import BadHuntOption
 from .event_id import VALUE, check_event_id
 from .functions import PrepareFunction
-from .hunting import Options
 from .judgement import Promise, promise_of
+from .options import Options
 from .run import Check, Setting
 
 if TYPE_CHECKING:

@@ -1,11 +1,14 @@
 """Changes of a broker in the middle of a program: a rule holds a request, the change is made, the request goes on.
 
-The name of the rule is that of the change, so the rules of a finding are all that a replay needs.
+- The name of the rule is that of the change, so the rules of a finding are all that a replay needs.
+- Members and transactions expire as those of a program that was paused for so long: on the broker's clock, in steps,
+  because nobody knows the session timeout of a member.
 """
 
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, NamedTuple
@@ -20,14 +23,28 @@ if TYPE_CHECKING:
 
 # How often is looked for a held request.
 _PAUSE_SECONDS = 0.005
+# Longer than any session and any transaction that a broker allows by default: group.max.session.timeout.ms.
+_EXPIRY_MS_MAX = 1_800_000
+_EXPIRY_STEP_MS = 5_000
+# What a program that waits for one replica gets its response in; one that waits for all gets none meanwhile.
+_RESPONSE_SECONDS_MAX = 0.5
+
+Make = Callable[["Broker", "HeldRequestInfo"], None]
 
 
 class Change(NamedTuple):
-    """A change. apis: of the requests before which it is made. nodes: as many as the broker needs at least."""
+    """A change.
+
+    apis: of the requests before which it is made. make: called while the request is held. nodes: as many as the broker
+    needs at least. users: APIs; a program that has sent no request of them does not notice the change. Empty: any.
+    then: called when the request is released; None for nothing more.
+    """
 
     apis: Sequence[str]
-    nodes: int
-    make: Callable[[Broker, HeldRequestInfo], None]
+    make: Make
+    nodes: int = 1
+    users: Sequence[str] = ()
+    then: Make | None = None
 
 
 def _expire_producers(broker: Broker, _: HeldRequestInfo) -> None:
@@ -45,6 +62,41 @@ def _fence_producers(broker: Broker, _: HeldRequestInfo) -> None:
         broker.producers.bump_epoch(producer.producer_id, producer.topic, producer.partition)
 
 
+def _expire_members(broker: Broker, _: HeldRequestInfo) -> None:
+    _advance_while(broker, lambda: any(group.members for group in broker.groups.list()))
+
+
+def _expire_transactions(broker: Broker, _: HeldRequestInfo) -> None:
+    _advance_while(broker, lambda: bool(broker.transactions.list("Ongoing")))
+
+
+def _advance_while(broker: Broker, is_unexpired: Callable[[], bool]) -> None:
+    for _ in range(0, _EXPIRY_MS_MAX, _EXPIRY_STEP_MS):
+        if not is_unexpired():
+            return
+        broker.clock.advance(_EXPIRY_STEP_MS)
+
+
+def _cut_off_followers(broker: Broker, held: HeldRequestInfo) -> None:
+    broker.isolate(held.node, ["nodes"])
+
+
+def _kill_after_response(broker: Broker, held: HeldRequestInfo) -> None:
+    """Kill the node when the client knows that the request was applied, or waits for the followers."""
+    end = time.monotonic() + _RESPONSE_SECONDS_MAX
+    while time.monotonic() < end and not _is_answered(broker, held):
+        time.sleep(_PAUSE_SECONDS)
+    _kill_node(broker, held)
+
+
+def _is_answered(broker: Broker, held: HeldRequestInfo) -> bool:
+    return any(
+        entry.answered
+        for entry in broker.journal.entries()
+        if (entry.node, entry.connection, entry.correlation_id) == (held.node, held.connection, held.correlation_id)
+    )
+
+
 def _kill_node(broker: Broker, held: HeldRequestInfo) -> None:
     broker.stop_node(held.node, controlled=False, noticed=True)
 
@@ -54,12 +106,20 @@ def _shut_down_node(broker: Broker, held: HeldRequestInfo) -> None:
 
 
 _OF_NODES = ("Produce", "EndTxn", "TxnOffsetCommit", "OffsetCommit", "Fetch", "JoinGroup", "Heartbeat")
+_OF_MEMBERS = ("Produce", "TxnOffsetCommit", "OffsetCommit", "Fetch", "Heartbeat", "ConsumerGroupHeartbeat")
 CHANGES: Mapping[str, Change] = {
-    "producers expired": Change(("Produce",), 1, _expire_producers),
-    "producers forgotten": Change(("Produce",), 1, _forget_producers),
-    "producers fenced": Change(("Produce",), 1, _fence_producers),
-    "node killed": Change(_OF_NODES, 2, _kill_node),
-    "node shut down": Change(_OF_NODES, 2, _shut_down_node),
+    "producers expired": Change(("Produce",), _expire_producers),
+    "producers forgotten": Change(("Produce",), _forget_producers),
+    "producers fenced": Change(("Produce",), _fence_producers),
+    "members expired": Change(_OF_MEMBERS, _expire_members, users=("JoinGroup", "ConsumerGroupHeartbeat")),
+    "transactions expired": Change(
+        ("Produce", "EndTxn", "TxnOffsetCommit", "AddOffsetsToTxn"), _expire_transactions, users=("EndTxn",)
+    ),
+    "node killed": Change(_OF_NODES, _kill_node, nodes=2),
+    "node shut down": Change(_OF_NODES, _shut_down_node, nodes=2),
+    "node killed before its followers had it": Change(
+        ("Produce",), _cut_off_followers, nodes=2, then=_kill_after_response
+    ),
 }
 
 
@@ -87,9 +147,13 @@ def changing(broker: Broker, changes: Mapping[int, Change]) -> Generator[None]:
 def _change(broker: Broker, changes: Mapping[int, Change], ended: threading.Event) -> None:
     while not ended.wait(_PAUSE_SECONDS):
         for held in broker.held.list():
-            if held.rule in changes:
-                changes[held.rule].make(broker, held)
-                _release(broker, held)
+            if held.rule not in changes:
+                continue
+            change = changes[held.rule]
+            change.make(broker, held)
+            _release(broker, held)
+            if change.then is not None:
+                change.then(broker, held)
 
 
 def _release(broker: Broker, held: HeldRequestInfo) -> None:

@@ -16,7 +16,9 @@ from .event_id import ALLOWED, VALUE, check_event_id
 
 if TYPE_CHECKING:
     from ..faults.rules.fault_rules import FaultRule
-    from .hunting import Options, Progress, Result
+    from .hunting import Progress, Waiting
+    from .options import Options
+    from .result import Result
 
 EXIT_FOUND = 1
 EXIT_CANNOT_HUNT = 3
@@ -144,8 +146,8 @@ def options_of(given: Given) -> Options:
     from ..broker.config.config_types import ConfigError
     from .arguments import configuration_of
     from .budget import budget_of
-    from .hunting import Options
     from .judgement import promise_of
+    from .options import Options
     from .program import CheckCommand, PrepareCommand
     from .run import Setting
 
@@ -214,14 +216,13 @@ def _cannot_run(error: OSError) -> BadHuntOption:
 
 def _write(words: Sequence[str], options: Options, outputs: Outputs, result: Result) -> list[Path]:
     from .report_files import json_text, junit_text
-    from .reproduction import Hunted, write_finding
+    from .reproduction import write_finding
 
     places = [outputs.folder / str(number) for number in range(1, len(result.findings) + 1)]
-    hunted = Hunted(words, options, result.timeout_seconds)
     option = "--output"
     try:
         for place, finding in zip(places, result.findings, strict=True):
-            write_finding(place, finding, hunted)
+            write_finding(place, finding, words, options)
         option = "--json"
         if outputs.json_file is not None:
             outputs.json_file.write_text(json_text(result))
@@ -256,12 +257,16 @@ def _rules_in(file: str) -> list[FaultRule]:
         raise BadHuntOption(f"--replay: {error}") from error
 
 
-def _show(progress: Progress) -> None:
+def _show(progress: Progress | Waiting) -> None:
     """Tell a finding at once, and on a terminal how far the hunt is."""
+    from .hunting import Waiting
     from .report import progress_text
 
-    last = progress.last
     is_terminal = sys.stderr.isatty()
+    if isinstance(progress, Waiting):
+        click.echo(progress_text(progress), err=True)
+        return
+    last = progress.last
     if last.judgement.is_finding:
         click.echo(f"{CLEAR if is_terminal else ''}{last.judgement.outcome.value}: {last.trial}", err=True)
     if is_terminal:

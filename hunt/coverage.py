@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from ..faults.actions import kind_of
 from ..faults.rules.rule_checks import ACTIONS_AT
-from .hunting import Tried
+from .result import Tried
 
 _OBSERVE = "observe"
 # The point of connections, at which there is no request.

@@ -1,7 +1,8 @@
 """The hunt: learn, try, confirm, shrink.
 
 First each fault alone, most telling first; then, while the budget lasts, pairs of faults that the program has survived
-alone, drawn by the seed. A pair that breaks it is shrunk to the faults that are needed.
+alone, drawn by the seed. What hung is told apart from what is slow. A pair that breaks the program is shrunk to the
+faults that are needed.
 """
 
 from __future__ import annotations
@@ -10,83 +11,21 @@ import random
 import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass
+from typing import NamedTuple
 
-from .budget import Budget
-from .errors import CannotHunt
-from .judgement import Judgement, Outcome, Promise, differences, judge
-from .plan import Target, Trial, plan_of, targets_of
-from .program import Program, last_line
-from .run import Run, Setting, run_once
+from .confirming import Attempt, alike_of, confirmed, unconfirmed
+from .judgement import Judgement, Outcome, judge
+from .learning import learn, timeout_of
+from .options import Options
+from .patience import PATIENT_SECONDS, first_hung, told_apart
+from .plan import Trial, plan_of, targets_of
+from .program import Program
+from .result import Finding, Result, Tried
+from .run import run_once
 
-# A run without faults is done so often: a program that differs by itself cannot be judged.
-LEARNING_RUNS = 2
-CONFIRMING_RUNS = 3
-# Of the trials that break a program in the same way, how many are repeated to find one that always does.
-CANDIDATES_MAX = 3
-# Of the run without faults; and what a program gets at least, because clients wait seconds before they send again.
-TIMEOUT_FACTOR = 5
-TIMEOUT_SECONDS_MIN = 10.0
-LEARNING_SECONDS_MAX = 300.0
 # Two faults tell something new only if the program survives each of them.
 _SURVIVED = (Outcome.HELD, Outcome.ERROR)
-
-
-@dataclass(frozen=True, slots=True)
-class Options:
-    """How to hunt.
-
-    jobs: runs at a time. timeout_seconds: of a run with faults; None for one by the run without. pairs: how many pairs
-    of faults are tried, at most; None for as many as there are faults. seed: of the choice of pairs.
-    """
-
-    setting: Setting
-    promise: Promise = Promise.EXACTLY_ONCE
-    budget: Budget = field(default_factory=Budget)
-    jobs: int = 1
-    timeout_seconds: float | None = None
-    pairs: int | None = None
-    seed: int = 0
-
-
-@dataclass(frozen=True, slots=True)
-class Tried:
-    """A trial with its judgement."""
-
-    trial: Trial
-    judgement: Judgement
-
-
-@dataclass(frozen=True, slots=True)
-class Finding:
-    """A trial after which the program did not do what it promises.
-
-    confirmed: how many of `runs` more runs said so too. others: trials that broke it in the same way, at the same API.
-    """
-
-    trial: Trial
-    judgement: Judgement
-    confirmed: int
-    runs: int
-    others: Sequence[Trial] = ()
-
-    @property
-    def is_certain(self) -> bool:
-        """Whether every run with these faults broke the program."""
-        return self.confirmed == self.runs
-
-
-@dataclass(frozen=True, slots=True)
-class Result:
-    """What a hunt found. planned: the trials that there were; is_stopped: whether a person ended it."""
-
-    faultless: Run
-    timeout_seconds: float
-    planned: int
-    tried: Sequence[Tried]
-    findings: Sequence[Finding]
-    seconds: float
-    is_stopped: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,8 +40,14 @@ class Progress:
     seconds_left: float
 
 
-ShowProgress = Callable[[Progress], None]
-Attempt = Callable[[Trial], Judgement]
+class Waiting(NamedTuple):
+    """A hunt waits for trials that have hung, which have more time now. seconds: at most."""
+
+    trials: int
+    seconds: float
+
+
+ShowProgress = Callable[[Progress | Waiting], None]
 
 
 def hunt_program(program: Program, options: Options, show: ShowProgress | None = None) -> Result:
@@ -114,25 +59,25 @@ def hunt_program(program: Program, options: Options, show: ShowProgress | None =
     faultless = learn(program, options.setting)
     timeout = timeout_of(options, faultless)
 
-    def attempt(trial: Trial) -> Judgement:
-        return judge(run_once(program, options.setting, trial.rules, timeout), faultless, options.promise)
+    def attempt(trial: Trial, seconds: float) -> Judgement:
+        return judge(run_once(program, options.setting, trial.rules, seconds), faultless, options.promise)
 
-    trials = plan_of(targets_of(faultless.requests), options.setting.broker.nodes)
-    trying = _Trying(attempt, options, begin, show)
+    late_ms = round(timeout / 2 * 1000)
+    trials = plan_of(targets_of(faultless.requests), options.setting.broker.nodes, late_ms)
+    trying = _Trying(attempt, timeout, options, begin, show)
     findings: list[Finding] = []
     is_stopped = False
     try:
         trying.try_all(trials)
         if not trying.is_budget_spent:
-            trying.try_all(
-                pairs_of(trying.tried, len(trials) if options.pairs is None else options.pairs, options.seed)
-            )
+            most = len(trials) if options.pairs is None else options.pairs
+            trying.try_all(pairs_of(trying.tried, most, options.seed))
         for alike in alike_of(trying.tried):
-            findings.append(_confirmed(alike, attempt))
+            findings.append(confirmed(alike, attempt))
     except KeyboardInterrupt:
         is_stopped = True
-        findings += [_unconfirmed(alike) for alike in alike_of(trying.tried)[len(findings) :]]
-    return Result(faultless, timeout, trying.planned, trying.tried, findings, time.monotonic() - begin, is_stopped)
+        findings += [unconfirmed(alike) for alike in alike_of(trying.tried)[len(findings) :]]
+    return Result(faultless, trying.planned, trying.tried, findings, time.monotonic() - begin, is_stopped)
 
 
 def pairs_of(tried: Sequence[Tried], most: int, seed: int) -> list[Trial]:
@@ -155,8 +100,13 @@ def pairs_of(tried: Sequence[Tried], most: int, seed: int) -> list[Trial]:
 class _Trying:
     """The trials that were done. planned: how many there are, those that the budget does not allow included."""
 
-    def __init__(self, attempt: Attempt, options: Options, begin: float, show: ShowProgress | None) -> None:
+    def __init__(
+        self, attempt: Attempt, timeout: float, options: Options, begin: float, show: ShowProgress | None
+    ) -> None:
         self._attempt = attempt
+        self._timeout = timeout
+        # Who names a timeout says what hangs.
+        self._is_patient = options.timeout_seconds is None
         self._jobs = options.jobs
         self._budget = options.budget
         self._begin = begin
@@ -182,6 +132,10 @@ class _Trying:
         # With several jobs they end in another order.
         places = {id(trial): place for place, trial in enumerate(trials)}
         self.tried[before:] = sorted(self.tried[before:], key=lambda each: places[id(each.trial)])
+        hung = first_hung(self.tried[before:]) if self._is_patient else []
+        if hung and self._show is not None:
+            self._show(Waiting(len(hung), PATIENT_SECONDS))
+        self.tried[before:] = told_apart(self.tried[before:], hung, self._attempt)
 
     def _progress(self) -> Progress:
         seconds, done = time.monotonic() - self._begin, len(self.tried)
@@ -198,99 +152,12 @@ class _Trying:
                     trial = next(left, None)
                     if trial is None:
                         break
-                    running[pool.submit(self._attempt, trial)] = trial
+                    running[pool.submit(self._attempt, trial, self._timeout)] = trial
                 if not running:
                     return
                 done, _ = wait(running, return_when=FIRST_COMPLETED)
                 for future in done:
-                    yield Tried(running.pop(future), future.result())
+                    yield Tried(running.pop(future), future.result(), self._timeout)
 
     def _may_start(self, running: int) -> bool:
         return not self._budget.is_spent(time.monotonic() - self._begin, len(self.tried) + running)
-
-
-def alike_of(tried: Sequence[Tried]) -> list[list[Tried]]:
-    """Return the trials that broke the program: in one list those that did it in the same way, at the same APIs."""
-    found: dict[object, list[Tried]] = {}
-    for each in tried:
-        if each.judgement.is_finding:
-            apis = frozenset(target.api for _, target in each.trial.faults)
-            found.setdefault((each.judgement.outcome, each.judgement.kinds, apis), []).append(each)
-    return list(found.values())
-
-
-def timeout_of(options: Options, faultless: Run) -> float:
-    """Return the seconds that a run with faults may take."""
-    if options.timeout_seconds is not None:
-        return options.timeout_seconds
-    return max(TIMEOUT_SECONDS_MIN, TIMEOUT_FACTOR * faultless.ending.seconds)
-
-
-def learn(program: Program, setting: Setting) -> Run:
-    """Run the program without faults. Raises CannotHunt if it fails, or differs from run to run."""
-    runs = [run_once(program, setting, [], LEARNING_SECONDS_MAX) for _ in range(LEARNING_RUNS)]
-    for run in runs:
-        if run.ending.exit_code != 0:
-            how = "did not end" if run.ending.is_hung else f"ended with exit code {run.ending.exit_code}"
-            last = last_line(run.ending.output)
-            raise CannotHunt(f"without a fault, the program {how}{': ' if last else ''}{last}")
-        if run.failed_check is not None:
-            raise CannotHunt(f"without a fault, the check fails: {run.failed_check}")
-    for other in runs[1:]:
-        different = differences(runs[0], other)
-        if different:
-            raise CannotHunt(f"without a fault, two runs of the program differ: {'; '.join(different)}")
-    if setting.topics and not any(content.events for content in runs[0].topics.values()):
-        raise CannotHunt(f"the program wrote no event to {', '.join(setting.topics)}")
-    return runs[0]
-
-
-def _confirmed(alike: Sequence[Tried], attempt: Attempt) -> Finding:
-    """Shrink the first of the trials, and repeat it. One that depends on timing is left for another that does not."""
-    found: list[Finding] = []
-    for each in alike[:CANDIDATES_MAX]:
-        trial = shrunk(each, attempt)
-        confirmed = sum(attempt(trial).is_finding for _ in range(CONFIRMING_RUNS))
-        others = [other.trial for other in alike if other is not each]
-        found.append(Finding(trial, each.judgement, confirmed, CONFIRMING_RUNS, others))
-        if found[-1].is_certain:
-            break
-    return max(found, key=lambda finding: finding.confirmed)
-
-
-def _unconfirmed(alike: Sequence[Tried]) -> Finding:
-    first, *others = alike
-    return Finding(first.trial, first.judgement, 0, 0, [other.trial for other in others])
-
-
-def shrunk(found: Tried, attempt: Attempt) -> Trial:
-    """Return the smallest trial that breaks the program as this one does: no fault less, and none at a later request.
-
-    The result is 1-minimal, as of delta debugging: without any of its faults the program is not broken.
-    """
-    trial = found.trial
-    if len(trial.faults) == 1:
-        # The faults of a single trial at earlier requests were tried before it.
-        return trial
-
-    def breaks(smaller: Trial) -> bool:
-        judgement = attempt(smaller)
-        return (judgement.outcome, judgement.kinds) == (found.judgement.outcome, found.judgement.kinds)
-
-    place = 0
-    while place < len(trial.faults) > 1:
-        smaller = Trial([*trial.faults[:place], *trial.faults[place + 1 :]])
-        if breaks(smaller):
-            trial = smaller
-        else:
-            place += 1
-    for place, (fault, target) in enumerate(trial.faults):
-        if target.ordinal:
-            earlier = Trial([*trial.faults[:place], (fault, _first_of(target)), *trial.faults[place + 1 :]])
-            if breaks(earlier):
-                trial = earlier
-    return trial
-
-
-def _first_of(target: Target) -> Target:
-    return replace(target, ordinal=0)

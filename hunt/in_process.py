@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Unpack
 from .arguments import How, options_of
 from .budget import Budget
 from .functions import CheckFunction, Function
-from .hunting import Result, hunt_program
+from .hunting import hunt_program
+from .result import Result
 
 if TYPE_CHECKING:
     from ..testing import Broker

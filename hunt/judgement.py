@@ -38,10 +38,14 @@ def promise_of(text: str, name: str = "--expect") -> Promise:
 
 
 class Outcome(Enum):
-    """The result of a run, best first. NOT_MET: no request was hit, because the program sent others."""
+    """The result of a run, best first.
+
+    NOT_MET: no request was hit, because the program sent others. SLOW: it ended after the timeout of other runs.
+    """
 
     NOT_MET = "not met"
     HELD = "held"
+    SLOW = "slow"
     ERROR = "error reported"
     HUNG = "hung"
     BROKEN = "broken"

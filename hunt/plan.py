@@ -10,10 +10,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence, Set
 from dataclasses import dataclass, replace
 
-from ..faults.actions import Action, Close, Crash, DeliverTwice, Drop, Error, Hang, Hold, Reset
+from ..faults.actions import Action, Close, Crash, Delay, DeliverTwice, Drop, Error, Hang, Hold, Reset, Truncate
 from ..faults.journal.journal_entries import JournalEntry
 from ..faults.rules.fault_rules import FaultRule, Point, When
 from ..faults.rules.match import Match
@@ -32,6 +32,10 @@ RANKS = {api: rank for rank, api in enumerate((*CHANGING, *ASKING))}
 # APIs whose response acknowledges something: a lost acknowledgement is tried here before all else.
 ACKNOWLEDGING = CHANGING[:4]
 CRASH_RESTART_MS = 300
+# Half of what a run gets at least: clients with shorter timeouts have sent the request again, and the run can end.
+LATE_MS = 5_000
+# Of a response: its size, and a part of what it must have.
+CUT_BYTES = 6
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,6 +99,7 @@ _OF_CHANGES = (
     Fault("crash after it was applied", "applied", Crash(restart_after_ms=CRASH_RESTART_MS), 2),
     Fault("crash before it was applied", "received", Crash(restart_after_ms=CRASH_RESTART_MS), 2),
 )
+_CUT_SHORT = Fault("response cut short", "answering", Truncate(bytes=CUT_BYTES), 4)
 
 
 def targets_of(requests: Sequence[JournalEntry]) -> list[Target]:
@@ -103,21 +108,28 @@ def targets_of(requests: Sequence[JournalEntry]) -> list[Target]:
     return [Target(match, ordinal, count) for match, count in counts.items() for ordinal in _chosen(count)]
 
 
-def plan_of(targets: Iterable[Target], nodes: int = 1) -> list[Trial]:
-    """Return a trial for each fault at each target, most telling first. nodes: of the broker."""
-    pairs = [(fault, target) for target in targets for fault in faults_of(target.api, nodes)]
+def plan_of(targets: Sequence[Target], nodes: int = 1, late_ms: int = LATE_MS) -> list[Trial]:
+    """Return a trial for each fault at each target, most telling first.
+
+    nodes: of the broker. late_ms: how late a late request is applied.
+    """
+    used = {target.api for target in targets}
+    pairs = [(fault, target) for target in targets for fault in faults_of(target.api, used, nodes, late_ms)]
     pairs.sort(key=lambda pair: (pair[0].tier, RANKS[pair[1].api]))
     return [Trial([pair]) for pair in pairs]
 
 
-def faults_of(api: str, nodes: int = 1) -> Iterator[Fault]:
-    """Yield the faults that can be at a request of the API. nodes: of the broker."""
+def faults_of(api: str, used: Set[str] = frozenset(), nodes: int = 1, late_ms: int = LATE_MS) -> Iterator[Fault]:
+    """Yield the faults that can be at a request of the API. used: the APIs of the program. Otherwise as plan_of."""
     yield LOST_ACK if api in ACKNOWLEDGING else replace(LOST_ACK, tier=2)
     yield from _OF_CONNECTIONS
     if api in CHANGING:
         yield from _OF_CHANGES
+    if api in ACKNOWLEDGING:
+        yield Fault("applied late", "received", Delay(ms=late_ms), 3)
+        yield _CUT_SHORT
     for name, change in CHANGES.items():
-        if api in change.apis and nodes >= change.nodes:
+        if api in change.apis and nodes >= change.nodes and (not change.users or used & set(change.users)):
             yield Fault(name, "received", Hold(), 2)
     for error in AFTER_APPEND.get(api, ()):
         yield Fault(f"{error.name} although it was applied", "applied", Error(error=error.name), 1)

@@ -10,8 +10,9 @@ from ..faults.rules.fault_rules import FaultRule
 from ..faults.strict_json import convert
 from .arguments import How, options_of
 from .budget import Budget
-from .hunting import Options, learn, timeout_of
 from .judgement import Judgement, judge
+from .learning import learn, timeout_of
+from .options import Options
 from .program import CheckCommand, Command, PrepareCommand, Program
 from .run import run_once
 

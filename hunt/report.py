@@ -7,12 +7,13 @@ from collections.abc import Sequence
 from itertools import zip_longest
 
 from .coverage import coverage_of
-from .hunting import Finding, Progress, Result, Tried
+from .hunting import Progress, Waiting
 from .judgement import Outcome
+from .result import Finding, Result, Tried
 
 # Of the trials that broke the program in the same way.
 OTHERS_NAMED_MAX = 4
-_WORST_FIRST = (Outcome.BROKEN, Outcome.HUNG, Outcome.ERROR, Outcome.HELD, Outcome.NOT_MET)
+_WORST_FIRST = (Outcome.BROKEN, Outcome.HUNG, Outcome.ERROR, Outcome.SLOW, Outcome.HELD, Outcome.NOT_MET)
 
 
 def report_text(result: Result, places: Sequence[str] = ()) -> str:
@@ -25,8 +26,11 @@ def report_text(result: Result, places: Sequence[str] = ()) -> str:
     return "\n".join([*lines, summary_line(result)])
 
 
-def progress_text(progress: Progress) -> str:
+def progress_text(progress: Progress | Waiting) -> str:
     """Return how far a hunt is, for one line."""
+    if isinstance(progress, Waiting):
+        trials = "1 trial" if progress.trials == 1 else f"{progress.trials} trials"
+        return f"waiting up to {progress.seconds:.0f} s for {trials} that hung"
     rate = 60 * progress.done / max(progress.seconds, 1.0)
     return (
         f"{progress.done} of {progress.planned} trials, {progress.found} found, {rate:.0f} a minute, "

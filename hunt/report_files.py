@@ -11,9 +11,9 @@ from collections.abc import Mapping
 from xml.etree import ElementTree
 
 from .coverage import coverage_of
-from .hunting import Finding, Result, Tried
 from .judgement import Judgement, Outcome
 from .plan import Trial
+from .result import Finding, Result, Tried
 
 # The characters that XML 1.0 does not allow, even as references.
 _NO_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")

@@ -6,7 +6,6 @@ import json
 import math
 import shlex
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from msgspec import to_builtins
@@ -14,9 +13,10 @@ from msgspec import to_builtins
 from ..faults.rules.fault_rules import FaultRule
 from ..testing.rule import DEFAULT_WHEN, without_defaults
 from .changes import change_of
-from .hunting import Finding, Options
 from .judgement import Promise
+from .options import Options
 from .program import CheckCommand, Command, PrepareCommand
+from .result import Finding
 from .run import Setting, run_once
 
 RULES_FILE = "rules.json"
@@ -41,47 +41,40 @@ def test_program_survives():
 '''
 
 
-@dataclass(frozen=True, slots=True)
-class Hunted:
-    """What was hunted: the words of the command, the options, and the seconds that a run with faults had."""
+def write_finding(folder: Path, finding: Finding, words: Sequence[str], options: Options) -> None:
+    """Write the files of a finding to a folder; the command runs once more for its timeline. Raises OSError.
 
-    words: Sequence[str]
-    options: Options
-    timeout_seconds: float
-
-
-def write_finding(folder: Path, finding: Finding, hunted: Hunted) -> None:
-    """Write the files of a finding to a folder; the command runs once more for its timeline. Raises OSError."""
+    words: of the command.
+    """
     folder.mkdir(parents=True, exist_ok=True)
     rules = [_json_of(rule) for rule in finding.trial.rules]
     (folder / RULES_FILE).write_text(json.dumps(rules, indent=1) + "\n")
-    (folder / TEST_FILE).write_text(_test_text(finding, rules, hunted))
+    (folder / TEST_FILE).write_text(_test_text(finding, rules, words, options))
     calls = [f"# {rule.name}, while the request is held" for rule in finding.trial.rules if change_of(rule)]
     calls += [f"curl -s $A/v1/rules -d {shlex.quote(json.dumps(rule))}" for rule in rules]
     (folder / CALLS_FILE).write_text("\n".join(["A=$(fauxka admin)", *calls]) + "\n")
-    program, setting = Command(hunted.words), hunted.options.setting
-    run_once(program, setting, finding.trial.rules, hunted.timeout_seconds, folder / RUN_FILE)
+    run_once(Command(words), options.setting, finding.trial.rules, finding.timeout_seconds, folder / RUN_FILE)
 
 
-def _test_text(finding: Finding, rules: Sequence[object], hunted: Hunted) -> str:
-    arguments = [f"        {name}={value!r},\n" for name, value in _arguments_of(hunted)]
+def _test_text(finding: Finding, rules: Sequence[object], words: Sequence[str], options: Options) -> str:
+    arguments = [f"        {name}={value!r},\n" for name, value in _arguments_of(options, finding.timeout_seconds)]
     return _TEST.format(
         title=f"{finding.trial}: {'; '.join(finding.judgement.reasons)}".replace("\\", "\\\\").replace('"', "'"),
         rules=rules,
-        command=list(hunted.words),
+        command=list(words),
         arguments="".join(arguments),
     )
 
 
-def _arguments_of(hunted: Hunted) -> Iterator[tuple[str, object]]:
+def _arguments_of(options: Options, timeout_seconds: float) -> Iterator[tuple[str, object]]:
     """Yield the arguments of assert_survives that have another value than their defaults."""
-    setting, broker = hunted.options.setting, hunted.options.setting.broker
+    setting, broker = options.setting, options.setting.broker
     default = Setting(topics=())
     values: Sequence[tuple[str, object, object]] = (
         ("topics", list(setting.topics), []),
         ("event_id", setting.event_id, default.event_id),
-        ("expect", hunted.options.promise.value, Promise.EXACTLY_ONCE.value),
-        ("timeout_seconds", math.ceil(hunted.timeout_seconds), None),
+        ("expect", options.promise.value, Promise.EXACTLY_ONCE.value),
+        ("timeout_seconds", math.ceil(timeout_seconds), None),
         ("restarts", setting.restarts, default.restarts),
         ("config", dict(broker.entries), {}),
         ("nodes", broker.nodes, default.broker.nodes),

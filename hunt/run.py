@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from ..faults.actions import Delay
 from ..faults.journal.journal_entries import JournalEntry
 from ..faults.rules.fault_rules import FaultRule
 from ..testing import Broker
@@ -95,6 +96,7 @@ def run_once(
         for _ in range(setting.restarts):
             if ending.exit_code != 0:
                 ending = program.run(place, timeout_seconds)
+        _let_late_requests_arrive(broker, rules)
         failed_check = _check(place, setting, ending)
         topics = {topic: _content_of(broker, topic, setting.event_id) for topic in setting.topics}
         if report is not None:
@@ -107,6 +109,12 @@ def _prepare(place: Place, setting: Setting) -> None:
         place.broker.topics.create(topic, partitions=partitions)
     if setting.prepare is not None:
         setting.prepare(place)
+
+
+def _let_late_requests_arrive(broker: Broker, rules: Sequence[FaultRule]) -> None:
+    late_ms = [rule.action.ms for rule in rules if isinstance(rule.action, Delay)]
+    if late_ms:
+        broker.clock.advance(max(late_ms))
 
 
 def _check(place: Place, setting: Setting, ending: Ending) -> str | None:

@@ -10,40 +10,18 @@ from functools import partial
 from xml.etree import ElementTree
 
 import pytest
-from confluent_kafka import Consumer, KafkaError, Message, Producer, TopicPartition
+from confluent_kafka import Consumer, KafkaError, Producer, TopicPartition
 
 from fauxka.hunt import CannotHunt, hunt, report_text
-from fauxka.hunt.hunting import Tried, pairs_of, shrunk
+from fauxka.hunt.confirming import shrunk
+from fauxka.hunt.hunting import pairs_of
 from fauxka.hunt.judgement import Judgement, Outcome
 from fauxka.hunt.plan import Fault, Target, Trial, faults_of
 from fauxka.hunt.report_files import json_text, junit_text
+from fauxka.hunt.result import Tried
 from fauxka.testing import Broker
 
-QUICK = {"retry.backoff.ms": 20, "reconnect.backoff.ms": 20, "socket.timeout.ms": 2000, "linger.ms": 0, "log_level": 0}
-
-
-def send(broker: Broker, events: list[bytes], **config: object) -> None:
-    """Send events one after the other. Raises RuntimeError if one was not acknowledged."""
-    producer = Producer({"bootstrap.servers": broker.bootstrap_servers, "retries": 5, **QUICK, **config})
-    failures: list[KafkaError] = []
-
-    def keep_failure(error: KafkaError | None, _: Message) -> None:
-        if error is not None:
-            failures.append(error)
-
-    for event in events:
-        producer.produce("orders", event, on_delivery=keep_failure)
-        producer.flush()
-    if failures:
-        raise RuntimeError(f"{len(failures)} orders were not sent")
-
-
-def doubling(broker: Broker) -> None:
-    send(broker, [b"a", b"b"])
-
-
-def idempotent(broker: Broker) -> None:
-    send(broker, [b"a", b"b"], **{"enable.idempotence": True})
+from .programs import QUICK, doubling, fill, idempotent
 
 
 async def doubling_later(broker: Broker) -> None:
@@ -96,11 +74,6 @@ def test_a_check_that_fails_without_a_fault_ends_the_hunt() -> None:
 
     with pytest.raises(CannotHunt, match="without a fault, the check fails: ValueError: nothing is right"):
         hunt(idempotent, check)
-
-
-def fill(broker: Broker) -> None:
-    broker.topics.create("orders")
-    broker.topics.seed("orders", [{"value": "a"}, {"value": "b"}])
 
 
 def copy(broker: Broker, *, is_committed_first: bool) -> None:
@@ -192,15 +165,16 @@ def test_a_pair_is_shrunk_to_the_faults_that_are_needed_at_the_first_requests() 
     trial = Trial([(FAULTS[0], FIRST), (needed, SECOND), (FAULTS[2], FIRST)])
 
     smallest = shrunk(
-        Tried(trial, BROKEN), lambda smaller: BROKEN if any(fault is needed for fault, _ in smaller.faults) else HELD
+        Tried(trial, BROKEN, 1.0),
+        lambda smaller, _: BROKEN if any(fault is needed for fault, _ in smaller.faults) else HELD,
     )
 
     assert [(fault.name, target.ordinal) for fault, target in smallest.faults] == [(needed.name, 0)]
 
 
 def test_pairs_are_of_faults_that_were_survived_at_different_requests_and_drawn_by_the_seed() -> None:
-    singles = [Tried(Trial([(fault, target)]), HELD) for fault in FAULTS for target in (FIRST, SECOND)]
-    broken = Tried(Trial([(FAULTS[0], replace(FIRST, ordinal=0))]), BROKEN)
+    singles = [Tried(Trial([(fault, target)]), HELD, 1.0) for fault in FAULTS for target in (FIRST, SECOND)]
+    broken = Tried(Trial([(FAULTS[0], replace(FIRST, ordinal=0))]), BROKEN, 1.0)
 
     pairs = pairs_of([*singles, broken], 5, seed=1)
 
@@ -223,20 +197,3 @@ def test_results_for_ci_have_each_trial() -> None:
     assert suite.attrib["tests"] == "3"
     failures = [case.attrib["name"] for case in suite if case.find("failure") is not None]
     assert failures == [str(each.trial) for each in result.tried if each.judgement.is_finding]
-
-
-def test_an_expired_producer_is_met_in_the_middle_of_a_program() -> None:
-    result = hunt(idempotent, topics=["orders"], budget=60, pairs=0, jobs=2)
-
-    outcomes = {str(each.trial): each.judgement.outcome for each in result.tried}
-    assert outcomes["producers expired: Produce 2 of 2 to orders-0"] in (Outcome.HELD, Outcome.ERROR)
-    assert outcomes["producers fenced: Produce 2 of 2 to orders-0"] is Outcome.ERROR
-    assert not result.findings, report_text(result)
-
-
-def test_a_killed_leader_is_survived_by_an_idempotent_program() -> None:
-    result = hunt(idempotent, topics=["orders"], nodes=3, budget=200, pairs=0, jobs=2)
-
-    outcomes = {str(each.trial): each.judgement.outcome for each in result.tried}
-    assert outcomes["node killed: Produce 2 of 2 to orders-0"] is Outcome.HELD
-    assert outcomes["node shut down: Produce 1 of 2 to orders-0"] is Outcome.HELD

@@ -1,0 +1,42 @@
+"""The runs without faults: what the program does by itself, and how long it takes."""
+
+from __future__ import annotations
+
+from .errors import CannotHunt
+from .judgement import differences
+from .options import Options
+from .program import Program, last_line
+from .run import Run, Setting, run_once
+
+# A run without faults is done so often: a program that differs by itself cannot be judged.
+LEARNING_RUNS = 2
+LEARNING_SECONDS_MAX = 300.0
+# Of the run without faults; and what a program gets at least, because clients wait seconds before they send again.
+TIMEOUT_FACTOR = 5
+TIMEOUT_SECONDS_MIN = 10.0
+
+
+def timeout_of(options: Options, faultless: Run) -> float:
+    """Return the seconds that a run with faults may take."""
+    if options.timeout_seconds is not None:
+        return options.timeout_seconds
+    return max(TIMEOUT_SECONDS_MIN, TIMEOUT_FACTOR * faultless.ending.seconds)
+
+
+def learn(program: Program, setting: Setting) -> Run:
+    """Run the program without faults. Raises CannotHunt if it fails, or differs from run to run."""
+    runs = [run_once(program, setting, [], LEARNING_SECONDS_MAX) for _ in range(LEARNING_RUNS)]
+    for run in runs:
+        if run.ending.exit_code != 0:
+            how = "did not end" if run.ending.is_hung else f"ended with exit code {run.ending.exit_code}"
+            last = last_line(run.ending.output)
+            raise CannotHunt(f"without a fault, the program {how}{': ' if last else ''}{last}")
+        if run.failed_check is not None:
+            raise CannotHunt(f"without a fault, the check fails: {run.failed_check}")
+    for other in runs[1:]:
+        different = differences(runs[0], other)
+        if different:
+            raise CannotHunt(f"without a fault, two runs of the program differ: {'; '.join(different)}")
+    if setting.topics and not any(content.events for content in runs[0].topics.values()):
+        raise CannotHunt(f"the program wrote no event to {', '.join(setting.topics)}")
+    return runs[0]

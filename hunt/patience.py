@@ -1,0 +1,55 @@
+"""Trials that hung, once more with much time: a client that waits a minute for a response is slow, and not hung.
+
+Of the trials with the same faults at the same APIs one is run. They wait, and do not compute, so many run at a time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from itertools import repeat
+
+from .confirming import Attempt
+from .judgement import Judgement, Outcome
+from .plan import Trial
+from .result import Tried
+
+# Longer than what clients wait by default: delivery.timeout.ms of Kafka's producer is 120 s, and Fetch after it 30 s.
+PATIENT_SECONDS = 180.0
+JOBS_MAX = 16
+_SLOW = Judgement(Outcome.SLOW, ("the program ended, but only after the timeout",))
+
+
+def first_hung(tried: Sequence[Tried]) -> list[Tried]:
+    """Return of the trials that hung one for each of their faults and APIs."""
+    found: dict[object, Tried] = {}
+    for each in tried:
+        if each.judgement.outcome is Outcome.HUNG:
+            found.setdefault(_kind_of(each.trial), each)
+    return list(found.values())
+
+
+def told_apart(tried: Sequence[Tried], again: Sequence[Tried], attempt: Attempt) -> list[Tried]:
+    """Return the trials, with another outcome for those that hung and end when they have more time.
+
+    again: those that are run, see first_hung.
+    """
+    with ThreadPoolExecutor(JOBS_MAX, thread_name_prefix="hunt") as pool:
+        judged = list(pool.map(attempt, [each.trial for each in again], repeat(PATIENT_SECONDS)))
+    by_kind = {_kind_of(each.trial): judgement for each, judgement in zip(again, judged, strict=True)}
+    were_run = {id(each) for each in again}
+    return [_judged_again(each, by_kind, was_run=id(each) in were_run) for each in tried]
+
+
+def _judged_again(each: Tried, by_kind: Mapping[object, Judgement], *, was_run: bool) -> Tried:
+    later = by_kind.get(_kind_of(each.trial))
+    if each.judgement.outcome is not Outcome.HUNG or later is None or later.outcome is Outcome.HUNG:
+        return each
+    if later.outcome is Outcome.BROKEN and was_run:
+        return replace(each, judgement=later, timeout_seconds=PATIENT_SECONDS)
+    return replace(each, judgement=_SLOW)
+
+
+def _kind_of(trial: Trial) -> object:
+    return frozenset((fault.name, target.api) for fault, target in trial.faults)

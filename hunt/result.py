@@ -1,0 +1,51 @@
+"""What a hunt has done and found."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from .judgement import Judgement
+from .plan import Trial
+from .run import Run
+
+
+@dataclass(frozen=True, slots=True)
+class Tried:
+    """A trial with its judgement. timeout_seconds: what its run had."""
+
+    trial: Trial
+    judgement: Judgement
+    timeout_seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """A trial after which the program did not do what it promises.
+
+    confirmed: how many of `runs` more runs said so too. others: trials that broke it in the same way, at the same API.
+    """
+
+    trial: Trial
+    judgement: Judgement
+    timeout_seconds: float
+    confirmed: int
+    runs: int
+    others: Sequence[Trial] = ()
+
+    @property
+    def is_certain(self) -> bool:
+        """Whether every run with these faults broke the program."""
+        return self.confirmed == self.runs
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """What a hunt found. planned: the trials that there were; is_stopped: whether a person ended it."""
+
+    faultless: Run
+    planned: int
+    tried: Sequence[Tried]
+    findings: Sequence[Finding]
+    seconds: float
+    is_stopped: bool = False

@@ -1,0 +1,82 @@
+"""Small programs that are hunted."""
+
+from contextlib import closing
+
+from confluent_kafka import Consumer, KafkaError, KafkaException, Message, Producer
+
+from fauxka.testing import Broker
+
+QUICK = {"retry.backoff.ms": 20, "reconnect.backoff.ms": 20, "socket.timeout.ms": 2000, "linger.ms": 0, "log_level": 0}
+
+
+def send(broker: Broker, events: list[bytes], **config: object) -> None:
+    """Send events one after the other. Raises RuntimeError if one was not acknowledged."""
+    producer = Producer({"bootstrap.servers": broker.bootstrap_servers, "retries": 5, **QUICK, **config})
+    failures: list[KafkaError] = []
+
+    def keep_failure(error: KafkaError | None, _: Message) -> None:
+        if error is not None:
+            failures.append(error)
+
+    for event in events:
+        producer.produce("orders", event, on_delivery=keep_failure)
+        producer.flush()
+    if failures:
+        raise RuntimeError(f"{len(failures)} orders were not sent")
+
+
+def doubling(broker: Broker) -> None:
+    """Send events without idempotence."""
+    send(broker, [b"a", b"b"])
+
+
+def idempotent(broker: Broker) -> None:
+    """Send events with idempotence."""
+    send(broker, [b"a", b"b"], **{"enable.idempotence": True})
+
+
+def book(broker: Broker, *, attempts: int) -> None:
+    """Write an event in a transaction; after one that was aborted, in another. Raises KafkaException."""
+    for left in reversed(range(attempts)):
+        producer = Producer({"bootstrap.servers": broker.bootstrap_servers, "transactional.id": "book", **QUICK})
+        producer.init_transactions(5)
+        producer.begin_transaction()
+        producer.produce("orders", b"a")
+        try:
+            producer.commit_transaction(5)
+        except KafkaException:
+            if not left:
+                raise
+        else:
+            return
+
+
+def fill(broker: Broker) -> None:
+    """Write two events for the programs that copy them."""
+    broker.topics.create("orders")
+    broker.topics.seed("orders", [{"value": "a"}, {"value": "b"}])
+
+
+def copy_as_member(broker: Broker) -> None:
+    """Copy the events as a member of a group, and commit each. Raises KafkaException."""
+    settings = {"bootstrap.servers": broker.bootstrap_servers, **QUICK}
+    ours = {
+        "group.id": "copy",
+        "enable.auto.commit": False,
+        "auto.offset.reset": "earliest",
+        "enable.partition.eof": True,
+    }
+    producer = Producer({**settings, "enable.idempotence": True})
+    with closing(Consumer({**settings, **ours, "session.timeout.ms": 6000, "heartbeat.interval.ms": 300})) as consumer:
+        consumer.subscribe(["orders"])
+        while True:
+            message = consumer.poll(20)
+            assert message is not None
+            error = message.error()
+            if error is not None and error.code() == KafkaError._PARTITION_EOF:
+                return
+            if error is not None:
+                raise KafkaException(error)
+            producer.produce("copies", message.value() or b"")
+            producer.flush()
+            consumer.commit(message=message, asynchronous=False)

@@ -1,0 +1,75 @@
+"""Faults of a plan, each at one request of a small program."""
+
+from collections.abc import Callable
+from functools import partial
+from typing import Unpack
+
+import pytest
+
+from fauxka.hunt.arguments import How, options_of
+from fauxka.hunt.budget import Budget
+from fauxka.hunt.functions import Function
+from fauxka.hunt.judgement import Judgement, Outcome, judge
+from fauxka.hunt.learning import learn
+from fauxka.hunt.plan import plan_of, targets_of
+from fauxka.hunt.run import run_once
+from fauxka.testing import Broker
+
+from .programs import book, copy_as_member, fill, idempotent, send
+
+LATE_MS = 2500
+
+
+def judged(fault: str, run: Callable[[Broker], object], **how: Unpack[How]) -> Judgement:
+    """Return the judgement of a run with the trial of this name."""
+    options = options_of(how, None, Budget())
+    program, setting = Function(run), options.setting
+    faultless = learn(program, setting)
+    trials = {str(trial): trial for trial in plan_of(targets_of(faultless.requests), setting.broker.nodes, LATE_MS)}
+    assert fault in trials, list(trials)
+    return judge(run_once(program, setting, trials[fault].rules, 20), faultless, options.promise)
+
+
+@pytest.mark.parametrize(
+    ("change", "outcome"), [("expired", Outcome.HELD), ("forgotten", Outcome.HELD), ("fenced", Outcome.ERROR)]
+)
+def test_state_of_a_producer_changes_in_the_middle(change: str, outcome: Outcome) -> None:
+    fault = f"producers {change}: Produce 2 of 2 to orders-0"
+
+    assert judged(fault, idempotent, topics=["orders"]).outcome is outcome
+
+
+def test_a_late_request_of_a_producer_without_idempotence_is_appended_twice() -> None:
+    program = partial(send, events=[b"a"], **{"request.timeout.ms": 500})
+
+    assert judged("applied late: Produce to orders-0", program, topics=["orders"]).kinds == {"too many"}
+
+
+@pytest.mark.parametrize(("change", "number"), [("killed", 2), ("shut down", 1)])
+def test_an_idempotent_program_survives_the_loss_of_a_leader(change: str, number: int) -> None:
+    fault = f"node {change}: Produce {number} of 2 to orders-0"
+
+    assert judged(fault, idempotent, topics=["orders"], nodes=3).outcome is Outcome.HELD
+
+
+@pytest.mark.parametrize(("acks", "kinds"), [("1", ["missing"]), ("all", [])])
+def test_a_killed_leader_loses_what_it_alone_has_acknowledged(acks: str, kinds: list[str]) -> None:
+    fault = "node killed before its followers had it: Produce 1 of 2 to orders-0"
+
+    judgement = judged(fault, partial(send, events=[b"a", b"b"], acks=acks), topics=["orders"], nodes=3)
+
+    assert list(judgement.kinds) == kinds
+
+
+@pytest.mark.parametrize(("attempts", "outcome"), [(2, Outcome.HELD), (1, Outcome.ERROR)])
+def test_a_transaction_expires_before_its_end(attempts: int, outcome: Outcome) -> None:
+    fault = "transactions expired: EndTxn of book"
+
+    assert judged(fault, partial(book, attempts=attempts), topics=["orders"]).outcome is outcome
+
+
+def test_a_member_expires_before_it_commits() -> None:
+    fault = "members expired: OffsetCommit 1 of 2 to orders of copy"
+    how = How(topics=["copies"], prepare=fill, expect="at-least-once", restarts=1)
+
+    assert judged(fault, copy_as_member, **how).outcome is Outcome.HELD

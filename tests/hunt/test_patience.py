@@ -1,0 +1,59 @@
+"""Trials that hung get more time once, and are then judged by what they do."""
+
+import time
+
+import pytest
+
+from fauxka.hunt import hunt, learning, patience
+from fauxka.hunt.judgement import Judgement, Outcome
+from fauxka.hunt.patience import PATIENT_SECONDS, first_hung, told_apart
+from fauxka.hunt.plan import Fault, Target, Trial, faults_of
+from fauxka.hunt.result import Tried
+from fauxka.testing import Broker
+
+from .programs import idempotent
+
+FAULTS: list[Fault] = list(faults_of("Produce"))[:3]
+TARGETS = [Target((("api", "Produce"), ("topic", "orders")), ordinal, 2) for ordinal in range(2)]
+HUNG, HELD = Judgement(Outcome.HUNG), Judgement(Outcome.HELD)
+BROKEN = Judgement(Outcome.BROKEN, ("x",), frozenset({"missing"}))
+
+
+def test_one_trial_of_each_fault_runs_again_and_tells_what_the_others_are() -> None:
+    slow, broken, hung = FAULTS
+    tried = [Tried(Trial([(fault, target)]), HUNG, 10) for fault in FAULTS for target in TARGETS]
+    tried.append(Tried(Trial([(slow, TARGETS[0])]), HELD, 10))
+    later = {slow.name: HELD, broken.name: BROKEN, hung.name: HUNG}
+    asked: list[tuple[str, float]] = []
+
+    def attempt(trial: Trial, seconds: float) -> Judgement:
+        asked.append((str(trial), seconds))
+        return later[trial.faults[0][0].name]
+
+    judged = told_apart(tried, first_hung(tried), attempt)
+
+    assert sorted(asked) == sorted((f"{fault.name}: {TARGETS[0]}", PATIENT_SECONDS) for fault in FAULTS)
+    assert [(each.judgement.outcome.value, each.timeout_seconds) for each in judged] == [
+        *(("slow", 10), ("slow", 10)),
+        *(("broken", PATIENT_SECONDS), ("slow", 10)),
+        *(("hung", 10), ("hung", 10)),
+        ("held", 10),
+    ]
+
+
+def test_a_program_that_waits_longer_than_others_is_slow_and_no_finding(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(learning, "TIMEOUT_SECONDS_MIN", 0.5)
+    monkeypatch.setattr(learning, "TIMEOUT_FACTOR", 1)
+    monkeypatch.setattr(patience, "PATIENT_SECONDS", 20)
+    starts: list[float] = []
+
+    def waiting(broker: Broker) -> None:
+        idempotent(broker)
+        starts.append(time.monotonic())
+        if len(starts) > learning.LEARNING_RUNS:
+            time.sleep(1.5)
+
+    result = hunt(waiting, topics=["orders"], budget=1)
+
+    assert [each.judgement.outcome for each in result.tried] == [Outcome.SLOW]
+    assert not result.findings
