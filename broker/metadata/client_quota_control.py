@@ -72,11 +72,6 @@ class Alteration(NamedTuple):
     addresses: frozenset[str] | None = None
 
 
-def names_of(requested: RequestEntryData) -> dict[str, str | None]:
-    """Return the names of an entity by type; the last of several of a type counts."""
-    return {each.entity_type: each.entity_name for each in requested.entity}
-
-
 def changes_of(requested: RequestEntryData) -> dict[str, float | None]:
     """Return the changes of an entity's quotas by key; the last of several of a key counts."""
     return {each.key: None if each.remove else each.value for each in requested.ops}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from operator import itemgetter
 
 USER, CLIENT_ID, IP = "user", "client-id", "ip"
 PRODUCER_BYTE_RATE = "producer_byte_rate"
@@ -20,7 +21,7 @@ _DEFAULT_CLIENT_ID = (CLIENT_ID, None)
 
 def entity_of(names: Mapping[str, str | None]) -> QuotaEntity:
     """Return the entity with these names by type."""
-    return tuple(sorted(names.items()))
+    return tuple(sorted(names.items(), key=itemgetter(0)))
 
 
 class ClientQuotasImage:

@@ -7,6 +7,8 @@ tests/golden/quotas-4.3.0.jsonl.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from ....protocol.error_codes import KafkaError
 from ....protocol.messages.alter_client_quotas import (
     AlterClientQuotasRequest,
@@ -23,12 +25,11 @@ from ...metadata.client_quota_control import (
     duplicate_error,
     find_hosts,
     has_duplicate_key,
-    names_of,
 )
 from ...metadata.client_quotas_image import IP, QuotaEntity, entity_of
 from ...requests.request_context import RequestContext, SteppedApiHandler
 from ...runtime.deferred import Deferred
-from ...runtime.long_work import Steps, for_each
+from ...runtime.long_work import Steps, for_each, steps_for_each
 
 # The result of each entity of a request.
 _Results = dict[QuotaEntity, KafkaError | None]
@@ -38,47 +39,69 @@ def handle(
     context: RequestContext, request: AlterClientQuotasRequest
 ) -> Steps[AlterClientQuotasResponse | Deferred[AlterClientQuotasResponse]]:
     """Change the quotas of each entity, unless validate_only; an error of one does not affect the others."""
-    hosts = yield from find_hosts(names_of(requested).get(IP) for requested in request.entries)
+    every_names = yield from steps_for_each(_names_of, request.entries)
+    hosts = yield from find_hosts(names.get(IP) for names in every_names)
     results: _Results = {}
     alterations: list[Alteration] = []
-    for requested in request.entries:
-        entity = entity_of(names_of(requested))
+    for requested, names in zip(request.entries, every_names, strict=True):
+        entity = entity_of(names)
+        yield None
         if entity in results or has_duplicate_key(requested):
             # Of an entity that is named twice, Kafka makes the first change.
             results[entity] = duplicate_error(entity)
         else:
-            results[entity] = _check(requested, hosts, alterations)
+            results[entity] = _check(names, changes_of(requested), hosts, alterations)
         yield None
-    entries = yield from for_each(_entry, results.items())
+    entries = yield from steps_for_each(_entry, results.items())
     if request.validate_only:
         return AlterClientQuotasResponse(entries=entries)
     context.node.controller.alter_client_quotas(alterations)
 
     def respond(storage_error: KafkaError | None) -> AlterClientQuotasResponse:
-        if storage_error is None:
-            return AlterClientQuotasResponse(entries=entries)
-        failed = [_entry((entity, error or storage_error)) for entity, error in results.items()]
-        return AlterClientQuotasResponse(entries=failed)
+        if storage_error is not None:
+            for entry in entries:
+                if entry.error_code == 0:
+                    entry.error_code, entry.error_message = storage_error.code, storage_error.message
+        return AlterClientQuotasResponse(entries=entries)
 
     return context.node.controller.when_saved(respond)
 
 
-def _check(requested: RequestEntryData, hosts: Hosts, alterations: list[Alteration]) -> KafkaError | None:
+def _names_of(requested: RequestEntryData) -> Steps[dict[str, str | None]]:
+    """Return the names of an entity by type; the last of several of a type counts."""
+    names: dict[str, str | None] = {}
+    for each in requested.entity:
+        names[each.entity_type] = each.entity_name
+        yield None
+    return names
+
+
+def _check(
+    names: Mapping[str, str | None],
+    changes: Mapping[str, float | None],
+    hosts: Hosts,
+    alterations: list[Alteration],
+) -> KafkaError | None:
     """Add the alteration to alterations, or return its error."""
     try:
-        alterations.append(check_alteration(names_of(requested), changes_of(requested), hosts))
+        alterations.append(check_alteration(names, changes, hosts))
     except KafkaError as error:
         return error
     return None
 
 
-def _entry(result: tuple[QuotaEntity, KafkaError | None]) -> ResponseEntryData:
+def _entry(result: tuple[QuotaEntity, KafkaError | None]) -> Steps[ResponseEntryData]:
     entity, error = result
     return ResponseEntryData(
         error_code=0 if error is None else error.code,
         error_message=None if error is None else error.message,
-        entity=[EntityData(entity_type=kind, entity_name=name) for kind, name in entity],
+        entity=(yield from for_each(_component, entity)),
     )
+
+
+def _component(named: tuple[str, str | None]) -> EntityData:
+    kind, name = named
+    return EntityData(entity_type=kind, entity_name=name)
 
 
 HANDLER = SteppedApiHandler(AlterClientQuotasRequest.read, handle)
