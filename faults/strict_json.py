@@ -6,6 +6,7 @@ In a document of Python, bytes stand for `{"base64": "..."}` (json_bytes).
 from __future__ import annotations
 
 import re
+import threading
 from collections.abc import Collection, Mapping
 from typing import TypeVar, cast
 
@@ -25,6 +26,10 @@ _UNKNOWN_FIELD = re.compile(r"Object contains unknown field `(.*)`$", re.DOTALL)
 _MISSING_FIELD = re.compile(r"Object missing required field `(.*)`$", re.DOTALL)
 
 Path = list[str | int]
+
+# msgspec 0.22 collects what a model has when it converts the first value to it, and crashes if another thread uses what is
+# not complete yet: each broker of a process has a thread.
+_CONVERTING = threading.Lock()
 
 
 def encode(value: object) -> bytes:
@@ -60,7 +65,8 @@ def convert(value: object, model: type[T]) -> T:
     """Return a value of JSON's types, and Python's bytes, as the model. Raises RuleError."""
     value = as_json(value)
     try:
-        return msgspec.convert(value, model)
+        with _CONVERTING:
+            return msgspec.convert(value, model)
     except msgspec.ValidationError as error:
         raise _rule_error(str(error), value, FieldType.of(model)) from None
 
@@ -77,7 +83,8 @@ def check(instance: msgspec.Struct) -> None:
 def decode_query(parameters: Mapping[str, str], model: type[T]) -> T:
     """Return query parameters as the model; numbers and booleans are read from text. Raises RuleError."""
     try:
-        return msgspec.convert(dict(parameters), model, strict=False)
+        with _CONVERTING:
+            return msgspec.convert(dict(parameters), model, strict=False)
     except msgspec.ValidationError as error:
         raise _rule_error(str(error), dict(parameters), FieldType.of(model)) from None
 

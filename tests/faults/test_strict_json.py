@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from typing import Any, Literal
 
 import pytest
@@ -176,3 +178,30 @@ def test_any_document_is_a_rule_or_rejected(document: dict[str, Any]) -> None:
 def test_any_bytes_are_a_rule_or_rejected(data: bytes) -> None:
     with pytest.raises(RuleError):
         decode_rule(data)
+
+
+# The first conversion of a process is the one that can meet another thread's.
+FIRST_CONVERSIONS = """
+import sys, threading
+from fauxka.faults.rules.fault_rules import FaultRule
+from fauxka.faults.strict_json import convert
+
+sys.setswitchinterval(1e-6)
+start = threading.Barrier(4)
+
+def run():
+    start.wait()
+    convert({"point": "applied", "match": {"api": "Produce"}, "action": {"kind": "close"}}, FaultRule)
+
+threads = [threading.Thread(target=run) for _ in range(4)]
+for thread in threads:
+    thread.start()
+for thread in threads:
+    thread.join()
+"""
+
+
+def test_first_rules_of_several_threads_are_converted() -> None:
+    for _ in range(10):
+        ended = subprocess.run([sys.executable, "-c", FIRST_CONVERSIONS], capture_output=True, text=True, timeout=60)
+        assert (ended.returncode, ended.stderr) == (0, "")
