@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 EXIT_FOUND = 1
 EXIT_CANNOT_HUNT = 3
 OUTPUT = "fauxka-hunt"
+PAGE = "index.html"
 # To the begin of the line, without what it had.
 CLEAR = "\r\x1b[K"
 BUDGET = "5m"
@@ -216,6 +217,7 @@ def _cannot_run(error: OSError) -> BadHuntOption:
 
 def _write(words: Sequence[str], options: Options, outputs: Outputs, result: Result) -> list[Path]:
     from .report_files import json_text, junit_text
+    from .report_html import report_html
     from .reproduction import write_finding
 
     places = [outputs.folder / str(number) for number in range(1, len(result.findings) + 1)]
@@ -223,6 +225,9 @@ def _write(words: Sequence[str], options: Options, outputs: Outputs, result: Res
     try:
         for place, finding in zip(places, result.findings, strict=True):
             write_finding(place, finding, words, options)
+        names = [place.name for place in places]
+        outputs.folder.mkdir(parents=True, exist_ok=True)
+        (outputs.folder / PAGE).write_text(report_html(result, shlex.join(words), names))
         option = "--json"
         if outputs.json_file is not None:
             outputs.json_file.write_text(json_text(result))

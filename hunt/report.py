@@ -18,7 +18,7 @@ _WORST_FIRST = (Outcome.BROKEN, Outcome.HUNG, Outcome.ERROR, Outcome.SLOW, Outco
 
 def report_text(result: Result, places: Sequence[str] = ()) -> str:
     """Return the report. places: where the files of each finding are; none if there are no files."""
-    lines = [table_text(result.tried), ""] if result.tried else []
+    lines = [_table_text(table_rows(result.tried)), ""] if result.tried else []
     for number, (finding, place) in enumerate(zip_longest(result.findings, places), start=1):
         lines += [f"{number}. {finding.trial}", *(f"   {reason}" for reason in finding.judgement.reasons)]
         lines += [*_others(finding), f"   {confirmed_text(finding)}"]
@@ -38,15 +38,23 @@ def progress_text(progress: Progress | Waiting) -> str:
     )
 
 
-def table_text(tried: Sequence[Tried]) -> str:
-    """Return a line for each fault and a column for each API: the worst outcome, and how many requests had it."""
+def table_rows(tried: Sequence[Tried]) -> list[list[str]]:
+    """Return a row for each fault and a column for each API: the worst outcome, and how many requests had it.
+
+    The first row and the first column have the names. Without trials there is no row.
+    """
+    if not tried:
+        return []
     cells: dict[tuple[str, str], list[Outcome]] = defaultdict(list)
     for each in tried:
         for fault, target in each.trial.faults:
             cells[fault.name, target.api].append(each.judgement.outcome)
     faults = list(dict.fromkeys(fault for fault, _ in cells))
     apis = list(dict.fromkeys(api for _, api in cells))
-    rows = [["", *apis], *([fault, *(_cell(cells.get((fault, api), [])) for api in apis)] for fault in faults)]
+    return [["", *apis], *([fault, *(_cell(cells.get((fault, api), [])) for api in apis)] for fault in faults)]
+
+
+def _table_text(rows: Sequence[Sequence[str]]) -> str:
     widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
     return "\n".join(
         "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows

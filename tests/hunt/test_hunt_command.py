@@ -28,7 +28,11 @@ def test_a_producer_without_idempotence_is_found_to_double_an_event(tmp_path: Pa
     assert "1. lost acknowledgement: Produce 1 of 3 to orders-0\n   orders: 1 event ('order 0') too many\n" in output
     assert "in 3 of 3 more runs" in output
     assert "not tried: 3 broken; 1 of " in output.splitlines()[-1]
-    assert [folder.name for folder in tmp_path.iterdir()] == ["1"]
+    assert sorted(each.name for each in tmp_path.iterdir()) == ["1", "index.html"]
+    page = (tmp_path / "index.html").read_text()
+    assert "<h1>fauxka hunt: 1 finding</h1>" in page
+    assert "lost acknowledgement: Produce 1 of 3 to orders-0</h2>" in page
+    assert '<a href="1/run.html">timeline</a>' in page
     assert "lost acknowledgement" in (tmp_path / "1" / "run.html").read_text().partition("</title>")[0]
     assert json.loads((tmp_path / "1" / "rules.json").read_text())[0]["action"] == {"kind": "close"}
 
@@ -59,7 +63,8 @@ def test_an_idempotent_producer_holds(tmp_path: Path) -> None:
 
     assert code == 0, output + log
     assert "3 held" in output
-    assert list(tmp_path.iterdir()) == []
+    assert [each.name for each in tmp_path.iterdir()] == ["index.html"]
+    assert "<h1>fauxka hunt: nothing found</h1>" in (tmp_path / "index.html").read_text()
 
 
 @pytest.mark.parametrize(

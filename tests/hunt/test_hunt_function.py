@@ -18,6 +18,7 @@ from fauxka.hunt.hunting import pairs_of
 from fauxka.hunt.judgement import Judgement, Outcome
 from fauxka.hunt.plan import Fault, Target, Trial, faults_of
 from fauxka.hunt.report_files import json_text, junit_text
+from fauxka.hunt.report_html import report_html
 from fauxka.hunt.result import Tried
 from fauxka.testing import Broker
 
@@ -197,3 +198,17 @@ def test_results_for_ci_have_each_trial() -> None:
     assert suite.attrib["tests"] == "3"
     failures = [case.attrib["name"] for case in suite if case.find("failure") is not None]
     assert failures == [str(each.trial) for each in result.tried if each.judgement.is_finding]
+
+
+def test_page_has_the_outcomes_and_text_from_elsewhere_as_text() -> None:
+    result = hunt(doubling, topics=["orders"], budget=3, jobs=2)
+    (finding,) = result.findings
+    reason = replace(finding.judgement, reasons=("orders: <img src=x> missing",))
+    odd = replace(result, findings=[replace(finding, judgement=reason)])
+
+    page = report_html(odd, "send <b>", ["1"])
+
+    assert "<code>send &lt;b&gt;</code>" in page
+    assert "<li>orders: &lt;img src=x&gt; missing</li>" in page
+    assert '<tr><th>lost acknowledgement</th><td class="broken">broken' in page
+    assert "http" not in page
