@@ -3,7 +3,6 @@
 Every batch is of one record of producer 1, epoch 0, so that its sequence is all there is to say of it.
 """
 
-import select
 from typing import Protocol
 
 from fauxka.protocol.batches.records import BatchOptions, Record, build_batch
@@ -33,6 +32,7 @@ from fauxka.protocol.messages.produce import (
 )
 from fauxka.protocol.primitives import Reader, Writer
 
+from ..ready_sockets import is_readable
 from .wire_connection import CREATE_TOPICS, FETCH, PRODUCE, WireConnection, framed, header
 
 LIST_OFFSETS, DELETE_RECORDS = 2, 21
@@ -84,7 +84,7 @@ class RawClient:
 
     def is_answered(self) -> bool:
         """Whether there are unread bytes."""
-        return bool(select.select([self._connection.socket], [], [], 0)[0])
+        return is_readable(self._connection.socket, 0)
 
     def is_closed(self) -> bool:
         """Wait for the next byte or the end. Return whether the broker closed the connection."""

@@ -1,7 +1,6 @@
 """What a client can make the server hold: sizes that are only announced, unread responses, dropped connections."""
 
 import random
-import select
 import socket
 import struct
 import time
@@ -14,6 +13,7 @@ from ..golden import raw_apis
 from ..golden.raw_batches import batch
 from ..golden.raw_client import RawConnection
 from ..golden.raw_schema import Value
+from ..ready_sockets import is_writable
 from .server_process import ServerProcess, running_server
 from .wire_connection import WireConnection, api_versions_request, framed, header, still_serves
 
@@ -75,7 +75,7 @@ def fetch_request(server: ServerProcess) -> bytes:
 def send_until_refused(sending: socket.socket, data: bytes) -> int:
     """Send data over and over until the peer takes no more for a while; return how many bytes it took."""
     taken = 0
-    while select.select([], [sending], [], REFUSED_SECONDS)[1]:
+    while is_writable(sending, REFUSED_SECONDS):
         position = taken % len(data)
         taken += sending.send(data[position:])
         assert taken < 100 * MIB, "the server reads on although nobody reads its answers"
