@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import shlex
+import signal
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -128,6 +129,8 @@ def hunt(
     """
     # The warnings of brokers that crash on purpose are nothing to read.
     logging.getLogger("fauxka").addHandler(logging.NullHandler())
+    # CI ends a job that takes too long by SIGTERM: the programs must not go on without the hunt.
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
         options = options_of(Given(**given))
         outputs = Outputs(folder, json_file, junit)

@@ -50,6 +50,9 @@ class Function:
         text = text_of(error)
         return Ending(FAILED, seconds, text, text if isinstance(error, self.checks) else None)
 
+    def stop(self) -> None:
+        """Do nothing: a call ends by itself, or when its timeout is over."""
+
 
 class _Outcome:
     """How a call ended, written by its thread."""

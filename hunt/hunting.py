@@ -9,20 +9,22 @@ from __future__ import annotations
 
 import random
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from .confirming import Attempt, alike_of, confirmed, unconfirmed
+from .confirming import alike_of, confirmed, unconfirmed
+from .errors import CannotHunt
 from .judgement import Judgement, Outcome, judge
 from .learning import learn, timeout_of
 from .options import Options
-from .patience import PATIENT_SECONDS, first_hung, told_apart
+from .patience import JOBS_MAX, PATIENT_SECONDS, first_hung, told_apart
 from .plan import Trial, plan_of, targets_of
 from .program import Program
 from .result import Finding, Result, Tried
-from .run import run_once
+from .run import Run, run_once
 
 # Two faults tell something new only if the program survives each of them.
 _SURVIVED = (Outcome.HELD, Outcome.ERROR)
@@ -56,15 +58,13 @@ def hunt_program(program: Program, options: Options, show: ShowProgress | None =
     KeyboardInterrupt during the trials ends them; the result has those that were done.
     """
     begin = time.monotonic()
-    faultless = learn(program, options.setting)
-    timeout = timeout_of(options, faultless)
-
-    def attempt(trial: Trial, seconds: float) -> Judgement:
-        return judge(run_once(program, options.setting, trial.rules, seconds), faultless, options.promise)
-
-    late_ms = round(timeout / 2 * 1000)
+    try:
+        faultless = learn(program, options.setting)
+    except KeyboardInterrupt:
+        raise CannotHunt("stopped while the program ran without faults") from None
+    trying = _Trying(program, options, faultless, begin, show)
+    late_ms = round(trying.timeout / 2 * 1000)
     trials = plan_of(targets_of(faultless.requests), options.setting.broker.nodes, late_ms)
-    trying = _Trying(attempt, timeout, options, begin, show)
     findings: list[Finding] = []
     is_stopped = False
     try:
@@ -73,7 +73,7 @@ def hunt_program(program: Program, options: Options, show: ShowProgress | None =
             most = len(trials) if options.pairs is None else options.pairs
             trying.try_all(pairs_of(trying.tried, most, options.seed))
         for alike in alike_of(trying.tried):
-            findings.append(confirmed(alike, attempt))
+            findings.append(confirmed(alike, trying.attempt))
     except KeyboardInterrupt:
         is_stopped = True
         findings += [unconfirmed(alike) for alike in alike_of(trying.tried)[len(findings) :]]
@@ -101,24 +101,27 @@ class _Trying:
     """The trials that were done. planned: how many there are, those that the budget does not allow included."""
 
     def __init__(
-        self, attempt: Attempt, timeout: float, options: Options, begin: float, show: ShowProgress | None
+        self, program: Program, options: Options, faultless: Run, begin: float, show: ShowProgress | None
     ) -> None:
-        self._attempt = attempt
-        self._timeout = timeout
-        # Who names a timeout says what hangs.
-        self._is_patient = options.timeout_seconds is None
-        self._jobs = options.jobs
-        self._budget = options.budget
+        self._program = program
+        self._options = options
+        self._faultless = faultless
+        self.timeout = timeout_of(options, faultless)
         self._begin = begin
         self._show = show
         self.tried: list[Tried] = []
         self.planned = 0
         self._found = 0
 
+    def attempt(self, trial: Trial, seconds: float) -> Judgement:
+        """Run a trial, which has so many seconds."""
+        run = run_once(self._program, self._options.setting, trial.rules, seconds)
+        return judge(run, self._faultless, self._options.promise)
+
     @property
     def is_budget_spent(self) -> bool:
         """Whether no other trial may start."""
-        return self._budget.is_spent(time.monotonic() - self._begin, len(self.tried))
+        return self._options.budget.is_spent(time.monotonic() - self._begin, len(self.tried))
 
     def try_all(self, trials: Sequence[Trial]) -> None:
         """Do the trials, as many as the budget allows, and keep them in their order."""
@@ -132,32 +135,47 @@ class _Trying:
         # With several jobs they end in another order.
         places = {id(trial): place for place, trial in enumerate(trials)}
         self.tried[before:] = sorted(self.tried[before:], key=lambda each: places[id(each.trial)])
-        hung = first_hung(self.tried[before:]) if self._is_patient else []
-        if hung and self._show is not None:
+        # Who names a timeout says what hangs.
+        hung = first_hung(self.tried[before:]) if self._options.timeout_seconds is None else []
+        if not hung:
+            return
+        if self._show is not None:
             self._show(Waiting(len(hung), PATIENT_SECONDS))
-        self.tried[before:] = told_apart(self.tried[before:], hung, self._attempt)
+        with self._pool(min(len(hung), JOBS_MAX)) as pool:
+            self.tried[before:] = told_apart(self.tried[before:], hung, self.attempt, pool)
+
+    @contextmanager
+    def _pool(self, jobs: int) -> Generator[ThreadPoolExecutor]:
+        """Yield a pool for runs. A person who stops the hunt does not wait for those that have begun."""
+        with ThreadPoolExecutor(jobs, thread_name_prefix="hunt") as pool:
+            try:
+                yield pool
+            except BaseException:
+                self._program.stop()
+                pool.shutdown(wait=False, cancel_futures=True)
+                raise
 
     def _progress(self) -> Progress:
         seconds, done = time.monotonic() - self._begin, len(self.tried)
-        left = self._budget.seconds_left(seconds, done, self.planned)
+        left = self._options.budget.seconds_left(seconds, done, self.planned)
         return Progress(self.tried[-1], done, self.planned, self._found, seconds, left)
 
     def _each(self, trials: Sequence[Trial]) -> Iterator[Tried]:
         """Yield each trial when it is done, until the budget is spent."""
         left = iter(trials)
         running: dict[Future[Judgement], Trial] = {}
-        with ThreadPoolExecutor(self._jobs, thread_name_prefix="hunt") as pool:
+        with self._pool(self._options.jobs) as pool:
             while True:
-                while len(running) < self._jobs and self._may_start(len(running)):
+                while len(running) < self._options.jobs and self._may_start(len(running)):
                     trial = next(left, None)
                     if trial is None:
                         break
-                    running[pool.submit(self._attempt, trial, self._timeout)] = trial
+                    running[pool.submit(self.attempt, trial, self.timeout)] = trial
                 if not running:
                     return
                 done, _ = wait(running, return_when=FIRST_COMPLETED)
                 for future in done:
-                    yield Tried(running.pop(future), future.result(), self._timeout)
+                    yield Tried(running.pop(future), future.result(), self.timeout)
 
     def _may_start(self, running: int) -> bool:
-        return not self._budget.is_spent(time.monotonic() - self._begin, len(self.tried) + running)
+        return not self._options.budget.is_spent(time.monotonic() - self._begin, len(self.tried) + running)

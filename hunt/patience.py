@@ -6,7 +6,7 @@ Of the trials with the same faults at the same APIs one is run. They wait, and d
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Executor
 from dataclasses import replace
 from itertools import repeat
 
@@ -30,13 +30,12 @@ def first_hung(tried: Sequence[Tried]) -> list[Tried]:
     return list(found.values())
 
 
-def told_apart(tried: Sequence[Tried], again: Sequence[Tried], attempt: Attempt) -> list[Tried]:
+def told_apart(tried: Sequence[Tried], again: Sequence[Tried], attempt: Attempt, pool: Executor) -> list[Tried]:
     """Return the trials, with another outcome for those that hung and end when they have more time.
 
-    again: those that are run, see first_hung.
+    again: those that are run, in the pool, see first_hung.
     """
-    with ThreadPoolExecutor(JOBS_MAX, thread_name_prefix="hunt") as pool:
-        judged = list(pool.map(attempt, [each.trial for each in again], repeat(PATIENT_SECONDS)))
+    judged = list(pool.map(attempt, [each.trial for each in again], repeat(PATIENT_SECONDS)))
     by_kind = {_kind_of(each.trial): judgement for each, judgement in zip(again, judged, strict=True)}
     were_run = {id(each) for each in again}
     return [_judged_again(each, by_kind, was_run=id(each) in were_run) for each in tried]

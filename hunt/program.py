@@ -7,9 +7,10 @@ import os
 import signal
 import subprocess
 import tempfile
+import threading
 import time
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Generator, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Protocol
 
@@ -55,12 +56,56 @@ class Place:
     folder: Path
 
 
+class Stopped(Exception):
+    """The program is not run any more, see Program.stop."""
+
+
 class Program(Protocol):
     """A program that can be run any number of times, also at the same time."""
 
     def run(self, place: Place, timeout_seconds: float) -> Ending:
-        """Run it against the broker, and end it after the timeout."""
+        """Run it against the broker, and end it after the timeout. Raises Stopped."""
         ...
+
+    def stop(self) -> None:
+        """End what runs, and run nothing more."""
+        ...
+
+
+class _Groups:
+    """The process groups of the commands that run."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._groups: set[int] = set()
+        self._is_stopped = False
+
+    @contextlib.contextmanager
+    def running(
+        self, words: Sequence[str], variables: Mapping[str, str], output: IO[bytes]
+    ) -> Generator[subprocess.Popen[bytes]]:
+        """Run a command in a group of its own, which is killed at the end of the block. Raises Stopped, OSError."""
+        with self._lock:
+            if self._is_stopped:
+                raise Stopped
+            process = subprocess.Popen(
+                words, env=variables, stdin=subprocess.DEVNULL, stdout=output, stderr=output, start_new_session=True
+            )
+            self._groups.add(process.pid)
+        with process:
+            try:
+                yield process
+            finally:
+                with self._lock:
+                    self._groups.discard(process.pid)
+                _kill_group(process.pid)
+
+    def stop(self) -> None:
+        """Kill all, and start no other."""
+        with self._lock:
+            self._is_stopped = True
+            for group in self._groups:
+                _kill_group(group)
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,18 +116,32 @@ class Command:
     """
 
     words: Sequence[str]
+    _groups: _Groups = field(default_factory=_Groups, init=False, repr=False, compare=False)
 
     def run(self, place: Place, timeout_seconds: float) -> Ending:
-        """Run the command in a process group of its own, which is killed after the timeout. Raises OSError."""
+        """Run the command in a process group of its own, which is killed after the timeout. Raises Stopped, OSError."""
         bootstrap = place.broker.bootstrap_servers
         words = [word.replace(BOOTSTRAP_PLACE, bootstrap) for word in self.words]
         begin = time.monotonic()
         with tempfile.TemporaryFile() as output:
-            exit_code = _run(words, environment(place), output, timeout_seconds)
+            exit_code = self._exit_code(words, environment(place), output, timeout_seconds)
             seconds = time.monotonic() - begin
             size = output.seek(0, os.SEEK_END)
             output.seek(max(0, size - OUTPUT_BYTES_MAX))
             return Ending(exit_code, seconds, output.read().decode(errors="replace"))
+
+    def stop(self) -> None:
+        """Kill the commands that run, and start no other."""
+        self._groups.stop()
+
+    def _exit_code(
+        self, words: Sequence[str], variables: Mapping[str, str], output: IO[bytes], timeout_seconds: float
+    ) -> int | None:
+        with self._groups.running(words, variables, output) as process:
+            try:
+                return process.wait(timeout_seconds)
+            except subprocess.TimeoutExpired:
+                return None
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,18 +184,6 @@ def environment(place: Place) -> Mapping[str, str]:
     """Return this process's environment with the address of the broker and the folder of the run."""
     addresses = dict.fromkeys(BOOTSTRAP_VARIABLES, place.broker.bootstrap_servers)
     return os.environ | addresses | {FOLDER_VARIABLE: str(place.folder)}
-
-
-def _run(words: Sequence[str], variables: Mapping[str, str], output: IO[bytes], timeout_seconds: float) -> int | None:
-    with subprocess.Popen(
-        words, env=variables, stdin=subprocess.DEVNULL, stdout=output, stderr=output, start_new_session=True
-    ) as process:
-        try:
-            return process.wait(timeout_seconds)
-        except subprocess.TimeoutExpired:
-            return None
-        finally:
-            _kill_group(process.pid)
 
 
 def _kill_group(group: int) -> None:

@@ -29,13 +29,16 @@ def report_text(result: Result, places: Sequence[str] = ()) -> str:
 def progress_text(progress: Progress | Waiting) -> str:
     """Return how far a hunt is, for one line."""
     if isinstance(progress, Waiting):
-        trials = "1 trial" if progress.trials == 1 else f"{progress.trials} trials"
-        return f"waiting up to {progress.seconds:.0f} s for {trials} that hung"
+        return f"waiting up to {progress.seconds:.0f} s for {_trials_text(progress.trials)} that hung"
     rate = 60 * progress.done / max(progress.seconds, 1.0)
     return (
         f"{progress.done} of {progress.planned} trials, {progress.found} found, {rate:.0f} a minute, "
         f"{progress.seconds_left:.0f} s left"
     )
+
+
+def _trials_text(count: int) -> str:
+    return "1 trial" if count == 1 else f"{count} trials"
 
 
 def table_rows(tried: Sequence[Tried]) -> list[list[str]]:
@@ -69,7 +72,7 @@ def summary_line(result: Result) -> str:
     left = result.planned - len(result.tried)
     left_text = f", {left} not tried" if left else ""
     return (
-        f"{len(result.tried)} trials in {result.seconds:.0f} s{left_text}: {', '.join(counts) or 'none'}; "
+        f"{_trials_text(len(result.tried))} in {result.seconds:.0f} s{left_text}: {', '.join(counts) or 'none'}; "
         f"{coverage.tried} of {coverage.possible} combinations of API, point and action"
     )
 

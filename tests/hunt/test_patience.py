@@ -1,6 +1,7 @@
 """Trials that hung get more time once, and are then judged by what they do."""
 
 import time
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -30,7 +31,8 @@ def test_one_trial_of_each_fault_runs_again_and_tells_what_the_others_are() -> N
         asked.append((str(trial), seconds))
         return later[trial.faults[0][0].name]
 
-    judged = told_apart(tried, first_hung(tried), attempt)
+    with ThreadPoolExecutor() as pool:
+        judged = told_apart(tried, first_hung(tried), attempt, pool)
 
     assert sorted(asked) == sorted((f"{fault.name}: {TARGETS[0]}", PATIENT_SECONDS) for fault in FAULTS)
     assert [(each.judgement.outcome.value, each.timeout_seconds) for each in judged] == [

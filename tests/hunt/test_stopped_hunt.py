@@ -1,0 +1,56 @@
+"""A hunt that a person, or CI, stops."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+PRODUCER = Path(__file__).parent / "order_producer.py"
+# After two runs without faults and one trial, it hangs with a child.
+PROGRAM = """
+echo $$ >> {folder}/starts
+{python} {producer} idempotent || exit 1
+[ $(wc -l < {folder}/starts) -gt 3 ] || exit 0
+sleep 600 &
+echo $! > {folder}/child
+wait
+"""
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_stopped_hunt_reports_what_was_tried_and_leaves_no_process(number: signal.Signals, tmp_path: Path) -> None:
+    program = PROGRAM.format(folder=tmp_path, python=sys.executable, producer=PRODUCER)
+    words = ("hunt", "--topic", "orders", "-o", str(tmp_path / "found"), "--timeout", "300", "--", "sh", "-c", program)
+    hunt = subprocess.Popen(
+        (sys.executable, "-m", "fauxka", *words), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    child = awaited_number(tmp_path / "child")
+
+    hunt.send_signal(number)
+    output, log = hunt.communicate(timeout=20)
+
+    assert hunt.returncode == 0, log
+    assert output.splitlines()[-1].startswith("1 trial in "), output + log
+    assert not is_running(child)
+
+
+def is_running(process: int) -> bool:
+    """Return whether a process runs; one that has ended may be there until its parent asks for it."""
+    try:
+        return Path(f"/proc/{process}/cmdline").read_bytes() != b""
+    except FileNotFoundError:
+        return False
+
+
+def awaited_number(file: Path) -> int:
+    """Return the number in a file that appears."""
+    end = time.monotonic() + 60
+    while time.monotonic() < end:
+        if file.exists() and file.read_text().strip():
+            return int(file.read_text())
+        time.sleep(0.05)
+    raise AssertionError(f"{os.fspath(file)} did not appear")
