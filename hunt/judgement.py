@@ -1,6 +1,7 @@
 """Whether a run with faults kept the promise of the program.
 
-A program that ends with an error has told its user, who repeats it or not: events may be missing then. Events that are
+A program that ends with an error has told its user, who repeats it or not: events may be missing then, unless it has
+committed all offsets that it commits without faults, and so would not write them when it is repeated. Events that are
 there twice, or out of order, are there whatever the program said.
 """
 
@@ -18,6 +19,7 @@ from .run import Content, Run
 # The events that a reason names.
 NAMED_MAX = 3
 NAME_CHARACTERS_MAX = 40
+_COMMITTED_TEXT = "its groups have committed all offsets, so its next start writes nothing more"
 
 
 class Promise(Enum):
@@ -70,15 +72,17 @@ def judge(run: Run, faultless: Run, promise: Promise) -> Judgement:
     if run.hits and not any(run.hits):
         return Judgement(Outcome.NOT_MET, ("no request was hit",))
     ending = run.ending
+    is_done = ending.exit_code == 0 or _is_all_committed(run, faultless)
     found = [
         (kind, f"{topic}: {reason}")
         for topic, content in run.topics.items()
-        for kind, reason in _broken(content, faultless.topics[topic], promise, has_succeeded=ending.exit_code == 0)
+        for kind, reason in _broken(content, faultless.topics[topic], promise, is_done=is_done)
     ]
     if run.failed_check is not None:
         found.append(("check", f"check: {run.failed_check}"))
     if found:
-        reasons = [*(reason for _, reason in found), _ending_text(ending)]
+        committed = [_COMMITTED_TEXT] if is_done and ending.exit_code != 0 else []
+        reasons = [*(reason for _, reason in found), _ending_text(ending), *committed]
         return Judgement(Outcome.BROKEN, reasons, frozenset(kind for kind, _ in found))
     if ending.is_hung:
         return Judgement(Outcome.HUNG, (_ending_text(ending),))
@@ -96,16 +100,19 @@ def differences(first: Run, second: Run) -> list[str]:
     return found
 
 
+def _is_all_committed(run: Run, faultless: Run) -> bool:
+    committed = faultless.committed
+    return bool(committed) and all(run.committed.get(place, -1) >= offset for place, offset in committed.items())
+
+
 def _missing(topic: str, events: Counter[bytes]) -> list[str]:
     return [f"{topic}: {_named(events)} in one run only"] if events else []
 
 
-def _broken(
-    content: Content, faultless: Content, promise: Promise, *, has_succeeded: bool
-) -> Iterator[tuple[str, str]]:
+def _broken(content: Content, faultless: Content, promise: Promise, *, is_done: bool) -> Iterator[tuple[str, str]]:
     """Yield the kind and the words of each reason for which the topic breaks the promise."""
     missing, surplus = faultless.events - content.events, content.events - faultless.events
-    may_miss = promise is Promise.AT_MOST_ONCE or not has_succeeded
+    may_miss = promise is Promise.AT_MOST_ONCE or not is_done
     if missing and not may_miss:
         yield "missing", f"{_named(missing)} missing"
     elif content.lost and not may_miss:

@@ -58,11 +58,13 @@ class Content:
 class Run:
     """A run. ending: of the last start of the program. hits: of each rule, in their order. requests: the journal.
 
+    committed: the offsets of all groups, by group, topic and partition.
     failed_check: what the check of the setting, or the program's own, says; None for nothing.
     """
 
     ending: Ending
     topics: Mapping[str, Content]
+    committed: Mapping[tuple[str, str, int], int]
     requests: Sequence[JournalEntry]
     hits: Sequence[int]
     failed_check: str | None = None
@@ -101,7 +103,12 @@ def run_once(
         topics = {topic: _content_of(broker, topic, setting.event_id) for topic in setting.topics}
         if report is not None:
             broker.write_report(report, "; ".join(rule.name for rule in rules))
-        return Run(ending, topics, broker.journal.entries(since=before), hits, failed_check)
+        committed = {
+            (group.group_id, offset.topic, offset.partition): offset.offset
+            for group in broker.groups.list()
+            for offset in group.offsets
+        }
+        return Run(ending, topics, committed, broker.journal.entries(since=before), hits, failed_check)
 
 
 def _prepare(place: Place, setting: Setting) -> None:

@@ -51,13 +51,19 @@ def book(broker: Broker, *, attempts: int) -> None:
             return
 
 
+def raise_failure(error: KafkaError | None, _: Message) -> None:
+    """Raise KafkaException if a record was not written: a callback for producers, whose flush raises it."""
+    if error is not None:
+        raise KafkaException(error)
+
+
 def fill(broker: Broker) -> None:
     """Write two events for the programs that copy them."""
     broker.topics.create("orders")
     broker.topics.seed("orders", [{"value": "a"}, {"value": "b"}])
 
 
-def copy_as_member(broker: Broker) -> None:
+def copy_as_member(broker: Broker, *, is_committed_first: bool = False) -> None:
     """Copy the events as a member of a group, and commit each. Raises KafkaException."""
     settings = {"bootstrap.servers": broker.bootstrap_servers, **QUICK}
     ours = {
@@ -77,6 +83,9 @@ def copy_as_member(broker: Broker) -> None:
                 return
             if error is not None:
                 raise KafkaException(error)
-            producer.produce("copies", message.value() or b"")
+            if is_committed_first:
+                consumer.commit(message=message, asynchronous=False)
+            producer.produce("copies", message.value() or b"", on_delivery=raise_failure)
             producer.flush()
-            consumer.commit(message=message, asynchronous=False)
+            if not is_committed_first:
+                consumer.commit(message=message, asynchronous=False)

@@ -73,3 +73,16 @@ def test_a_member_expires_before_it_commits() -> None:
     how = How(topics=["copies"], prepare=fill, expect="at-least-once", restarts=1)
 
     assert judged(fault, copy_as_member, **how).outcome is Outcome.HELD
+
+
+@pytest.mark.parametrize(("is_committed_first", "outcome"), [(True, Outcome.BROKEN), (False, Outcome.ERROR)])
+def test_an_error_of_a_program_that_has_committed_the_event_is_a_loss(
+    is_committed_first: bool, outcome: Outcome
+) -> None:
+    fault = "TOPIC_AUTHORIZATION_FAILED: Produce 2 of 2 to copies-0"
+    program = partial(copy_as_member, is_committed_first=is_committed_first)
+
+    judgement = judged(fault, program, topics=["copies"], prepare=fill, expect="at-least-once")
+
+    assert judgement.outcome is outcome
+    assert any("committed all offsets" in reason for reason in judgement.reasons) == is_committed_first
