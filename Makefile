@@ -22,7 +22,7 @@ SLOWER := page or hunt or spark or spark_versions or python_versions or referenc
 # Groups that run in one process: a JVM that uses every processor, or one image for all tests.
 ALONE := spark or spark_versions or python_versions or image or containers
 # Groups whose tests share nothing: those of one file run in several processes.
-APART := simulation crash fuzz
+APART := simulation crash fuzz hunt
 ARGS ?=
 GROUP ?=
 # How many processes the tests run in: one a processor. 0 is one process that a debugger can stop.

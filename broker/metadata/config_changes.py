@@ -191,8 +191,10 @@ class RequestResource(Protocol):
 Resource = TypeVar("Resource", bound=RequestResource)
 
 
-def alter_each(resources: Sequence[Resource], alter: Callable[[Resource], None]) -> Steps[list[KafkaError | None]]:
-    """Call alter for each resource, one a step. Return the error of each, or None.
+def alter_each(
+    resources: Sequence[Resource], alter: Callable[[Resource], Steps[None]]
+) -> Steps[list[KafkaError | None]]:
+    """Take the steps of alter for each resource. Return the error of each, or None.
 
     A resource that appears more than once is refused. An error of one resource does not affect the others.
     """
@@ -202,7 +204,7 @@ def alter_each(resources: Sequence[Resource], alter: Callable[[Resource], None])
         try:
             if counts[resource.resource_type, resource.resource_name] > 1:
                 raise KafkaError(ErrorCode.INVALID_REQUEST, "Each resource must appear at most once.")
-            alter(resource)
+            yield from alter(resource)
             errors.append(None)
         except KafkaError as error:
             errors.append(error)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Generator, Mapping
 from contextlib import contextmanager
+from importlib import import_module
 
 import pytest
 
@@ -14,6 +15,11 @@ from .loop_pauses import PAUSE_SECONDS_MAX, LoopPauses, measured_loop
 from .running_node import Node
 from .wide_requests import WideRequest
 
+# What a broker imports with its first group or transaction: pytest compiles it anew on a fresh machine.
+LOADED_LATER = (
+    *("group.group_coordinator", "consumer.consumer_groups", "transaction.transaction_coordinator"),
+    *("share.share_groups", "share.share_nodes", "share.share_state", "share.share_partitions"),
+)
 MeasuredNode = tuple[Node, LoopPauses]
 
 
@@ -27,6 +33,8 @@ def measured_node(plan: FaultPlan | None = None, config: Mapping[str, str] | Non
         Node(config={**settings, **(config or {})}, loop=loop, plan=plan) as node,
     ):
         create_batch_topics(node.address)
+        for part in LOADED_LATER:
+            import_module(f"fauxka.broker.coordinators.{part}")
         yield node, pauses
 
 

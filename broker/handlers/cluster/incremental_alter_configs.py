@@ -11,6 +11,7 @@ from functools import partial
 
 from ....protocol.error_codes import ErrorCode, KafkaError
 from ....protocol.messages.incremental_alter_configs import (
+    AlterableConfig,
     AlterConfigsResource,
     AlterConfigsResourceResponse,
     IncrementalAlterConfigsRequest,
@@ -21,7 +22,7 @@ from ...config.config_resources import AlterConfigOp, ConfigResource, ResourceTy
 from ...metadata.config_changes import alter_each, apply_ops, check_ops, current_configs, replace_configs
 from ...requests.request_context import NodeServices, RequestContext, SteppedApiHandler
 from ...runtime.deferred import Deferred
-from ...runtime.long_work import Steps
+from ...runtime.long_work import Steps, for_each
 
 
 def handle(
@@ -50,10 +51,11 @@ def _resource_response(resource: AlterConfigsResource, error: KafkaError | None)
     )
 
 
-def _alter(node: NodeServices, requested: AlterConfigsResource, *, validate_only: bool) -> None:
+def _alter(node: NodeServices, requested: AlterConfigsResource, *, validate_only: bool) -> Steps[None]:
     resource = ConfigResource(requested.resource_type, requested.resource_name)
-    ops = [AlterConfigOp(config.name, config.config_operation, config.value) for config in requested.configs]
+    ops = yield from for_each(_op, requested.configs)
     check_ops(node.node_id, resource, ops)
+    yield None
     if resource.resource_type == ResourceType.BROKER_LOGGER:
         if broker_id_of(resource.name, "Node id") != node.node_id:
             raise KafkaError(
@@ -64,6 +66,10 @@ def _alter(node: NodeServices, requested: AlterConfigsResource, *, validate_only
         return
     configs = apply_ops(resource, current_configs(node.image, resource), ops)
     replace_configs(node, resource, configs, validate_only=validate_only)
+
+
+def _op(config: AlterableConfig) -> AlterConfigOp:
+    return AlterConfigOp(config.name, config.config_operation, config.value)
 
 
 HANDLER = SteppedApiHandler(IncrementalAlterConfigsRequest.read, handle)

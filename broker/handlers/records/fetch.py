@@ -126,15 +126,19 @@ def _without_denied(
     uses_topic_ids, topic_name_of = context.api_version >= TOPIC_IDS_SINCE, context.node.image.topic_name_of
     is_follower = request.replica_id > NO_REPLICA
     may_follow = is_follower and permits_on_cluster(context, AclOperation.CLUSTER_ACTION)
+
+    def may_read(topic_key: bytes) -> bool:
+        if is_follower:
+            return may_follow
+        name = topic_name_of(topic_key) if uses_topic_ids else topic_key.decode(errors="replace")
+        return name is None or permits(context, AclOperation.READ, ResourceType.TOPIC, name)
+
+    # A topic may have very many partitions.
+    readable = {topic_key: may_read(topic_key) for topic_key in dict.fromkeys(topic_key for topic_key, _ in asked)}
     allowed: FetchPartitions = {}
     denied: FetchedPartitions = []
     for (topic_key, index), partition in asked.items():
-        name = topic_name_of(topic_key) if uses_topic_ids else topic_key.decode(errors="replace")
-        if is_follower:
-            may_read = may_follow
-        else:
-            may_read = name is None or permits(context, AclOperation.READ, ResourceType.TOPIC, name)
-        if may_read:
+        if readable[topic_key]:
             allowed[topic_key, index] = partition
         else:
             error = ErrorCode.TOPIC_AUTHORIZATION_FAILED
