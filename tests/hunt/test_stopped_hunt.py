@@ -19,6 +19,15 @@ sleep 600 &
 echo $! > {folder}/child
 wait
 """
+# A shell starts what runs in its background, such as a job of CI, with SIGINT ignored.
+COMMAND = """
+import signal
+
+from fauxka.__main__ import main
+
+signal.signal(signal.SIGINT, signal.default_int_handler)
+main()
+"""
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
@@ -26,7 +35,7 @@ def test_a_stopped_hunt_reports_what_was_tried_and_leaves_no_process(number: sig
     program = PROGRAM.format(folder=tmp_path, python=sys.executable, producer=PRODUCER)
     words = ("hunt", "--topic", "orders", "-o", str(tmp_path / "found"), "--timeout", "300", "--", "sh", "-c", program)
     hunt = subprocess.Popen(
-        (sys.executable, "-m", "fauxka", *words), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        (sys.executable, "-c", COMMAND, *words), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     )
     child = awaited_number(tmp_path / "child")
 
