@@ -27,8 +27,8 @@ _MISSING_FIELD = re.compile(r"Object missing required field `(.*)`$", re.DOTALL)
 
 Path = list[str | int]
 
-# msgspec 0.22 collects what a model has when it converts the first value to it, and crashes if another thread uses what is
-# not complete yet: each broker of a process has a thread.
+# msgspec 0.22 collects what a model has when it converts the first value to it, and crashes if another thread uses what
+# is not complete yet: each broker of a process has a thread.
 _CONVERTING = threading.Lock()
 
 
