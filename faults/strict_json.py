@@ -6,8 +6,8 @@ In a document of Python, bytes stand for `{"base64": "..."}` (json_bytes).
 from __future__ import annotations
 
 import re
-import threading
 from collections.abc import Collection, Mapping
+from contextlib import AbstractContextManager, nullcontext
 from typing import TypeVar, cast
 
 import msgspec
@@ -27,9 +27,20 @@ _MISSING_FIELD = re.compile(r"Object missing required field `(.*)`$", re.DOTALL)
 
 Path = list[str | int]
 
-# msgspec 0.22 collects what a model has when it converts the first value to it, and crashes if another thread uses what
-# is not complete yet: each broker of a process has a thread.
-_CONVERTING = threading.Lock()
+
+class _Turns:
+    """What a thread enters while it converts."""
+
+    lock: AbstractContextManager[object] = nullcontext()
+
+
+def convert_in_turns(lock: AbstractContextManager[object]) -> None:
+    """Let one thread at a time convert, for a process with several brokers, each of which has a thread.
+
+    msgspec 0.22 collects what a model has when it converts the first value to it, and crashes if another thread uses
+    what is not complete yet.
+    """
+    _Turns.lock = lock
 
 
 def encode(value: object) -> bytes:
@@ -65,7 +76,7 @@ def convert(value: object, model: type[T]) -> T:
     """Return a value of JSON's types, and Python's bytes, as the model. Raises RuleError."""
     value = as_json(value)
     try:
-        with _CONVERTING:
+        with _Turns.lock:
             return msgspec.convert(value, model)
     except msgspec.ValidationError as error:
         raise _rule_error(str(error), value, FieldType.of(model)) from None
@@ -83,7 +94,7 @@ def check(instance: msgspec.Struct) -> None:
 def decode_query(parameters: Mapping[str, str], model: type[T]) -> T:
     """Return query parameters as the model; numbers and booleans are read from text. Raises RuleError."""
     try:
-        with _CONVERTING:
+        with _Turns.lock:
             return msgspec.convert(dict(parameters), model, strict=False)
     except msgspec.ValidationError as error:
         raise _rule_error(str(error), dict(parameters), FieldType.of(model)) from None

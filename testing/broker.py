@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Self, TypeVar, Unpack
 
 from ..broker.runtime import event_loop_bridge
 from ..broker.runtime.event_loop import new_event_loop
+from ..faults.strict_json import convert_in_turns
 from .errors import BrokerStateError
 from .node import Node, Phase, resetting, restarting
 from .nodes import starting, stopping
@@ -23,6 +24,7 @@ from .rule import Rule
 with suppress(ImportError):
     import uvloop as uvloop
 _PRELOADED = (encodings.idna, event_loop_bridge)
+convert_in_turns(threading.Lock())
 
 if TYPE_CHECKING:
     from pathlib import Path

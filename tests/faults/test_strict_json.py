@@ -183,6 +183,7 @@ def test_any_bytes_are_a_rule_or_rejected(data: bytes) -> None:
 # The first conversion of a process is the one that can meet another thread's.
 FIRST_CONVERSIONS = """
 import sys, threading
+import fauxka.testing.broker
 from fauxka.faults.rules.fault_rules import FaultRule
 from fauxka.faults.strict_json import convert
 
@@ -201,7 +202,7 @@ for thread in threads:
 """
 
 
-def test_first_rules_of_several_threads_are_converted() -> None:
+def test_first_rules_of_several_brokers_are_converted() -> None:
     for _ in range(10):
         ended = subprocess.run([sys.executable, "-c", FIRST_CONVERSIONS], capture_output=True, text=True, timeout=60)
         assert (ended.returncode, ended.stderr) == (0, "")

@@ -40,7 +40,8 @@ def test_state_of_a_producer_changes_in_the_middle(change: str, outcome: Outcome
 
 
 def test_a_late_request_of_a_producer_without_idempotence_is_appended_twice() -> None:
-    program = partial(send, events=[b"a"], **{"request.timeout.ms": 500})
+    def program(broker: Broker) -> None:
+        send(broker, [b"a"], **{"request.timeout.ms": 500})
 
     assert judged("applied late: Produce to orders-0", program, topics=["orders"]).kinds == {"too many"}
 
