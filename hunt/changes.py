@@ -38,6 +38,8 @@ class Change(NamedTuple):
     apis: of the requests before which it is made. make: called while the request is held. nodes: as many as the broker
     needs at least. users: APIs; a program that has sent no request of them does not notice the change. Empty: any.
     then: called when the request is released; None for nothing more.
+    is_paired: whether it is tried together with other faults. A broker that has forgotten a producer recognises nothing
+    that the producer repeats after an earlier fault, whatever the program does.
     """
 
     apis: Sequence[str]
@@ -45,6 +47,7 @@ class Change(NamedTuple):
     nodes: int = 1
     users: Sequence[str] = ()
     then: Make | None = None
+    is_paired: bool = True
 
 
 def _expire_producers(broker: Broker, _: HeldRequestInfo) -> None:
@@ -108,8 +111,8 @@ def _shut_down_node(broker: Broker, held: HeldRequestInfo) -> None:
 _OF_NODES = ("Produce", "EndTxn", "TxnOffsetCommit", "OffsetCommit", "Fetch", "JoinGroup", "Heartbeat")
 _OF_MEMBERS = ("Produce", "TxnOffsetCommit", "OffsetCommit", "Fetch", "Heartbeat", "ConsumerGroupHeartbeat")
 CHANGES: Mapping[str, Change] = {
-    "producers expired": Change(("Produce",), _expire_producers),
-    "producers forgotten": Change(("Produce",), _forget_producers),
+    "producers expired": Change(("Produce",), _expire_producers, is_paired=False),
+    "producers forgotten": Change(("Produce",), _forget_producers, is_paired=False),
     "producers fenced": Change(("Produce",), _fence_producers),
     "members expired": Change(_OF_MEMBERS, _expire_members, users=("JoinGroup", "ConsumerGroupHeartbeat")),
     "transactions expired": Change(

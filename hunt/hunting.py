@@ -15,6 +15,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from .changes import change_of
 from .confirming import alike_of, confirmed, unconfirmed
 from .errors import CannotHunt
 from .judgement import Judgement, Outcome, judge
@@ -82,7 +83,7 @@ def hunt_program(program: Program, options: Options, show: ShowProgress | None =
 
 def pairs_of(tried: Sequence[Tried], most: int, seed: int) -> list[Trial]:
     """Return pairs of faults at different requests that the program has survived alone."""
-    survived = [each.trial for each in tried if each.judgement.outcome in _SURVIVED]
+    survived = [each.trial for each in tried if each.judgement.outcome in _SURVIVED and _is_paired(each.trial)]
     count = len(survived)
     chosen = random.Random(seed)
     pairs: dict[frozenset[int], Trial] = {}
@@ -95,6 +96,11 @@ def pairs_of(tried: Sequence[Tried], most: int, seed: int) -> list[Trial]:
         if len({target for _, target in faults}) == len(faults):
             pairs.setdefault(frozenset((first, second)), Trial(faults))
     return list(pairs.values())
+
+
+def _is_paired(trial: Trial) -> bool:
+    changes = [change_of(rule) for rule in trial.rules]
+    return all(change is None or change.is_paired for change in changes)
 
 
 class _Trying:

@@ -187,6 +187,13 @@ def test_pairs_are_of_faults_that_were_survived_at_different_requests_and_drawn_
     assert pairs_of(singles[:1], 5, seed=1) == []
 
 
+def test_a_broker_that_forgets_producers_is_in_no_pair() -> None:
+    forgotten = next(fault for fault in faults_of("Produce") if fault.name == "producers forgotten")
+    tried = [Tried(Trial([(fault, target)]), HELD, 1.0) for fault, target in ((forgotten, FIRST), (FAULTS[0], SECOND))]
+
+    assert pairs_of(tried, 5, seed=1) == []
+
+
 def test_results_for_ci_have_each_trial() -> None:
     result = hunt(doubling, topics=["orders"], budget=3, jobs=2)
 
