@@ -136,7 +136,7 @@ def faults_of(api: str, used: Set[str] = frozenset(), nodes: int = 1, late_ms: i
     for error in RETRIABLE.get(api, ()):
         yield Fault(error.name, "received", Error(error=error.name), 2)
     for error in FATAL.get(api, ()):
-        yield Fault(error.name, "received", Error(error=error.name), 3)
+        yield Fault(error.name, "received", Error(error=error.name), 1 if api in ACKNOWLEDGING else 3)
 
 
 def rule_of(fault: Fault, target: Target) -> FaultRule:
