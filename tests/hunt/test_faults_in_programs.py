@@ -46,13 +46,6 @@ def test_a_late_request_of_a_producer_without_idempotence_is_appended_twice() ->
     assert judged("applied late: Produce to orders-0", program, topics=["orders"]).kinds == {"too many"}
 
 
-@pytest.mark.parametrize(("change", "number"), [("killed", 2), ("shut down", 1)])
-def test_an_idempotent_program_survives_the_loss_of_a_leader(change: str, number: int) -> None:
-    fault = f"node {change}: Produce {number} of 2 to orders-0"
-
-    assert judged(fault, idempotent, topics=["orders"], nodes=3).outcome is Outcome.HELD
-
-
 @pytest.mark.parametrize(("acks", "kinds"), [("1", ["missing"]), ("all", [])])
 def test_a_killed_leader_loses_what_it_alone_has_acknowledged(acks: str, kinds: list[str]) -> None:
     fault = "node killed before its followers had it: Produce 1 of 2 to orders-0"

@@ -207,6 +207,23 @@ def test_results_for_ci_have_each_trial() -> None:
     assert failures == [str(each.trial) for each in result.tried if each.judgement.is_finding]
 
 
+def test_an_expired_producer_is_met_in_the_middle_of_a_program() -> None:
+    result = hunt(idempotent, topics=["orders"], budget=60, pairs=0, jobs=2)
+
+    outcomes = {str(each.trial): each.judgement.outcome for each in result.tried}
+    assert outcomes["producers expired: Produce 2 of 2 to orders-0"] in (Outcome.HELD, Outcome.ERROR)
+    assert outcomes["producers fenced: Produce 2 of 2 to orders-0"] is Outcome.ERROR
+    assert not result.findings, report_text(result)
+
+
+def test_a_killed_leader_is_survived_by_an_idempotent_program() -> None:
+    result = hunt(idempotent, topics=["orders"], nodes=3, budget=200, pairs=0, jobs=2)
+
+    outcomes = {str(each.trial): each.judgement.outcome for each in result.tried}
+    assert outcomes["node killed: Produce 2 of 2 to orders-0"] is Outcome.HELD
+    assert outcomes["node shut down: Produce 1 of 2 to orders-0"] is Outcome.HELD
+
+
 def test_page_has_the_outcomes_and_text_from_elsewhere_as_text() -> None:
     result = hunt(doubling, topics=["orders"], budget=3, jobs=2)
     (finding,) = result.findings
