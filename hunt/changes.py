@@ -1,8 +1,8 @@
 """Changes of a broker in the middle of a program: a rule holds a request, the change is made, the request goes on.
 
 - The name of the rule is that of the change, so the rules of a finding are all that a replay needs.
-- Members and transactions expire as those of a program that was paused for so long: on the broker's clock, in steps,
-  because nobody knows the session timeout of a member.
+- Members and transactions expire as if the program was paused: the broker's clock is advanced in steps until they are
+  gone, because the broker does not tell the session timeouts of members.
 """
 
 from __future__ import annotations

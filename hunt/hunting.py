@@ -1,8 +1,8 @@
 """The hunt: learn, try, confirm, shrink.
 
 First each fault alone, most telling first; then, while the budget lasts, pairs of faults that the program has survived
-alone, drawn by the seed. What hung is told apart from what is slow. A pair that breaks the program is shrunk to the
-faults that are needed.
+alone, drawn by the seed. A trial that hung runs once more with much time, because it may only be slow. A pair that
+breaks the program is shrunk to the faults that are needed.
 """
 
 from __future__ import annotations
@@ -104,7 +104,7 @@ def _is_paired(trial: Trial) -> bool:
 
 
 class _Trying:
-    """The trials that were done. planned: how many there are, those that the budget does not allow included."""
+    """The trials that were done. planned: their number, with those that the budget does not allow."""
 
     def __init__(
         self, program: Program, options: Options, faultless: Run, begin: float, show: ShowProgress | None

@@ -1,6 +1,6 @@
-"""Trials that hung, once more with much time: a client that waits a minute for a response is slow, and not hung.
+"""Runs trials that hung once more, with much time: a client that waits a minute for a response is slow, and not hung.
 
-Of the trials with the same faults at the same APIs one is run. Several run at a time, because they wait most of it.
+Of the trials with the same faults at the same APIs one is run. Several run at a time, because they mostly wait.
 """
 
 from __future__ import annotations

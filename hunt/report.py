@@ -20,8 +20,7 @@ def report_text(result: Result, places: Sequence[str] = ()) -> str:
     """Return the report. places: where the files of each finding are; none if there are no files."""
     lines = [_table_text(table_rows(result.tried)), ""] if result.tried else []
     for number, (finding, place) in enumerate(zip_longest(result.findings, places), start=1):
-        lines += [f"{number}. {finding.trial}", *(f"   {reason}" for reason in finding.judgement.reasons)]
-        lines += [*_others(finding), f"   {confirmed_text(finding)}"]
+        lines += [f"{number}. {finding.trial}", *(f"   {detail}" for detail in details_of(finding))]
         lines += [""] if place is None else [f"   {place}", ""]
     return "\n".join([*lines, summary_line(result)])
 
@@ -85,16 +84,19 @@ def _cell(outcomes: Sequence[Outcome]) -> str:
     return ""
 
 
-def _others(finding: Finding) -> list[str]:
-    if not finding.others:
-        return []
-    names = [str(other) for other in finding.others[:OTHERS_NAMED_MAX]]
-    more = len(finding.others) - len(names)
-    return [f"   also by {name}" for name in names] + ([f"   and by {more} more"] if more else [])
+def details_of(finding: Finding) -> list[str]:
+    """Return the reasons of a finding, the other trials that have it, and how often it was seen again."""
+    others = [f"also by {other}" for other in finding.others[:OTHERS_NAMED_MAX]]
+    more = len(finding.others) - len(others)
+    return [
+        *finding.judgement.reasons,
+        *others,
+        *([f"and by {more} more"] if more else []),
+        _confirmed_text(finding),
+    ]
 
 
-def confirmed_text(finding: Finding) -> str:
-    """Return how often the finding was seen again."""
+def _confirmed_text(finding: Finding) -> str:
     if not finding.runs:
         return "not repeated"
     return f"in {finding.confirmed} of {finding.runs} more runs" + (

@@ -9,11 +9,9 @@ import json
 from collections.abc import Sequence
 from html import escape
 
-from msgspec import to_builtins
-
-from ..testing.rule import without_defaults
 from .judgement import Outcome
-from .report import OTHERS_NAMED_MAX, confirmed_text, summary_line, table_rows
+from .report import details_of, summary_line, table_rows
+from .reproduction import CALLS_FILE, RUN_FILE, TEST_FILE, json_of
 from .result import Finding, Result
 
 _STYLE = """
@@ -48,19 +46,16 @@ def report_html(result: Result, command: str, places: Sequence[str]) -> str:
 
 
 def _finding(number: int, finding: Finding, place: str) -> str:
-    reasons = "".join(f"<li>{escape(reason)}</li>" for reason in finding.judgement.reasons)
-    others = [f"<li>also by {escape(str(other))}</li>" for other in finding.others[:OTHERS_NAMED_MAX]]
-    more = len(finding.others) - len(others)
-    others += [f"<li>and by {more} more</li>"] if more else []
-    rules = json.dumps([without_defaults(to_builtins(rule)) for rule in finding.trial.rules], indent=1)
+    details = "".join(f"<li>{escape(detail)}</li>" for detail in details_of(finding))
+    rules = json.dumps([json_of(rule) for rule in finding.trial.rules], indent=1)
     links = ", ".join(
         f'<a href="{escape(place)}/{name}">{words}</a>'
-        for name, words in (("run.html", "timeline"), ("test_finding.py", "test"), ("curl.sh", "curl"))
+        for name, words in ((RUN_FILE, "timeline"), (TEST_FILE, "test"), (CALLS_FILE, "curl"))
     )
     outcome = finding.judgement.outcome.value
     return (
         f'<h2>{number}. <span class="{_class_of(outcome)}">{outcome}</span>: {escape(str(finding.trial))}</h2>'
-        f"<ul>{reasons}{''.join(others)}<li>{escape(confirmed_text(finding))}</li></ul><p>{links}</p>"
+        f"<ul>{details}</ul><p>{links}</p>"
         f"<details><summary>The rules</summary><pre>{escape(rules)}</pre></details>"
     )
 

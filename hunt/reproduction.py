@@ -47,7 +47,7 @@ def write_finding(folder: Path, finding: Finding, words: Sequence[str], options:
     words: of the command.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    rules = [_json_of(rule) for rule in finding.trial.rules]
+    rules = [json_of(rule) for rule in finding.trial.rules]
     (folder / RULES_FILE).write_text(json.dumps(rules, indent=1) + "\n")
     (folder / TEST_FILE).write_text(_test_text(finding, rules, words, options))
     calls = [f"# {rule.name}, while the request is held" for rule in finding.trial.rules if change_of(rule)]
@@ -91,7 +91,7 @@ def _words_of(command: object) -> list[str] | None:
     return list(command.words) if isinstance(command, PrepareCommand | CheckCommand) else None
 
 
-def _json_of(rule: FaultRule) -> dict[str, object]:
+def json_of(rule: FaultRule) -> dict[str, object]:
     """Return the JSON of a rule without the fields that have their defaults."""
     fields = without_defaults(to_builtins(rule))
     when: dict[str, object] = to_builtins(rule.when)

@@ -41,7 +41,10 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """What a hunt found. planned: the trials that there were; is_stopped: whether a person ended it."""
+    """What a hunt found.
+
+    planned: the number of trials, with those that the budget did not allow. is_stopped: whether a person ended it.
+    """
 
     faultless: Run
     planned: int

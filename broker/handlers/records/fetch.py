@@ -134,7 +134,7 @@ def _without_denied(
         return name is None or permits(context, AclOperation.READ, ResourceType.TOPIC, name)
 
     # A topic may have very many partitions.
-    readable = {topic_key: may_read(topic_key) for topic_key in dict.fromkeys(topic_key for topic_key, _ in asked)}
+    readable = {topic_key: may_read(topic_key) for topic_key in {topic_key for topic_key, _ in asked}}
     allowed: FetchPartitions = {}
     denied: FetchedPartitions = []
     for (topic_key, index), partition in asked.items():
