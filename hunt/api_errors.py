@@ -24,7 +24,11 @@ RETRIABLE: dict[str, tuple[ErrorCode, ...]] = {
     "InitProducerId": (*_OF_COORDINATORS, ErrorCode.CONCURRENT_TRANSACTIONS),
     "AddPartitionsToTxn": (*_OF_COORDINATORS, ErrorCode.CONCURRENT_TRANSACTIONS),
     "AddOffsetsToTxn": (*_OF_COORDINATORS, ErrorCode.CONCURRENT_TRANSACTIONS),
+    "CreateTopics": (ErrorCode.NOT_CONTROLLER,),
     "Fetch": _OF_PARTITIONS,
+    "ListOffsets": _OF_PARTITIONS,
+    "Metadata": (ErrorCode.LEADER_NOT_AVAILABLE,),
+    "FindCoordinator": (ErrorCode.COORDINATOR_NOT_AVAILABLE,),
     "OffsetFetch": _OF_COORDINATORS,
     "JoinGroup": _OF_COORDINATORS,
     "SyncGroup": (*_OF_COORDINATORS, ErrorCode.REBALANCE_IN_PROGRESS),
@@ -37,6 +41,7 @@ AFTER_APPEND: dict[str, tuple[ErrorCode, ...]] = {
     "OffsetCommit": (ErrorCode.REQUEST_TIMED_OUT,),
     "TxnOffsetCommit": (ErrorCode.REQUEST_TIMED_OUT,),
     "EndTxn": (ErrorCode.REQUEST_TIMED_OUT,),
+    "CreateTopics": (ErrorCode.REQUEST_TIMED_OUT,),
 }
 # Errors that end a producer, a transaction or a membership.
 FATAL: dict[str, tuple[ErrorCode, ...]] = {
@@ -45,5 +50,9 @@ FATAL: dict[str, tuple[ErrorCode, ...]] = {
     "TxnOffsetCommit": (ErrorCode.GROUP_AUTHORIZATION_FAILED,),
     "OffsetCommit": (ErrorCode.ILLEGAL_GENERATION, ErrorCode.UNKNOWN_MEMBER_ID),
     "AddPartitionsToTxn": (ErrorCode.INVALID_PRODUCER_EPOCH,),
+    "InitProducerId": (ErrorCode.CLUSTER_AUTHORIZATION_FAILED,),
+    "JoinGroup": (ErrorCode.UNKNOWN_MEMBER_ID,),
+    "SyncGroup": (ErrorCode.UNKNOWN_MEMBER_ID,),
     "Heartbeat": (ErrorCode.UNKNOWN_MEMBER_ID,),
+    "ConsumerGroupHeartbeat": (ErrorCode.UNKNOWN_MEMBER_ID, ErrorCode.FENCED_MEMBER_EPOCH),
 }

@@ -1,38 +1,77 @@
 """How much of what can be done to the requests of a program was tried.
 
-A combination is an API that the program has used, a point of its requests and an action that is possible there. An
-action that only observes is none.
+- A combination is an API that the program has used, a point of its requests and an action that is possible there.
+- observe does nothing, and throttle lets a program only wait: they are no combinations.
+- A combination is covered without a trial if the program and the log cannot tell it from one that was tried.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from ..faults.actions import kind_of
 from ..faults.rules.rule_checks import ACTIONS_AT
+from .plan import CHANGING
 from .result import Tried
 
-_OBSERVE = "observe"
+_HARMLESS = ("observe", "throttle")
 # The point of connections, at which there is no request.
 _ACCEPTED = "accepted"
 
+# A point and the kind of an action.
+_Place = tuple[str, str]
+# What a program sees, and what is applied, is the same as of the place on the right. A response that comes late, whole
+# or in pieces, is for the program one that does not come: it has given up, or it has only waited.
+_SAME: dict[_Place, _Place] = {
+    ("received", "hang"): ("received", "drop"),
+    ("received", "reset"): ("received", "close"),
+    ("received", "hold"): ("received", "delay"),
+    ("applied", "drop"): ("applied", "hang"),
+    ("applied", "delay"): ("applied", "hang"),
+    ("applied", "hold"): ("applied", "hang"),
+    ("answering", "close"): ("applied", "close"),
+    ("answering", "reset"): ("applied", "reset"),
+    ("answering", "delay"): ("applied", "hang"),
+    ("answering", "drip"): ("applied", "hang"),
+    ("answering", "truncate"): ("applied", "close"),
+    ("answering", "corrupt"): ("answering", "truncate"),
+}
+# The same for requests that only ask: nothing is applied, so it does not matter when they are lost.
+_SAME_OF_ASKING: dict[_Place, _Place] = {
+    **_SAME,
+    ("received", "delay"): ("applied", "hang"),
+    ("applied", "crash"): ("received", "crash"),
+    ("applied", "error"): ("received", "error"),
+}
+
 
 class Coverage(NamedTuple):
-    """The number of combinations that were tried, of those that are possible."""
+    """The number of combinations that were tried, of others that are the same as one of them, and of all."""
 
     tried: int
+    equivalent: int
     possible: int
 
 
 def coverage_of(apis: Iterable[str], tried: Iterable[Tried]) -> Coverage:
     """Return the coverage of trials. apis: those that the program has used without faults."""
-    possible = {
-        (api, point, kind)
-        for api in apis
-        for point, kinds in ACTIONS_AT.items()
-        for kind in kinds
-        if kind != _OBSERVE and point != _ACCEPTED
+    possible = {(api, place) for api in apis for place in _places()}
+    done = {(target.api, (fault.point, kind_of(fault.action))) for each in tried for fault, target in each.trial.faults}
+    equivalent = {
+        (api, place) for api, place in possible - done if any((api, other) in done for other in _same_as(api, place))
     }
-    done = {(target.api, fault.point, kind_of(fault.action)) for each in tried for fault, target in each.trial.faults}
-    return Coverage(len(possible & done), len(possible))
+    return Coverage(len(possible & done), len(equivalent), len(possible))
+
+
+def _places() -> Iterator[_Place]:
+    for point, kinds in ACTIONS_AT.items():
+        if point != _ACCEPTED:
+            yield from ((point, kind) for kind in kinds if kind not in _HARMLESS)
+
+
+def _same_as(api: str, place: _Place) -> Iterator[_Place]:
+    same = _SAME if api in CHANGING else _SAME_OF_ASKING
+    while place in same:
+        place = same[place]
+        yield place

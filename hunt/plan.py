@@ -4,7 +4,7 @@
   id. The order among them is what is left, so a rule skips the earlier ones.
 - Of equivalent requests, the first, the one in the middle and the last are tried: a program that survives a fault there
   survives it between them, unless it counts.
-- Requests that only ask (Metadata, ApiVersions, FindCoordinator, ListOffsets) get the faults of connections alone.
+- Requests that only ask (Fetch, Metadata, ApiVersions, ...) get the faults of connections, errors, and last a crash.
 """
 
 from __future__ import annotations
@@ -32,6 +32,8 @@ RANKS = {api: rank for rank, api in enumerate((*CHANGING, *ASKING))}
 # APIs whose response acknowledges something: a lost acknowledgement is tried here before all else.
 ACKNOWLEDGING = CHANGING[:4]
 CRASH_RESTART_MS = 300
+# APIs that change something when they are applied long after their client has sent them again.
+LATE = (*ACKNOWLEDGING, "InitProducerId", "AddPartitionsToTxn", "AddOffsetsToTxn")
 # Half of what a run gets at least: clients with shorter timeouts have sent the request again, and the run can end.
 LATE_MS = 5_000
 # Of a response: its size, and a part of what it must have.
@@ -94,10 +96,11 @@ _OF_CONNECTIONS = (
     Fault("no response", "applied", Hang(), 3),
     Fault("dropped request", "received", Drop(), 4),
 )
+_CRASH_BEFORE = Fault("crash before it was applied", "received", Crash(restart_after_ms=CRASH_RESTART_MS), 2)
 _OF_CHANGES = (
     Fault("delivered twice", "received", DeliverTwice(), 1),
     Fault("crash after it was applied", "applied", Crash(restart_after_ms=CRASH_RESTART_MS), 2),
-    Fault("crash before it was applied", "received", Crash(restart_after_ms=CRASH_RESTART_MS), 2),
+    _CRASH_BEFORE,
 )
 _CUT_SHORT = Fault("response cut short", "answering", Truncate(bytes=CUT_BYTES), 4)
 
@@ -125,8 +128,11 @@ def faults_of(api: str, used: Set[str] = frozenset(), nodes: int = 1, late_ms: i
     yield from _OF_CONNECTIONS
     if api in CHANGING:
         yield from _OF_CHANGES
-    if api in ACKNOWLEDGING:
+    else:
+        yield replace(_CRASH_BEFORE, tier=4)
+    if api in LATE:
         yield Fault("applied late", "received", Delay(ms=late_ms), 3)
+    if api in ACKNOWLEDGING:
         yield _CUT_SHORT
     for name, change in CHANGES.items():
         if api in change.apis and nodes >= change.nodes and (not change.users or used & set(change.users)):

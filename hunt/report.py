@@ -72,7 +72,8 @@ def summary_line(result: Result) -> str:
     left_text = f", {left} not tried" if left else ""
     return (
         f"{_trials_text(len(result.tried))} in {result.seconds:.0f} s{left_text}: {', '.join(counts) or 'none'}; "
-        f"{coverage.tried} of {coverage.possible} combinations of API, point and action"
+        f"{coverage.tried} of {coverage.possible} combinations of API, point and action, {coverage.equivalent} more "
+        "are equivalent"
     )
 
 

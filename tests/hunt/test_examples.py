@@ -5,6 +5,7 @@ Each hunt has the default budget. FAUXKA_HUNT_TABLE names a file for a line of f
 
 import json
 import os
+import subprocess
 import sys
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -49,10 +50,14 @@ def hunted(program: str, options: tuple[str, ...], folder: Path) -> Hunted:
     ended = run("hunt", *options, *words, str(FOLDER / f"{program}.py"), seconds_max=HUNT_SECONDS_MAX)
     assert ended.exit_code in (0, 1), ended.log
     found = Hunted(ended.exit_code, ended.output, json.loads(file.read_text()))
+    add_to_table(program, ended.output)
+    return found
+
+
+def add_to_table(program: str, report: str) -> None:
     if "FAUXKA_HUNT_TABLE" in os.environ:
         with Path(os.environ["FAUXKA_HUNT_TABLE"]).open("a") as table:
-            table.write(f"{program:20} {ended.output.splitlines()[-1]}\n")
-    return found
+            table.write(f"{program:20} {report.splitlines()[-1]}\n")
 
 
 @pytest.mark.parametrize("name", OPTIONS)
@@ -61,6 +66,14 @@ def test_defect_is_found_and_seen_again_each_time(name: str, tmp_path: Path) -> 
 
     assert found.exit_code == 1
     assert any(finding["confirmed"] == finding["runs"] > 0 for finding in found.result["findings"]), found.report
+
+
+def test_function_is_hunted_in_its_process() -> None:
+    file = FOLDER / "in_process.py"
+    ended = subprocess.run([sys.executable, str(file)], capture_output=True, text=True, check=False)
+
+    assert ended.returncode == 0, ended.stdout + ended.stderr
+    add_to_table("in_process", ended.stdout)
 
 
 @pytest.mark.parametrize("name", OPTIONS)
