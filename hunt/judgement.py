@@ -2,14 +2,15 @@
 
 A program that ends with an error has told its user, who repeats it or not: events may be missing then, unless it has
 committed all offsets that it commits without faults, and so would not write them when it is repeated. Events that are
-there twice, or out of order, are there whatever the program said.
+there twice, or out of order, are there whatever the program said. The order is that of the events of a partition and
+a key, where it is the same whenever there is no fault.
 """
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 
 from .errors import BadHuntOption
@@ -100,6 +101,17 @@ def differences(first: Run, second: Run) -> list[str]:
     return found
 
 
+def with_order_of_both(first: Run, second: Run) -> Run:
+    """Return the first run, with the order of events only where the second has the same."""
+    topics = {topic: _with_order(content, second.topics[topic]) for topic, content in first.topics.items()}
+    return replace(first, topics=topics)
+
+
+def _with_order(content: Content, other: Content) -> Content:
+    same = {place: events for place, events in content.order.items() if other.order.get(place) == events}
+    return replace(content, order=same)
+
+
 def _is_all_committed(run: Run, faultless: Run) -> bool:
     committed = faultless.committed
     return bool(committed) and all(run.committed.get(place, -1) >= offset for place, offset in committed.items())
@@ -119,8 +131,28 @@ def _broken(content: Content, faultless: Content, promise: Promise, *, is_done: 
         yield "lost", f"{content.lost} acknowledged batches lost"
     if surplus and promise is not Promise.AT_LEAST_ONCE:
         yield "too many", f"{_named(surplus)} too many"
-    if content.reordered > faultless.reordered and promise is Promise.EXACTLY_ONCE:
+    if promise is not Promise.EXACTLY_ONCE:
+        return
+    late = _late(content, faultless)
+    if late:
+        yield "reordered", f"{_named(late)} out of order"
+    elif content.reordered > faultless.reordered:
         yield "reordered", f"{content.reordered} batches out of order"
+
+
+def _late(content: Content, faultless: Content) -> Counter[bytes]:
+    """Return the events behind one of their partition and key that follows them in the run without faults."""
+    late: Counter[bytes] = Counter()
+    for place, wanted in faultless.order.items():
+        counts = Counter(wanted)
+        ranks = {event: rank for rank, event in enumerate(wanted) if counts[event] == 1}
+        last = -1
+        # Of an event that is there twice, the first one.
+        for event in dict.fromkeys(content.order.get(place, ())):
+            rank = ranks.get(event, last)
+            late[event] += rank < last
+            last = max(last, rank)
+    return +late
 
 
 def _named(events: Counter[bytes]) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from .errors import CannotHunt
-from .judgement import differences
+from .judgement import differences, with_order_of_both
 from .options import Options
 from .program import Program, last_line
 from .run import Run, Setting, run_once
@@ -33,10 +33,12 @@ def learn(program: Program, setting: Setting) -> Run:
             raise CannotHunt(f"without a fault, the program {how}{': ' if last else ''}{last}")
         if run.failed_check is not None:
             raise CannotHunt(f"without a fault, the check fails: {run.failed_check}")
+    faultless = runs[0]
     for other in runs[1:]:
-        different = differences(runs[0], other)
+        different = differences(faultless, other)
         if different:
             raise CannotHunt(f"without a fault, two runs of the program differ: {'; '.join(different)}")
-    if setting.topics and not any(content.events for content in runs[0].topics.values()):
+        faultless = with_order_of_both(faultless, other)
+    if setting.topics and not any(content.events for content in faultless.topics.values()):
         raise CannotHunt(f"the program wrote no event to {', '.join(setting.topics)}")
-    return runs[0]
+    return faultless

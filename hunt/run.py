@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -47,9 +48,15 @@ class Setting:
 
 @dataclass(frozen=True, slots=True)
 class Content:
-    """What a topic has after a run: its events with their numbers, and batches that the verdict counts."""
+    """What a topic has after a run: its events with their numbers, and batches that the verdict counts.
+
+    order: the events of each partition and key, as they are in the log.
+    """
 
     events: Counter[bytes] = field(default_factory=Counter[bytes])
+    order: Mapping[tuple[int, bytes | None], Sequence[bytes]] = field(
+        default_factory=dict[tuple[int, bytes | None], Sequence[bytes]]
+    )
     lost: int = 0
     reordered: int = 0
 
@@ -137,9 +144,9 @@ def _content_of(broker: Broker, topic: str, event_id: str) -> Content:
     except CallError:
         # The program did not create the topic.
         return Content()
-    events = Counter(
-        event_of(record, event_id) or b""
-        for record in records
-        if not record.is_control and record.transaction in _COMMITTED
-    )
-    return Content(events, verdict.acknowledged_lost, verdict.reordered)
+    order: dict[tuple[int, bytes | None], list[bytes]] = {}
+    for record in records:
+        if not record.is_control and record.transaction in _COMMITTED:
+            order.setdefault((record.partition, record.key), []).append(event_of(record, event_id) or b"")
+    events = Counter(chain.from_iterable(order.values()))
+    return Content(events, order, verdict.acknowledged_lost, verdict.reordered)

@@ -8,6 +8,8 @@ from fauxka.pipeline.cluster.spark_session import start_session
 
 # One attempt of the producer: its request.timeout.ms may not be longer than its delivery.timeout.ms.
 TIMEOUT_MS = "1500"
+# Each order in a request of its own, so that all runs have the same requests, and orders stay in their order.
+ONE_BY_ONE = {"kafka.batch.size": "1", "kafka.max.in.flight.requests.per.connection": "1"}
 
 
 def write_orders(attempts: int) -> None:
@@ -18,6 +20,7 @@ def write_orders(attempts: int) -> None:
         "kafka.bootstrap.servers": os.environ["KAFKA_BOOTSTRAP_SERVERS"],
         "kafka.request.timeout.ms": TIMEOUT_MS,
         "kafka.delivery.timeout.ms": TIMEOUT_MS,
+        **ONE_BY_ONE,
         "topic": "orders",
     }
     orders.write.format("kafka").options(**options).save()

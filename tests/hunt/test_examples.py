@@ -31,6 +31,7 @@ OPTIONS = {
     "early_commit": (*COPYING, *AT_LEAST_ONCE),
     "repeated": COPYING,
     "halves": COPYING,
+    "in_flight": SENDING,
     "spark_sink": SENDING,
     "outbox": (*SENDING, *AT_LEAST_ONCE, "--restarts", "1"),
 }

@@ -15,7 +15,7 @@ from fauxka.hunt.plan import plan_of, targets_of
 from fauxka.hunt.run import run_once
 from fauxka.testing import Broker
 
-from .programs import book, copy_as_member, fill, idempotent, send
+from .programs import book, copy_as_member, fill, idempotent, send, send_in_flight
 
 LATE_MS = 2500
 
@@ -44,6 +44,18 @@ def test_a_late_request_of_a_producer_without_idempotence_is_appended_twice() ->
         send(broker, [b"a"], **{"request.timeout.ms": 500})
 
     assert judged("applied late: Produce to orders-0", program, topics=["orders"]).kinds == {"too many"}
+
+
+@pytest.mark.parametrize(("is_idempotent", "kinds"), [(False, ["reordered"]), (True, [])])
+def test_an_error_at_the_first_of_two_requests_in_flight_reorders_without_idempotence(
+    is_idempotent: bool, kinds: list[str]
+) -> None:
+    def program(broker: Broker) -> None:
+        send_in_flight(broker, [b"a"], [b"b", b"c"], **{"enable.idempotence": is_idempotent})
+
+    judgement = judged("NOT_ENOUGH_REPLICAS: Produce 2 of 3 to orders-0", program, topics=["orders"])
+
+    assert list(judgement.kinds) == kinds
 
 
 @pytest.mark.parametrize(("acks", "kinds"), [("1", ["missing"]), ("all", [])])

@@ -1,0 +1,56 @@
+"""Judgement of what a run has left, against the run without faults."""
+
+from collections import Counter
+from collections.abc import Sequence
+
+import pytest
+
+from fauxka.hunt.judgement import Judgement, Outcome, Promise, judge, with_order_of_both
+from fauxka.hunt.program import Ending
+from fauxka.hunt.run import Content, Run
+
+KEY = (0, b"key")
+OTHER_KEY = (0, None)
+
+
+def run_of(events: Sequence[bytes], others: Sequence[bytes] = ()) -> Run:
+    content = Content(Counter([*events, *others]), {KEY: events, OTHER_KEY: others})
+    return Run(Ending(0, 1.0), {"orders": content}, {}, [], [])
+
+
+def judged(events: Sequence[bytes], wanted: Sequence[bytes], promise: Promise = Promise.EXACTLY_ONCE) -> Judgement:
+    return judge(run_of(events), run_of(wanted), promise)
+
+
+def test_events_of_a_key_in_another_order_break_exactly_once() -> None:
+    judgement = judged([b"b", b"a", b"c"], [b"a", b"b", b"c"])
+
+    assert judgement.kinds == {"reordered"}
+    assert judgement.reasons[0] == "orders: 1 event ('a') out of order"
+
+
+@pytest.mark.parametrize("promise", [Promise.AT_LEAST_ONCE, Promise.AT_MOST_ONCE])
+def test_other_promises_have_no_order(promise: Promise) -> None:
+    assert judged([b"b", b"a"], [b"a", b"b"], promise).outcome is Outcome.HELD
+
+
+@pytest.mark.parametrize("events", [[b"a", b"a", b"b"], [b"a", b"b", b"a"]])
+def test_an_event_that_is_there_again_is_too_many_and_not_out_of_order(events: Sequence[bytes]) -> None:
+    assert judged(events, [b"a", b"b"]).kinds == {"too many"}
+
+
+def test_an_event_that_is_there_twice_without_faults_has_no_place() -> None:
+    assert judged([b"b", b"a", b"a"], [b"a", b"b", b"a"]).outcome is Outcome.HELD
+
+
+def test_events_of_two_keys_have_no_order() -> None:
+    first, second = run_of([b"a"], [b"b"]), run_of([b"a"], [b"b"])
+
+    assert judge(second, first, Promise.EXACTLY_ONCE).outcome is Outcome.HELD
+
+
+def test_an_order_that_differs_without_faults_is_not_compared() -> None:
+    faultless = with_order_of_both(run_of([b"a", b"b"], [b"c", b"d"]), run_of([b"b", b"a"], [b"c", b"d"]))
+
+    assert judge(run_of([b"b", b"a"], [b"c", b"d"]), faultless, Promise.EXACTLY_ONCE).outcome is Outcome.HELD
+    assert judge(run_of([b"a", b"b"], [b"d", b"c"]), faultless, Promise.EXACTLY_ONCE).kinds == {"reordered"}
