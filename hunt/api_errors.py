@@ -1,4 +1,4 @@
-"""The errors that Kafka may return for the APIs that a hunt looks at.
+"""Errors that Kafka may return for the APIs that a hunt looks at: those after which clients do different things.
 
 Sources: "Possible error codes" of the response classes in org.apache.kafka.common.requests, Kafka 4.3.0; whether a
 client repeats the request: RetriableException in org.apache.kafka.common.errors.
@@ -46,11 +46,11 @@ AFTER_APPEND: dict[str, tuple[ErrorCode, ...]] = {
 # Errors that end a producer, a transaction or a membership.
 FATAL: dict[str, tuple[ErrorCode, ...]] = {
     "Produce": (ErrorCode.TOPIC_AUTHORIZATION_FAILED, ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER),
-    "EndTxn": (ErrorCode.INVALID_PRODUCER_EPOCH,),
-    "TxnOffsetCommit": (ErrorCode.GROUP_AUTHORIZATION_FAILED,),
-    "OffsetCommit": (ErrorCode.ILLEGAL_GENERATION, ErrorCode.UNKNOWN_MEMBER_ID),
+    "EndTxn": (ErrorCode.INVALID_PRODUCER_EPOCH, ErrorCode.PRODUCER_FENCED),
+    "TxnOffsetCommit": (ErrorCode.GROUP_AUTHORIZATION_FAILED, ErrorCode.ILLEGAL_GENERATION),
+    "OffsetCommit": (ErrorCode.ILLEGAL_GENERATION, ErrorCode.UNKNOWN_MEMBER_ID, ErrorCode.REBALANCE_IN_PROGRESS),
     "AddPartitionsToTxn": (ErrorCode.INVALID_PRODUCER_EPOCH,),
-    "InitProducerId": (ErrorCode.CLUSTER_AUTHORIZATION_FAILED,),
+    "InitProducerId": (ErrorCode.CLUSTER_AUTHORIZATION_FAILED, ErrorCode.PRODUCER_FENCED),
     "JoinGroup": (ErrorCode.UNKNOWN_MEMBER_ID,),
     "SyncGroup": (ErrorCode.UNKNOWN_MEMBER_ID,),
     "Heartbeat": (ErrorCode.UNKNOWN_MEMBER_ID,),

@@ -60,6 +60,10 @@ def options_of(how: How, check: Check | None, budget: Budget) -> Options:
     if unknown:
         allowed = ", ".join(How.__annotations__)
         raise BadHuntOption(f"{unknown[0]}: there is no such argument; allowed: {allowed}")
+    for name, least in (("jobs", 1), ("nodes", 1), ("pairs", 0), ("restarts", 0)):
+        value = how.get(name, least)
+        if not isinstance(value, int) or value < least:
+            raise BadHuntOption(f"{name}: {value!r}; allowed: an integer >= {least}")
     prepare = how.get("prepare")
     setting = Setting(
         topics=_names_of(how.get("topics", ())),

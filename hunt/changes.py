@@ -52,7 +52,9 @@ class Change(NamedTuple):
 
 def _expire_producers(broker: Broker, _: HeldRequestInfo) -> None:
     for producer in broker.producers.list():
-        broker.producers.expire(producer.producer_id, producer.topic, producer.partition)
+        # An open transaction keeps its producer.
+        if producer.current_txn_first_offset is None:
+            broker.producers.expire(producer.producer_id, producer.topic, producer.partition)
 
 
 def _forget_producers(broker: Broker, _: HeldRequestInfo) -> None:
@@ -132,31 +134,46 @@ def change_of(rule: FaultRule) -> Change | None:
 
 
 @contextmanager
-def changing(broker: Broker, changes: Mapping[int, Change]) -> Generator[None]:
-    """Make the changes by the ids of their rules, each when its request is held, during the block."""
+def changing(broker: Broker, changes: Mapping[int, Change]) -> Generator[list[str]]:
+    """Make the changes by the ids of their rules, each when its request is held, during the block.
+
+    Yields a list, which has the reasons why changes could not be made.
+    """
+    failed: list[str] = []
     if not changes:
-        yield
+        yield failed
         return
     ended = threading.Event()
-    thread = threading.Thread(target=_change, args=(broker, changes, ended), name="hunt changes", daemon=True)
+    thread = threading.Thread(target=_change, args=(broker, changes, ended, failed), name="hunt changes", daemon=True)
     thread.start()
     try:
-        yield
+        yield failed
     finally:
         ended.set()
         thread.join()
 
 
-def _change(broker: Broker, changes: Mapping[int, Change], ended: threading.Event) -> None:
+def _change(broker: Broker, changes: Mapping[int, Change], ended: threading.Event, failed: list[str]) -> None:
     while not ended.wait(_PAUSE_SECONDS):
         for held in broker.held.list():
-            if held.rule not in changes:
-                continue
-            change = changes[held.rule]
-            change.make(broker, held)
-            _release(broker, held)
-            if change.then is not None:
-                change.then(broker, held)
+            if held.rule in changes:
+                _make(changes[held.rule], broker, held, failed)
+
+
+def _make(change: Change, broker: Broker, held: HeldRequestInfo, failed: list[str]) -> None:
+    """Make a change and release its request, which must go on in any case."""
+    try:
+        change.make(broker, held)
+    except CallError as error:
+        failed.append(str(error))
+        _release(broker, held)
+        return
+    _release(broker, held)
+    if change.then is not None:
+        try:
+            change.then(broker, held)
+        except CallError as error:
+            failed.append(str(error))
 
 
 def _release(broker: Broker, held: HeldRequestInfo) -> None:

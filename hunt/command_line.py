@@ -6,7 +6,8 @@ import logging
 import shlex
 import signal
 import sys
-from collections.abc import Sequence
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -200,58 +201,88 @@ def _partitions_of(seed_topics: Sequence[str]) -> dict[str, int | None]:
 
 
 def _hunt(words: Sequence[str], options: Options, outputs: Outputs) -> bool:
-    """Hunt, write the findings and print the report; return whether there are findings."""
+    """Hunt, print the report and write the findings; return whether there are findings."""
     # Lazy: no option that is refused needs a broker.
     from .hunting import hunt_program
-    from .program import Command
+    from .program import Command, cannot_run
     from .report import report_text
 
+    _check_outputs(outputs)
     try:
         result = hunt_program(Command(words), options, _show)
     except OSError as error:
-        raise _cannot_run(error) from error
-    click.echo(report_text(result, [str(place) for place in _write(words, options, outputs, result)]))
+        raise cannot_run(error, "COMMAND") from error
+    folders = [outputs.folder / str(number) for number in range(1, len(result.findings) + 1)]
+    # First, because what follows can fail, and takes a run for each finding.
+    click.echo(report_text(result, [str(folder) for folder in folders]))
+    _write_result(words, outputs, result, folders)
+    _write_findings(words, options, result, folders)
     return bool(result.findings)
 
 
-def _cannot_run(error: OSError) -> BadHuntOption:
-    return BadHuntOption(f"COMMAND: {error.filename!r} cannot be run: {error.strerror}; allowed: a program")
+def _check_outputs(outputs: Outputs) -> None:
+    """Remove an earlier hunt's findings. Raises BadHuntOption for what cannot be written: a hunt takes minutes."""
+    from .reproduction import remove_findings
 
-
-def _write(words: Sequence[str], options: Options, outputs: Outputs, result: Result) -> list[Path]:
-    from .report_files import json_text, junit_text
-    from .report_html import report_html
-    from .reproduction import write_finding
-
-    places = [outputs.folder / str(number) for number in range(1, len(result.findings) + 1)]
-    option = "--output"
-    try:
-        for place, finding in zip(places, result.findings, strict=True):
-            write_finding(place, finding, words, options)
-        names = [place.name for place in places]
+    with _writing("--output"):
         outputs.folder.mkdir(parents=True, exist_ok=True)
-        (outputs.folder / PAGE).write_text(report_html(result, shlex.join(words), names))
-        option = "--json"
-        if outputs.json_file is not None:
-            outputs.json_file.write_text(json_text(result))
-        option = "--junit"
-        if outputs.junit is not None:
-            outputs.junit.write_text(junit_text(result))
+        remove_findings(outputs.folder)
+    for option, file in (("--json", outputs.json_file), ("--junit", outputs.junit)):
+        if file is not None:
+            with _writing(option):
+                file.open("a").close()
+
+
+@contextmanager
+def _writing(option: str) -> Generator[None]:
+    try:
+        yield
     except OSError as error:
         raise BadHuntOption(f"{option}: {error.filename} cannot be written: {error.strerror}") from error
-    return places
+
+
+def _write_result(words: Sequence[str], outputs: Outputs, result: Result, folders: Sequence[Path]) -> None:
+    from .report_files import json_text, junit_text
+    from .report_html import report_html
+
+    if outputs.json_file is not None:
+        with _writing("--json"):
+            outputs.json_file.write_text(json_text(result))
+    if outputs.junit is not None:
+        with _writing("--junit"):
+            outputs.junit.write_text(junit_text(result))
+    with _writing("--output"):
+        page = report_html(result, shlex.join(words), [folder.name for folder in folders])
+        (outputs.folder / PAGE).write_text(page)
+
+
+def _write_findings(words: Sequence[str], options: Options, result: Result, folders: Sequence[Path]) -> None:
+    """Write the files of each finding; after a hunt that a person has stopped, nothing runs for a timeline."""
+    from ..testing.errors import CallError
+    from .reproduction import write_finding, write_timeline
+
+    with _writing("--output"):
+        for folder, finding in zip(folders, result.findings, strict=True):
+            write_finding(folder, finding, words, options)
+    if result.is_stopped:
+        return
+    for folder, finding in zip(folders, result.findings, strict=True):
+        try:
+            write_timeline(folder, finding, words, options)
+        except (CallError, CannotHunt, OSError) as error:
+            click.echo(f"{folder}: no timeline: {error}", err=True)
 
 
 def _replay(words: Sequence[str], options: Options, file: str) -> bool:
     """Run once without faults and once with the rules of a file, and print the judgement; return whether it broke."""
-    from .program import Command
+    from .program import Command, cannot_run
     from .replay import replay
 
     rules = _rules_in(file)
     try:
         judgement = replay(Command(words), options, rules)
     except OSError as error:
-        raise _cannot_run(error) from error
+        raise cannot_run(error, "COMMAND") from error
     click.echo("\n".join([judgement.outcome.value, *(f"  {reason}" for reason in judgement.reasons)]))
     return judgement.is_finding
 

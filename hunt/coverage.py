@@ -2,7 +2,8 @@
 
 - A combination is an API that the program has used, a point of its requests and an action that is possible there.
 - observe does nothing, and throttle lets a program only wait: they are no combinations.
-- A combination is covered without a trial if the program and the log cannot tell it from one that was tried.
+- A combination was tried if the program has met it. It is equivalent to one that was tried if the program and the log
+  cannot tell them apart.
 """
 
 from __future__ import annotations
@@ -19,15 +20,13 @@ _HARMLESS = ("observe", "throttle")
 # The point of connections, at which there is no request.
 _ACCEPTED = "accepted"
 
-# A point and the kind of an action.
-_Place = tuple[str, str]
-# What a program sees, and what is applied, is the same as of the place on the right. A response that comes late, whole
-# or in pieces, is for the program one that does not come: it has given up, or it has only waited.
-_SAME: dict[_Place, _Place] = {
-    ("received", "hang"): ("received", "drop"),
+# A point, and the kind of an action there.
+_Combination = tuple[str, str]
+# What a program sees, and what is applied, is the same as of the combination on the right. A response that comes late,
+# whole or in pieces, is for the program one that does not come: it has given up, or it has only waited.
+_SAME: dict[_Combination, _Combination] = {
     ("received", "reset"): ("received", "close"),
     ("received", "hold"): ("received", "delay"),
-    ("applied", "drop"): ("applied", "hang"),
     ("applied", "delay"): ("applied", "hang"),
     ("applied", "hold"): ("applied", "hang"),
     ("answering", "close"): ("applied", "close"),
@@ -35,10 +34,9 @@ _SAME: dict[_Place, _Place] = {
     ("answering", "delay"): ("applied", "hang"),
     ("answering", "drip"): ("applied", "hang"),
     ("answering", "truncate"): ("applied", "close"),
-    ("answering", "corrupt"): ("answering", "truncate"),
 }
 # The same for requests that only ask: nothing is applied, so it does not matter when they are lost.
-_SAME_OF_ASKING: dict[_Place, _Place] = {
+_SAME_OF_ASKING: dict[_Combination, _Combination] = {
     **_SAME,
     ("received", "delay"): ("applied", "hang"),
     ("applied", "crash"): ("received", "crash"),
@@ -56,22 +54,22 @@ class Coverage(NamedTuple):
 
 def coverage_of(apis: Iterable[str], tried: Iterable[Tried]) -> Coverage:
     """Return the coverage of trials. apis: those that the program has used without faults."""
-    possible = {(api, place) for api in apis for place in _places()}
-    done = {(target.api, (fault.point, kind_of(fault.action))) for each in tried for fault, target in each.trial.faults}
+    possible = {(api, each) for api in apis for each in _possible()}
+    done = {(target.api, (fault.point, kind_of(fault.action))) for each in tried for fault, target in each.met}
     equivalent = {
-        (api, place) for api, place in possible - done if any((api, other) in done for other in _same_as(api, place))
+        (api, each) for api, each in possible - done if any((api, other) in done for other in _same_as(api, each))
     }
     return Coverage(len(possible & done), len(equivalent), len(possible))
 
 
-def _places() -> Iterator[_Place]:
+def _possible() -> Iterator[_Combination]:
     for point, kinds in ACTIONS_AT.items():
         if point != _ACCEPTED:
             yield from ((point, kind) for kind in kinds if kind not in _HARMLESS)
 
 
-def _same_as(api: str, place: _Place) -> Iterator[_Place]:
+def _same_as(api: str, combination: _Combination) -> Iterator[_Combination]:
     same = _SAME if api in CHANGING else _SAME_OF_ASKING
-    while place in same:
-        place = same[place]
-        yield place
+    while combination in same:
+        combination = same[combination]
+        yield combination

@@ -5,5 +5,9 @@ class CannotHunt(Exception):
     """The program fails or differs without a fault; the message says how, in one line."""
 
 
+class StoppedEarly(CannotHunt):
+    """A person has stopped the hunt before its first trial."""
+
+
 class BadHuntOption(Exception):
     """A value that cannot be used; the message names the option, the value and what is allowed."""

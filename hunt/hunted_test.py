@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from .arguments import How, options_of
-from .errors import BadHuntOption, CannotHunt
+from .errors import BadHuntOption, CannotHunt, StoppedEarly
 from .functions import Function
 from .hunting import hunt_program
 from .in_process import BUDGET
+from .options import Options
 from .report import report_text
 
 if TYPE_CHECKING:
@@ -36,6 +38,7 @@ def hunt_test(
 
     test: its function, or the coroutine function that a plugin has wrapped. fixtures: its arguments; those of the
     broker are replaced. configuration: of the brokers, before that of `how`. checks: exceptions that fail a test.
+    Raises KeyboardInterrupt if a person has stopped the hunt: the tests that follow are not run either.
     """
     # A plugin for coroutines has one loop for all calls, which one that hangs would keep.
     original = inspect.unwrap(test)
@@ -52,13 +55,21 @@ def hunt_test(
     if not replaced:
         return f"fauxka_hunt: the test has no fixture of a broker; allowed: {', '.join(_OF_BROKER)}"
     try:
-        options = options_of({**_fields_of(configuration), **how}, None, BUDGET)
+        options = _options_of(configuration, how)
         program = Function(run_later if inspect.iscoroutinefunction(called) else run, checks)
         result = hunt_program(program, options)
+    except StoppedEarly:
+        raise KeyboardInterrupt from None
     except (BadHuntOption, CannotHunt) as error:
         return f"fauxka_hunt: {error}"
+    if result.is_stopped:
+        raise KeyboardInterrupt(report_text(result))
     return report_text(result) if result.findings else None
 
 
-def _fields_of(configuration: Configuration) -> How:
-    return How(config=dict(configuration.entries), nodes=configuration.nodes, as_version=configuration.as_version)
+def _options_of(configuration: Configuration, how: How) -> Options:
+    given = How(config=dict(configuration.entries), nodes=configuration.nodes, as_version=configuration.as_version)
+    options = options_of({**given, **how}, None, BUDGET)
+    racks = None if "nodes" in how else configuration.racks
+    broker = replace(options.setting.broker, racks=racks, users=configuration.users)
+    return replace(options, setting=replace(options.setting, broker=broker))

@@ -15,15 +15,16 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from ..testing.errors import CallError
 from .changes import change_of
 from .confirming import alike_of, confirmed, unconfirmed
-from .errors import CannotHunt
+from .errors import CannotHunt, StoppedEarly
 from .judgement import Judgement, Outcome, judge
 from .learning import learn, timeout_of
 from .options import Options
 from .patience import JOBS_MAX, PATIENT_SECONDS, first_hung, told_apart
-from .plan import Trial, plan_of, targets_of
-from .program import Program
+from .plan import Trial, plan_of
+from .program import Program, Stoppable
 from .result import Finding, Result, Tried
 from .run import Run, run_once
 
@@ -44,7 +45,7 @@ class Progress:
 
 
 class Waiting(NamedTuple):
-    """A hunt waits for trials that have hung, which have more time now. seconds: at most."""
+    """A hunt waits for trials that have hung, which have more time now. seconds: at most, if they all hang again."""
 
     trials: int
     seconds: float
@@ -60,12 +61,12 @@ def hunt_program(program: Program, options: Options, show: ShowProgress | None =
     """
     begin = time.monotonic()
     try:
-        faultless = learn(program, options.setting)
+        faultless, targets = learn(program, options.setting)
     except KeyboardInterrupt:
-        raise CannotHunt("stopped while the program ran without faults") from None
+        raise StoppedEarly("stopped while the program ran without faults") from None
     trying = _Trying(program, options, faultless, begin, show)
     late_ms = round(trying.timeout / 2 * 1000)
-    trials = plan_of(targets_of(faultless.requests), options.setting.broker.nodes, late_ms)
+    trials = plan_of(targets, options.setting.broker.nodes, late_ms)
     findings: list[Finding] = []
     is_stopped = False
     try:
@@ -73,6 +74,7 @@ def hunt_program(program: Program, options: Options, show: ShowProgress | None =
         if not trying.is_budget_spent:
             most = len(trials) if options.pairs is None else options.pairs
             trying.try_all(pairs_of(trying.tried, most, options.seed))
+        trying.check_judged()
         for alike in alike_of(trying.tried):
             findings.append(confirmed(alike, trying.attempt))
     except KeyboardInterrupt:
@@ -120,9 +122,17 @@ class _Trying:
         self._found = 0
 
     def attempt(self, trial: Trial, seconds: float) -> Judgement:
-        """Run a trial, which has so many seconds."""
-        run = run_once(self._program, self._options.setting, trial.rules, seconds)
+        """Run a trial, which has so many seconds. One that fails, and not by the program, ends only itself."""
+        try:
+            run = run_once(self._program, self._options.setting, trial.rules, seconds)
+        except (CallError, CannotHunt, OSError) as error:
+            return Judgement(Outcome.NOT_JUDGED, (str(error),))
         return judge(run, self._faultless, self._options.promise)
+
+    def check_judged(self) -> None:
+        """Raise CannotHunt if no trial could be judged."""
+        if self.tried and all(each.judgement.outcome is Outcome.NOT_JUDGED for each in self.tried):
+            raise CannotHunt(f"no trial could be judged: {self.tried[0].judgement.reasons[0]}")
 
     @property
     def is_budget_spent(self) -> bool:
@@ -146,7 +156,8 @@ class _Trying:
         if not hung:
             return
         if self._show is not None:
-            self._show(Waiting(len(hung), PATIENT_SECONDS))
+            rounds = -(-len(hung) // JOBS_MAX)
+            self._show(Waiting(len(hung), rounds * PATIENT_SECONDS))
         with self._pool(min(len(hung), JOBS_MAX)) as pool:
             self.tried[before:] = told_apart(self.tried[before:], hung, self.attempt, pool)
 
@@ -157,7 +168,10 @@ class _Trying:
             try:
                 yield pool
             except BaseException:
-                self._program.stop()
+                setting = self._options.setting
+                for each in (self._program, setting.prepare, setting.check):
+                    if isinstance(each, Stoppable):
+                        each.stop()
                 pool.shutdown(wait=False, cancel_futures=True)
                 raise
 

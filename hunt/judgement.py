@@ -43,10 +43,12 @@ def promise_of(text: str, name: str = "--expect") -> Promise:
 class Outcome(Enum):
     """The result of a run, best first.
 
-    NOT_MET: no request was hit, because the program sent others. SLOW: it ended after the timeout of other runs.
+    NOT_MET: no request was hit, because the program sent others. NOT_JUDGED: the run or its preparation failed, not the
+    program. SLOW: it ended after the timeout of other runs.
     """
 
     NOT_MET = "not met"
+    NOT_JUDGED = "not judged"
     HELD = "held"
     SLOW = "slow"
     ERROR = "error reported"
@@ -56,11 +58,15 @@ class Outcome(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """The outcome, the reasons for it in words, and what kinds of reasons they are, such as "missing"."""
+    """The outcome, the reasons for it in words, and what kinds of reasons they are, such as "missing".
+
+    hits: whether each fault of the trial was met.
+    """
 
     outcome: Outcome
     reasons: Sequence[str] = ()
     kinds: frozenset[str] = frozenset()
+    hits: Sequence[bool] = ()
 
     @property
     def is_finding(self) -> bool:
@@ -70,6 +76,12 @@ class Judgement:
 
 def judge(run: Run, faultless: Run, promise: Promise) -> Judgement:
     """Compare a run with the run without faults."""
+    return replace(_judged(run, faultless, promise), hits=[count > 0 for count in run.hits])
+
+
+def _judged(run: Run, faultless: Run, promise: Promise) -> Judgement:
+    if run.failed_change is not None:
+        return Judgement(Outcome.NOT_JUDGED, (run.failed_change,))
     if run.hits and not any(run.hits):
         return Judgement(Outcome.NOT_MET, ("no request was hit",))
     ending = run.ending
@@ -108,13 +120,13 @@ def with_order_of_both(first: Run, second: Run) -> Run:
 
 
 def _with_order(content: Content, other: Content) -> Content:
-    same = {place: events for place, events in content.order.items() if other.order.get(place) == events}
+    same = {row: events for row, events in content.order.items() if other.order.get(row) == events}
     return replace(content, order=same)
 
 
 def _is_all_committed(run: Run, faultless: Run) -> bool:
     committed = faultless.committed
-    return bool(committed) and all(run.committed.get(place, -1) >= offset for place, offset in committed.items())
+    return bool(committed) and all(run.committed.get(part, -1) >= offset for part, offset in committed.items())
 
 
 def _missing(topic: str, events: Counter[bytes]) -> list[str]:
@@ -143,12 +155,12 @@ def _broken(content: Content, faultless: Content, promise: Promise, *, is_done: 
 def _late(content: Content, faultless: Content) -> Counter[bytes]:
     """Return the events behind one of their partition and key that follows them in the run without faults."""
     late: Counter[bytes] = Counter()
-    for place, wanted in faultless.order.items():
+    for row, wanted in faultless.order.items():
         counts = Counter(wanted)
         ranks = {event: rank for rank, event in enumerate(wanted) if counts[event] == 1}
         last = -1
         # Of an event that is there twice, the first one.
-        for event in dict.fromkeys(content.order.get(place, ())):
+        for event in dict.fromkeys(content.order.get(row, ())):
             rank = ranks.get(event, last)
             late[event] += rank < last
             last = max(last, rank)

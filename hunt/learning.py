@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from ..testing.errors import CallError
 from .errors import CannotHunt
 from .judgement import differences, with_order_of_both
 from .options import Options
+from .plan import Target, targets_of
 from .program import Program, last_line
-from .run import Run, Setting, run_once
+from .run import JOURNAL_MAX, Run, Setting, run_once
 
 # A run without faults is done so often: a program that differs by itself cannot be judged.
 LEARNING_RUNS = 2
@@ -16,6 +21,13 @@ TIMEOUT_FACTOR = 5
 TIMEOUT_SECONDS_MIN = 10.0
 
 
+class Learned(NamedTuple):
+    """What the program does without faults, and the requests at which faults are tried."""
+
+    faultless: Run
+    targets: Sequence[Target]
+
+
 def timeout_of(options: Options, faultless: Run) -> float:
     """Return the seconds that a run with faults may take."""
     if options.timeout_seconds is not None:
@@ -23,9 +35,12 @@ def timeout_of(options: Options, faultless: Run) -> float:
     return max(TIMEOUT_SECONDS_MIN, TIMEOUT_FACTOR * faultless.ending.seconds)
 
 
-def learn(program: Program, setting: Setting) -> Run:
+def learn(program: Program, setting: Setting) -> Learned:
     """Run the program without faults. Raises CannotHunt if it fails, or differs from run to run."""
-    runs = [run_once(program, setting, [], LEARNING_SECONDS_MAX) for _ in range(LEARNING_RUNS)]
+    try:
+        runs = [run_once(program, setting, [], LEARNING_SECONDS_MAX) for _ in range(LEARNING_RUNS)]
+    except CallError as error:
+        raise CannotHunt(f"without a fault, the run cannot be read: {error}") from error
     for run in runs:
         if run.ending.exit_code != 0:
             how = "did not end" if run.ending.is_hung else f"ended with exit code {run.ending.exit_code}"
@@ -33,6 +48,8 @@ def learn(program: Program, setting: Setting) -> Run:
             raise CannotHunt(f"without a fault, the program {how}{': ' if last else ''}{last}")
         if run.failed_check is not None:
             raise CannotHunt(f"without a fault, the check fails: {run.failed_check}")
+        if not run.is_journal_whole:
+            raise CannotHunt(f"the program sends more requests than a plan is made of: set a greater {JOURNAL_MAX}")
     faultless = runs[0]
     for other in runs[1:]:
         different = differences(faultless, other)
@@ -41,4 +58,4 @@ def learn(program: Program, setting: Setting) -> Run:
         faultless = with_order_of_both(faultless, other)
     if setting.topics and not any(content.events for content in faultless.topics.values()):
         raise CannotHunt(f"the program wrote no event to {', '.join(setting.topics)}")
-    return faultless
+    return Learned(faultless, targets_of(*(run.requests for run in runs)))

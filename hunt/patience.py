@@ -18,7 +18,7 @@ from .result import Tried
 # Longer than what clients wait by default: delivery.timeout.ms of Kafka's producer is 120 s, and Fetch after it 30 s.
 PATIENT_SECONDS = 180.0
 JOBS_MAX = 8
-_SLOW = Judgement(Outcome.SLOW, ("the program ended, but only after the timeout",))
+SLOW = Judgement(Outcome.SLOW, ("the program ended, but only after the timeout",))
 
 
 def first_hung(tried: Sequence[Tried]) -> list[Tried]:
@@ -47,7 +47,7 @@ def _judged_again(each: Tried, by_kind: Mapping[object, Judgement], *, was_run: 
         return each
     if later.outcome is Outcome.BROKEN and was_run:
         return replace(each, judgement=later, timeout_seconds=PATIENT_SECONDS)
-    return replace(each, judgement=_SLOW)
+    return replace(each, judgement=replace(SLOW, hits=each.judgement.hits))
 
 
 def _kind_of(trial: Trial) -> object:

@@ -1,16 +1,17 @@
 """The plan of a hunt: which fault at which request, most telling first.
 
 - Requests are equivalent if a rule cannot tell them apart: same API, client, topic, partition, group and transactional
-  id. The order among them is what is left, so a rule skips the earlier ones.
+  id. The order among them is what is left, so a rule skips the earlier ones. An id that differs from run to run does
+  not count.
 - Of equivalent requests, the first, the one in the middle and the last are tried: a program that survives a fault there
-  survives it between them, unless it counts.
+  survives it between them, unless it counts. So it is with the partitions of a topic.
 - Requests that only ask (Fetch, Metadata, ApiVersions, ...) get the faults of connections, errors, and last a crash.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence, Set
+from collections.abc import Iterable, Iterator, Sequence, Set
 from dataclasses import dataclass, replace
 
 from ..faults.actions import Action, Close, Crash, Delay, DeliverTwice, Drop, Error, Hang, Hold, Reset, Truncate
@@ -32,6 +33,7 @@ RANKS = {api: rank for rank, api in enumerate((*CHANGING, *ASKING))}
 # APIs whose response acknowledges something: a lost acknowledgement is tried here before all else.
 ACKNOWLEDGING = CHANGING[:4]
 CRASH_RESTART_MS = 300
+_PARTITION = "partition"
 # APIs that change something when they are applied long after their client has sent them again.
 LATE = (*ACKNOWLEDGING, "InitProducerId", "AddPartitionsToTxn", "AddOffsetsToTxn")
 # Half of what a run gets at least: clients with shorter timeouts have sent the request again, and the run can end.
@@ -40,11 +42,15 @@ LATE_MS = 5_000
 CUT_BYTES = 6
 
 
+# The fields of a match, with their values.
+_Fields = tuple[tuple[str, object], ...]
+
+
 @dataclass(frozen=True, slots=True)
 class Target:
     """One request of the program, as a rule finds it again. ordinal: among count equivalent ones, from 0."""
 
-    match: tuple[tuple[str, object], ...]
+    match: _Fields
     ordinal: int
     count: int
 
@@ -105,10 +111,18 @@ _OF_CHANGES = (
 _CUT_SHORT = Fault("response cut short", "answering", Truncate(bytes=CUT_BYTES), 4)
 
 
-def targets_of(requests: Sequence[JournalEntry]) -> list[Target]:
-    """Return the requests of a run that are tried: of equivalent ones the first, the middle and the last."""
-    counts = Counter(_match_of(entry) for entry in requests if entry.api in RANKS)
-    return [Target(match, ordinal, count) for match, count in counts.items() for ordinal in _chosen(count)]
+def targets_of(*runs: Sequence[JournalEntry]) -> list[Target]:
+    """Return the requests that are tried: of equivalent ones the first, the middle and the last.
+
+    runs: of the same program. A request is as often there as in the run that has the fewest of it.
+    """
+    ids = _ids_of(runs[0]).intersection(*map(_ids_of, runs[1:]))
+    counts = [
+        Counter(match for entry in requests if entry.api in RANKS for match in _matches_of(entry, ids))
+        for requests in runs
+    ]
+    least = {match: min(count[match] for count in counts) or most for match, most in counts[0].items()}
+    return [Target(match, ordinal, least[match]) for match in _folded(counts[0]) for ordinal in _chosen(least[match])]
 
 
 def plan_of(targets: Sequence[Target], nodes: int = 1, late_ms: int = LATE_MS) -> list[Trial]:
@@ -156,20 +170,37 @@ def rule_of(fault: Fault, target: Target) -> FaultRule:
     )
 
 
-def _match_of(entry: JournalEntry) -> tuple[tuple[str, object], ...]:
+def _ids_of(requests: Sequence[JournalEntry]) -> set[str]:
+    """Return the ids that the program has given to its clients, groups and transactional producers."""
+    return {id_ for entry in requests for id_ in (entry.client_id, entry.transactional_id, *entry.group_ids) if id_}
+
+
+def _matches_of(entry: JournalEntry, ids: Set[str]) -> Iterator[_Fields]:
+    """Yield the fields of rules that find the request: one for each partition that it writes. ids: those that count."""
     fields: dict[str, object] = {"api": entry.api}
-    if entry.client_id:
+    if entry.client_id in ids:
         fields["client_id"] = entry.client_id
-    partitions = {(batch.topic, batch.partition) for batch in entry.batches}
-    if len(partitions) == 1:
-        fields["topic"], fields["partition"] = next(iter(partitions))
-    elif entry.api in ("Produce", "TxnOffsetCommit", "OffsetCommit") and len(entry.topics) == 1:
-        fields["topic"] = entry.topics[0]
     if entry.api in CHANGING and entry.transactional_id and entry.api != "Produce":
-        fields["transactional_id"] = entry.transactional_id
-    elif entry.api in CHANGING and len(entry.group_ids) == 1:
+        if entry.transactional_id in ids:
+            fields["transactional_id"] = entry.transactional_id
+    elif entry.api in CHANGING and len(entry.group_ids) == 1 and entry.group_ids[0] in ids:
         fields["group_id"] = entry.group_ids[0]
-    return tuple(fields.items())
+    for topic, partition in sorted({(batch.topic, batch.partition) for batch in entry.batches}):
+        yield (*fields.items(), ("topic", topic), (_PARTITION, partition))
+    if not entry.batches:
+        if entry.api in ("Produce", "TxnOffsetCommit", "OffsetCommit") and len(entry.topics) == 1:
+            fields["topic"] = entry.topics[0]
+        yield tuple(fields.items())
+
+
+def _folded(matches: Iterable[_Fields]) -> Iterator[_Fields]:
+    """Yield the matches, of those that differ in the partition only the first, the middle and the last."""
+    rows: dict[_Fields, list[_Fields]] = {}
+    for match in matches:
+        rows.setdefault(tuple(field for field in match if field[0] != _PARTITION), []).append(match)
+    for row in rows.values():
+        row.sort(key=lambda match: dict(match).get(_PARTITION, 0))  # type: ignore[arg-type, return-value]
+        yield from (row[number] for number in _chosen(len(row)))
 
 
 def _chosen(count: int) -> list[int]:

@@ -9,12 +9,12 @@ import subprocess
 import tempfile
 import threading
 import time
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Protocol
+from typing import IO, TYPE_CHECKING, Protocol, runtime_checkable
 
-from .errors import CannotHunt
+from .errors import BadHuntOption, CannotHunt
 
 if TYPE_CHECKING:
     from ..testing import Broker
@@ -60,52 +60,57 @@ class Stopped(Exception):
     """The program is not run any more, see Program.stop."""
 
 
-class Program(Protocol):
-    """A program that can be run any number of times, also at the same time."""
-
-    def run(self, place: Place, timeout_seconds: float) -> Ending:
-        """Run it against the broker, and end it after the timeout. Raises Stopped."""
-        ...
+@runtime_checkable
+class Stoppable(Protocol):
+    """What runs something that can be ended."""
 
     def stop(self) -> None:
         """End what runs, and run nothing more."""
         ...
 
 
-class _Groups:
-    """The process groups of the commands that run."""
+class Program(Stoppable, Protocol):
+    """A program that can be run any number of times, also at the same time."""
+
+    def run(self, place: Place, timeout_seconds: float) -> Ending:
+        """Run it against the broker, and end it after the timeout. Raises Stopped."""
+        ...
+
+
+class _Running:
+    """The sessions of the commands that run."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._groups: set[int] = set()
+        self._sessions: set[int] = set()
         self._is_stopped = False
 
     @contextlib.contextmanager
     def running(
         self, words: Sequence[str], variables: Mapping[str, str], output: IO[bytes]
     ) -> Generator[subprocess.Popen[bytes]]:
-        """Run a command in a group of its own, which is killed at the end of the block. Raises Stopped, OSError."""
+        """Run a command in a session of its own, which is killed at the end of the block. Raises Stopped, OSError."""
         with self._lock:
             if self._is_stopped:
                 raise Stopped
             process = subprocess.Popen(
                 words, env=variables, stdin=subprocess.DEVNULL, stdout=output, stderr=output, start_new_session=True
             )
-            self._groups.add(process.pid)
+            self._sessions.add(process.pid)
         with process:
             try:
                 yield process
             finally:
                 with self._lock:
-                    self._groups.discard(process.pid)
-                _kill_group(process.pid)
+                    self._sessions.discard(process.pid)
+                _kill_session(process.pid)
 
     def stop(self) -> None:
         """Kill all, and start no other."""
         with self._lock:
             self._is_stopped = True
-            for group in self._groups:
-                _kill_group(group)
+            for session in self._sessions:
+                _kill_session(session)
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,10 +121,10 @@ class Command:
     """
 
     words: Sequence[str]
-    _groups: _Groups = field(default_factory=_Groups, init=False, repr=False, compare=False)
+    _running: _Running = field(default_factory=_Running, init=False, repr=False, compare=False)
 
     def run(self, place: Place, timeout_seconds: float) -> Ending:
-        """Run the command in a process group of its own, which is killed after the timeout. Raises Stopped, OSError."""
+        """Run the command in a session of its own, which is killed after the timeout. Raises Stopped, OSError."""
         bootstrap = place.broker.bootstrap_servers
         words = [word.replace(BOOTSTRAP_PLACE, bootstrap) for word in self.words]
         begin = time.monotonic()
@@ -132,12 +137,12 @@ class Command:
 
     def stop(self) -> None:
         """Kill the commands that run, and start no other."""
-        self._groups.stop()
+        self._running.stop()
 
     def _exit_code(
         self, words: Sequence[str], variables: Mapping[str, str], output: IO[bytes], timeout_seconds: float
     ) -> int | None:
-        with self._groups.running(words, variables, output) as process:
+        with self._running.running(words, variables, output) as process:
             try:
                 return process.wait(timeout_seconds)
             except subprocess.TimeoutExpired:
@@ -145,14 +150,13 @@ class Command:
 
 
 @dataclass(frozen=True, slots=True)
-class CheckCommand:
+class CheckCommand(Command):
     """A command that looks at what the program left, and ends with another exit code than 0 if that is wrong."""
 
-    words: Sequence[str]
-
     def __call__(self, place: Place) -> str | None:
-        """Return the last line that the command printed if it failed. Raises OSError."""
-        ending = Command(self.words).run(place, CHECK_SECONDS_MAX)
+        """Return the last line that the command printed if it failed. Raises BadHuntOption if it is no program."""
+        with _named("--check"):
+            ending = self.run(place, CHECK_SECONDS_MAX)
         if ending.exit_code == 0:
             return None
         if ending.is_hung:
@@ -161,14 +165,13 @@ class CheckCommand:
 
 
 @dataclass(frozen=True, slots=True)
-class PrepareCommand:
+class PrepareCommand(Command):
     """A command that fills a broker before the program starts."""
 
-    words: Sequence[str]
-
     def __call__(self, place: Place) -> None:
-        """Run it. Raises CannotHunt if it fails, OSError."""
-        ending = Command(self.words).run(place, CHECK_SECONDS_MAX)
+        """Run it. Raises CannotHunt if it fails, BadHuntOption if it is no program."""
+        with _named("--prepare"):
+            ending = self.run(place, CHECK_SECONDS_MAX)
         if ending.exit_code != 0:
             how = "did not end" if ending.is_hung else f"ended with exit code {ending.exit_code}"
             last = last_line(ending.output)
@@ -186,7 +189,34 @@ def environment(place: Place) -> Mapping[str, str]:
     return os.environ | addresses | {FOLDER_VARIABLE: str(place.folder)}
 
 
-def _kill_group(group: int) -> None:
+def cannot_run(error: OSError, option: str) -> BadHuntOption:
+    """Return what is wrong with the option or argument that names a program."""
+    return BadHuntOption(f"{option}: {error.filename!r} cannot be run: {error.strerror}; allowed: a program")
+
+
+@contextlib.contextmanager
+def _named(option: str) -> Generator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise cannot_run(error, option) from error
+
+
+def _kill_session(session: int) -> None:
     # Children that outlive the command would go on with the next run's time and files.
-    with contextlib.suppress(ProcessLookupError):
-        os.killpg(group, signal.SIGKILL)
+    for group in {session, *_groups_of(session)}:
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(group, signal.SIGKILL)
+
+
+def _groups_of(session: int) -> Iterator[int]:
+    """Yield the process groups of a session, as Linux tells them: timeout(1) and shells with job control make some."""
+    for file in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            # proc(5): pid, (name), state, parent, group, session. A name may have spaces and parentheses.
+            fields = file.read_text(errors="replace").rpartition(")")[2].split()
+        except OSError:
+            # It has ended.
+            continue
+        if int(fields[3]) == session:
+            yield int(fields[2])

@@ -10,18 +10,26 @@ from ..faults.rules.fault_rules import FaultRule
 from ..faults.strict_json import convert
 from .arguments import How, options_of
 from .budget import Budget
-from .judgement import Judgement, judge
+from .judgement import Judgement, Outcome, judge
 from .learning import learn, timeout_of
 from .options import Options
+from .patience import PATIENT_SECONDS, SLOW
 from .program import CheckCommand, Command, PrepareCommand, Program
 from .run import run_once
 
 
 def replay(program: Program, options: Options, rules: Sequence[FaultRule]) -> Judgement:
-    """Run the program without faults, then with the rules, and return the judgement. Raises CannotHunt, OSError."""
-    faultless = learn(program, options.setting)
-    run = run_once(program, options.setting, rules, timeout_of(options, faultless))
-    return judge(run, faultless, options.promise)
+    """Run the program without faults, then with the rules, and return the judgement. Raises CannotHunt, OSError.
+
+    Who names no timeout has a program that hangs run once more, with much time.
+    """
+    faultless, _ = learn(program, options.setting)
+    seconds = timeout_of(options, faultless)
+    judgement = judge(run_once(program, options.setting, rules, seconds), faultless, options.promise)
+    if judgement.outcome is not Outcome.HUNG or options.timeout_seconds is not None:
+        return judgement
+    later = judge(run_once(program, options.setting, rules, PATIENT_SECONDS), faultless, options.promise)
+    return later if later.is_finding else SLOW
 
 
 def assert_survives(

@@ -13,7 +13,12 @@ from .result import Finding, Result, Tried
 
 # Of the trials that broke the program in the same way.
 OTHERS_NAMED_MAX = 4
-_WORST_FIRST = (Outcome.BROKEN, Outcome.HUNG, Outcome.ERROR, Outcome.SLOW, Outcome.HELD, Outcome.NOT_MET)
+# Of the trials that failed, and not by the program.
+FAILED_MAX = 3
+_WORST_FIRST = (
+    *(Outcome.BROKEN, Outcome.HUNG, Outcome.ERROR, Outcome.SLOW),
+    *(Outcome.NOT_JUDGED, Outcome.HELD, Outcome.NOT_MET),
+)
 
 
 def report_text(result: Result, places: Sequence[str] = ()) -> str:
@@ -22,7 +27,26 @@ def report_text(result: Result, places: Sequence[str] = ()) -> str:
     for number, (finding, place) in enumerate(zip_longest(result.findings, places), start=1):
         lines += [f"{number}. {finding.trial}", *(f"   {detail}" for detail in details_of(finding))]
         lines += [""] if place is None else [f"   {place}", ""]
-    return "\n".join([*lines, summary_line(result)])
+    return "\n".join([*lines, *remarks(result), summary_line(result)])
+
+
+def remarks(result: Result) -> list[str]:
+    """Return what a reader must know who believes that nothing was found: what was never met, and what failed."""
+    apis = dict.fromkeys(target.api for each in result.tried for _, target in each.trial.faults)
+    met = {target.api for each in result.tried for _, target in each.met}
+    judged = {
+        target.api
+        for each in result.tried
+        if each.judgement.outcome is not Outcome.NOT_JUDGED
+        for _, target in each.trial.faults
+    }
+    found = [
+        f"no fault at {api} was met: the program sends it with other names in each run"
+        for api in apis
+        if api in judged and api not in met
+    ]
+    failed = [each for each in result.tried if each.judgement.outcome is Outcome.NOT_JUDGED]
+    return found + [f"not judged: {each.trial}: {'; '.join(each.judgement.reasons)}" for each in failed[:FAILED_MAX]]
 
 
 def progress_text(progress: Progress | Waiting) -> str:
@@ -49,8 +73,10 @@ def table_rows(tried: Sequence[Tried]) -> list[list[str]]:
         return []
     cells: dict[tuple[str, str], list[Outcome]] = defaultdict(list)
     for each in tried:
-        for fault, target in each.trial.faults:
-            cells[fault.name, target.api].append(each.judgement.outcome)
+        # Of a pair, one fault may change what the program sends, so that the other is not met.
+        outcome, hits = each.judgement.outcome, each.judgement.hits or [True] * len(each.trial.faults)
+        for (fault, target), is_hit in zip(each.trial.faults, hits, strict=True):
+            cells[fault.name, target.api].append(outcome if is_hit else Outcome.NOT_MET)
     faults = list(dict.fromkeys(fault for fault, _ in cells))
     apis = list(dict.fromkeys(api for _, api in cells))
     return [["", *apis], *([fault, *(_cell(cells.get((fault, api), [])) for api in apis)] for fault in faults)]

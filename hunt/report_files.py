@@ -52,15 +52,16 @@ def _judged(trial: Trial, judgement: Judgement) -> dict[str, object]:
 
 
 def junit_text(result: Result) -> str:
-    """Return the result as JUnit XML: a trial that was broken or hung has failed, one that was not met is skipped."""
+    """Return the result as JUnit XML: one that was broken or hung has failed, one that was not met is skipped."""
     root = ElementTree.Element("testsuites", name="fauxka hunt")
     suite = ElementTree.SubElement(root, "testsuite", name="fauxka hunt")
     for each in result.tried:
         _add_case(suite, each)
+    outcomes = [each.judgement.outcome for each in result.tried]
     for element in (suite, root):
         element.set("tests", str(len(result.tried)))
         element.set("failures", str(sum(each.judgement.is_finding for each in result.tried)))
-        element.set("errors", "0")
+        element.set("errors", str(outcomes.count(Outcome.NOT_JUDGED)))
         element.set("time", f"{result.seconds:.3f}")
     ElementTree.indent(root)
     return f'<?xml version="1.0" encoding="UTF-8"?>\n{ElementTree.tostring(root, encoding="unicode")}\n'
@@ -74,6 +75,8 @@ def _add_case(suite: ElementTree.Element, tried: Tried) -> None:
         ElementTree.SubElement(case, "failure", message=reasons, type=tried.judgement.outcome.value)
     elif tried.judgement.outcome is Outcome.NOT_MET:
         ElementTree.SubElement(case, "skipped", message=reasons)
+    elif tried.judgement.outcome is Outcome.NOT_JUDGED:
+        ElementTree.SubElement(case, "error", message=reasons, type=tried.judgement.outcome.value)
 
 
 def _text(text: str) -> str:

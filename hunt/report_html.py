@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from html import escape
 
 from .judgement import Outcome
-from .report import details_of, summary_line, table_rows
+from .report import details_of, remarks, summary_line, table_rows
 from .reproduction import CALLS_FILE, RUN_FILE, TEST_FILE, json_of
 from .result import Finding, Result
 
@@ -35,6 +35,7 @@ def report_html(result: Result, command: str, places: Sequence[str]) -> str:
     found = "nothing found" if not count else "1 finding" if count == 1 else f"{count} findings"
     parts = [
         f"<h1>fauxka hunt: {found}</h1><p><code>{escape(command)}</code></p><p>{escape(summary_line(result))}</p>",
+        *(f"<p>{escape(remark)}</p>" for remark in remarks(result)),
         *findings,
         f"<h2>Each fault at each API</h2>{_table(table_rows(result.tried))}",
     ]

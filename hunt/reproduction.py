@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
-import math
 import shlex
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from itertools import count
 from pathlib import Path
 
 from msgspec import to_builtins
@@ -42,10 +43,7 @@ def test_program_survives():
 
 
 def write_finding(folder: Path, finding: Finding, words: Sequence[str], options: Options) -> None:
-    """Write the files of a finding to a folder; the command runs once more for its timeline. Raises OSError.
-
-    words: of the command.
-    """
+    """Write rules, test and calls of a finding to a folder. words: of the command. Raises OSError."""
     folder.mkdir(parents=True, exist_ok=True)
     rules = [json_of(rule) for rule in finding.trial.rules]
     (folder / RULES_FILE).write_text(json.dumps(rules, indent=1) + "\n")
@@ -53,11 +51,28 @@ def write_finding(folder: Path, finding: Finding, words: Sequence[str], options:
     calls = [f"# {rule.name}, while the request is held" for rule in finding.trial.rules if change_of(rule)]
     calls += [f"curl -s $A/v1/rules -d {shlex.quote(json.dumps(rule))}" for rule in rules]
     (folder / CALLS_FILE).write_text("\n".join(["A=$(fauxka admin)", *calls]) + "\n")
+
+
+def write_timeline(folder: Path, finding: Finding, words: Sequence[str], options: Options) -> None:
+    """Run the command once more, and write the timeline to the folder of a finding. Raises as run_once does."""
     run_once(Command(words), options.setting, finding.trial.rules, finding.timeout_seconds, folder / RUN_FILE)
 
 
+def remove_findings(folder: Path) -> None:
+    """Remove the files of an earlier hunt's findings. Raises OSError."""
+    for number in count(1):
+        of_finding = folder / str(number)
+        if not (of_finding / RULES_FILE).exists():
+            return
+        for name in (RULES_FILE, TEST_FILE, CALLS_FILE, RUN_FILE):
+            (of_finding / name).unlink(missing_ok=True)
+        with suppress(OSError):
+            # Unless a person keeps something there.
+            of_finding.rmdir()
+
+
 def _test_text(finding: Finding, rules: Sequence[object], words: Sequence[str], options: Options) -> str:
-    arguments = [f"        {name}={value!r},\n" for name, value in _arguments_of(options, finding.timeout_seconds)]
+    arguments = [f"        {name}={value!r},\n" for name, value in _arguments_of(options)]
     return _TEST.format(
         title=f"{finding.trial}: {'; '.join(finding.judgement.reasons)}".replace("\\", "\\\\").replace('"', "'"),
         rules=rules,
@@ -66,7 +81,7 @@ def _test_text(finding: Finding, rules: Sequence[object], words: Sequence[str], 
     )
 
 
-def _arguments_of(options: Options, timeout_seconds: float) -> Iterator[tuple[str, object]]:
+def _arguments_of(options: Options) -> Iterator[tuple[str, object]]:
     """Yield the arguments of assert_survives that have another value than their defaults."""
     setting, broker = options.setting, options.setting.broker
     default = Setting(topics=())
@@ -74,7 +89,7 @@ def _arguments_of(options: Options, timeout_seconds: float) -> Iterator[tuple[st
         ("topics", list(setting.topics), []),
         ("event_id", setting.event_id, default.event_id),
         ("expect", options.promise.value, Promise.EXACTLY_ONCE.value),
-        ("timeout_seconds", math.ceil(timeout_seconds), None),
+        ("timeout_seconds", options.timeout_seconds, None),
         ("restarts", setting.restarts, default.restarts),
         ("config", dict(broker.entries), {}),
         ("nodes", broker.nodes, default.broker.nodes),

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import compress
 
 from .judgement import Judgement
-from .plan import Trial
+from .plan import Fault, Target, Trial
 from .run import Run
 
 
@@ -17,6 +18,11 @@ class Tried:
     trial: Trial
     judgement: Judgement
     timeout_seconds: float
+
+    @property
+    def met(self) -> list[tuple[Fault, Target]]:
+        """The faults that the program met, at their requests."""
+        return list(compress(self.trial.faults, self.judgement.hits))
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from http.client import NOT_FOUND
 from itertools import chain
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -20,7 +22,9 @@ from .event_id import VALUE, event_of
 from .program import Ending, Place, Program
 
 _COMMITTED = ("none", "committed")
-
+JOURNAL_MAX = "fauxka.journal.requests.max"
+# A plan needs the first requests too.
+REQUESTS_MAX = 100_000
 
 # Looks at what a program left: returns what is wrong with it, None for nothing.
 Check = Callable[[Place], str | None]
@@ -65,8 +69,10 @@ class Content:
 class Run:
     """A run. ending: of the last start of the program. hits: of each rule, in their order. requests: the journal.
 
-    committed: the offsets of all groups, by group, topic and partition.
+    committed: the offsets that groups have committed in the run, by group, topic and partition.
     failed_check: what the check of the setting, or the program's own, says; None for nothing.
+    failed_change: why a change of the broker could not be made; None if all were.
+    is_journal_whole: whether requests has all of the run.
     """
 
     ending: Ending
@@ -75,6 +81,8 @@ class Run:
     requests: Sequence[JournalEntry]
     hits: Sequence[int]
     failed_check: str | None = None
+    failed_change: str | None = None
+    is_journal_whole: bool = True
 
 
 def run_once(
@@ -86,22 +94,22 @@ def run_once(
 ) -> Run:
     """Run the program with the rules in force, and read what it left.
 
-    report: the HTML file in which the run is shown; None for none. Raises OSError, and what `prepare` raises.
+    report: the HTML file in which the run is shown; None for none. Raises OSError, what `prepare` raises, and CallError
+    if a node does not start again or a topic cannot be read.
     """
-    with TemporaryDirectory(prefix="fauxka-hunt-") as folder, broker_with(setting.broker) as broker:
+    with TemporaryDirectory(prefix="fauxka-hunt-") as folder, broker_with(_with_long_journal(setting.broker)) as broker:
         place = Place(broker, Path(folder))
         _prepare(place, setting)
-        before = broker.journal.last_id
+        before, committed_before = broker.journal.last_id, _committed(broker)
         if report is not None:
             broker.faults.watch()
         armed = [broker.faults.add(rule) for rule in rules]
         changes = {handle.id: change for handle, rule in zip(armed, rules, strict=True) if (change := change_of(rule))}
-        with changing(broker, changes):
+        with changing(broker, changes) as failed_changes:
             ending = program.run(place, timeout_seconds)
         hits = [rule.hits for rule in armed]
         broker.faults.clear()
-        if not broker.is_running:
-            broker.restart()
+        _start_nodes(broker)
         for _ in range(setting.restarts):
             if ending.exit_code != 0:
                 ending = program.run(place, timeout_seconds)
@@ -111,11 +119,40 @@ def run_once(
         if report is not None:
             broker.write_report(report, "; ".join(rule.name for rule in rules))
         committed = {
-            (group.group_id, offset.topic, offset.partition): offset.offset
-            for group in broker.groups.list()
-            for offset in group.offsets
+            part: offset for part, offset in _committed(broker).items() if offset > committed_before.get(part, -1)
         }
-        return Run(ending, topics, committed, broker.journal.entries(since=before), hits, failed_check)
+        journal = broker.journal
+        return Run(
+            ending,
+            topics,
+            committed,
+            journal.entries(since=before),
+            hits,
+            failed_check,
+            failed_changes[0] if failed_changes else None,
+            is_journal_whole=not journal.dropped,
+        )
+
+
+def _with_long_journal(broker: Configuration) -> Configuration:
+    return replace(broker, entries=tuple(({JOURNAL_MAX: str(REQUESTS_MAX)} | dict(broker.entries)).items()))
+
+
+def _committed(broker: Broker) -> dict[tuple[str, str, int], int]:
+    return {
+        (group.group_id, offset.topic, offset.partition): offset.offset
+        for group in broker.groups.list()
+        for offset in group.offsets
+    }
+
+
+def _start_nodes(broker: Broker) -> None:
+    """Start the nodes that are down: what they alone have is not lost."""
+    for node in broker.nodes():
+        if node.state != "running":
+            # One that restarts by itself may be up by now.
+            with suppress(CallError):
+                broker.start_node(node.node)
 
 
 def _prepare(place: Place, setting: Setting) -> None:
@@ -141,7 +178,9 @@ def _content_of(broker: Broker, topic: str, event_id: str) -> Content:
     try:
         verdict = broker.verdict(topic).batches
         records = broker.records(topic)
-    except CallError:
+    except CallError as error:
+        if error.status != NOT_FOUND:
+            raise
         # The program did not create the topic.
         return Content()
     order: dict[tuple[int, bytes | None], list[bytes]] = {}

@@ -11,7 +11,7 @@ from fauxka.hunt.budget import Budget
 from fauxka.hunt.functions import Function
 from fauxka.hunt.judgement import Judgement, Outcome, judge
 from fauxka.hunt.learning import learn
-from fauxka.hunt.plan import plan_of, targets_of
+from fauxka.hunt.plan import plan_of
 from fauxka.hunt.run import run_once
 from fauxka.testing import Broker
 
@@ -24,8 +24,8 @@ def judged(fault: str, run: Callable[[Broker], object], **how: Unpack[How]) -> J
     """Return the judgement of a run with the trial of this name."""
     options = options_of(how, None, Budget())
     program, setting = Function(run), options.setting
-    faultless = learn(program, setting)
-    trials = {str(trial): trial for trial in plan_of(targets_of(faultless.requests), setting.broker.nodes, LATE_MS)}
+    faultless, targets = learn(program, setting)
+    trials = {str(trial): trial for trial in plan_of(targets, setting.broker.nodes, LATE_MS)}
     assert fault in trials, list(trials)
     return judge(run_once(program, setting, trials[fault].rules, 20), faultless, options.promise)
 

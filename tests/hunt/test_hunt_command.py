@@ -87,6 +87,8 @@ def test_a_program_that_fails_without_a_fault_is_not_hunted(tmp_path: Path, prog
         ),
         (("--event-id", "header:"), "--event-id: 'header:' is no event id; allowed: value, key or header:NAME"),
         (("--seed-topic", "a:0"), "--seed-topic: 'a:0' is no topic; allowed: NAME or NAME:PARTITIONS"),
+        (("--json", "/no/such/x"), "--json: /no/such/x cannot be written: No such file or directory"),
+        (("--check", "no-such"), "--check: 'no-such' cannot be run: No such file or directory; allowed: a program"),
         (("-c", "x"), "-c: expected key=value, got 'x'"),
     ],
 )

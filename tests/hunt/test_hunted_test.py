@@ -74,6 +74,7 @@ async def test_order(fauxka_bootstrap):
         ("budget='soon'", "fauxka", "fauxka_hunt: budget: 'soon' is no budget; *"),
         ("budget=2", "tmp_path", "fauxka_hunt: the test has no fixture of a broker; allowed: fauxka, *"),
         ("'60s'", "fauxka", "fauxka_hunt: '60s' has no name; allowed: budget='60s' and others"),
+        ("jobs=0", "fauxka", "fauxka_hunt: jobs: 0; allowed: an integer >= 1"),
         ("topics='orders'", "fauxka", "fauxka_hunt: topics: 'orders' is a text; allowed: a list of topics"),
     ],
 )

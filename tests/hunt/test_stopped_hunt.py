@@ -13,7 +13,7 @@ PRODUCER = Path(__file__).parent / "order_producer.py"
 # After two runs without faults and one trial, it hangs with a child.
 PROGRAM = """
 echo $$ >> {folder}/starts
-{python} {producer} idempotent || exit 1
+{python} {producer} {kind} || exit 1
 [ $(wc -l < {folder}/starts) -gt 3 ] || exit 0
 sleep 600 &
 echo $! > {folder}/child
@@ -30,10 +30,13 @@ main()
 """
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_a_stopped_hunt_reports_what_was_tried_and_leaves_no_process(number: signal.Signals, tmp_path: Path) -> None:
-    program = PROGRAM.format(folder=tmp_path, python=sys.executable, producer=PRODUCER)
-    words = ("hunt", "--topic", "orders", "-o", str(tmp_path / "found"), "--timeout", "300", "--", "sh", "-c", program)
+@pytest.mark.parametrize(("number", "kind"), [(signal.SIGINT, "idempotent"), (signal.SIGTERM, "plain")])
+def test_a_stopped_hunt_reports_what_was_tried_and_leaves_no_process(
+    number: signal.Signals, kind: str, tmp_path: Path
+) -> None:
+    program = PROGRAM.format(folder=tmp_path, python=sys.executable, producer=PRODUCER, kind=kind)
+    found = tmp_path / "found"
+    words = ("hunt", "--topic", "orders", "-o", str(found), "--timeout", "300", "--", "sh", "-c", program)
     hunt = subprocess.Popen(
         (sys.executable, "-c", COMMAND, *words), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     )
@@ -42,7 +45,10 @@ def test_a_stopped_hunt_reports_what_was_tried_and_leaves_no_process(number: sig
     hunt.send_signal(number)
     output, log = hunt.communicate(timeout=20)
 
-    assert hunt.returncode == 0, log
+    is_found = kind == "plain"
+    assert hunt.returncode == int(is_found), log
+    assert ("not repeated" in output) == is_found
+    assert sorted(file.name for file in found.glob("1/*")) == ["curl.sh", "rules.json", "test_finding.py"] * is_found
     assert output.splitlines()[-1].startswith("1 trial in "), output + log
     assert not is_running(child)
 
