@@ -1,7 +1,6 @@
 """Runs that fail in other ways than by their program, and what is read after a run."""
 
 import time
-from functools import partial
 from pathlib import Path
 from uuid import uuid4
 
@@ -34,8 +33,11 @@ FEW = Budget(trials=3)
 
 
 def test_a_pair_that_stops_all_nodes_is_judged() -> None:
+    def run(broker: Broker) -> None:
+        send(broker, [b"a", b"b"], **{"enable.idempotence": True, "message.timeout.ms": 3000})
+
     options = options_of(How(topics=["orders"], nodes=2), None, Budget())
-    program = Function(partial(send, events=[b"a", b"b"], **{"enable.idempotence": True, "message.timeout.ms": 3000}))
+    program = Function(run)
     faultless, targets = learn(program, options.setting)
     killed = [trial for trial in plan_of(targets, 2) if str(trial).startswith("node killed: Produce")]
     rules = [rule for trial in killed for rule in trial.rules]
