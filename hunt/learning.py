@@ -42,14 +42,7 @@ def learn(program: Program, setting: Setting) -> Learned:
     except CallError as error:
         raise CannotHunt(f"without a fault, the run cannot be read: {error}") from error
     for run in runs:
-        if run.ending.exit_code != 0:
-            how = "did not end" if run.ending.is_hung else f"ended with exit code {run.ending.exit_code}"
-            last = last_line(run.ending.output)
-            raise CannotHunt(f"without a fault, the program {how}{': ' if last else ''}{last}")
-        if run.failed_check is not None:
-            raise CannotHunt(f"without a fault, the check fails: {run.failed_check}")
-        if not run.is_journal_whole:
-            raise CannotHunt(f"the program sends more requests than a plan is made of: set a greater {JOURNAL_MAX}")
+        _check(run)
     faultless = runs[0]
     for other in runs[1:]:
         different = differences(faultless, other)
@@ -59,3 +52,15 @@ def learn(program: Program, setting: Setting) -> Learned:
     if setting.topics and not any(content.events for content in faultless.topics.values()):
         raise CannotHunt(f"the program wrote no event to {', '.join(setting.topics)}")
     return Learned(faultless, targets_of(*(run.requests for run in runs)))
+
+
+def _check(run: Run) -> None:
+    """Raise CannotHunt for a run without faults that nothing can be compared with."""
+    if run.ending.exit_code != 0:
+        how = "did not end" if run.ending.is_hung else f"ended with exit code {run.ending.exit_code}"
+        last = last_line(run.ending.output)
+        raise CannotHunt(f"without a fault, the program {how}{': ' if last else ''}{last}")
+    if run.failed_check is not None:
+        raise CannotHunt(f"without a fault, the check fails: {run.failed_check}")
+    if not run.is_journal_whole:
+        raise CannotHunt(f"the program sends more requests than a plan is made of: set a greater {JOURNAL_MAX}")

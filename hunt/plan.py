@@ -151,6 +151,10 @@ def faults_of(api: str, used: Set[str] = frozenset(), nodes: int = 1, late_ms: i
     for name, change in CHANGES.items():
         if api in change.apis and nodes >= change.nodes and (not change.users or used & set(change.users)):
             yield Fault(name, "received", Hold(), 2)
+    yield from _errors_of(api)
+
+
+def _errors_of(api: str) -> Iterator[Fault]:
     for error in AFTER_APPEND.get(api, ()):
         yield Fault(f"{error.name} although it was applied", "applied", Error(error=error.name), 1)
     for error in RETRIABLE.get(api, ()):
