@@ -14,6 +14,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from .errors import CannotHunt
 from .program import Ending, Place
 
 if TYPE_CHECKING:
@@ -101,8 +102,11 @@ class PrepareFunction:
     function: Callable[[Broker], object]
 
     def __call__(self, place: Place) -> None:
-        """Call it. Raises what it raises."""
-        self.function(place.broker)
+        """Call it. Raises CannotHunt if it raises an exception."""
+        try:
+            self.function(place.broker)
+        except Exception as error:
+            raise CannotHunt(f"prepare: {text_of(error)}") from error
 
 
 def text_of(error: BaseException) -> str:

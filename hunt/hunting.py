@@ -18,7 +18,7 @@ from typing import NamedTuple
 from ..testing.errors import CallError
 from .changes import change_of
 from .confirming import alike_of, confirmed, unconfirmed
-from .errors import CannotHunt, StoppedEarly
+from .errors import BadHuntOption, CannotHunt, StoppedEarly
 from .judgement import Judgement, Outcome, judge
 from .learning import learn, timeout_of
 from .options import Options
@@ -125,7 +125,7 @@ class _Trying:
         """Run a trial, which has so many seconds. One that fails, and not by the program, ends only itself."""
         try:
             run = run_once(self._program, self._options.setting, trial.rules, seconds)
-        except (CallError, CannotHunt, OSError) as error:
+        except (BadHuntOption, CallError, CannotHunt, OSError) as error:
             return Judgement(Outcome.NOT_JUDGED, (str(error),))
         return judge(run, self._faultless, self._options.promise)
 

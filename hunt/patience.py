@@ -45,6 +45,8 @@ def _judged_again(each: Tried, by_kind: Mapping[object, Judgement], *, was_run: 
     later = by_kind.get(_kind_of(each.trial))
     if each.judgement.outcome is not Outcome.HUNG or later is None or later.outcome is Outcome.HUNG:
         return each
+    if later.outcome is Outcome.NOT_JUDGED:
+        return replace(each, judgement=later)
     if later.outcome is Outcome.BROKEN and was_run:
         return replace(each, judgement=later, timeout_seconds=PATIENT_SECONDS)
     return replace(each, judgement=replace(SLOW, hits=each.judgement.hits))

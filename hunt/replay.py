@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Unpack
 
 from ..faults.rules.fault_rules import FaultRule
 from ..faults.strict_json import convert
+from ..testing.errors import CallError
 from .arguments import How, options_of
 from .budget import Budget
+from .errors import CannotHunt
 from .judgement import Judgement, Outcome, judge
 from .learning import learn, timeout_of
 from .options import Options
@@ -24,11 +27,21 @@ def replay(program: Program, options: Options, rules: Sequence[FaultRule]) -> Ju
     Who names no timeout has a program that hangs run once more, with much time.
     """
     faultless, _ = learn(program, options.setting)
-    seconds = timeout_of(options, faultless)
-    judgement = judge(run_once(program, options.setting, rules, seconds), faultless, options.promise)
+
+    def judged(seconds: float) -> Judgement:
+        try:
+            run = run_once(program, options.setting, rules, seconds)
+        except CallError as error:
+            raise CannotHunt(f"the run with the rules cannot be read: {error}") from error
+        judgement = judge(run, faultless, options.promise)
+        if judgement.outcome is Outcome.NOT_JUDGED:
+            raise CannotHunt(judgement.reasons[0])
+        return judgement
+
+    judgement = judged(timeout_of(options, faultless))
     if judgement.outcome is not Outcome.HUNG or options.timeout_seconds is not None:
         return judgement
-    later = judge(run_once(program, options.setting, rules, PATIENT_SECONDS), faultless, options.promise)
+    later = judged(PATIENT_SECONDS)
     return later if later.is_finding else SLOW
 
 
@@ -43,10 +56,13 @@ def assert_survives(
     """Run a command with fault rules, as a hunt did, and raise AssertionError if it breaks its promise.
 
     rules: as JSON. before, check: commands that run before the command, without faults, and after it.
-    how: see How. Raises CannotHunt, BadHuntOption, OSError if a command cannot be run.
+    how: see How. Warns if no request of the command met a fault. Raises CannotHunt, BadHuntOption, OSError if a command
+    cannot be run.
     """
     options = options_of(how, None if check is None else CheckCommand(check), Budget())
     if before is not None:
         options = replace(options, setting=replace(options.setting, prepare=PrepareCommand(before)))
     judgement = replay(Command(command), options, [convert(rule, FaultRule) for rule in rules])
     assert not judgement.is_finding, "; ".join(judgement.reasons)
+    if judgement.outcome is Outcome.NOT_MET:
+        warnings.warn("no request met a fault: the program sends others now, so hunt it again", stacklevel=2)

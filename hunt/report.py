@@ -41,7 +41,7 @@ def remarks(result: Result) -> list[str]:
         for _, target in each.trial.faults
     }
     found = [
-        f"no fault at {api} was met: the program sends it with other names in each run"
+        f"no fault at {api} was met: the program does not send it as in the run without faults"
         for api in apis
         if api in judged and api not in met
     ]

@@ -1,5 +1,6 @@
 """Runs that fail in other ways than by their program, and what is read after a run."""
 
+import sys
 import time
 from pathlib import Path
 from uuid import uuid4
@@ -8,7 +9,7 @@ import pytest
 from confluent_kafka import Consumer, Producer, TopicPartition
 
 from fauxka.faults.rules.fault_rules import FaultRule
-from fauxka.hunt import CannotHunt, hunted_test, learning, replay
+from fauxka.hunt import CannotHunt, hunted_test, learning, replay, report_text
 from fauxka.hunt.arguments import How, options_of
 from fauxka.hunt.budget import Budget
 from fauxka.hunt.changes import CHANGES, Change
@@ -91,11 +92,13 @@ def test_a_trial_whose_preparation_fails_ends_only_itself() -> None:
         nonlocal count
         count += 1
         if count == learning.LEARNING_RUNS + 2:
-            raise CannotHunt("no orders today")
+            raise ValueError("no orders today")
 
     result = hunt_program(Function(idempotent), options_of(How(topics=["orders"], prepare=prepare), None, FEW))
 
     assert [each.judgement.outcome for each in result.tried] == [Outcome.HELD, Outcome.NOT_JUDGED, Outcome.HELD]
+    assert result.tried[1].judgement.reasons == ("prepare: ValueError: no orders today",)
+    assert "not judged: lost acknowledgement: " in report_text(result)
 
 
 def test_a_hunt_of_which_nothing_can_be_judged_fails() -> None:
@@ -105,9 +108,9 @@ def test_a_hunt_of_which_nothing_can_be_judged_fails() -> None:
         nonlocal count
         count += 1
         if count > learning.LEARNING_RUNS:
-            raise CannotHunt("no orders today")
+            raise ValueError("no orders today")
 
-    with pytest.raises(CannotHunt, match="no trial could be judged: no orders today"):
+    with pytest.raises(CannotHunt, match="no trial could be judged: prepare: ValueError: no orders today"):
         hunt_program(Function(idempotent), options_of(How(topics=["orders"], prepare=prepare), None, FEW))
 
 
@@ -166,6 +169,14 @@ def test_a_replay_of_a_slow_program_waits_for_it(monkeypatch: pytest.MonkeyPatch
 
     assert replay.replay(Function(program), options, list[FaultRule]()).outcome is Outcome.SLOW
     assert starts == learning.LEARNING_RUNS + 2
+
+
+def test_a_finding_whose_request_is_not_sent_any_more_is_a_warning() -> None:
+    rules = [{"match": {"api": "Produce", "topic": "others"}, "point": "applied", "action": {"kind": "close"}}]
+    program = [sys.executable, str(Path(__file__).parent / "order_producer.py"), "idempotent"]
+
+    with pytest.warns(UserWarning, match="no request met a fault"):
+        replay.assert_survives(program, rules, topics=["orders"])
 
 
 def test_a_stopped_hunt_of_a_test_stops_the_tests(monkeypatch: pytest.MonkeyPatch) -> None:
