@@ -204,14 +204,12 @@ def _hunt(words: Sequence[str], options: Options, outputs: Outputs) -> bool:
     """Hunt, print the report and write the findings; return whether there are findings."""
     # Lazy: no option that is refused needs a broker.
     from .hunting import hunt_program
-    from .program import Command, cannot_run
+    from .program import Command, starting
     from .report import report_text
 
     _check_outputs(outputs)
-    try:
+    with starting("COMMAND"):
         result = hunt_program(Command(words), options, _show)
-    except OSError as error:
-        raise cannot_run(error, "COMMAND") from error
     folders = [outputs.folder / str(number) for number in range(1, len(result.findings) + 1)]
     # First, because what follows can fail, and takes a run for each finding.
     click.echo(report_text(result, [str(folder) for folder in folders]))
@@ -275,14 +273,12 @@ def _write_findings(words: Sequence[str], options: Options, result: Result, fold
 
 def _replay(words: Sequence[str], options: Options, file: str) -> bool:
     """Run once without faults and once with the rules of a file, and print the judgement; return whether it broke."""
-    from .program import Command, cannot_run
+    from .program import Command, starting
     from .replay import replay
 
     rules = _rules_in(file)
-    try:
+    with starting("COMMAND"):
         judgement = replay(Command(words), options, rules)
-    except OSError as error:
-        raise cannot_run(error, "COMMAND") from error
     click.echo("\n".join([judgement.outcome.value, *(f"  {reason}" for reason in judgement.reasons)]))
     return judgement.is_finding
 

@@ -22,8 +22,8 @@ _ACCEPTED = "accepted"
 
 # A point, and the kind of an action there.
 _Combination = tuple[str, str]
-# What a program sees, and what is applied, is the same as of the combination on the right. A response that comes late,
-# whole or in pieces, is for the program one that does not come: it has given up, or it has only waited.
+# To the program and the log, each combination is the same as the one on its right. A response that comes late, whole or
+# in pieces, is one that does not come: the program has given up by then, or it has only waited.
 _SAME: dict[_Combination, _Combination] = {
     ("received", "reset"): ("received", "close"),
     ("received", "hold"): ("received", "delay"),

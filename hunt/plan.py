@@ -4,7 +4,7 @@
   id. The order among them is what is left, so a rule skips the earlier ones. An id that differs from run to run does
   not count.
 - Of equivalent requests, the first, the one in the middle and the last are tried: a program that survives a fault there
-  survives it between them, unless it counts. So it is with the partitions of a topic.
+  survives it between them, unless it counts. Of the partitions of a topic, too, these three are tried.
 - Requests that only ask (Fetch, Metadata, ApiVersions, ...) get the faults of connections, errors, and last a crash.
 """
 
@@ -114,7 +114,7 @@ _CUT_SHORT = Fault("response cut short", "answering", Truncate(bytes=CUT_BYTES),
 def targets_of(*runs: Sequence[JournalEntry]) -> list[Target]:
     """Return the requests that are tried: of equivalent ones the first, the middle and the last.
 
-    runs: of the same program. A request is as often there as in the run that has the fewest of it.
+    runs: of the same program. A request counts as often as in the run that sent it least.
     """
     ids = _ids_of(runs[0]).intersection(*map(_ids_of, runs[1:]))
     counts = [
@@ -180,7 +180,7 @@ def _ids_of(requests: Sequence[JournalEntry]) -> set[str]:
 
 
 def _matches_of(entry: JournalEntry, ids: Set[str]) -> Iterator[_Fields]:
-    """Yield the fields of rules that find the request: one for each partition that it writes. ids: those that count."""
+    """Yield the matches of the request, one for each partition that it writes. ids: what a match may have as an id."""
     fields: dict[str, object] = {"api": entry.api}
     if entry.client_id in ids:
         fields["client_id"] = entry.client_id
@@ -198,7 +198,7 @@ def _matches_of(entry: JournalEntry, ids: Set[str]) -> Iterator[_Fields]:
 
 
 def _folded(matches: Iterable[_Fields]) -> Iterator[_Fields]:
-    """Yield the matches, of those that differ in the partition only the first, the middle and the last."""
+    """Yield the matches. Of those that differ only in the partition, yield the first, the middle and the last."""
     rows: dict[_Fields, list[_Fields]] = {}
     for match in matches:
         rows.setdefault(tuple(field for field in match if field[0] != _PARTITION), []).append(match)

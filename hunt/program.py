@@ -155,7 +155,7 @@ class CheckCommand(Command):
 
     def __call__(self, place: Place) -> str | None:
         """Return the last line that the command printed if it failed. Raises BadHuntOption if it is no program."""
-        with _named("--check"):
+        with starting("--check"):
             ending = self.run(place, CHECK_SECONDS_MAX)
         if ending.exit_code == 0:
             return None
@@ -170,7 +170,7 @@ class PrepareCommand(Command):
 
     def __call__(self, place: Place) -> None:
         """Run it. Raises CannotHunt if it fails, BadHuntOption if it is no program."""
-        with _named("--prepare"):
+        with starting("--prepare"):
             ending = self.run(place, CHECK_SECONDS_MAX)
         if ending.exit_code != 0:
             how = "did not end" if ending.is_hung else f"ended with exit code {ending.exit_code}"
@@ -189,17 +189,14 @@ def environment(place: Place) -> Mapping[str, str]:
     return os.environ | addresses | {FOLDER_VARIABLE: str(place.folder)}
 
 
-def cannot_run(error: OSError, option: str) -> BadHuntOption:
-    """Return what is wrong with the option or argument that names a program."""
-    return BadHuntOption(f"{option}: {error.filename!r} cannot be run: {error.strerror}; allowed: a program")
-
-
 @contextlib.contextmanager
-def _named(option: str) -> Generator[None]:
+def starting(option: str) -> Generator[None]:
+    """Start programs that this option names, within the block. Raises BadHuntOption for one that cannot be started."""
     try:
         yield
     except OSError as error:
-        raise cannot_run(error, option) from error
+        message = f"{option}: {error.filename!r} cannot be run: {error.strerror}; allowed: a program"
+        raise BadHuntOption(message) from error
 
 
 def _kill_session(session: int) -> None:
@@ -210,7 +207,7 @@ def _kill_session(session: int) -> None:
 
 
 def _groups_of(session: int) -> Iterator[int]:
-    """Yield the process groups of a session, as Linux tells them: timeout(1) and shells with job control make some."""
+    """Yield the process groups of a session, from Linux's /proc. timeout(1) and shells with job control make some."""
     for file in Path("/proc").glob("[0-9]*/stat"):
         try:
             # proc(5): pid, (name), state, parent, group, session. A name may have spaces and parentheses.

@@ -32,21 +32,18 @@ def report_text(result: Result, places: Sequence[str] = ()) -> str:
 
 def remarks(result: Result) -> list[str]:
     """Return what a reader must know who believes that nothing was found: what was never met, and what failed."""
-    apis = dict.fromkeys(target.api for each in result.tried for _, target in each.trial.faults)
-    met = {target.api for each in result.tried for _, target in each.met}
-    judged = {
-        target.api
-        for each in result.tried
-        if each.judgement.outcome is not Outcome.NOT_JUDGED
-        for _, target in each.trial.faults
-    }
-    found = [
-        f"no fault at {api} was met: the program does not send it as in the run without faults"
-        for api in apis
-        if api in judged and api not in met
-    ]
     failed = [each for each in result.tried if each.judgement.outcome is Outcome.NOT_JUDGED]
-    return found + [f"not judged: {each.trial}: {'; '.join(each.judgement.reasons)}" for each in failed[:FAILED_MAX]]
+    judged = [each for each in result.tried if each.judgement.outcome is not Outcome.NOT_JUDGED]
+    met = {target.api for each in result.tried for _, target in each.met}
+    apis = dict.fromkeys(target.api for each in judged for _, target in each.trial.faults)
+    return [
+        *(
+            f"no fault at {api} was met: the program does not send it as in the run without faults"
+            for api in apis
+            if api not in met
+        ),
+        *(f"not judged: {each.trial}: {'; '.join(each.judgement.reasons)}" for each in failed[:FAILED_MAX]),
+    ]
 
 
 def progress_text(progress: Progress | Waiting) -> str:

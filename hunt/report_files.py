@@ -52,7 +52,7 @@ def _judged(trial: Trial, judgement: Judgement) -> dict[str, object]:
 
 
 def junit_text(result: Result) -> str:
-    """Return the result as JUnit XML: one that was broken or hung has failed, one that was not met is skipped."""
+    """Return the result as JUnit XML: a finding is a failure, and a trial that was not judged is an error."""
     root = ElementTree.Element("testsuites", name="fauxka hunt")
     suite = ElementTree.SubElement(root, "testsuite", name="fauxka hunt")
     for each in result.tried:

@@ -95,7 +95,7 @@ def run_once(
     """Run the program with the rules in force, and read what it left.
 
     report: the HTML file in which the run is shown; None for none. Raises OSError, what `prepare` raises, and CallError
-    if a node does not start again or a topic cannot be read.
+    if a topic cannot be read, such as one whose nodes do not start again.
     """
     with TemporaryDirectory(prefix="fauxka-hunt-") as folder, broker_with(_with_long_journal(setting.broker)) as broker:
         place = Place(broker, Path(folder))
@@ -135,7 +135,8 @@ def run_once(
 
 
 def _with_long_journal(broker: Configuration) -> Configuration:
-    return replace(broker, entries=tuple(({JOURNAL_MAX: str(REQUESTS_MAX)} | dict(broker.entries)).items()))
+    entries = {JOURNAL_MAX: str(REQUESTS_MAX), **dict(broker.entries)}
+    return replace(broker, entries=tuple(entries.items()))
 
 
 def _committed(broker: Broker) -> dict[tuple[str, str, int], int]:
