@@ -1,4 +1,4 @@
-"""Hunts a function of this process, four runs at a time. The last line tells how many runs there were, and how long."""
+"""Hunts a function, four runs at a time. The report ends with the number of runs and the seconds that they took."""
 
 import sys
 
