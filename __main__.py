@@ -1,4 +1,4 @@
-"""The command line: serve, health, export, scenario, and the commands of admin/client, of hunt and of the pipeline.
+"""The command line: serve, health, export, scenario, and the commands of admin/client, testing/hunting and pipeline.
 
 A usage error is one line on standard error and exit code 2. Each command imports its own package when it runs.
 """
@@ -92,7 +92,7 @@ class _Commands(click.Group):
 
             return admin_commands.get_command(ctx, cmd_name)
         if cmd_name == HUNT:
-            from .hunt.command_line import hunt
+            from .testing.hunting.command_line import hunt
 
             return hunt
         from .pipeline.command_line import commands as pipeline_commands

@@ -23,11 +23,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 import pytest
 
 if TYPE_CHECKING:
-    from .hunt.arguments import How
     from .testing import Broker
     from .testing.broker_pool import BrokerPool, Configuration
     from .testing.config_entries import ConfigEntry
     from .testing.faults import Faults
+    from .testing.hunting.arguments import How
 
 ALLOW_UNFIRED = "fauxka_allow_unfired"
 HUNT = "fauxka_hunt"
@@ -303,7 +303,7 @@ def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> bool | None:
     marker = pyfuncitem.get_closest_marker(HUNT)
     if marker is None:
         return None
-    from .hunt.hunted_test import hunt_test
+    from .testing.hunting.hunted_test import hunt_test
 
     fixtures = {name: pyfuncitem.funcargs[name] for name in pyfuncitem._fixtureinfo.argnames}  # pyright: ignore[reportPrivateUsage]
     configuration = pyfuncitem._request.getfixturevalue("_fauxka_configuration")  # pyright: ignore[reportPrivateUsage]

@@ -7,32 +7,80 @@ with Broker({"num.partitions": 3}) as broker:
 
 Broker runs in a thread, AsyncBroker on the test's own event loop. Both offer everything that the admin API offers, with
 the same names and objects. Wrong calls and values raise a FauxkaError; errors.py lists its kinds.
+
+hunt(run, check) calls a function with every fault that its requests can meet; hunting/ has its rules.
 """
 
-from .async_broker import AsyncBroker
-from .broker import Broker
-from .errors import (
-    AmbiguousRuleError,
-    BrokerStateError,
-    CallError,
-    ConfigError,
-    FauxkaError,
-    RuleError,
-    UnknownConfigKey,
-    UnknownRuleError,
-    WaitTimeoutError,
-)
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from .async_broker import AsyncBroker
+    from .broker import Broker
+    from .errors import (
+        AmbiguousRuleError,
+        BrokerStateError,
+        CallError,
+        ConfigError,
+        FauxkaError,
+        RuleError,
+        UnknownConfigKey,
+        UnknownRuleError,
+        WaitTimeoutError,
+    )
+    from .hunting.errors import BadHuntOption, CannotHunt
+    from .hunting.in_process import hunt
+    from .hunting.replay import assert_survives
+    from .hunting.report import report_text
+    from .hunting.result import Finding, Result
+
+_MODULES = {
+    "AmbiguousRuleError": "errors",
+    "AsyncBroker": "async_broker",
+    "BadHuntOption": "hunting.errors",
+    "Broker": "broker",
+    "BrokerStateError": "errors",
+    "CallError": "errors",
+    "CannotHunt": "hunting.errors",
+    "ConfigError": "errors",
+    "FauxkaError": "errors",
+    "Finding": "hunting.result",
+    "Result": "hunting.result",
+    "RuleError": "errors",
+    "UnknownConfigKey": "errors",
+    "UnknownRuleError": "errors",
+    "WaitTimeoutError": "errors",
+    "assert_survives": "hunting.replay",
+    "hunt": "hunting.in_process",
+    "report_text": "hunting.report",
+}
 
 __all__ = [
     "AmbiguousRuleError",
     "AsyncBroker",
+    "BadHuntOption",
     "Broker",
     "BrokerStateError",
     "CallError",
+    "CannotHunt",
     "ConfigError",
     "FauxkaError",
+    "Finding",
+    "Result",
     "RuleError",
     "UnknownConfigKey",
     "UnknownRuleError",
     "WaitTimeoutError",
+    "assert_survives",
+    "hunt",
+    "report_text",
 ]
+
+
+def __getattr__(name: str) -> object:
+    """Import what is used first: a list of commands needs no broker, and a broker needs no hunt."""
+    if name not in _MODULES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f".{_MODULES[name]}", __name__), name)

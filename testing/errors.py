@@ -8,6 +8,7 @@ Every error for a wrong argument or call is a FauxkaError:
 - UnknownRuleError, AmbiguousRuleError: no rule in force has a name, or several have it; both are a LookupError.
 - ConfigError: a config that Kafka would refuse. UnknownConfigKey: a key that does not exist.
 - BrokerStateError: a call before the start or after the stop.
+- CannotHunt, BadHuntOption: see hunting/errors.py.
 """
 
 from __future__ import annotations

@@ -4,8 +4,7 @@ import sys
 
 from confluent_kafka import KafkaError, Message, Producer
 
-from fauxka.hunt import hunt, report_text
-from fauxka.testing import Broker
+from fauxka.testing import Broker, hunt, report_text
 
 # Short enough for a hunt: a response that does not come is waited for this long.
 TIMES_MS = {"socket.timeout.ms": 1000, "request.timeout.ms": 1000, "retry.backoff.ms": 20, "reconnect.backoff.ms": 20}

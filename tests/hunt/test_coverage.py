@@ -4,10 +4,10 @@ from dataclasses import replace
 
 import pytest
 
-from fauxka.hunt.coverage import Coverage, coverage_of
-from fauxka.hunt.judgement import Judgement, Outcome
-from fauxka.hunt.plan import ACKNOWLEDGING, LOST_ACK, RANKS, Fault, Target, Trial, faults_of
-from fauxka.hunt.result import Tried
+from fauxka.testing.hunting.coverage import Coverage, coverage_of
+from fauxka.testing.hunting.judgement import Judgement, Outcome
+from fauxka.testing.hunting.plan import ACKNOWLEDGING, LOST_ACK, RANKS, Fault, Target, Trial, faults_of
+from fauxka.testing.hunting.result import Tried
 
 USERS = {"EndTxn", "JoinGroup"}
 

@@ -6,14 +6,14 @@ from typing import Unpack
 
 import pytest
 
-from fauxka.hunt.arguments import How, options_of
-from fauxka.hunt.budget import Budget
-from fauxka.hunt.functions import Function
-from fauxka.hunt.judgement import Judgement, Outcome, judge
-from fauxka.hunt.learning import learn
-from fauxka.hunt.plan import plan_of
-from fauxka.hunt.run import run_once
 from fauxka.testing import Broker
+from fauxka.testing.hunting.arguments import How, options_of
+from fauxka.testing.hunting.budget import Budget
+from fauxka.testing.hunting.functions import Function
+from fauxka.testing.hunting.judgement import Judgement, Outcome, judge
+from fauxka.testing.hunting.learning import learn
+from fauxka.testing.hunting.plan import plan_of
+from fauxka.testing.hunting.run import run_once
 
 from .programs import book, copy_as_member, fill, idempotent, send, send_in_flight
 

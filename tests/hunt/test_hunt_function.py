@@ -12,15 +12,14 @@ from xml.etree import ElementTree
 import pytest
 from confluent_kafka import Consumer, KafkaError, Producer, TopicPartition
 
-from fauxka.hunt import CannotHunt, hunt, report_text
-from fauxka.hunt.confirming import shrunk
-from fauxka.hunt.hunting import pairs_of
-from fauxka.hunt.judgement import Judgement, Outcome
-from fauxka.hunt.plan import Fault, Target, Trial, faults_of
-from fauxka.hunt.report_files import json_text, junit_text
-from fauxka.hunt.report_html import report_html
-from fauxka.hunt.result import Tried
-from fauxka.testing import Broker
+from fauxka.testing import Broker, CannotHunt, hunt, report_text
+from fauxka.testing.hunting.confirming import shrunk
+from fauxka.testing.hunting.hunt_program import pairs_of
+from fauxka.testing.hunting.judgement import Judgement, Outcome
+from fauxka.testing.hunting.plan import Fault, Target, Trial, faults_of
+from fauxka.testing.hunting.report_files import json_text, junit_text
+from fauxka.testing.hunting.report_html import report_html
+from fauxka.testing.hunting.result import Tried
 
 from .programs import QUICK, doubling, fill, idempotent
 

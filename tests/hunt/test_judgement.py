@@ -5,9 +5,9 @@ from collections.abc import Sequence
 
 import pytest
 
-from fauxka.hunt.judgement import Judgement, Outcome, Promise, judge, with_order_of_both
-from fauxka.hunt.program import Ending
-from fauxka.hunt.run import Content, Run
+from fauxka.testing.hunting.judgement import Judgement, Outcome, Promise, judge, with_order_of_both
+from fauxka.testing.hunting.program import Ending
+from fauxka.testing.hunting.run import Content, Run
 
 KEY = (0, b"key")
 OTHER_KEY = (0, None)

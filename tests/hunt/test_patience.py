@@ -5,12 +5,12 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from fauxka.hunt import hunt, learning, patience
-from fauxka.hunt.judgement import Judgement, Outcome
-from fauxka.hunt.patience import PATIENT_SECONDS, first_hung, told_apart
-from fauxka.hunt.plan import Fault, Target, Trial, faults_of
-from fauxka.hunt.result import Tried
-from fauxka.testing import Broker
+from fauxka.testing import Broker, hunt
+from fauxka.testing.hunting import learning, patience
+from fauxka.testing.hunting.judgement import Judgement, Outcome
+from fauxka.testing.hunting.patience import PATIENT_SECONDS, first_hung, told_apart
+from fauxka.testing.hunting.plan import Fault, Target, Trial, faults_of
+from fauxka.testing.hunting.result import Tried
 
 from .programs import idempotent
 

@@ -1,7 +1,11 @@
 """Why a hunt cannot begin."""
 
+from __future__ import annotations
 
-class CannotHunt(Exception):
+from ... import FauxkaError
+
+
+class CannotHunt(FauxkaError):
     """The program fails or differs without a fault; the message says how, in one line."""
 
 
@@ -9,5 +13,5 @@ class StoppedEarly(CannotHunt):
     """A person has stopped the hunt before its first trial."""
 
 
-class BadHuntOption(Exception):
+class BadHuntOption(FauxkaError, ValueError):
     """A value that cannot be used; the message names the option, the value and what is allowed."""

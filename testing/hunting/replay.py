@@ -7,9 +7,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Unpack
 
-from ..faults.rules.fault_rules import FaultRule
-from ..faults.strict_json import convert
-from ..testing.errors import CallError
+from ...faults.rules.fault_rules import FaultRule
+from ...faults.strict_json import convert
+from ..errors import CallError
 from .arguments import How, options_of
 from .budget import Budget
 from .errors import CannotHunt

@@ -11,8 +11,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from ..faults.actions import kind_of
-from ..faults.rules.rule_checks import ACTIONS_AT
+from ...faults.actions import kind_of
+from ...faults.rules.rule_checks import ACTIONS_AT
 from .plan import CHANGING
 from .result import Tried
 

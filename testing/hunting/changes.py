@@ -13,13 +13,13 @@ from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, NamedTuple
 
-from ..faults.actions import Hold
-from ..testing.errors import CallError
+from ...faults.actions import Hold
+from ..errors import CallError
 
 if TYPE_CHECKING:
-    from ..admin.operations.held_operations import HeldRequestInfo
-    from ..faults.rules.fault_rules import FaultRule
-    from ..testing import Broker
+    from ...admin.operations.held_operations import HeldRequestInfo
+    from ...faults.rules.fault_rules import FaultRule
+    from ..broker import Broker
 
 # How often is looked for a held request.
 _PAUSE_SECONDS = 0.005

@@ -6,7 +6,7 @@ client repeats the request: RetriableException in org.apache.kafka.common.errors
 
 from __future__ import annotations
 
-from ..protocol.error_codes import ErrorCode
+from ...protocol.error_codes import ErrorCode
 
 _OF_COORDINATORS = (
     ErrorCode.COORDINATOR_NOT_AVAILABLE,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, TypedDict
 
-from ..testing.broker_pool import Configuration
+from ..broker_pool import Configuration
 from .budget import Budget, budget_of
 from .errors import BadHuntOption
 from .event_id import VALUE, check_event_id
@@ -15,8 +15,8 @@ from .options import Options
 from .run import Check, Setting
 
 if TYPE_CHECKING:
-    from ..testing import Broker
-    from ..testing.config_entries import ConfigEntry
+    from ..broker import Broker
+    from ..config_entries import ConfigEntry
 
 
 REPLICATION = "default.replication.factor"

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Unpack
 from .arguments import How, options_of
 from .budget import Budget
 from .functions import CheckFunction, Function
-from .hunting import hunt_program
+from .hunt_program import hunt_program
 from .result import Result
 
 if TYPE_CHECKING:
-    from ..testing import Broker
+    from ..broker import Broker
 
 BUDGET = Budget(seconds=60)
 

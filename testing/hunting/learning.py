@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from ..testing.errors import CallError
+from ..errors import CallError
 from .errors import CannotHunt
 from .judgement import differences, with_order_of_both
 from .options import Options

@@ -25,11 +25,11 @@ border-bottom:1px solid var(--line);white-space:nowrap}.broken,.hung{color:var(-
 """
 
 
-def report_html(result: Result, command: str, places: Sequence[str]) -> str:
-    """Return the page. command: what was hunted. places: the address of the folder of each finding, without a slash."""
+def report_html(result: Result, command: str, folders: Sequence[str]) -> str:
+    """Return the page. command: what was hunted. folders: the address of each finding's, without a slash."""
     findings = [
-        _finding(number, finding, place)
-        for number, (finding, place) in enumerate(zip(result.findings, places, strict=True), start=1)
+        _finding(number, finding, folder)
+        for number, (finding, folder) in enumerate(zip(result.findings, folders, strict=True), start=1)
     ]
     count = len(findings)
     found = "nothing found" if not count else "1 finding" if count == 1 else f"{count} findings"
@@ -46,11 +46,11 @@ def report_html(result: Result, command: str, places: Sequence[str]) -> str:
     return f'<!doctype html><html lang="en"><head>{head}</head><body>{"".join(parts)}</body></html>\n'
 
 
-def _finding(number: int, finding: Finding, place: str) -> str:
+def _finding(number: int, finding: Finding, folder: str) -> str:
     details = "".join(f"<li>{escape(detail)}</li>" for detail in details_of(finding))
     rules = json.dumps([json_of(rule) for rule in finding.trial.rules], indent=1)
     links = ", ".join(
-        f'<a href="{escape(place)}/{name}">{words}</a>'
+        f'<a href="{escape(folder)}/{name}">{words}</a>'
         for name, words in ((RUN_FILE, "timeline"), (TEST_FILE, "test"), (CALLS_FILE, "curl"))
     )
     outcome = finding.judgement.outcome.value

@@ -17,8 +17,8 @@ from .errors import BadHuntOption, CannotHunt
 from .event_id import ALLOWED, VALUE, check_event_id
 
 if TYPE_CHECKING:
-    from ..faults.rules.fault_rules import FaultRule
-    from .hunting import Progress, Waiting
+    from ...faults.rules.fault_rules import FaultRule
+    from .hunt_program import Progress, Waiting
     from .options import Options
     from .result import Result
 
@@ -147,8 +147,8 @@ def hunt(
 
 def options_of(given: Given) -> Options:
     """Return the options. Raises BadHuntOption."""
-    from ..broker.config.config_sources import assignment_of
-    from ..broker.config.config_types import ConfigError
+    from ...broker.config.config_sources import assignment_of
+    from ...broker.config.config_types import ConfigError
     from .arguments import configuration_of
     from .budget import budget_of
     from .judgement import promise_of
@@ -187,8 +187,8 @@ def _words_of(option: str, text: str) -> list[str]:
 
 
 def _partitions_of(seed_topics: Sequence[str]) -> dict[str, int | None]:
-    from ..broker.config.config_types import ConfigError
-    from ..broker.lifecycle.cluster_reset import parse_seed_topic
+    from ...broker.config.config_types import ConfigError
+    from ...broker.lifecycle.cluster_reset import parse_seed_topic
 
     found: dict[str, int | None] = {}
     for text in seed_topics:
@@ -203,7 +203,7 @@ def _partitions_of(seed_topics: Sequence[str]) -> dict[str, int | None]:
 def _hunt(words: Sequence[str], options: Options, outputs: Outputs) -> bool:
     """Hunt, print the report and write the findings; return whether there are findings."""
     # Lazy: no option that is refused needs a broker.
-    from .hunting import hunt_program
+    from .hunt_program import hunt_program
     from .program import Command, starting
     from .report import report_text
 
@@ -256,7 +256,7 @@ def _write_result(words: Sequence[str], outputs: Outputs, result: Result, folder
 
 def _write_findings(words: Sequence[str], options: Options, result: Result, folders: Sequence[Path]) -> None:
     """Write the files of each finding; after a hunt that a person has stopped, nothing runs for a timeline."""
-    from ..testing.errors import CallError
+    from ..errors import CallError
     from .reproduction import write_finding, write_timeline
 
     with _writing("--output"):
@@ -284,7 +284,7 @@ def _replay(words: Sequence[str], options: Options, file: str) -> bool:
 
 
 def _rules_in(file: str) -> list[FaultRule]:
-    from ..admin.rule_file import RuleFileError, read_rule_file
+    from ...admin.rule_file import RuleFileError, read_rule_file
 
     try:
         return read_rule_file(file)
@@ -294,7 +294,7 @@ def _rules_in(file: str) -> list[FaultRule]:
 
 def _show(progress: Progress | Waiting) -> None:
     """Tell a finding at once, and on a terminal how far the hunt is."""
-    from .hunting import Waiting
+    from .hunt_program import Waiting
     from .report import progress_text
 
     is_terminal = sys.stderr.isatty()

@@ -60,16 +60,16 @@ def shrunk(found: Tried, attempt: Attempt) -> Trial:
         judgement = attempt(smaller, found.timeout_seconds)
         return (judgement.outcome, judgement.kinds) == (found.judgement.outcome, found.judgement.kinds)
 
-    place = 0
-    while place < len(trial.faults) > 1:
-        smaller = Trial([*trial.faults[:place], *trial.faults[place + 1 :]])
+    index = 0
+    while index < len(trial.faults) > 1:
+        smaller = Trial([*trial.faults[:index], *trial.faults[index + 1 :]])
         if breaks(smaller):
             trial = smaller
         else:
-            place += 1
-    for place, (fault, target) in enumerate(trial.faults):
+            index += 1
+    for index, (fault, target) in enumerate(trial.faults):
         if target.ordinal:
-            earlier = Trial([*trial.faults[:place], (fault, _first_of(target)), *trial.faults[place + 1 :]])
+            earlier = Trial([*trial.faults[:index], (fault, _first_of(target)), *trial.faults[index + 1 :]])
             if breaks(earlier):
                 trial = earlier
     return trial

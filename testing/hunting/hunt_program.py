@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from ..testing.errors import CallError
+from ..errors import CallError
 from .changes import change_of
 from .confirming import alike_of, confirmed, unconfirmed
 from .errors import BadHuntOption, CannotHunt, StoppedEarly
@@ -149,8 +149,8 @@ class _Trying:
             if self._show is not None:
                 self._show(self._progress())
         # With several jobs they end in another order.
-        places = {id(trial): place for place, trial in enumerate(trials)}
-        self.tried[before:] = sorted(self.tried[before:], key=lambda each: places[id(each.trial)])
+        order = {id(trial): index for index, trial in enumerate(trials)}
+        self.tried[before:] = sorted(self.tried[before:], key=lambda each: order[id(each.trial)])
         # Who names a timeout says what hangs.
         hung = first_hung(self.tried[before:]) if self._options.timeout_seconds is None else []
         if not hung:

@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING
 from .arguments import How, options_of
 from .errors import BadHuntOption, CannotHunt, StoppedEarly
 from .functions import Function
-from .hunting import hunt_program
+from .hunt_program import hunt_program
 from .in_process import BUDGET
 from .options import Options
 from .report import report_text
 
 if TYPE_CHECKING:
-    from ..testing import Broker
-    from ..testing.broker_pool import Configuration
+    from ..broker import Broker
+    from ..broker_pool import Configuration
 
 # The fixtures of the broker, which every call of the test gets anew.
 _OF_BROKER: Mapping[str, Callable[[Broker], object]] = {

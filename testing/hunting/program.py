@@ -17,12 +17,12 @@ from typing import IO, TYPE_CHECKING, Protocol, runtime_checkable
 from .errors import BadHuntOption, CannotHunt
 
 if TYPE_CHECKING:
-    from ..testing import Broker
+    from ..broker import Broker
 
 # Where a command finds the broker, and the folder of the run.
 BOOTSTRAP_VARIABLES = ("FAUXKA_BOOTSTRAP_SERVERS", "KAFKA_BOOTSTRAP_SERVERS")
 FOLDER_VARIABLE = "FAUXKA_HUNT_FOLDER"
-BOOTSTRAP_PLACE = "{bootstrap}"
+PLACEHOLDER = "{bootstrap}"
 # The end of the output that is kept.
 OUTPUT_BYTES_MAX = 4000
 # A check asks a few brokers and counts; one that takes longer waits for something.
@@ -126,7 +126,7 @@ class Command:
     def run(self, place: Place, timeout_seconds: float) -> Ending:
         """Run the command in a session of its own, which is killed after the timeout. Raises Stopped, OSError."""
         bootstrap = place.broker.bootstrap_servers
-        words = [word.replace(BOOTSTRAP_PLACE, bootstrap) for word in self.words]
+        words = [word.replace(PLACEHOLDER, bootstrap) for word in self.words]
         begin = time.monotonic()
         with tempfile.TemporaryFile() as output:
             exit_code = self._exit_code(words, environment(place), output, timeout_seconds)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from itertools import zip_longest
 
 from .coverage import coverage_of
-from .hunting import Progress, Waiting
+from .hunt_program import Progress, Waiting
 from .judgement import Outcome
 from .result import Finding, Result, Tried
 
@@ -21,12 +21,12 @@ _WORST_FIRST = (
 )
 
 
-def report_text(result: Result, places: Sequence[str] = ()) -> str:
-    """Return the report. places: where the files of each finding are; none if there are no files."""
+def report_text(result: Result, folders: Sequence[str] = ()) -> str:
+    """Return the report. folders: where the files of each finding are; none if there are no files."""
     lines = [_table_text(table_rows(result.tried)), ""] if result.tried else []
-    for number, (finding, place) in enumerate(zip_longest(result.findings, places), start=1):
+    for number, (finding, folder) in enumerate(zip_longest(result.findings, folders), start=1):
         lines += [f"{number}. {finding.trial}", *(f"   {detail}" for detail in details_of(finding))]
-        lines += [""] if place is None else [f"   {place}", ""]
+        lines += [""] if folder is None else [f"   {folder}", ""]
     return "\n".join([*lines, *remarks(result), summary_line(result)])
 
 

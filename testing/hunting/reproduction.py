@@ -11,8 +11,8 @@ from pathlib import Path
 
 from msgspec import to_builtins
 
-from ..faults.rules.fault_rules import FaultRule
-from ..testing.rule import DEFAULT_WHEN, without_defaults
+from ...faults.rules.fault_rules import FaultRule
+from ..rule import DEFAULT_WHEN, without_defaults
 from .changes import change_of
 from .judgement import Promise
 from .options import Options
@@ -28,7 +28,7 @@ RUN_FILE = "run.html"
 _TEST = '''\
 """{title}"""
 
-from fauxka.hunt import assert_survives
+from fauxka.testing import assert_survives
 
 RULES = {rules}
 COMMAND = {command}

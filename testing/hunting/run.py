@@ -11,12 +11,12 @@ from itertools import chain
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from ..faults.actions import Delay
-from ..faults.journal.journal_entries import JournalEntry
-from ..faults.rules.fault_rules import FaultRule
-from ..testing import Broker
-from ..testing.broker_pool import Configuration, broker_with
-from ..testing.errors import CallError
+from ...faults.actions import Delay
+from ...faults.journal.journal_entries import JournalEntry
+from ...faults.rules.fault_rules import FaultRule
+from ..broker import Broker
+from ..broker_pool import Configuration, broker_with
+from ..errors import CallError
 from .changes import change_of, changing
 from .event_id import VALUE, event_of
 from .program import Ending, Place, Program

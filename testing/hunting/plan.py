@@ -14,11 +14,11 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence, Set
 from dataclasses import dataclass, replace
 
-from ..faults.actions import Action, Close, Crash, Delay, DeliverTwice, Drop, Error, Hang, Hold, Reset, Truncate
-from ..faults.journal.journal_entries import JournalEntry
-from ..faults.rules.fault_rules import FaultRule, Point, When
-from ..faults.rules.match import Match
-from ..faults.strict_json import convert
+from ...faults.actions import Action, Close, Crash, Delay, DeliverTwice, Drop, Error, Hang, Hold, Reset, Truncate
+from ...faults.journal.journal_entries import JournalEntry
+from ...faults.rules.fault_rules import FaultRule, Point, When
+from ...faults.rules.match import Match
+from ...faults.strict_json import convert
 from .api_errors import AFTER_APPEND, FATAL, RETRIABLE
 from .changes import CHANGES
 

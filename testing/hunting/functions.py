@@ -18,7 +18,7 @@ from .errors import CannotHunt
 from .program import Ending, Place
 
 if TYPE_CHECKING:
-    from ..testing import Broker
+    from ..broker import Broker
 
 FAILED = 1
 # A cancelled coroutine may close its clients.

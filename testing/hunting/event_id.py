@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from .errors import BadHuntOption
 
 if TYPE_CHECKING:
-    from ..broker.replica.record_reader import StoredRecord
+    from ...broker.replica.record_reader import StoredRecord
 
 VALUE, KEY, HEADER_PREFIX = "value", "key", "header:"
 ALLOWED = "value, key or header:NAME"

@@ -1,0 +1,9 @@
+"""hunting: finds the fault that breaks a program, and writes the test that shows it.
+
+- The program runs without faults first. Its requests give the plan: each fault at each request where it can be.
+- Every run has a broker of its own. A run is judged by how the program ended and by the events in the topics, compared
+  with the run without faults.
+- What broke is repeated until it is confirmed, made as small as it gets, and written as rules, as a test and as calls.
+
+docs/hunt.md explains it to users. The names for them are in fauxka.testing.
+"""
