@@ -1,7 +1,8 @@
 """How much of what can be done to the requests of a program was tried.
 
 - A combination is an API that the program has used, a point of its requests and an action that is possible there.
-- observe does nothing, and throttle lets a program only wait: they are no combinations.
+- observe does nothing, throttle lets a program only wait, and to be delivered twice changes nothing for a request that
+  only asks: they are no combinations.
 - A combination was tried if the program has met it. It is equivalent to one that was tried if the program and the log
   cannot tell them apart.
 """
@@ -17,6 +18,7 @@ from .plan import CHANGING
 from .result import Tried
 
 _HARMLESS = ("observe", "throttle")
+_HARMLESS_TO_ASKING = (*_HARMLESS, "deliver_twice")
 # The point of connections, at which there is no request.
 _ACCEPTED = "accepted"
 
@@ -39,6 +41,8 @@ _SAME: dict[_Combination, _Combination] = {
 _SAME_OF_ASKING: dict[_Combination, _Combination] = {
     **_SAME,
     ("received", "delay"): ("applied", "hang"),
+    ("received", "hang"): ("applied", "hang"),
+    ("applied", "drop"): ("received", "drop"),
     ("applied", "crash"): ("received", "crash"),
     ("applied", "error"): ("received", "error"),
 }
@@ -54,7 +58,7 @@ class Coverage(NamedTuple):
 
 def coverage_of(apis: Iterable[str], tried: Iterable[Tried]) -> Coverage:
     """Return the coverage of trials. apis: those that the program has used without faults."""
-    possible = {(api, each) for api in apis for each in _possible()}
+    possible = {(api, each) for api in apis for each in _possible(api)}
     done = {(target.api, (fault.point, kind_of(fault.action))) for each in tried for fault, target in each.met}
     equivalent = {
         (api, each) for api, each in possible - done if any((api, other) in done for other in _same_as(api, each))
@@ -62,10 +66,11 @@ def coverage_of(apis: Iterable[str], tried: Iterable[Tried]) -> Coverage:
     return Coverage(len(possible & done), len(equivalent), len(possible))
 
 
-def _possible() -> Iterator[_Combination]:
+def _possible(api: str) -> Iterator[_Combination]:
+    harmless = _HARMLESS if api in CHANGING else _HARMLESS_TO_ASKING
     for point, kinds in ACTIONS_AT.items():
         if point != _ACCEPTED:
-            yield from ((point, kind) for kind in kinds if kind not in _HARMLESS)
+            yield from ((point, kind) for kind in kinds if kind not in harmless)
 
 
 def _same_as(api: str, combination: _Combination) -> Iterator[_Combination]:

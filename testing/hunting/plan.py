@@ -14,7 +14,20 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence, Set
 from dataclasses import dataclass, replace
 
-from ...faults.actions import Action, Close, Crash, Delay, DeliverTwice, Drop, Error, Hang, Hold, Reset, Truncate
+from ...faults.actions import (
+    Action,
+    Close,
+    Corrupt,
+    Crash,
+    Delay,
+    DeliverTwice,
+    Drop,
+    Error,
+    Hang,
+    Hold,
+    Reset,
+    Truncate,
+)
 from ...faults.journal.journal_entries import JournalEntry
 from ...faults.rules.fault_rules import FaultRule, Point, When
 from ...faults.rules.match import Match
@@ -40,6 +53,8 @@ LATE = (*ACKNOWLEDGING, "InitProducerId", "AddPartitionsToTxn", "AddOffsetsToTxn
 LATE_MS = 5_000
 # Of a response: its size, and a part of what it must have.
 CUT_BYTES = 6
+# The first byte of the correlation id of a response: a client takes no other request's response for this one.
+_CORRELATION_ID = Corrupt(at=4, bytes=1)
 
 
 # The fields of a match, with their values.
@@ -101,12 +116,15 @@ _OF_CONNECTIONS = (
     Fault("reset after it was applied", "applied", Reset(), 2),
     Fault("no response", "applied", Hang(), 3),
     Fault("dropped request", "received", Drop(), 4),
+    Fault("changed correlation id", "answering", _CORRELATION_ID, 4),
 )
 _CRASH_BEFORE = Fault("crash before it was applied", "received", Crash(restart_after_ms=CRASH_RESTART_MS), 2)
 _OF_CHANGES = (
     Fault("delivered twice", "received", DeliverTwice(), 1),
     Fault("crash after it was applied", "applied", Crash(restart_after_ms=CRASH_RESTART_MS), 2),
     _CRASH_BEFORE,
+    Fault("hanging request", "received", Hang(), 4),
+    Fault("dropped response", "applied", Drop(), 4),
 )
 _CUT_SHORT = Fault("response cut short", "answering", Truncate(bytes=CUT_BYTES), 4)
 

@@ -6,7 +6,7 @@ import pytest
 
 from fauxka.testing.hunting.coverage import Coverage, coverage_of
 from fauxka.testing.hunting.judgement import Judgement, Outcome
-from fauxka.testing.hunting.plan import ACKNOWLEDGING, LOST_ACK, RANKS, Fault, Target, Trial, faults_of
+from fauxka.testing.hunting.plan import ACKNOWLEDGING, ASKING, LOST_ACK, RANKS, Fault, Target, Trial, faults_of
 from fauxka.testing.hunting.result import Tried
 
 USERS = {"EndTxn", "JoinGroup"}
@@ -23,7 +23,7 @@ def test_a_response_that_is_cut_off_is_a_lost_one() -> None:
 
 
 def test_a_trial_covers_its_api_only() -> None:
-    assert coverage_of(["Produce", "Metadata"], tried_at("Produce", LOST_ACK)) == Coverage(1, 2, 46)
+    assert coverage_of(["Produce", "Metadata"], tried_at("Produce", LOST_ACK)) == Coverage(1, 2, 45)
 
 
 def test_a_trial_that_was_not_met_covers_nothing() -> None:
@@ -35,8 +35,8 @@ def test_a_trial_that_was_not_met_covers_nothing() -> None:
 
 @pytest.mark.parametrize("api", RANKS)
 def test_a_plan_has_most_of_what_can_be_done_to_an_api(api: str) -> None:
-    # Not in any plan: hang at received, drop at applied, corrupt at answering.
-    uncovered = 3 if api in ACKNOWLEDGING else 7
+    # In no plan: errors of ApiVersions; errors and delays at APIs for which a late or false response is unlikely.
+    uncovered = 0 if api in (*ACKNOWLEDGING, *ASKING) and api != "ApiVersions" else 4
     coverage = coverage_of([api], tried_at(api, *faults_of(api, USERS)))
 
     assert coverage.possible - coverage.tried - coverage.equivalent <= uncovered

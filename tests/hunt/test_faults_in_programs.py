@@ -46,6 +46,25 @@ def test_a_late_request_of_a_producer_without_idempotence_is_appended_twice() ->
     assert judged("applied late: Produce to orders-0", program, topics=["orders"]).kinds == {"too many"}
 
 
+@pytest.mark.parametrize(("is_idempotent", "kinds"), [(False, ["too many"]), (True, [])])
+@pytest.mark.parametrize("fault", ["dropped response", "changed correlation id"])
+def test_a_response_that_is_not_the_own_one_is_a_lost_acknowledgement(
+    fault: str, is_idempotent: bool, kinds: list[str]
+) -> None:
+    program = partial(send, events=[b"a"], **{"enable.idempotence": is_idempotent})
+
+    judgement = judged(f"{fault}: Produce to orders-0", program, topics=["orders"])
+
+    assert list(judgement.kinds) == kinds
+
+
+def test_a_hanging_request_is_sent_again_without_a_loss() -> None:
+    assert (
+        judged("hanging request: Produce to orders-0", partial(send, events=[b"a"]), topics=["orders"]).outcome
+        is Outcome.HELD
+    )
+
+
 @pytest.mark.parametrize(("is_idempotent", "kinds"), [(False, ["reordered"]), (True, [])])
 def test_an_error_at_the_first_of_two_requests_in_flight_reorders_without_idempotence(
     is_idempotent: bool, kinds: list[str]
