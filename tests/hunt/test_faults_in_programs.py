@@ -51,7 +51,8 @@ def test_a_late_request_of_a_producer_without_idempotence_is_appended_twice() ->
 def test_a_response_that_is_not_the_own_one_is_a_lost_acknowledgement(
     fault: str, is_idempotent: bool, kinds: list[str]
 ) -> None:
-    program = partial(send, events=[b"a"], **{"enable.idempotence": is_idempotent})
+    def program(broker: Broker) -> None:
+        send(broker, [b"a"], **{"enable.idempotence": is_idempotent})
 
     judgement = judged(f"{fault}: Produce to orders-0", program, topics=["orders"])
 
