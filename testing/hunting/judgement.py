@@ -1,15 +1,17 @@
 """Whether a run with faults kept the promise of the program.
 
-A program that ends with an error has told its user, who repeats it or not: events may be missing then, unless it has
-committed all offsets that it commits without faults, and so would not write them when it is repeated. Events that are
-there twice, or out of order, are there whatever the program said. The order is that of the events of a partition and
-a key, where it is the same whenever there is no fault.
+- A program that ends with an error has told its user, who repeats it or not: events may be missing then, unless it has
+  committed their offsets, and so would not write them when it is repeated.
+- It has if it has committed all offsets that it commits without faults; and, where it writes one event for each record
+  that it reads, if more events are missing than offsets.
+- Events that are there twice, or out of order, are there whatever the program said.
+- The order is that of the events of a partition and a key, where it is the same whenever there is no fault.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
 
@@ -20,7 +22,8 @@ from .run import Content, Run
 # The events that a reason names.
 NAMED_MAX = 3
 NAME_CHARACTERS_MAX = 40
-_COMMITTED_TEXT = "its groups have committed all offsets, so its next start writes nothing more"
+_COMMITTED_TEXT = "its groups have committed the offsets, so its next start does not write what is missing"
+_MISSING_KINDS = {"missing", "lost"}
 
 
 class Promise(Enum):
@@ -85,7 +88,7 @@ def _judged(run: Run, faultless: Run, promise: Promise) -> Judgement:
     if run.hits and not any(run.hits):
         return Judgement(Outcome.NOT_MET, ("no request was hit",))
     ending = run.ending
-    is_done = ending.exit_code == 0 or _is_all_committed(run, faultless)
+    is_done = ending.exit_code == 0 or _is_committed(run, faultless)
     found = [
         (kind, f"{topic}: {reason}")
         for topic, content in run.topics.items()
@@ -94,9 +97,9 @@ def _judged(run: Run, faultless: Run, promise: Promise) -> Judgement:
     if run.failed_check is not None:
         found.append(("check", f"check: {run.failed_check}"))
     if found:
-        committed = [_COMMITTED_TEXT] if is_done and ending.exit_code != 0 else []
-        reasons = [*(reason for _, reason in found), _ending_text(ending), *committed]
-        return Judgement(Outcome.BROKEN, reasons, frozenset(kind for kind, _ in found))
+        kinds = frozenset(kind for kind, _ in found)
+        committed = [_COMMITTED_TEXT] if ending.exit_code != 0 and kinds & _MISSING_KINDS else []
+        return Judgement(Outcome.BROKEN, [*(reason for _, reason in found), _ending_text(ending), *committed], kinds)
     if ending.is_hung:
         return Judgement(Outcome.HUNG, (_ending_text(ending),))
     if ending.exit_code != 0:
@@ -124,9 +127,23 @@ def _with_order(content: Content, other: Content) -> Content:
     return replace(content, order=same)
 
 
-def _is_all_committed(run: Run, faultless: Run) -> bool:
-    committed = faultless.committed
-    return bool(committed) and all(run.committed.get(part, -1) >= offset for part, offset in committed.items())
+def _is_committed(run: Run, faultless: Run) -> bool:
+    """Return whether the program has committed offsets of records whose events are missing."""
+    wanted = faultless.committed
+    if wanted and all(run.committed.get(part, -1) >= offset for part, offset in wanted.items()):
+        return True
+    events = sum(content.events.total() for content in faultless.topics.values())
+    missing = sum((faultless.topics[topic].events - content.events).total() for topic, content in run.topics.items())
+    offsets, done = _offsets_of(wanted), _offsets_of(run.committed)
+    return any(count == events and count - done[group] < missing for group, count in offsets.items())
+
+
+def _offsets_of(committed: Mapping[tuple[str, str, int], int]) -> Counter[str]:
+    """Return the offsets of each group, added up."""
+    found: Counter[str] = Counter()
+    for (group, _, _), offset in committed.items():
+        found[group] += offset
+    return found
 
 
 def _missing(topic: str, events: Counter[bytes]) -> list[str]:

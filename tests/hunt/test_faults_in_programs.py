@@ -111,4 +111,4 @@ def test_an_error_of_a_program_that_has_committed_the_event_is_a_loss(
     judgement = judged(fault, program, topics=["copies"], prepare=fill, expect="at-least-once")
 
     assert judgement.outcome is outcome
-    assert any("committed all offsets" in reason for reason in judgement.reasons) == is_committed_first
+    assert any("committed the offsets" in reason for reason in judgement.reasons) == is_committed_first

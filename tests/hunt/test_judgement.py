@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
 
 import pytest
 
@@ -54,3 +55,29 @@ def test_an_order_that_differs_without_faults_is_not_compared() -> None:
 
     assert judge(run_of([b"b", b"a"], [b"c", b"d"]), faultless, Promise.EXACTLY_ONCE).outcome is Outcome.HELD
     assert judge(run_of([b"a", b"b"], [b"d", b"c"]), faultless, Promise.EXACTLY_ONCE).kinds == {"reordered"}
+
+
+@pytest.mark.parametrize(
+    ("wanted", "committed", "outcome"),
+    [
+        (3, 2, Outcome.BROKEN),  # The second event is missing, and the next start begins with the third.
+        (3, 1, Outcome.ERROR),
+        (6, 2, Outcome.ERROR),  # A program that does not write one event for each record may have written all of these.
+        (6, 6, Outcome.BROKEN),
+    ],
+)
+def test_a_failed_program_that_has_committed_the_offset_of_a_missing_event_has_lost_it(
+    wanted: int, committed: int, outcome: Outcome
+) -> None:
+    part = ("copy", "orders", 0)
+    faultless = replace(run_of([b"a", b"b", b"c"]), committed={part: wanted})
+    failed = replace(run_of([b"a"]), committed={part: committed}, ending=Ending(1, 1.0))
+
+    for promise in (Promise.EXACTLY_ONCE, Promise.AT_LEAST_ONCE):
+        assert judge(failed, faultless, promise).outcome is outcome
+    assert judge(failed, faultless, Promise.AT_MOST_ONCE).outcome is Outcome.ERROR
+
+
+def test_at_most_once_allows_a_missing_event_and_none_twice() -> None:
+    assert judged([b"a"], [b"a", b"b"], Promise.AT_MOST_ONCE).outcome is Outcome.HELD
+    assert judged([b"a", b"b", b"b"], [b"a", b"b"], Promise.AT_MOST_ONCE).kinds == {"too many"}
