@@ -310,7 +310,8 @@ def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> bool | None:
     if marker.args:
         pytest.fail(f"{HUNT}: {marker.args[0]!r} has no name; allowed: budget='60s' and others", pytrace=False)
     checks = (AssertionError, pytest.fail.Exception)
-    report = hunt_test(pyfuncitem.obj, fixtures, configuration, checks, cast("How", marker.kwargs))
+    skips = (pytest.skip.Exception, pytest.xfail.Exception)
+    report = hunt_test(pyfuncitem.obj, fixtures, configuration, checks, skips, cast("How", marker.kwargs))
     if report is not None:
         pytest.fail(report, pytrace=False)
     return True

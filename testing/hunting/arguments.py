@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, TypedDict
 
-from ..broker_pool import Configuration
+from ..broker_pool import Configuration, broker_with
 from .budget import Budget, budget_of
 from .errors import BadHuntOption
 from .event_id import VALUE, check_event_id
@@ -64,6 +64,9 @@ def options_of(how: How, check: Check | None, budget: Budget) -> Options:
         value = how.get(name, least)
         if not isinstance(value, int) or value < least:
             raise BadHuntOption(f"{name}: {value!r}; allowed: an integer >= {least}")
+    seconds = how.get("timeout_seconds", 1)
+    if not isinstance(seconds, int | float) or not seconds > 0:
+        raise BadHuntOption(f"timeout_seconds: {seconds!r}; allowed: a number > 0")
     prepare = how.get("prepare")
     setting = Setting(
         topics=_names_of(how.get("topics", ())),
@@ -90,7 +93,10 @@ def configuration_of(config: Mapping[str, ConfigEntry], nodes: int, as_version: 
 
     Raises ConfigError and UnknownConfigKey.
     """
-    return Configuration.of({REPLICATION: min(nodes, REPLICAS_MAX), **config}, as_version, nodes)
+    configuration = Configuration.of({REPLICATION: min(nodes, REPLICAS_MAX), **config}, as_version, nodes)
+    # A value that Kafka would refuse is told before the first run.
+    broker_with(configuration)
+    return configuration
 
 
 def _names_of(topics: Sequence[str]) -> Sequence[str]:

@@ -7,8 +7,9 @@ import shlex
 import signal
 import sys
 from collections.abc import Generator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
+from tempfile import TemporaryFile
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
@@ -18,7 +19,7 @@ from .event_id import ALLOWED, VALUE, check_event_id
 
 if TYPE_CHECKING:
     from ...faults.rules.fault_rules import FaultRule
-    from .hunt_program import Progress, Waiting
+    from .hunt_program import Stage
     from .options import Options
     from .result import Result
 
@@ -135,7 +136,12 @@ def hunt(
     try:
         options = options_of(Given(**given))
         outputs = Outputs(folder, json_file, junit)
-        is_found = _replay(words, options, replay) if replay is not None else _hunt(words, options, outputs)
+        if replay is None:
+            is_found = _hunt(words, options, outputs)
+        elif json_file is not None or junit is not None:
+            raise BadHuntOption(f"{'--junit' if json_file is None else '--json'}: not with --replay")
+        else:
+            is_found = _replay(words, options, replay)
     except BadHuntOption as error:
         raise click.ClickException(str(error)) from error
     except CannotHunt as error:
@@ -206,29 +212,39 @@ def _hunt(words: Sequence[str], options: Options, outputs: Outputs) -> bool:
     from .hunt_program import hunt_program
     from .program import Command, starting
     from .report import report_text
+    from .report_html import report_html
+    from .reproduction import remove_findings
 
     _check_outputs(outputs)
     with starting("COMMAND"):
         result = hunt_program(Command(words), options, _show)
+    _clear_line()
     folders = [outputs.folder / str(number) for number in range(1, len(result.findings) + 1)]
     # First, because what follows can fail, and takes a run for each finding.
     click.echo(report_text(result, [str(folder) for folder in folders]))
-    _write_result(words, outputs, result, folders)
+    _write_for_ci(outputs, result)
+    with _writing("--output"):
+        remove_findings(outputs.folder)
     _write_findings(words, options, result, folders)
+    with _writing("--output"):
+        page = report_html(result, shlex.join(words), folders)
+        # A word of the command may be no text.
+        (outputs.folder / PAGE).write_text(page, "utf-8", "backslashreplace")
     return bool(result.findings)
 
 
 def _check_outputs(outputs: Outputs) -> None:
-    """Remove an earlier hunt's findings. Raises BadHuntOption for what cannot be written: a hunt takes minutes."""
-    from .reproduction import remove_findings
-
+    """Raise BadHuntOption for what cannot be written: a hunt takes minutes. What is there stays until its end."""
     with _writing("--output"):
         outputs.folder.mkdir(parents=True, exist_ok=True)
-        remove_findings(outputs.folder)
+        TemporaryFile(dir=outputs.folder).close()
     for option, file in (("--json", outputs.json_file), ("--junit", outputs.junit)):
         if file is not None:
             with _writing(option):
+                is_new = not file.exists()
                 file.open("a").close()
+                if is_new:
+                    file.unlink()
 
 
 @contextmanager
@@ -239,19 +255,15 @@ def _writing(option: str) -> Generator[None]:
         raise BadHuntOption(f"{option}: {error.filename} cannot be written: {error.strerror}") from error
 
 
-def _write_result(words: Sequence[str], outputs: Outputs, result: Result, folders: Sequence[Path]) -> None:
+def _write_for_ci(outputs: Outputs, result: Result) -> None:
     from .report_files import json_text, junit_text
-    from .report_html import report_html
 
     if outputs.json_file is not None:
         with _writing("--json"):
-            outputs.json_file.write_text(json_text(result))
+            outputs.json_file.write_text(json_text(result), "utf-8")
     if outputs.junit is not None:
         with _writing("--junit"):
-            outputs.junit.write_text(junit_text(result))
-    with _writing("--output"):
-        page = report_html(result, shlex.join(words), [folder.name for folder in folders])
-        (outputs.folder / PAGE).write_text(page)
+            outputs.junit.write_text(junit_text(result), "utf-8")
 
 
 def _write_findings(words: Sequence[str], options: Options, result: Result, folders: Sequence[Path]) -> None:
@@ -264,11 +276,12 @@ def _write_findings(words: Sequence[str], options: Options, result: Result, fold
             write_finding(folder, finding, words, options)
     if result.is_stopped:
         return
-    for folder, finding in zip(folders, result.findings, strict=True):
-        try:
-            write_timeline(folder, finding, words, options)
-        except (CallError, CannotHunt, OSError) as error:
-            click.echo(f"{folder}: no timeline: {error}", err=True)
+    with suppress(KeyboardInterrupt):
+        for folder, finding in zip(folders, result.findings, strict=True):
+            try:
+                write_timeline(folder, finding, words, options)
+            except (BadHuntOption, CallError, CannotHunt, OSError) as error:
+                click.echo(f"{folder}: no timeline: {error}", err=True)
 
 
 def _replay(words: Sequence[str], options: Options, file: str) -> bool:
@@ -292,17 +305,23 @@ def _rules_in(file: str) -> list[FaultRule]:
         raise BadHuntOption(f"--replay: {error}") from error
 
 
-def _show(progress: Progress | Waiting) -> None:
+def _show(progress: Stage) -> None:
     """Tell a finding at once, and on a terminal how far the hunt is."""
-    from .hunt_program import Waiting
+    from .hunt_program import Progress
     from .report import progress_text
 
-    is_terminal = sys.stderr.isatty()
-    if isinstance(progress, Waiting):
+    _clear_line()
+    if not isinstance(progress, Progress):
         click.echo(progress_text(progress), err=True)
         return
     last = progress.last
     if last.judgement.is_finding:
-        click.echo(f"{CLEAR if is_terminal else ''}{last.judgement.outcome.value}: {last.trial}", err=True)
-    if is_terminal:
-        click.echo(f"{CLEAR}{progress_text(progress)}", nl=progress.done == progress.planned, err=True)
+        click.echo(f"{last.judgement.outcome.value}: {last.trial}", err=True)
+    if sys.stderr.isatty():
+        click.echo(progress_text(progress), nl=False, err=True)
+
+
+def _clear_line() -> None:
+    """Remove from a terminal how far the hunt was."""
+    if sys.stderr.isatty():
+        click.echo(CLEAR, nl=False, err=True)

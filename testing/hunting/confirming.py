@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from .judgement import Judgement
-from .plan import Target, Trial
+from .plan import Trial
 from .result import Finding, Tried
 
 CONFIRMING_RUNS = 3
@@ -32,9 +32,12 @@ def confirmed(alike: Sequence[Tried], attempt: Attempt) -> Finding:
     found: list[Finding] = []
     for each in alike[:CANDIDATES_MAX]:
         trial, seconds = shrunk(each, attempt), each.timeout_seconds
-        times = sum(attempt(trial, seconds).is_finding for _ in range(CONFIRMING_RUNS))
+        judgements = [attempt(trial, seconds) for _ in range(CONFIRMING_RUNS)]
+        same = [judgement for judgement in judgements if _is_same(judgement, each.judgement)]
         others = [other.trial for other in alike if other is not each]
-        found.append(Finding(trial, each.judgement, seconds, times, CONFIRMING_RUNS, others))
+        # The shrunk trial may break other events than the one that was found.
+        judgement = same[-1] if same else each.judgement
+        found.append(Finding(trial, judgement, seconds, len(same), CONFIRMING_RUNS, others))
         if found[-1].is_certain:
             break
     return max(found, key=lambda finding: finding.confirmed)
@@ -47,33 +50,43 @@ def unconfirmed(alike: Sequence[Tried]) -> Finding:
 
 
 def shrunk(found: Tried, attempt: Attempt) -> Trial:
-    """Return the smallest trial that breaks the program as this one does: no fault less, and none at a later request.
+    """Return the smallest trial that breaks the program as this one does: no fault less, and each as early as it gets.
 
-    The result is 1-minimal, as of delta debugging: without any of its faults the program is not broken.
+    The result is 1-minimal, as of delta debugging: without any of its faults the program is not broken. The requests
+    are bisected, as if a fault at a later one broke the program too.
     """
-    trial = found.trial
-    if len(trial.faults) == 1:
-        # The faults of a single trial at earlier requests were tried before it.
-        return trial
 
     def breaks(smaller: Trial) -> bool:
-        judgement = attempt(smaller, found.timeout_seconds)
-        return (judgement.outcome, judgement.kinds) == (found.judgement.outcome, found.judgement.kinds)
+        return _is_same(attempt(smaller, found.timeout_seconds), found.judgement)
 
-    index = 0
+    trial, index = found.trial, 0
     while index < len(trial.faults) > 1:
         smaller = Trial([*trial.faults[:index], *trial.faults[index + 1 :]])
         if breaks(smaller):
             trial = smaller
         else:
             index += 1
-    for index, (fault, target) in enumerate(trial.faults):
-        if target.ordinal:
-            earlier = Trial([*trial.faults[:index], (fault, _first_of(target)), *trial.faults[index + 1 :]])
-            if breaks(earlier):
-                trial = earlier
+    for index in range(len(trial.faults)):
+        trial = _at_earliest(trial, index, breaks)
     return trial
 
 
-def _first_of(target: Target) -> Target:
-    return replace(target, ordinal=0)
+def _at_earliest(trial: Trial, index: int, breaks: Callable[[Trial], bool]) -> Trial:
+    """Return the trial with one of its faults at the earliest request at which it breaks the program."""
+    fault, target = trial.faults[index]
+    low, high = 0, target.ordinal
+    while low < high:
+        middle = (low + high) // 2
+        earlier = Trial([*trial.faults[:index], (fault, replace(target, ordinal=middle)), *trial.faults[index + 1 :]])
+        if breaks(earlier):
+            trial, high = earlier, middle
+        else:
+            low = middle + 1
+    return trial
+
+
+def _is_same(judgement: Judgement, found: Judgement) -> bool:
+    """Return whether the program broke in the same way. With other timing it may break in one more."""
+    if judgement.outcome is not found.outcome:
+        return False
+    return judgement.kinds == found.kinds or not judgement.kinds.isdisjoint(found.kinds)

@@ -13,9 +13,10 @@ VALUE, KEY, HEADER_PREFIX = "value", "key", "header:"
 ALLOWED = "value, key or header:NAME"
 
 
-def check_event_id(text: str, name: str = "--event-id") -> str:
+def check_event_id(text: object, name: str = "--event-id") -> str:
     """Return text if it is an event id. Raises BadHuntOption with the name."""
-    if text not in (VALUE, KEY) and not (text.startswith(HEADER_PREFIX) and text != HEADER_PREFIX):
+    is_header = isinstance(text, str) and text.startswith(HEADER_PREFIX) and text != HEADER_PREFIX
+    if not isinstance(text, str) or not (is_header or text in (VALUE, KEY)):
         raise BadHuntOption(f"{name}: {text!r} is no event id; allowed: {ALLOWED}")
     return text
 

@@ -10,12 +10,13 @@ import asyncio
 import inspect
 import threading
 import time
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from .errors import CannotHunt
-from .program import Ending, Place
+from .program import Ending, Place, Stopped
 
 if TYPE_CHECKING:
     from ..broker import Broker
@@ -31,20 +32,25 @@ class Function:
 
     function: Callable[[Broker], object]
     checks: tuple[type[BaseException], ...] = (AssertionError,)
+    _calls: _Calls = field(default_factory=lambda: _Calls(), init=False, repr=False, compare=False)
 
     def run(self, place: Place, timeout_seconds: float) -> Ending:
-        """Call the function in a thread of its own. An exception of checks is a failed check, another one an error."""
+        """Call the function in a thread of its own. An exception of checks is a failed check, another one an error.
+
+        Raises Stopped.
+        """
         outcome = _Outcome()
         thread = threading.Thread(
             target=outcome.fill, args=(self.function, place.broker, timeout_seconds), name="hunted", daemon=True
         )
         begin = time.monotonic()
-        thread.start()
         is_async = inspect.iscoroutinefunction(self.function)
-        thread.join(timeout_seconds + CANCEL_SECONDS_MAX if is_async else timeout_seconds)
+        with self._calls.waiting(outcome):
+            thread.start()
+            has_ended = outcome.ended.wait(timeout_seconds + CANCEL_SECONDS_MAX if is_async else timeout_seconds)
         seconds = time.monotonic() - begin
         error = outcome.error
-        if thread.is_alive() or outcome.is_cancelled:
+        if not has_ended or outcome.is_cancelled:
             return Ending(None, timeout_seconds)
         if error is None:
             return Ending(0, seconds)
@@ -52,13 +58,44 @@ class Function:
         return Ending(FAILED, seconds, text, text if isinstance(error, self.checks) else None)
 
     def stop(self) -> None:
-        """Do nothing: a call ends by itself, or when its timeout is over."""
+        """Wait for no call, and make no other: those that have begun end by themselves."""
+        self._calls.stop()
+
+
+class _Calls:
+    """The calls that are waited for."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._outcomes: set[_Outcome] = set()
+        self._is_stopped = False
+
+    @contextmanager
+    def waiting(self, outcome: _Outcome) -> Generator[None]:
+        """Wait for a call within the block. Raises Stopped before it and after it."""
+        with self._lock:
+            if self._is_stopped:
+                raise Stopped
+            self._outcomes.add(outcome)
+        yield
+        with self._lock:
+            self._outcomes.discard(outcome)
+            if self._is_stopped:
+                raise Stopped
+
+    def stop(self) -> None:
+        """End all waiting."""
+        with self._lock:
+            self._is_stopped = True
+            for outcome in self._outcomes:
+                outcome.ended.set()
 
 
 class _Outcome:
     """How a call ended, written by its thread."""
 
     def __init__(self) -> None:
+        self.ended = threading.Event()
         self.error: BaseException | None = None
         self.is_cancelled = False
 
@@ -70,6 +107,8 @@ class _Outcome:
                 function(broker)
         except BaseException as error:
             self.error = error
+        finally:
+            self.ended.set()
 
     async def _awaited(self, function: Callable[[Broker], object], broker: Broker, timeout_seconds: float) -> None:
         limit = asyncio.timeout(timeout_seconds)
@@ -90,7 +129,9 @@ class CheckFunction:
         """Return the exception in words if the function raised one."""
         try:
             self.function(place.broker)
-        except Exception as error:
+        except KeyboardInterrupt:
+            raise
+        except BaseException as error:  # pytest.fail raises no Exception
             return text_of(error)
         return None
 
@@ -105,7 +146,9 @@ class PrepareFunction:
         """Call it. Raises CannotHunt if it raises an exception."""
         try:
             self.function(place.broker)
-        except Exception as error:
+        except KeyboardInterrupt:
+            raise
+        except BaseException as error:
             raise CannotHunt(f"prepare: {text_of(error)}") from error
 
 

@@ -22,7 +22,7 @@ from .errors import BadHuntOption, CannotHunt, StoppedEarly
 from .judgement import Judgement, Outcome, judge
 from .learning import learn, timeout_of
 from .options import Options
-from .patience import JOBS_MAX, PATIENT_SECONDS, first_hung, told_apart
+from .patience import PATIENT_SECONDS, first_hung, told_apart
 from .plan import Trial, plan_of
 from .program import Program, Stoppable
 from .result import Finding, Result, Tried
@@ -51,7 +51,14 @@ class Waiting(NamedTuple):
     seconds: float
 
 
-ShowProgress = Callable[[Progress | Waiting], None]
+class Confirming(NamedTuple):
+    """A hunt repeats what broke the program."""
+
+    findings: int
+
+
+Stage = Progress | Waiting | Confirming
+ShowProgress = Callable[[Stage], None]
 
 
 def hunt_program(program: Program, options: Options, show: ShowProgress | None = None) -> Result:
@@ -75,7 +82,10 @@ def hunt_program(program: Program, options: Options, show: ShowProgress | None =
             most = len(trials) if options.pairs is None else options.pairs
             trying.try_all(pairs_of(trying.tried, most, options.seed))
         trying.check_judged()
-        for alike in alike_of(trying.tried):
+        rows = alike_of(trying.tried)
+        if rows and show is not None:
+            show(Confirming(len(rows)))
+        for alike in rows:
             findings.append(confirmed(alike, trying.attempt))
     except KeyboardInterrupt:
         is_stopped = True
@@ -119,7 +129,6 @@ class _Trying:
         self._show = show
         self.tried: list[Tried] = []
         self.planned = 0
-        self._found = 0
 
     def attempt(self, trial: Trial, seconds: float) -> Judgement:
         """Run a trial, which has so many seconds. One that fails, and not by the program, ends only itself."""
@@ -130,9 +139,18 @@ class _Trying:
         return judge(run, self._faultless, self._options.promise)
 
     def check_judged(self) -> None:
-        """Raise CannotHunt if no trial could be judged."""
-        if self.tried and all(each.judgement.outcome is Outcome.NOT_JUDGED for each in self.tried):
+        """Raise CannotHunt if no trial tells anything of the program."""
+        if not self.planned:
+            raise CannotHunt(
+                "the program sent no request that a fault can be at: does it use the address of the broker?"
+            )
+        if not self.tried:
+            raise CannotHunt("the runs without faults took all of the budget: allow more")
+        outcomes = {each.judgement.outcome for each in self.tried}
+        if outcomes == {Outcome.NOT_JUDGED}:
             raise CannotHunt(f"no trial could be judged: {self.tried[0].judgement.reasons[0]}")
+        if outcomes <= {Outcome.NOT_JUDGED, Outcome.NOT_MET}:
+            raise CannotHunt("no fault was met: the program sends other requests in each run")
 
     @property
     def is_budget_spent(self) -> bool:
@@ -145,7 +163,6 @@ class _Trying:
         before = len(self.tried)
         for each in self._each(trials):
             self.tried.append(each)
-            self._found += each.judgement.is_finding
             if self._show is not None:
                 self._show(self._progress())
         # With several jobs they end in another order.
@@ -156,9 +173,9 @@ class _Trying:
         if not hung:
             return
         if self._show is not None:
-            rounds = -(-len(hung) // JOBS_MAX)
+            rounds = -(-len(hung) // self._options.jobs)
             self._show(Waiting(len(hung), rounds * PATIENT_SECONDS))
-        with self._pool(min(len(hung), JOBS_MAX)) as pool:
+        with self._pool(self._options.jobs) as pool:
             self.tried[before:] = told_apart(self.tried[before:], hung, self.attempt, pool)
 
     @contextmanager
@@ -178,7 +195,8 @@ class _Trying:
     def _progress(self) -> Progress:
         seconds, done = time.monotonic() - self._begin, len(self.tried)
         left = self._options.budget.seconds_left(seconds, done, self.planned)
-        return Progress(self.tried[-1], done, self.planned, self._found, seconds, left)
+        found = sum(each.judgement.is_finding for each in self.tried)
+        return Progress(self.tried[-1], done, self.planned, found, seconds, left)
 
     def _each(self, trials: Sequence[Trial]) -> Iterator[Tried]:
         """Yield each trial when it is done, until the budget is spent."""

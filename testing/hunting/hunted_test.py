@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Generator, Mapping
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from .arguments import How, options_of
-from .errors import BadHuntOption, CannotHunt, StoppedEarly
+from .errors import BadHuntOption, CannotHunt
 from .functions import Function
-from .hunt_program import hunt_program
-from .in_process import BUDGET
+from .in_process import BUDGET, hunt_function
 from .options import Options
 from .report import report_text
 
@@ -32,12 +32,14 @@ def hunt_test(
     fixtures: Mapping[str, object],
     configuration: Configuration,
     checks: tuple[type[BaseException], ...],
+    skips: tuple[type[BaseException], ...],
     how: How,
 ) -> str | None:
     """Hunt a test, and return the report if there are findings, or why it cannot be hunted; otherwise None.
 
     test: its function, or the coroutine function that a plugin has wrapped. fixtures: its arguments; those of the
     broker are replaced. configuration: of the brokers, before that of `how`. checks: exceptions that fail a test.
+    skips: those of a test that is not to be run; one that the test raises without a fault is raised.
     Raises KeyboardInterrupt if a person has stopped the hunt: the tests that follow are not run either.
     """
     # A plugin for coroutines has one loop for all calls, which one that hangs would keep.
@@ -46,24 +48,34 @@ def hunt_test(
     kept = {name: value for name, value in fixtures.items() if name not in _OF_BROKER}
     replaced = {name: of for name, of in _OF_BROKER.items() if name in fixtures}
 
-    def run(broker: Broker) -> object:
-        return called(**kept, **{name: of(broker) for name, of in replaced.items()})
+    skipped: list[BaseException] = []
+
+    @contextmanager
+    def noticing() -> Generator[None]:
+        try:
+            yield
+        except skips as skip:
+            skipped.append(skip)
+            raise
+
+    def run(broker: Broker) -> None:
+        with noticing():
+            called(**kept, **{name: of(broker) for name, of in replaced.items()})
 
     async def run_later(broker: Broker) -> None:
-        await run(broker)  # type: ignore[misc]
+        with noticing():
+            await called(**kept, **{name: of(broker) for name, of in replaced.items()})  # type: ignore[misc]
 
     if not replaced:
         return f"fauxka_hunt: the test has no fixture of a broker; allowed: {', '.join(_OF_BROKER)}"
     try:
         options = _options_of(configuration, how)
         program = Function(run_later if inspect.iscoroutinefunction(called) else run, checks)
-        result = hunt_program(program, options)
-    except StoppedEarly:
-        raise KeyboardInterrupt from None
+        result = hunt_function(program, options)
     except (BadHuntOption, CannotHunt) as error:
+        if skipped:
+            raise skipped[0] from None
         return f"fauxka_hunt: {error}"
-    if result.is_stopped:
-        raise KeyboardInterrupt(report_text(result))
     return report_text(result) if result.findings else None
 
 
@@ -71,5 +83,5 @@ def _options_of(configuration: Configuration, how: How) -> Options:
     given = How(config=dict(configuration.entries), nodes=configuration.nodes, as_version=configuration.as_version)
     options = options_of({**given, **how}, None, BUDGET)
     racks = None if "nodes" in how else configuration.racks
-    broker = replace(options.setting.broker, racks=racks, users=configuration.users)
+    broker = replace(options.setting.broker, racks=racks)
     return replace(options, setting=replace(options.setting, broker=broker))

@@ -7,8 +7,11 @@ from typing import TYPE_CHECKING, Unpack
 
 from .arguments import How, options_of
 from .budget import Budget
+from .errors import StoppedEarly
 from .functions import CheckFunction, Function
 from .hunt_program import hunt_program
+from .options import Options
+from .report import report_text
 from .result import Result
 
 if TYPE_CHECKING:
@@ -29,7 +32,19 @@ def hunt(
     error that it reports. It is called in a thread, in `jobs` threads at a time.
     check: called after a run that has ended well, without faults; any exception says that the result is wrong.
     how: see How; the default of budget is 60 s.
-    Raises CannotHunt if `run` fails without a fault or differs from call to call, BadHuntOption, and as Broker does.
+    Raises CannotHunt if `run` fails without a fault or differs from call to call, BadHuntOption, as Broker does, and
+    KeyboardInterrupt with the report so far if a person has stopped the hunt.
     """
     options = options_of(how, None if check is None else CheckFunction(check), BUDGET)
-    return hunt_program(Function(run), options)
+    return hunt_function(Function(run), options)
+
+
+def hunt_function(function: Function, options: Options) -> Result:
+    """Hunt a function. Raises CannotHunt, and KeyboardInterrupt: what called the hunt is to be stopped too."""
+    try:
+        result = hunt_program(function, options)
+    except StoppedEarly as error:
+        raise KeyboardInterrupt(str(error)) from None
+    if result.is_stopped:
+        raise KeyboardInterrupt(report_text(result))
+    return result

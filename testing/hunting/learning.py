@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 from ..errors import CallError
@@ -38,7 +39,9 @@ def timeout_of(options: Options, faultless: Run) -> float:
 def learn(program: Program, setting: Setting) -> Learned:
     """Run the program without faults. Raises CannotHunt if it fails, or differs from run to run."""
     try:
-        runs = [run_once(program, setting, [], LEARNING_SECONDS_MAX) for _ in range(LEARNING_RUNS)]
+        # A program that fails without a fault is none to start again.
+        once = replace(setting, restarts=0)
+        runs = [run_once(program, once, [], LEARNING_SECONDS_MAX) for _ in range(LEARNING_RUNS)]
     except CallError as error:
         raise CannotHunt(f"without a fault, the run cannot be read: {error}") from error
     for run in runs:

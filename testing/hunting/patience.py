@@ -1,6 +1,6 @@
 """Runs trials that hung once more, with much time: a client that waits a minute for a response is slow, and not hung.
 
-Of the trials with the same faults at the same APIs one is run. Several run at a time, because they mostly wait.
+Of the trials with the same faults at the same APIs one is run.
 """
 
 from __future__ import annotations
@@ -17,7 +17,6 @@ from .result import Tried
 
 # Longer than what clients wait by default: delivery.timeout.ms of Kafka's producer is 120 s, and Fetch after it 30 s.
 PATIENT_SECONDS = 180.0
-JOBS_MAX = 8
 SLOW = Judgement(Outcome.SLOW, ("the program ended, but only after the timeout",))
 
 

@@ -47,6 +47,7 @@ RANKS = {api: rank for rank, api in enumerate((*CHANGING, *ASKING))}
 ACKNOWLEDGING = CHANGING[:4]
 CRASH_RESTART_MS = 300
 _PARTITION = "partition"
+_CLIENT = "client_id"
 # APIs that change something when they are applied long after their client has sent them again.
 LATE = (*ACKNOWLEDGING, "InitProducerId", "AddPartitionsToTxn", "AddOffsetsToTxn")
 # Half of what a run gets at least: clients with shorter timeouts have sent the request again, and the run can end.
@@ -63,11 +64,15 @@ _Fields = tuple[tuple[str, object], ...]
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """One request of the program, as a rule finds it again. ordinal: among count equivalent ones, from 0."""
+    """One request of the program, as a rule finds it again.
+
+    ordinal: among count equivalent ones, from 0. is_client_named: whether only the client tells it from another one.
+    """
 
     match: _Fields
     ordinal: int
     count: int
+    is_client_named: bool = False
 
     @property
     def api(self) -> str:
@@ -81,7 +86,8 @@ class Target:
         partition = f"-{fields['partition']}" if "partition" in fields else ""
         topic = f" to {fields['topic']}{partition}" if "topic" in fields else ""
         others = [str(fields[name]) for name in ("group_id", "transactional_id") if name in fields]
-        return f"{self.api}{of_count}{topic}{' of ' + ', '.join(others) if others else ''}"
+        client = f" from {fields[_CLIENT]}" if self.is_client_named else ""
+        return f"{self.api}{of_count}{topic}{' of ' + ', '.join(others) if others else ''}{client}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,7 +146,12 @@ def targets_of(*runs: Sequence[JournalEntry]) -> list[Target]:
         for requests in runs
     ]
     least = {match: min(count[match] for count in counts) or most for match, most in counts[0].items()}
-    return [Target(match, ordinal, least[match]) for match in _folded(counts[0]) for ordinal in _chosen(least[match])]
+    alike = Counter(map(_without_client, least))
+    return [
+        Target(match, ordinal, least[match], alike[_without_client(match)] > 1 and _without_client(match) != match)
+        for match in _folded(counts[0])
+        for ordinal in _chosen(least[match])
+    ]
 
 
 def plan_of(targets: Sequence[Target], nodes: int = 1, late_ms: int = LATE_MS) -> list[Trial]:
@@ -201,7 +212,7 @@ def _matches_of(entry: JournalEntry, ids: Set[str]) -> Iterator[_Fields]:
     """Yield the matches of the request, one for each partition that it writes. ids: what a match may have as an id."""
     fields: dict[str, object] = {"api": entry.api}
     if entry.client_id in ids:
-        fields["client_id"] = entry.client_id
+        fields[_CLIENT] = entry.client_id
     if entry.api in CHANGING and entry.transactional_id and entry.api != "Produce":
         if entry.transactional_id in ids:
             fields["transactional_id"] = entry.transactional_id
@@ -223,6 +234,10 @@ def _folded(matches: Iterable[_Fields]) -> Iterator[_Fields]:
     for row in rows.values():
         row.sort(key=lambda match: dict(match).get(_PARTITION, 0))  # type: ignore[arg-type, return-value]
         yield from (row[number] for number in _chosen(len(row)))
+
+
+def _without_client(match: _Fields) -> _Fields:
+    return tuple(field for field in match if field[0] != _CLIENT)
 
 
 def _chosen(count: int) -> list[int]:

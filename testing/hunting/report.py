@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from itertools import zip_longest
 
 from .coverage import coverage_of
-from .hunt_program import Progress, Waiting
+from .hunt_program import Confirming, Stage, Waiting
 from .judgement import Outcome
 from .result import Finding, Result, Tried
 
@@ -46,10 +46,12 @@ def remarks(result: Result) -> list[str]:
     ]
 
 
-def progress_text(progress: Progress | Waiting) -> str:
+def progress_text(progress: Stage) -> str:
     """Return how far a hunt is, for one line."""
     if isinstance(progress, Waiting):
         return f"waiting up to {progress.seconds:.0f} s for {_trials_text(progress.trials)} that hung"
+    if isinstance(progress, Confirming):
+        return f"repeating {'1 finding' if progress.findings == 1 else f'{progress.findings} findings'}"
     rate = 60 * progress.done / max(progress.seconds, 1.0)
     return (
         f"{progress.done} of {progress.planned} trials, {progress.found} found, {rate:.0f} a minute, "

@@ -1,4 +1,4 @@
-"""The result of a hunt as an HTML file without anything from elsewhere. It leads to the timeline of each finding.
+"""The result of a hunt as an HTML file without anything from elsewhere, with the timeline of each finding.
 
 All text is escaped, because names of topics and the output of programs can be anything.
 """
@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from html import escape
+from pathlib import Path
 
 from .judgement import Outcome
 from .report import details_of, remarks, summary_line, table_rows
@@ -21,12 +22,16 @@ body{font:15px/1.5 system-ui,sans-serif;margin:2rem auto;max-width:70rem;padding
 h1{font-size:1.4rem}h2{font-size:1.1rem;margin-top:2rem}code,pre{font-size:.9em}pre{overflow-x:auto}
 .wide{overflow-x:auto}table{border-collapse:collapse}th,td{text-align:left;padding:.2rem .7rem .2rem 0;
 border-bottom:1px solid var(--line);white-space:nowrap}.broken,.hung{color:var(--bad);font-weight:600}
+iframe{border:1px solid var(--line);height:80vh;width:100%}
 .error,.slow{color:var(--odd)}.held{color:var(--good)}.not,p.quiet{color:var(--quiet)}
 """
 
 
-def report_html(result: Result, command: str, folders: Sequence[str]) -> str:
-    """Return the page. command: what was hunted. folders: the address of each finding's, without a slash."""
+def report_html(result: Result, command: str, folders: Sequence[Path]) -> str:
+    """Return the page, which is beside the folders. command: what was hunted. folders: of the findings.
+
+    Raises OSError if a timeline that is there cannot be read.
+    """
     findings = [
         _finding(number, finding, folder)
         for number, (finding, folder) in enumerate(zip(result.findings, folders, strict=True), start=1)
@@ -46,19 +51,27 @@ def report_html(result: Result, command: str, folders: Sequence[str]) -> str:
     return f'<!doctype html><html lang="en"><head>{head}</head><body>{"".join(parts)}</body></html>\n'
 
 
-def _finding(number: int, finding: Finding, folder: str) -> str:
+def _finding(number: int, finding: Finding, folder: Path) -> str:
     details = "".join(f"<li>{escape(detail)}</li>" for detail in details_of(finding))
     rules = json.dumps([json_of(rule) for rule in finding.trial.rules], indent=1)
     links = ", ".join(
-        f'<a href="{escape(folder)}/{name}">{words}</a>'
-        for name, words in ((RUN_FILE, "timeline"), (TEST_FILE, "test"), (CALLS_FILE, "curl"))
+        f'<a href="{escape(folder.name)}/{name}">{words}</a>'
+        for name, words in ((TEST_FILE, "test"), (CALLS_FILE, "curl"))
     )
     outcome = finding.judgement.outcome.value
     return (
         f'<h2>{number}. <span class="{_class_of(outcome)}">{outcome}</span>: {escape(str(finding.trial))}</h2>'
         f"<ul>{details}</ul><p>{links}</p>"
-        f"<details><summary>The rules</summary><pre>{escape(rules)}</pre></details>"
+        f"<details><summary>The rules</summary><pre>{escape(rules)}</pre></details>{_timeline(folder / RUN_FILE)}"
     )
+
+
+def _timeline(file: Path) -> str:
+    """Return the page of a run in a frame; nothing if the run was not repeated."""
+    if not file.exists():
+        return ""
+    page = escape(file.read_text("utf-8"))
+    return f'<details><summary>The timeline</summary><iframe title="Timeline" srcdoc="{page}"></iframe></details>'
 
 
 def _table(rows: Sequence[Sequence[str]]) -> str:

@@ -13,6 +13,7 @@ from msgspec import to_builtins
 
 from ...faults.rules.fault_rules import FaultRule
 from ..rule import DEFAULT_WHEN, without_defaults
+from .arguments import configuration_of
 from .changes import change_of
 from .judgement import Promise
 from .options import Options
@@ -46,11 +47,11 @@ def write_finding(folder: Path, finding: Finding, words: Sequence[str], options:
     """Write rules, test and calls of a finding to a folder. words: of the command. Raises OSError."""
     folder.mkdir(parents=True, exist_ok=True)
     rules = [json_of(rule) for rule in finding.trial.rules]
-    (folder / RULES_FILE).write_text(json.dumps(rules, indent=1) + "\n")
-    (folder / TEST_FILE).write_text(_test_text(finding, rules, words, options))
+    (folder / RULES_FILE).write_text(json.dumps(rules, indent=1) + "\n", "utf-8")
+    (folder / TEST_FILE).write_text(_test_text(finding, rules, words, options), "utf-8")
     calls = [f"# {rule.name}, while the request is held" for rule in finding.trial.rules if change_of(rule)]
     calls += [f"curl -s $A/v1/rules -d {shlex.quote(json.dumps(rule))}" for rule in rules]
-    (folder / CALLS_FILE).write_text("\n".join(["A=$(fauxka admin)", *calls]) + "\n")
+    (folder / CALLS_FILE).write_text("\n".join(["A=$(fauxka admin)", *calls]) + "\n", "utf-8")
 
 
 def write_timeline(folder: Path, finding: Finding, words: Sequence[str], options: Options) -> None:
@@ -91,7 +92,7 @@ def _arguments_of(options: Options) -> Iterator[tuple[str, object]]:
         ("expect", options.promise.value, Promise.EXACTLY_ONCE.value),
         ("timeout_seconds", options.timeout_seconds, None),
         ("restarts", setting.restarts, default.restarts),
-        ("config", dict(broker.entries), {}),
+        ("config", dict(broker.entries), dict(configuration_of({}, broker.nodes).entries)),
         ("nodes", broker.nodes, default.broker.nodes),
         ("seed_topics", dict(setting.seed_topics), {}),
         ("before", _words_of(setting.prepare), None),

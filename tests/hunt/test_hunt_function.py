@@ -3,20 +3,23 @@
 import asyncio
 import json
 import threading
+import time
 from collections.abc import Callable, Mapping
 from contextlib import closing
 from dataclasses import replace
 from functools import partial
+from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
 from confluent_kafka import Consumer, KafkaError, Producer, TopicPartition
 
 from fauxka.testing import Broker, CannotHunt, hunt, report_text
-from fauxka.testing.hunting.confirming import shrunk
+from fauxka.testing.hunting import hunt_program
+from fauxka.testing.hunting.confirming import confirmed, shrunk
 from fauxka.testing.hunting.hunt_program import pairs_of
 from fauxka.testing.hunting.judgement import Judgement, Outcome
-from fauxka.testing.hunting.plan import Fault, Target, Trial, faults_of
+from fauxka.testing.hunting.plan import Fault, Target, Trial, faults_of, plan_of
 from fauxka.testing.hunting.report_files import json_text, junit_text
 from fauxka.testing.hunting.report_html import report_html
 from fauxka.testing.hunting.result import Tried
@@ -45,11 +48,14 @@ def test_an_idempotent_function_holds() -> None:
     assert [each.judgement.outcome for each in result.tried] == [Outcome.HELD] * 4
 
 
-def test_the_same_program_has_the_same_plan_and_findings() -> None:
-    first, second = (hunt(doubling, topics=["orders"], budget=6) for _ in range(2))
+def test_the_same_program_and_seed_have_the_same_plan_and_findings(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(hunt_program, "plan_of", lambda *given: plan_of(*given)[:4])
+    first, second, other = (hunt(idempotent, topics=["orders"], seed=seed, pairs=3) for seed in (1, 1, 2))
 
     assert [str(each.trial) for each in first.tried] == [str(each.trial) for each in second.tried]
     assert [str(found.trial) for found in first.findings] == [str(found.trial) for found in second.findings]
+    assert len(first.tried) == 7
+    assert [str(each.trial) for each in first.tried] != [str(each.trial) for each in other.tried]
 
 
 def test_an_assertion_of_the_program_or_an_exception_of_the_check_is_a_finding() -> None:
@@ -66,6 +72,25 @@ def test_an_assertion_of_the_program_or_an_exception_of_the_check_is_a_finding()
 
     assert by_program.findings[0].judgement.reasons[0] == "check: AssertionError: an order is there twice"
     assert by_check.findings[0].judgement.reasons[0] == "check: ValueError: an order is there twice"
+
+
+def test_a_failure_of_pytest_in_a_check_is_a_finding() -> None:
+    def check(broker: Broker) -> None:
+        if len(broker.records("orders")) > 2:
+            pytest.fail("an order is there twice")
+
+    result = hunt(doubling, check, budget=1)
+
+    assert result.findings[0].judgement.reasons[0] == "check: Failed: an order is there twice"
+
+
+def test_a_budget_that_is_spent_before_the_first_trial_is_too_small() -> None:
+    def slow(broker: Broker) -> None:
+        idempotent(broker)
+        time.sleep(0.6)
+
+    with pytest.raises(CannotHunt, match="the runs without faults took all of the budget: allow more"):
+        hunt(slow, topics=["orders"], budget="1s")
 
 
 def test_a_check_that_fails_without_a_fault_ends_the_hunt() -> None:
@@ -137,6 +162,35 @@ def test_a_function_that_does_not_end_is_hung_and_the_hunt_goes_on() -> None:
     assert [each.judgement.outcome for each in result.tried] == [Outcome.HUNG] * 2
 
 
+def test_what_hangs_is_not_started_again() -> None:
+    ended = threading.Event()
+    hung: list[Broker] = []
+
+    def wait_once(broker: Broker) -> None:
+        idempotent(broker)
+        if any(entry.faults for entry in broker.journal.entries()) and broker not in hung:
+            hung.append(broker)
+            ended.wait(20)
+
+    result = hunt(wait_once, topics=["orders"], budget=1, timeout_seconds=1, restarts=1)
+    ended.set()
+
+    assert [each.judgement.outcome for each in result.tried] == [Outcome.HUNG]
+
+
+def test_a_function_that_fails_without_a_fault_is_not_started_again() -> None:
+    starts: list[Broker] = []
+
+    def fail_first(broker: Broker) -> None:
+        starts.append(broker)
+        idempotent(broker)
+        if len(starts) == 1:
+            raise OSError("no orders today")
+
+    with pytest.raises(CannotHunt, match="the program ended with exit code 1: OSError: no orders today"):
+        hunt(fail_first, topics=["orders"], restarts=1)
+
+
 def test_a_coroutine_that_does_not_end_is_cancelled() -> None:
     cancelled: list[bool] = []
 
@@ -170,6 +224,31 @@ def test_a_pair_is_shrunk_to_the_faults_that_are_needed_at_the_first_requests() 
     )
 
     assert [(fault.name, target.ordinal) for fault, target in smallest.faults] == [(needed.name, 0)]
+
+
+def test_a_fault_is_moved_to_the_earliest_request_that_breaks_the_program() -> None:
+    runs: list[int] = []
+
+    def attempt(trial: Trial, _: float) -> Judgement:
+        target = trial.faults[0][1]
+        runs.append(target.ordinal)
+        return BROKEN if target.ordinal >= 37 else HELD
+
+    smallest = shrunk(Tried(Trial([(FAULTS[0], replace(FIRST, ordinal=50, count=100))]), BROKEN, 1.0), attempt)
+
+    assert str(smallest) == f"{FAULTS[0].name}: Produce 38 of 100 to a"
+    assert len(runs) <= 6
+
+
+def test_only_what_breaks_the_program_in_the_same_way_confirms_a_finding() -> None:
+    other = Judgement(Outcome.BROKEN, ("y",), frozenset({"missing", "reordered"}))
+    doubled = Judgement(Outcome.BROKEN, ("z",), frozenset({"too many"}))
+    judgements = iter([Judgement(Outcome.HUNG), other, doubled])
+    alike = [Tried(Trial([(FAULTS[0], replace(FIRST, ordinal=0))]), BROKEN, 1.0)]
+
+    finding = confirmed(alike, lambda _, __: next(judgements))
+
+    assert (finding.confirmed, finding.runs, finding.judgement) == (1, 3, other)
 
 
 def test_pairs_are_of_faults_that_were_survived_at_different_requests_and_drawn_by_the_seed() -> None:
@@ -223,15 +302,16 @@ def test_a_killed_leader_is_survived_by_an_idempotent_program() -> None:
     assert outcomes["node shut down: Produce 1 of 2 to orders-0"] is Outcome.HELD
 
 
-def test_page_has_the_outcomes_and_text_from_elsewhere_as_text() -> None:
+def test_page_has_the_outcomes_and_text_from_elsewhere_as_text(tmp_path: Path) -> None:
     result = hunt(doubling, topics=["orders"], budget=3, jobs=2)
     (finding,) = result.findings
     reason = replace(finding.judgement, reasons=("orders: <img src=x> missing",))
     odd = replace(result, findings=[replace(finding, judgement=reason)])
 
-    page = report_html(odd, "send <b>", ["1"])
+    page = report_html(odd, "send <b>", [tmp_path / "1"])
 
     assert "<code>send &lt;b&gt;</code>" in page
     assert "<li>orders: &lt;img src=x&gt; missing</li>" in page
     assert '<tr><th>lost acknowledgement</th><td class="broken">broken' in page
     assert "http" not in page
+    assert "Timeline" not in page

@@ -75,6 +75,8 @@ async def test_order(fauxka_bootstrap):
         ("budget=2", "tmp_path", "fauxka_hunt: the test has no fixture of a broker; allowed: fauxka, *"),
         ("'60s'", "fauxka", "fauxka_hunt: '60s' has no name; allowed: budget='60s' and others"),
         ("jobs=0", "fauxka", "fauxka_hunt: jobs: 0; allowed: an integer >= 1"),
+        ("timeout_seconds=0", "fauxka", "fauxka_hunt: timeout_seconds: 0; allowed: a number > 0"),
+        ("event_id=b'x'", "fauxka", "fauxka_hunt: event_id: b'x' is no event id; allowed: value, key or header:NAME"),
         ("topics='orders'", "fauxka", "fauxka_hunt: topics: 'orders' is a text; allowed: a list of topics"),
     ],
 )
@@ -106,3 +108,22 @@ def test_order(fauxka):
 
     result.assert_outcomes(failed=1)
     result.stdout.fnmatch_lines(["fauxka_hunt: without a fault, the program ended with exit code 1: AssertionError: *"])
+
+
+def test_a_marked_test_may_skip_itself(run: pytest.Pytester) -> None:
+    run.makepyfile("""
+import pytest
+
+@pytest.mark.fauxka_hunt
+def test_order(fauxka):
+    pytest.skip("no order today")
+
+@pytest.mark.asyncio
+@pytest.mark.fauxka_hunt
+async def test_late_order(fauxka):
+    pytest.xfail("no order is late")
+""")
+
+    result = run_tests(run, "-p", "pytest_asyncio")
+
+    result.assert_outcomes(skipped=1, xfailed=1)

@@ -12,7 +12,7 @@ from fauxka.faults.rules.fault_rules import FaultRule
 from fauxka.testing import Broker, CannotHunt, report_text
 from fauxka.testing.broker_pool import Configuration
 from fauxka.testing.errors import CallError
-from fauxka.testing.hunting import hunted_test, learning, replay
+from fauxka.testing.hunting import hunted_test, in_process, learning, replay
 from fauxka.testing.hunting.arguments import How, options_of
 from fauxka.testing.hunting.budget import Budget
 from fauxka.testing.hunting.changes import CHANGES, Change
@@ -46,7 +46,7 @@ def test_a_pair_that_stops_all_nodes_is_judged() -> None:
 
     judgement = judge(run_once(program, options.setting, rules, 20), faultless, options.promise)
 
-    assert judgement.outcome in (Outcome.ERROR, Outcome.HELD, Outcome.NOT_JUDGED), judgement.reasons
+    assert (judgement.outcome, judgement.hits) == (Outcome.ERROR, [True, True])
 
 
 def test_events_on_a_node_that_is_down_are_there() -> None:
@@ -138,6 +138,17 @@ def test_a_client_id_that_is_another_one_each_time_is_met() -> None:
     assert (judgement.outcome, judgement.hits) == (Outcome.HELD, [True])
 
 
+def test_two_clients_that_send_the_same_are_told_apart() -> None:
+    def program(broker: Broker) -> None:
+        send(broker, [b"a"], **{"client.id": "till"})
+        send(broker, [b"b"], **{"client.id": "kitchen"})
+
+    _, targets = learn(Function(program), Setting(topics=["orders"]))
+
+    produced = [str(target) for target in targets if target.api == "Produce"]
+    assert produced == ["Produce to orders-0 from till", "Produce to orders-0 from kitchen"]
+
+
 def test_of_many_partitions_in_a_request_three_are_tried() -> None:
     def program(broker: Broker) -> None:
         broker.topics.create("orders", partitions=7)
@@ -182,10 +193,10 @@ def test_a_stopped_hunt_of_a_test_stops_the_tests(monkeypatch: pytest.MonkeyPatc
     def stopped(*_: object) -> None:
         raise StoppedEarly("stopped")
 
-    monkeypatch.setattr(hunted_test, "hunt_program", stopped)
+    monkeypatch.setattr(in_process, "hunt_program", stopped)
 
     with pytest.raises(KeyboardInterrupt):
-        hunted_test.hunt_test(idempotent, {"fauxka": None}, Configuration.of({}, None), (AssertionError,), How())
+        hunted_test.hunt_test(idempotent, {"fauxka": None}, Configuration.of({}, None), (AssertionError,), (), How())
 
 
 def test_a_command_that_makes_a_process_group_is_ended_with_it(tmp_path: Path) -> None:

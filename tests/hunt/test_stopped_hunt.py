@@ -53,6 +53,37 @@ def test_a_stopped_hunt_reports_what_was_tried_and_leaves_no_process(
     assert not is_running(child)
 
 
+FUNCTION = """
+import signal, threading
+from pathlib import Path
+from fauxka.testing import hunt
+from tests.hunt.programs import idempotent
+
+signal.signal(signal.SIGINT, signal.default_int_handler)
+
+def wait_for_ever(broker):
+    idempotent(broker)
+    if any(entry.faults for entry in broker.journal.entries()):
+        Path({file!r}).write_text("1")
+        threading.Event().wait(100)
+
+hunt(wait_for_ever, topics=["orders"], timeout_seconds=100)
+"""
+
+
+def test_a_stopped_hunt_of_a_function_does_not_wait_for_it_and_stops_its_caller(tmp_path: Path) -> None:
+    program = FUNCTION.format(file=str(tmp_path / "waits"))
+    root = Path(__file__).parent.parent.parent
+    hunt = subprocess.Popen([sys.executable, "-c", program], cwd=root, stderr=subprocess.PIPE, text=True)
+    awaited_number(tmp_path / "waits")
+
+    hunt.send_signal(signal.SIGINT)
+    _, log = hunt.communicate(timeout=20)
+
+    assert hunt.returncode != 0
+    assert "KeyboardInterrupt: 0 trials in " in log
+
+
 def is_running(process: int) -> bool:
     """Return whether a process runs; one that has ended may be there until its parent asks for it."""
     try:
