@@ -303,15 +303,14 @@ def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> bool | None:
     marker = pyfuncitem.get_closest_marker(HUNT)
     if marker is None:
         return None
-    from .testing.hunting.hunted_test import hunt_test
+    from .testing.hunting.hunted_test import Exceptions, hunt_test
 
     fixtures = {name: pyfuncitem.funcargs[name] for name in pyfuncitem._fixtureinfo.argnames}  # pyright: ignore[reportPrivateUsage]
     configuration = pyfuncitem._request.getfixturevalue("_fauxka_configuration")  # pyright: ignore[reportPrivateUsage]
     if marker.args:
         pytest.fail(f"{HUNT}: {marker.args[0]!r} has no name; allowed: budget='60s' and others", pytrace=False)
-    checks = (AssertionError, pytest.fail.Exception)
-    skips = (pytest.skip.Exception, pytest.xfail.Exception)
-    report = hunt_test(pyfuncitem.obj, fixtures, configuration, checks, skips, cast("How", marker.kwargs))
+    exceptions = Exceptions((AssertionError, pytest.fail.Exception), (pytest.skip.Exception, pytest.xfail.Exception))
+    report = hunt_test(pyfuncitem.obj, fixtures, configuration, exceptions, cast("How", marker.kwargs))
     if report is not None:
         pytest.fail(report, pytrace=False)
     return True

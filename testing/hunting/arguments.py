@@ -64,9 +64,8 @@ def options_of(how: How, check: Check | None, budget: Budget) -> Options:
         value = how.get(name, least)
         if not isinstance(value, int) or value < least:
             raise BadHuntOption(f"{name}: {value!r}; allowed: an integer >= {least}")
-    seconds = how.get("timeout_seconds", 1)
-    if not isinstance(seconds, int | float) or not seconds > 0:
-        raise BadHuntOption(f"timeout_seconds: {seconds!r}; allowed: a number > 0")
+    if "timeout_seconds" in how:
+        _check_seconds(how["timeout_seconds"])
     prepare = how.get("prepare")
     setting = Setting(
         topics=_names_of(how.get("topics", ())),
@@ -97,6 +96,11 @@ def configuration_of(config: Mapping[str, ConfigEntry], nodes: int, as_version: 
     # A value that Kafka would refuse is told before the first run.
     broker_with(configuration)
     return configuration
+
+
+def _check_seconds(seconds: object) -> None:
+    if not isinstance(seconds, int | float) or not seconds > 0:
+        raise BadHuntOption(f"timeout_seconds: {seconds!r}; allowed: a number > 0")
 
 
 def _names_of(topics: Sequence[str]) -> Sequence[str]:

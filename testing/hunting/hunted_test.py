@@ -6,7 +6,7 @@ import inspect
 from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from .arguments import How, options_of
 from .errors import BadHuntOption, CannotHunt
@@ -27,19 +27,25 @@ _OF_BROKER: Mapping[str, Callable[[Broker], object]] = {
 }
 
 
+class Exceptions(NamedTuple):
+    """The exceptions by which a test says that it has failed, and that it is not to be run."""
+
+    failures: tuple[type[BaseException], ...]
+    skips: tuple[type[BaseException], ...]
+
+
 def hunt_test(
     test: Callable[..., object],
     fixtures: Mapping[str, object],
     configuration: Configuration,
-    checks: tuple[type[BaseException], ...],
-    skips: tuple[type[BaseException], ...],
+    exceptions: Exceptions,
     how: How,
 ) -> str | None:
     """Hunt a test, and return the report if there are findings, or why it cannot be hunted; otherwise None.
 
     test: its function, or the coroutine function that a plugin has wrapped. fixtures: its arguments; those of the
-    broker are replaced. configuration: of the brokers, before that of `how`. checks: exceptions that fail a test.
-    skips: those of a test that is not to be run; one that the test raises without a fault is raised.
+    broker are replaced. configuration: of the brokers, before that of `how`.
+    exceptions: by which it fails, and skips itself; a skip that it raises without a fault is raised.
     Raises KeyboardInterrupt if a person has stopped the hunt: the tests that follow are not run either.
     """
     # A plugin for coroutines has one loop for all calls, which one that hangs would keep.
@@ -47,14 +53,13 @@ def hunt_test(
     called = original if inspect.iscoroutinefunction(original) else test
     kept = {name: value for name, value in fixtures.items() if name not in _OF_BROKER}
     replaced = {name: of for name, of in _OF_BROKER.items() if name in fixtures}
-
     skipped: list[BaseException] = []
 
     @contextmanager
     def noticing() -> Generator[None]:
         try:
             yield
-        except skips as skip:
+        except exceptions.skips as skip:
             skipped.append(skip)
             raise
 
@@ -70,7 +75,7 @@ def hunt_test(
         return f"fauxka_hunt: the test has no fixture of a broker; allowed: {', '.join(_OF_BROKER)}"
     try:
         options = _options_of(configuration, how)
-        program = Function(run_later if inspect.iscoroutinefunction(called) else run, checks)
+        program = Function(run_later if inspect.iscoroutinefunction(called) else run, exceptions.failures)
         result = hunt_function(program, options)
     except (BadHuntOption, CannotHunt) as error:
         if skipped:

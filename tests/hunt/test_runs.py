@@ -195,8 +195,9 @@ def test_a_stopped_hunt_of_a_test_stops_the_tests(monkeypatch: pytest.MonkeyPatc
 
     monkeypatch.setattr(in_process, "hunt_program", stopped)
 
+    exceptions = hunted_test.Exceptions((AssertionError,), ())
     with pytest.raises(KeyboardInterrupt):
-        hunted_test.hunt_test(idempotent, {"fauxka": None}, Configuration.of({}, None), (AssertionError,), (), How())
+        hunted_test.hunt_test(idempotent, {"fauxka": None}, Configuration.of({}, None), exceptions, How())
 
 
 def test_a_command_that_makes_a_process_group_is_ended_with_it(tmp_path: Path) -> None:
