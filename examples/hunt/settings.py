@@ -19,6 +19,8 @@ CONSUMER = BROKER | {
     "enable.partition.eof": True,
     "isolation.level": "read_committed",
     "session.timeout.ms": 6000,
+    # A consumer waits so long for the response of a JoinGroup.
+    "max.poll.interval.ms": 6000,
     "heartbeat.interval.ms": 500,
 }
 EVENTS = [b"one coffee", b"two teas", b"three cakes"]

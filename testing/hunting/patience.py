@@ -1,6 +1,7 @@
 """Runs trials that hung once more, with much time: a client that waits a minute for a response is slow, and not hung.
 
-Of the trials with the same faults at the same APIs one is run.
+Of the trials with the same faults at the same APIs one is run. All faults after which a request has no response are the
+same here: the client waits for it.
 """
 
 from __future__ import annotations
@@ -10,13 +11,16 @@ from concurrent.futures import Executor
 from dataclasses import replace
 from itertools import repeat
 
+from ...faults.actions import kind_of
 from .confirming import Attempt
 from .judgement import Judgement, Outcome
 from .plan import Trial
 from .result import Tried
 
-# Longer than what clients wait by default: delivery.timeout.ms of Kafka's producer is 120 s, and Fetch after it 30 s.
-PATIENT_SECONDS = 180.0
+# Longer than clients wait by default: a consumer waits max.poll.interval.ms, 300 s, for the response of a JoinGroup.
+PATIENT_SECONDS = 330.0
+# Actions after which a request has no response, or none that is its own.
+_WITHOUT_RESPONSE = ("hang", "drop", "corrupt")
 SLOW = Judgement(Outcome.SLOW, ("the program ended, but only after the timeout",))
 
 
@@ -52,4 +56,7 @@ def _judged_again(each: Tried, by_kind: Mapping[object, Judgement], *, was_run: 
 
 
 def _kind_of(trial: Trial) -> object:
-    return frozenset((fault.name, target.api) for fault, target in trial.faults)
+    return frozenset(
+        ("no response" if kind_of(fault.action) in _WITHOUT_RESPONSE else fault.name, target.api)
+        for fault, target in trial.faults
+    )

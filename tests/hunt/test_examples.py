@@ -15,7 +15,7 @@ import pytest
 from ..serving_process import run
 
 FOLDER = Path(__file__).parent.parent.parent / "examples" / "hunt"
-# The default budget of 5 minutes, 180 s twice for trials that hung, and the runs that confirm.
+# The default budget of 5 minutes, 330 s twice for trials that hung, and the runs that confirm.
 HUNT_SECONDS_MAX = 1200
 pytestmark = [pytest.mark.hunt, pytest.mark.timeout(HUNT_SECONDS_MAX + 60)]
 FILL = f"{sys.executable} {FOLDER / 'fill.py'}"

@@ -2,6 +2,7 @@
 
 import time
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 
 import pytest
 
@@ -41,6 +42,16 @@ def test_one_trial_of_each_fault_runs_again_and_tells_what_the_others_are() -> N
         *(("hung", 10), ("hung", 10)),
         ("held", 10),
     ]
+
+
+def test_one_request_without_a_response_stands_for_all_at_its_api() -> None:
+    names = ("no response", "dropped request", "hanging request", "dropped response", "changed correlation id")
+    faults = [fault for fault in faults_of("Produce") if fault.name in names]
+    fetch = replace(TARGETS[0], match=(("api", "Fetch"),))
+    tried = [Tried(Trial([(fault, target)]), HUNG, 10) for target in (TARGETS[0], fetch) for fault in faults]
+
+    assert len(faults) == len(names)
+    assert [each.trial for each in first_hung(tried)] == [tried[0].trial, tried[len(names)].trial]
 
 
 def test_a_program_that_waits_longer_than_others_is_slow_and_no_finding(monkeypatch: pytest.MonkeyPatch) -> None:
