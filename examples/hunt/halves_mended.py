@@ -4,7 +4,10 @@ from confluent_kafka import Consumer, KafkaException, Producer, TopicPartition
 from settings import CONSUMER, PRODUCER, is_end
 
 SECONDS_MAX = 5
-producer = Producer(PRODUCER | {"transactional.id": "book", "transaction.timeout.ms": 6000})
+# When its only broker is away, librdkafka 2.16.0 looks for others from the beginning, and a send_offsets_to_transaction
+# that goes on meanwhile never returns.
+OWN = {"transactional.id": "book", "transaction.timeout.ms": 6000, "metadata.recovery.strategy": "none"}
+producer = Producer(PRODUCER | OWN)
 producer.init_transactions(SECONDS_MAX)
 consumer = Consumer(CONSUMER)
 consumer.subscribe(["orders"])
