@@ -24,6 +24,6 @@ def send_orders(broker: Broker) -> None:
         producer.flush()
 
 
-result = hunt(send_orders, topics=["orders"], budget="60s", jobs=4)
+result = hunt(send_orders, topics=["orders"], budget="60s", jobs=8)
 print(report_text(result))
 sys.exit(bool(result.findings))
