@@ -1,4 +1,4 @@
-"""Hunts a function, four runs at a time. The report ends with the number of runs and the seconds that they took."""
+"""Hunts a function, eight runs at a time. The report ends with the number of runs and the seconds that they took."""
 
 import sys
 

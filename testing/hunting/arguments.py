@@ -92,10 +92,15 @@ def configuration_of(config: Mapping[str, ConfigEntry], nodes: int, as_version: 
 
     Raises ConfigError and UnknownConfigKey.
     """
-    configuration = Configuration.of({REPLICATION: min(nodes, REPLICAS_MAX), **config}, as_version, nodes)
-    # A value that Kafka would refuse is told before the first run.
+    configuration = Configuration.of({**default_config(nodes), **config}, as_version, nodes)
+    # Only a broker checks the values: one that is not started says what is wrong before the first run.
     broker_with(configuration)
     return configuration
+
+
+def default_config(nodes: int) -> dict[str, str]:
+    """Return the keys that have another default in a hunt than in Broker."""
+    return {REPLICATION: str(min(nodes, REPLICAS_MAX))}
 
 
 def _check_seconds(seconds: object) -> None:

@@ -10,13 +10,13 @@ import asyncio
 import inspect
 import threading
 import time
-from collections.abc import Callable, Generator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from .errors import CannotHunt
-from .program import Ending, Place, Stopped
+from .program import Ending, Place
+from .running import Running
 
 if TYPE_CHECKING:
     from ..broker import Broker
@@ -32,21 +32,25 @@ class Function:
 
     function: Callable[[Broker], object]
     checks: tuple[type[BaseException], ...] = (AssertionError,)
-    _calls: _Calls = field(default_factory=lambda: _Calls(), init=False, repr=False, compare=False)
+    _running: Running[_Outcome] = field(
+        default_factory=lambda: Running(lambda outcome: outcome.ended.set()), init=False, repr=False, compare=False
+    )
 
     def run(self, place: Place, timeout_seconds: float) -> Ending:
         """Call the function in a thread of its own. An exception of checks is a failed check, another one an error.
 
         Raises Stopped.
         """
-        outcome = _Outcome()
-        thread = threading.Thread(
-            target=outcome.fill, args=(self.function, place.broker, timeout_seconds), name="hunted", daemon=True
-        )
+
+        def start() -> _Outcome:
+            outcome = _Outcome()
+            call = (self.function, place.broker, timeout_seconds)
+            threading.Thread(target=outcome.fill, args=call, name="hunted", daemon=True).start()
+            return outcome
+
         begin = time.monotonic()
         is_async = inspect.iscoroutinefunction(self.function)
-        with self._calls.waiting(outcome):
-            thread.start()
+        with self._running.running(start) as outcome:
             has_ended = outcome.ended.wait(timeout_seconds + CANCEL_SECONDS_MAX if is_async else timeout_seconds)
         seconds = time.monotonic() - begin
         error = outcome.error
@@ -59,36 +63,7 @@ class Function:
 
     def stop(self) -> None:
         """Wait for no call, and make no other: those that have begun end by themselves."""
-        self._calls.stop()
-
-
-class _Calls:
-    """The calls that are waited for."""
-
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._outcomes: set[_Outcome] = set()
-        self._is_stopped = False
-
-    @contextmanager
-    def waiting(self, outcome: _Outcome) -> Generator[None]:
-        """Wait for a call within the block. Raises Stopped before it and after it."""
-        with self._lock:
-            if self._is_stopped:
-                raise Stopped
-            self._outcomes.add(outcome)
-        yield
-        with self._lock:
-            self._outcomes.discard(outcome)
-            if self._is_stopped:
-                raise Stopped
-
-    def stop(self) -> None:
-        """End all waiting."""
-        with self._lock:
-            self._is_stopped = True
-            for outcome in self._outcomes:
-                outcome.ended.set()
+        self._running.stop()
 
 
 class _Outcome:

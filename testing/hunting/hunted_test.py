@@ -63,13 +63,13 @@ def hunt_test(
             skipped.append(skip)
             raise
 
-    def run(broker: Broker) -> None:
+    def run(broker: Broker) -> object:
         with noticing():
-            called(**kept, **{name: of(broker) for name, of in replaced.items()})
+            return called(**kept, **{name: of(broker) for name, of in replaced.items()})
 
     async def run_later(broker: Broker) -> None:
         with noticing():
-            await called(**kept, **{name: of(broker) for name, of in replaced.items()})  # type: ignore[misc]
+            await run(broker)  # type: ignore[misc]
 
     if not replaced:
         return f"fauxka_hunt: the test has no fixture of a broker; allowed: {', '.join(_OF_BROKER)}"

@@ -66,7 +66,8 @@ _Fields = tuple[tuple[str, object], ...]
 class Target:
     """One request of the program, as a rule finds it again.
 
-    ordinal: among count equivalent ones, from 0. is_client_named: whether only the client tells it from another one.
+    ordinal: its number among `count` equivalent ones, from 0.
+    is_client_named: whether its text names the client, because another client sends the same.
     """
 
     match: _Fields
@@ -86,7 +87,7 @@ class Target:
         partition = f"-{fields['partition']}" if "partition" in fields else ""
         topic = f" to {fields['topic']}{partition}" if "topic" in fields else ""
         others = [str(fields[name]) for name in ("group_id", "transactional_id") if name in fields]
-        client = f" from {fields[_CLIENT]}" if self.is_client_named else ""
+        client = f" from {fields[_CLIENT]}" if self.is_client_named and _CLIENT in fields else ""
         return f"{self.api}{of_count}{topic}{' of ' + ', '.join(others) if others else ''}{client}"
 
 
@@ -146,9 +147,9 @@ def targets_of(*runs: Sequence[JournalEntry]) -> list[Target]:
         for requests in runs
     ]
     least = {match: min(count[match] for count in counts) or most for match, most in counts[0].items()}
-    alike = Counter(map(_without_client, least))
+    clients = Counter(map(_without_client, least))
     return [
-        Target(match, ordinal, least[match], alike[_without_client(match)] > 1 and _without_client(match) != match)
+        Target(match, ordinal, least[match], is_client_named=clients[_without_client(match)] > 1)
         for match in _folded(counts[0])
         for ordinal in _chosen(least[match])
     ]

@@ -7,7 +7,6 @@ import os
 import signal
 import subprocess
 import tempfile
-import threading
 import time
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -15,6 +14,7 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Protocol, runtime_checkable
 
 from .errors import BadHuntOption, CannotHunt
+from .running import Running
 
 if TYPE_CHECKING:
     from ..broker import Broker
@@ -56,10 +56,6 @@ class Place:
     folder: Path
 
 
-class Stopped(Exception):
-    """The program is not run any more, see Program.stop."""
-
-
 @runtime_checkable
 class Stoppable(Protocol):
     """What runs something that can be ended."""
@@ -77,42 +73,6 @@ class Program(Stoppable, Protocol):
         ...
 
 
-class _Running:
-    """The sessions of the commands that run."""
-
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._sessions: set[int] = set()
-        self._is_stopped = False
-
-    @contextlib.contextmanager
-    def running(
-        self, words: Sequence[str], variables: Mapping[str, str], output: IO[bytes]
-    ) -> Generator[subprocess.Popen[bytes]]:
-        """Run a command in a session of its own, which is killed at the end of the block. Raises Stopped, OSError."""
-        with self._lock:
-            if self._is_stopped:
-                raise Stopped
-            process = subprocess.Popen(
-                words, env=variables, stdin=subprocess.DEVNULL, stdout=output, stderr=output, start_new_session=True
-            )
-            self._sessions.add(process.pid)
-        with process:
-            try:
-                yield process
-            finally:
-                with self._lock:
-                    self._sessions.discard(process.pid)
-                _kill_session(process.pid)
-
-    def stop(self) -> None:
-        """Kill all, and start no other."""
-        with self._lock:
-            self._is_stopped = True
-            for session in self._sessions:
-                _kill_session(session)
-
-
 @dataclass(frozen=True, slots=True)
 class Command:
     """A command line. {bootstrap} in its words is the address; so are the variables of BOOTSTRAP_VARIABLES.
@@ -121,7 +81,9 @@ class Command:
     """
 
     words: Sequence[str]
-    _running: _Running = field(default_factory=_Running, init=False, repr=False, compare=False)
+    _running: Running[subprocess.Popen[bytes]] = field(
+        default_factory=lambda: Running(_kill_session), init=False, repr=False, compare=False
+    )
 
     def run(self, place: Place, timeout_seconds: float) -> Ending:
         """Run the command in a session of its own, which is killed after the timeout. Raises Stopped, OSError."""
@@ -142,11 +104,18 @@ class Command:
     def _exit_code(
         self, words: Sequence[str], variables: Mapping[str, str], output: IO[bytes], timeout_seconds: float
     ) -> int | None:
-        with self._running.running(words, variables, output) as process:
+        def start() -> subprocess.Popen[bytes]:
+            return subprocess.Popen(
+                words, env=variables, stdin=subprocess.DEVNULL, stdout=output, stderr=output, start_new_session=True
+            )
+
+        with self._running.running(start) as process, process:
             try:
                 return process.wait(timeout_seconds)
             except subprocess.TimeoutExpired:
                 return None
+            finally:
+                _kill_session(process)
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,9 +168,9 @@ def starting(option: str) -> Generator[None]:
         raise BadHuntOption(message) from error
 
 
-def _kill_session(session: int) -> None:
-    # Children that outlive the command would go on with the next run's time and files.
-    for group in {session, *_groups_of(session)}:
+def _kill_session(process: subprocess.Popen[bytes]) -> None:
+    """Kill a process with its session: children that outlive it would go on with the next run's time and files."""
+    for group in {process.pid, *_groups_of(process.pid)}:
         with contextlib.suppress(ProcessLookupError):
             os.killpg(group, signal.SIGKILL)
 

@@ -13,7 +13,7 @@ from msgspec import to_builtins
 
 from ...faults.rules.fault_rules import FaultRule
 from ..rule import DEFAULT_WHEN, without_defaults
-from .arguments import configuration_of
+from .arguments import default_config
 from .changes import change_of
 from .judgement import Promise
 from .options import Options
@@ -92,7 +92,7 @@ def _arguments_of(options: Options) -> Iterator[tuple[str, object]]:
         ("expect", options.promise.value, Promise.EXACTLY_ONCE.value),
         ("timeout_seconds", options.timeout_seconds, None),
         ("restarts", setting.restarts, default.restarts),
-        ("config", dict(broker.entries), dict(configuration_of({}, broker.nodes).entries)),
+        ("config", dict(broker.entries), default_config(broker.nodes)),
         ("nodes", broker.nodes, default.broker.nodes),
         ("seed_topics", dict(setting.seed_topics), {}),
         ("before", _words_of(setting.prepare), None),
