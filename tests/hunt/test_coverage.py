@@ -6,7 +6,7 @@ import pytest
 
 from fauxka.testing.hunting.coverage import Coverage, coverage_of
 from fauxka.testing.hunting.judgement import Judgement, Outcome
-from fauxka.testing.hunting.plan import ACKNOWLEDGING, ASKING, LOST_ACK, RANKS, Fault, Target, Trial, faults_of
+from fauxka.testing.hunting.plan import ACKNOWLEDGING, ASKING, LOST_ACK, RANKS, Fault, Target, Trial, faults_of, plan_of
 from fauxka.testing.hunting.result import Tried
 
 USERS = {"EndTxn", "JoinGroup"}
@@ -40,3 +40,11 @@ def test_a_plan_has_most_of_what_can_be_done_to_an_api(api: str) -> None:
     coverage = coverage_of([api], tried_at(api, *faults_of(api, USERS)))
 
     assert coverage.possible - coverage.tried - coverage.equivalent <= uncovered
+
+
+def test_lost_acknowledgements_of_what_is_written_and_committed_are_tried_first() -> None:
+    targets = [Target((("api", api),), 0, 1) for api in ("Metadata", "JoinGroup", "OffsetCommit", "EndTxn", "Produce")]
+
+    first = [str(trial) for trial in plan_of(targets)[:3]]
+
+    assert first == [f"lost acknowledgement: {api}" for api in ("Produce", "EndTxn", "OffsetCommit")]

@@ -1,9 +1,12 @@
 """`fauxka hunt` on a program with a known defect, and on one without."""
 
 import json
+import os
+import re
 import shlex
 import subprocess
 import sys
+import urllib.request
 from fnmatch import fnmatch
 from html import escape
 from pathlib import Path
@@ -11,7 +14,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from ..serving_process import run
+from ..serving_process import run, serving
 
 PROGRAM = (sys.executable, str(Path(__file__).parent / "order_producer.py"))
 DOUBLING, MENDED = (*PROGRAM, "plain"), (*PROGRAM, "idempotent")
@@ -24,6 +27,18 @@ from confluent_kafka import Producer
 producer = Producer({"bootstrap.servers": os.environ["KAFKA_BOOTSTRAP_SERVERS"]})
 producer.produce("orders", uuid.uuid4().bytes.hex())
 producer.flush()
+"""
+
+# The same order has another value in each run. It is sent again without idempotence.
+NUMBERED = """
+import sys, os, uuid
+from confluent_kafka import Producer
+
+def send(bootstrap):
+    quick = {"retries": 5, "retry.backoff.ms": 20, "reconnect.backoff.ms": 20, "socket.timeout.ms": 2000}
+    producer = Producer({"bootstrap.servers": bootstrap, **quick})
+    producer.produce("orders", uuid.uuid4().bytes.hex(), headers={"id": "order 7"})
+    assert producer.flush(20) == 0
 """
 
 
@@ -69,6 +84,56 @@ def test_a_finding_is_replayed_and_its_test_fails(tmp_path: Path) -> None:
     assert checked.returncode == 1, checked.stdout
     assert "orders: 1 event ('order 0') too many" in checked.stdout
     assert len(test.read_text().splitlines()) <= 25
+
+
+@pytest.mark.parametrize("is_test", [True, False])
+def test_a_test_or_a_program_with_an_address_is_hunted_by_a_header_of_its_events(tmp_path: Path, is_test: bool) -> None:
+    if is_test:
+        file = tmp_path / "test_orders.py"
+        file.write_text(NUMBERED + '\n\ndef test_orders():\n    send(os.environ["FAUXKA_BOOTSTRAP_SERVERS"])\n')
+        words = ["-m", "pytest", "-q", "-p", "no:cacheprovider", str(file)]
+    else:
+        file = tmp_path / "orders.py"
+        file.write_text(f"{NUMBERED}\nsend(sys.argv[1])\n")
+        words = [str(file), "{bootstrap}"]
+
+    code, output, log = hunt(
+        tmp_path / "found", "--event-id", "header:id", "--budget", "1", "--", sys.executable, *words
+    )
+
+    assert code == 1, log
+    assert "1. lost acknowledgement: Produce to orders-0\n   orders: 1 event ('order 7') too many\n" in output
+
+
+def test_the_curl_lines_of_a_finding_add_its_rules_to_a_running_broker(tmp_path: Path) -> None:
+    hunt(tmp_path, *TRIALS, "--", *DOUBLING)
+    command = tmp_path / "bin" / "fauxka"
+    command.parent.mkdir()
+    with serving(tmp_path, "--admin-port", "0") as broker:
+        command.write_text(f'#!/bin/sh\nexec {sys.executable} -m fauxka "$@" --ready-file {broker.ready_file}\n')
+        command.chmod(0o755)
+        path = f"{command.parent}:{os.environ['PATH']}"
+        subprocess.run(["sh", str(tmp_path / "1" / "curl.sh")], env=os.environ | {"PATH": path}, check=True)
+        with urllib.request.urlopen(f"{broker.admin}/v1/rules") as response:
+            (rule,) = json.load(response)["items"]
+
+    (wanted,) = json.loads((tmp_path / "1" / "rules.json").read_text())
+    assert {name: rule[name] for name in wanted} == wanted
+
+
+def test_a_terminal_shows_how_far_the_hunt_is(tmp_path: Path) -> None:
+    terminal, of_hunt = os.openpty()
+    words = ("hunt", "--topic", "orders", *TRIALS, "-o", str(tmp_path), "--", *MENDED)
+    subprocess.run([sys.executable, "-m", "fauxka", *words], stdout=subprocess.PIPE, stderr=of_hunt, check=True)
+    os.close(of_hunt)
+    shown = os.read(terminal, 100_000).decode()
+    os.close(terminal)
+
+    lines = [line for line in shown.split("\r\x1b[K") if line]
+    assert [line.partition(" trials, 0 found, ")[0] for line in lines] == ["1 of 120", "2 of 120", "3 of 120"]
+    assert all(re.search(r", [0-9]+ a minute, [0-9]+ s left$", line) for line in lines)
+    # Nothing of it is left before the report.
+    assert shown.endswith("\r\x1b[K")
 
 
 def test_an_idempotent_producer_holds(tmp_path: Path) -> None:
