@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from .judgement import Judgement
+from .judgement import Judgement, Outcome
 from .plan import Trial
 from .result import Finding, Tried
 
@@ -27,16 +27,22 @@ def alike_of(tried: Sequence[Tried]) -> list[list[Tried]]:
     return list(found.values())
 
 
-def confirmed(alike: Sequence[Tried], attempt: Attempt) -> Finding:
-    """Shrink the first of the trials, and repeat it. One that depends on timing is left for another that does not."""
+def confirmed(alike: Sequence[Tried], attempt: Attempt, is_slow: Callable[[Trial], bool]) -> Finding:
+    """Shrink the first of the trials, and repeat it. One that depends on timing is left for another that does not.
+
+    is_slow: whether a trial that did not end in time ends when it has more.
+    """
     found: list[Finding] = []
     for each in alike[:CANDIDATES_MAX]:
         trial, seconds = shrunk(each, attempt), each.timeout_seconds
+        is_hung = each.judgement.outcome is Outcome.HUNG
+        if is_hung and trial != each.trial and is_slow(trial):
+            trial = each.trial
         judgements = [attempt(trial, seconds) for _ in range(CONFIRMING_RUNS)]
         same = [judgement for judgement in judgements if _is_same(judgement, each.judgement)]
         others = [other.trial for other in alike if other is not each]
-        # The shrunk trial may break other events than the one that was found.
-        judgement = same[-1] if same else each.judgement
+        # The shrunk trial may break other events than the one that was found. What hangs had more time before.
+        judgement = same[-1] if same and not is_hung else each.judgement
         found.append(Finding(trial, judgement, seconds, len(same), CONFIRMING_RUNS, others))
         if found[-1].is_certain:
             break

@@ -86,7 +86,7 @@ def hunt_program(program: Program, options: Options, show: ShowProgress | None =
         if rows and show is not None:
             show(Confirming(len(rows)))
         for alike in rows:
-            findings.append(confirmed(alike, trying.attempt))
+            findings.append(confirmed(alike, trying.attempt, trying.is_slow))
     except KeyboardInterrupt:
         is_stopped = True
         findings += [unconfirmed(alike) for alike in alike_of(trying.tried)[len(findings) :]]
@@ -137,6 +137,13 @@ class _Trying:
         except (BadHuntOption, CallError, CannotHunt, OSError) as error:
             return Judgement(Outcome.NOT_JUDGED, (str(error),))
         return judge(run, self._faultless, self._options.promise)
+
+    def is_slow(self, trial: Trial) -> bool:
+        """Whether a trial that did not end before the timeout ends when it has more time."""
+        # Who names a timeout says what hangs.
+        if self._options.timeout_seconds is not None:
+            return False
+        return self.attempt(trial, PATIENT_SECONDS).outcome is not Outcome.HUNG
 
     def check_judged(self) -> None:
         """Raise CannotHunt if no trial tells anything of the program."""

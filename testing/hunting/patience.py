@@ -46,8 +46,10 @@ def told_apart(tried: Sequence[Tried], again: Sequence[Tried], attempt: Attempt,
 
 def _judged_again(each: Tried, by_kind: Mapping[object, Judgement], *, was_run: bool) -> Tried:
     later = by_kind.get(_kind_of(each.trial))
-    if each.judgement.outcome is not Outcome.HUNG or later is None or later.outcome is Outcome.HUNG:
+    if each.judgement.outcome is not Outcome.HUNG or later is None:
         return each
+    if later.outcome is Outcome.HUNG:
+        return replace(each, judgement=later) if was_run else each
     if later.outcome is Outcome.NOT_JUDGED:
         return replace(each, judgement=later)
     if later.outcome is Outcome.BROKEN and was_run:

@@ -125,6 +125,7 @@ def details_of(finding: Finding) -> list[str]:
 def _confirmed_text(finding: Finding) -> str:
     if not finding.runs:
         return "not repeated"
-    return f"in {finding.confirmed} of {finding.runs} more runs" + (
-        "" if finding.is_certain else ": it depends on timing"
-    )
+    # What hangs had more time once, see patience.
+    seconds = f" of {finding.timeout_seconds:.0f} s" if finding.judgement.outcome is Outcome.HUNG else ""
+    timing = "" if finding.is_certain else ": it depends on timing"
+    return f"in {finding.confirmed} of {finding.runs} more runs{seconds}{timing}"

@@ -20,6 +20,7 @@ from fauxka.testing.hunting.confirming import confirmed, shrunk
 from fauxka.testing.hunting.hunt_program import pairs_of
 from fauxka.testing.hunting.judgement import Judgement, Outcome
 from fauxka.testing.hunting.plan import Fault, Target, Trial, faults_of, plan_of
+from fauxka.testing.hunting.report import details_of
 from fauxka.testing.hunting.report_files import json_text, junit_text
 from fauxka.testing.hunting.report_html import report_html
 from fauxka.testing.hunting.result import Tried
@@ -249,9 +250,27 @@ def test_only_what_breaks_the_program_in_the_same_way_confirms_a_finding() -> No
     judgements = iter([Judgement(Outcome.HUNG), other, doubled])
     alike = [Tried(Trial([(FAULTS[0], replace(FIRST, ordinal=0))]), BROKEN, 1.0)]
 
-    finding = confirmed(alike, lambda _, __: next(judgements))
+    finding = confirmed(alike, lambda _, __: next(judgements), lambda _: False)
 
     assert (finding.confirmed, finding.runs, finding.judgement) == (1, 3, other)
+
+
+@pytest.mark.parametrize(("is_slow", "ordinal"), [(True, 1), (False, 0)])
+def test_a_hang_is_moved_to_an_earlier_request_only_if_it_is_not_slow_there(is_slow: bool, ordinal: int) -> None:
+    hung = Judgement(Outcome.HUNG, ("did not end within 10 s",))
+    patient = Judgement(Outcome.HUNG, ("did not end within 330 s",))
+    alike = [Tried(Trial([(FAULTS[0], replace(FIRST, ordinal=1, count=2))]), patient, 10)]
+    asked: list[Trial] = []
+
+    def ends_later(trial: Trial) -> bool:
+        asked.append(trial)
+        return is_slow
+
+    finding = confirmed(alike, lambda _, __: hung, ends_later)
+
+    assert [target.ordinal for trial in asked for _, target in trial.faults] == [0]
+    assert [target.ordinal for _, target in finding.trial.faults] == [ordinal]
+    assert details_of(finding) == ["did not end within 330 s", "in 3 of 3 more runs of 10 s"]
 
 
 def test_pairs_are_of_faults_that_were_survived_at_different_requests_and_drawn_by_the_seed() -> None:

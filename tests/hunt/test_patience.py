@@ -25,7 +25,8 @@ def test_one_trial_of_each_fault_runs_again_and_tells_what_the_others_are() -> N
     slow, broken, hung = FAULTS
     tried = [Tried(Trial([(fault, target)]), HUNG, 10) for fault in FAULTS for target in TARGETS]
     tried.append(Tried(Trial([(slow, TARGETS[0])]), HELD, 10))
-    later = {slow.name: HELD, broken.name: BROKEN, hung.name: HUNG}
+    still_hung = replace(HUNG, reasons=("did not end within 330 s",))
+    later = {slow.name: HELD, broken.name: BROKEN, hung.name: still_hung}
     asked: list[tuple[str, float]] = []
 
     def attempt(trial: Trial, seconds: float) -> Judgement:
@@ -42,6 +43,7 @@ def test_one_trial_of_each_fault_runs_again_and_tells_what_the_others_are() -> N
         *(("hung", 10), ("hung", 10)),
         ("held", 10),
     ]
+    assert [each.judgement for each in judged if each.judgement.outcome is Outcome.HUNG] == [still_hung, HUNG]
 
 
 def test_one_request_without_a_response_stands_for_all_at_its_api() -> None:
