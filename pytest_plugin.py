@@ -15,8 +15,9 @@ configuration is another than that of `fauxka_broker` fails.
 from __future__ import annotations
 
 import sys
-from collections.abc import Generator, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
@@ -297,23 +298,30 @@ def pytest_runtest_call(item: pytest.Item) -> Generator[None, object, object]:
     return result
 
 
-@pytest.hookimpl(tryfirst=True)
-def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> bool | None:
-    """Make a hunt of a test with the mark."""
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> Generator[None, object, object]:
+    """Make a hunt of a test with the mark, before a plugin for coroutines can call it."""
     marker = pyfuncitem.get_closest_marker(HUNT)
     if marker is None:
-        return None
+        return (yield)
+    test: Callable[..., object] = pyfuncitem.obj
+    pyfuncitem.obj = partial(_hunt, pyfuncitem, marker, test)
+    try:
+        return (yield)
+    finally:
+        pyfuncitem.obj = test
+
+
+def _hunt(item: pytest.Function, marker: pytest.Mark, test: Callable[..., object], /, **fixtures: object) -> None:
     from .testing.hunting.hunted_test import Exceptions, hunt_test
 
-    fixtures = {name: pyfuncitem.funcargs[name] for name in pyfuncitem._fixtureinfo.argnames}  # pyright: ignore[reportPrivateUsage]
-    configuration = pyfuncitem._request.getfixturevalue("_fauxka_configuration")  # pyright: ignore[reportPrivateUsage]
+    configuration = item._request.getfixturevalue("_fauxka_configuration")  # pyright: ignore[reportPrivateUsage]
     if marker.args:
         pytest.fail(f"{HUNT}: {marker.args[0]!r} has no name; allowed: budget='60s' and others", pytrace=False)
     exceptions = Exceptions((AssertionError, pytest.fail.Exception), (pytest.skip.Exception, pytest.xfail.Exception))
-    report = hunt_test(pyfuncitem.obj, fixtures, configuration, exceptions, cast("How", marker.kwargs))
+    report = hunt_test(test, fixtures, configuration, exceptions, cast("How", marker.kwargs))
     if report is not None:
         pytest.fail(report, pytrace=False)
-    return True
 
 
 @pytest.hookimpl(wrapper=True)

@@ -49,7 +49,7 @@ def hunt_test(
     Raises KeyboardInterrupt if a person has stopped the hunt: the tests that follow are not run either.
     """
     # A plugin for coroutines has one loop for all calls, which one that hangs would keep.
-    original = inspect.unwrap(test)
+    original = inspect.unwrap(test, stop=inspect.iscoroutinefunction)
     called = original if inspect.iscoroutinefunction(original) else test
     kept = {name: value for name, value in fixtures.items() if name not in _OF_BROKER}
     replaced = {name: of for name, of in _OF_BROKER.items() if name in fixtures}

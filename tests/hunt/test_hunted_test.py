@@ -67,6 +67,55 @@ async def test_order(fauxka_bootstrap):
     result.stdout.fnmatch_lines(["*orders: 1 event ('one coffee') too many"])
 
 
+DECORATED = """
+import functools
+
+CONFIG = {}
+
+def idempotent(test):
+    @functools.wraps(test)
+    async def with_idempotence(**fixtures):
+        CONFIG["enable.idempotence"] = True
+        try:
+            await test(**fixtures)
+        finally:
+            CONFIG.clear()
+    return with_idempotence
+"""
+
+
+@pytest.mark.parametrize(("plugin", "mark"), [("pytest_asyncio", "asyncio"), ("anyio", "anyio")])
+def test_a_marked_coroutine_keeps_its_decorators(run: pytest.Pytester, plugin: str, mark: str) -> None:
+    run.makepyfile(
+        ORDERS
+        + DECORATED
+        + f"""
+@pytest.fixture
+def anyio_backend():
+    return "asyncio"
+
+@pytest.mark.{mark}
+class TestOrders:
+    @pytest.mark.fauxka_hunt(budget=2)
+    async def test_order(self, fauxka, fauxka_bootstrap):
+        await asyncio.to_thread(send, fauxka_bootstrap)
+        assert len(fauxka.records("orders")) == 1
+
+@pytest.mark.{mark}
+@pytest.mark.fauxka_hunt(budget=2)
+@idempotent
+async def test_order(fauxka, fauxka_bootstrap):
+    await asyncio.to_thread(send, fauxka_bootstrap, **CONFIG)
+    assert len(fauxka.records("orders")) == 1
+"""
+    )
+
+    result = run_tests(run, "-p", plugin)
+
+    result.assert_outcomes(passed=1, failed=1)
+    result.stdout.fnmatch_lines(["*in 3 of 3 more runs"])
+
+
 @pytest.mark.parametrize(
     ("mark", "fixture", "words"),
     [
