@@ -23,7 +23,7 @@ from .run import Content, Run
 NAMED_MAX = 3
 NAME_CHARACTERS_MAX = 40
 _COMMITTED_TEXT = "its groups have committed the offsets, so its next start does not write what is missing"
-_MISSING_KINDS = {"missing", "lost"}
+_MISSING_KINDS = {"missing"}
 
 
 class Promise(Enum):
@@ -155,9 +155,8 @@ def _broken(content: Content, faultless: Content, promise: Promise, *, is_done: 
     missing, surplus = faultless.events - content.events, content.events - faultless.events
     may_miss = promise is Promise.AT_MOST_ONCE or not is_done
     if missing and not may_miss:
-        yield "missing", f"{_named(missing)} missing"
-    elif content.lost and not may_miss:
-        yield "lost", f"{content.lost} acknowledged batches lost"
+        lost = f"; acknowledged batches that were lost: {content.lost}" if content.lost else ""
+        yield "missing", f"{_named(missing)} missing{lost}"
     if surplus and promise is not Promise.AT_LEAST_ONCE:
         yield "too many", f"{_named(surplus)} too many"
     if promise is not Promise.EXACTLY_ONCE:
@@ -165,8 +164,6 @@ def _broken(content: Content, faultless: Content, promise: Promise, *, is_done: 
     late = _late(content, faultless)
     if late:
         yield "reordered", f"{_named(late)} out of order"
-    elif content.reordered > faultless.reordered:
-        yield "reordered", f"{content.reordered} batches out of order"
 
 
 def _late(content: Content, faultless: Content) -> Counter[bytes]:

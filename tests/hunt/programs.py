@@ -25,13 +25,16 @@ def send(broker: Broker, events: list[bytes], **config: object) -> None:
         raise RuntimeError(f"{len(failures)} orders were not sent")
 
 
-def send_in_flight(broker: Broker, *together: list[bytes], **config: object) -> None:
-    """Send each event in a request of its own, those of a list at once. Raises KafkaException."""
+def send_in_flight(broker: Broker, *together: list[bytes], has_keys: bool = False, **config: object) -> None:
+    """Send each event in a request of its own, those of a list at once. Raises KafkaException.
+
+    has_keys: whether each is its own key.
+    """
     own = {"batch.num.messages": 1, "retries": 5, **QUICK, **config}
     producer = Producer({"bootstrap.servers": broker.bootstrap_servers, **own})
     for events in together:
         for event in events:
-            producer.produce("orders", event, on_delivery=raise_failure)
+            producer.produce("orders", event, event if has_keys else None, on_delivery=raise_failure)
         producer.flush()
 
 

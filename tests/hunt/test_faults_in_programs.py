@@ -66,12 +66,15 @@ def test_a_hanging_request_is_sent_again_without_a_loss() -> None:
     )
 
 
-@pytest.mark.parametrize(("is_idempotent", "kinds"), [(False, ["reordered"]), (True, [])])
-def test_an_error_at_the_first_of_two_requests_in_flight_reorders_without_idempotence(
-    is_idempotent: bool, kinds: list[str]
+@pytest.mark.parametrize(
+    ("is_idempotent", "has_keys", "kinds"), [(False, False, ["reordered"]), (True, False, []), (False, True, [])]
+)
+def test_an_error_at_the_first_of_two_requests_in_flight_reorders_without_idempotence_what_has_the_same_key(
+    is_idempotent: bool, has_keys: bool, kinds: list[str]
 ) -> None:
     def program(broker: Broker) -> None:
-        send_in_flight(broker, [b"a"], [b"b", b"c"], **{"enable.idempotence": is_idempotent})
+        config = {"enable.idempotence": is_idempotent}
+        send_in_flight(broker, [b"a"], [b"b", b"c"], has_keys=has_keys, **config)
 
     judgement = judged("NOT_ENOUGH_REPLICAS: Produce 2 of 3 to orders-0", program, topics=["orders"])
 

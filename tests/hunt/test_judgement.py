@@ -50,6 +50,18 @@ def test_events_of_two_keys_have_no_order() -> None:
     assert judge(second, first, Promise.EXACTLY_ONCE).outcome is Outcome.HELD
 
 
+def test_a_lost_batch_whose_events_were_sent_again_breaks_nothing() -> None:
+    faultless = run_of([b"a", b"b"])
+    sent_again, missing = (
+        replace(run, topics={"orders": replace(run.topics["orders"], lost=1)})
+        for run in (run_of([b"b", b"a"]), run_of([b"b"]))
+    )
+
+    assert judge(sent_again, faultless, Promise.AT_LEAST_ONCE).outcome is Outcome.HELD
+    reason = judge(missing, faultless, Promise.AT_LEAST_ONCE).reasons[0]
+    assert reason == "orders: 1 event ('a') missing; acknowledged batches that were lost: 1"
+
+
 def test_an_order_that_differs_without_faults_is_not_compared() -> None:
     faultless = with_order_of_both(run_of([b"a", b"b"], [b"c", b"d"]), run_of([b"b", b"a"], [b"c", b"d"]))
 
