@@ -33,7 +33,7 @@ class How(TypedDict, total=False):
     restarts: how often the program is started again, without more faults, after it has failed; 0 by default.
     config, nodes, as_version: of each broker, as in Broker; with several nodes, partitions have up to three replicas.
     seed_topics: topics with their numbers of partitions, None for num.partitions.
-    prepare: called with each broker before the program, and without faults.
+    prepare: a function or a coroutine function, called with each broker before the program, without faults, for 60 s.
     jobs: runs at a time. pairs: how many pairs of faults are tried, at most; by default as many as there are faults.
     seed: of their choice.
     """

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from .errors import CannotHunt
-from .program import Ending, Place
+from .program import CHECK_HUNG, CHECK_SECONDS_MAX, Ending, Place
 from .running import Running
 
 if TYPE_CHECKING:
@@ -95,36 +95,26 @@ class _Outcome:
 
 
 @dataclass(frozen=True, slots=True)
-class CheckFunction:
+class CheckFunction(Function):
     """A function that looks at what the program left, and raises an exception if that is wrong."""
 
-    function: Callable[[Broker], object]
-
     def __call__(self, place: Place) -> str | None:
-        """Return the exception in words if the function raised one."""
-        try:
-            self.function(place.broker)
-        except KeyboardInterrupt:
-            raise
-        except BaseException as error:  # pytest.fail raises no Exception
-            return text_of(error)
-        return None
+        """Return the exception in words if the function raised one, or that it did not end."""
+        ending = self.run(place, CHECK_SECONDS_MAX)
+        if ending.is_hung:
+            return CHECK_HUNG
+        return None if ending.exit_code == 0 else ending.output
 
 
 @dataclass(frozen=True, slots=True)
-class PrepareFunction:
+class PrepareFunction(Function):
     """A function that fills a broker before the program starts."""
 
-    function: Callable[[Broker], object]
-
     def __call__(self, place: Place) -> None:
-        """Call it. Raises CannotHunt if it raises an exception."""
-        try:
-            self.function(place.broker)
-        except KeyboardInterrupt:
-            raise
-        except BaseException as error:
-            raise CannotHunt(f"prepare: {text_of(error)}") from error
+        """Call it. Raises CannotHunt if it raises an exception, or does not end."""
+        ending = self.run(place, CHECK_SECONDS_MAX)
+        if ending.exit_code != 0:
+            raise CannotHunt(f"prepare: {'did not end' if ending.is_hung else ending.output}")
 
 
 def text_of(error: BaseException) -> str:

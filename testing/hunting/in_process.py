@@ -30,7 +30,8 @@ def hunt(
 
     run: a function or a coroutine function. An AssertionError says that its result is wrong; another exception is an
     error that it reports. It is called in a thread, in `jobs` threads at a time.
-    check: called after a run that has ended well, without faults; any exception says that the result is wrong.
+    check: a function or a coroutine function, called after a run that has ended well, without faults, for 60 s at most;
+    any exception says that the result is wrong.
     how: see How; the default of budget is 60 s.
     Raises CannotHunt if `run` fails without a fault or differs from call to call, BadHuntOption, as Broker does, and
     KeyboardInterrupt with the report so far if a person has stopped the hunt.

@@ -27,6 +27,7 @@ PLACEHOLDER = "{bootstrap}"
 OUTPUT_BYTES_MAX = 4000
 # A check asks a few brokers and counts; one that takes longer waits for something.
 CHECK_SECONDS_MAX = 60.0
+CHECK_HUNG = f"the check did not end within {CHECK_SECONDS_MAX:.0f} s"
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,7 +130,7 @@ class CheckCommand(Command):
         if ending.exit_code == 0:
             return None
         if ending.is_hung:
-            return f"the check did not end within {CHECK_SECONDS_MAX:.0f} s"
+            return CHECK_HUNG
         return last_line(ending.output) or f"the check ended with exit code {ending.exit_code}"
 
 

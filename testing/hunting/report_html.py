@@ -56,7 +56,7 @@ def _finding(number: int, finding: Finding, folder: Path) -> str:
     rules = json.dumps([json_of(rule) for rule in finding.trial.rules], indent=1)
     links = ", ".join(
         f'<a href="{escape(folder.name)}/{name}">{words}</a>'
-        for name, words in ((TEST_FILE, "test"), (CALLS_FILE, "curl"))
+        for name, words in ((TEST_FILE.format(folder.name), "test"), (CALLS_FILE, "curl"))
     )
     outcome = finding.judgement.outcome.value
     return (

@@ -6,7 +6,6 @@ import json
 import shlex
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from itertools import count
 from pathlib import Path
 
 from msgspec import to_builtins
@@ -22,7 +21,8 @@ from .result import Finding
 from .run import Setting, run_once
 
 RULES_FILE = "rules.json"
-TEST_FILE = "test_finding.py"
+# With the number of the finding: pytest imports no two modules of the same name.
+TEST_FILE = "test_finding_{}.py"
 CALLS_FILE = "curl.sh"
 RUN_FILE = "run.html"
 
@@ -44,11 +44,14 @@ def test_program_survives():
 
 
 def write_finding(folder: Path, finding: Finding, words: Sequence[str], options: Options) -> None:
-    """Write rules, test and calls of a finding to a folder. words: of the command. Raises OSError."""
+    """Write rules, test and calls of a finding to its folder, which has its number as its name. Raises OSError.
+
+    words: of the command.
+    """
     folder.mkdir(parents=True, exist_ok=True)
     rules = [json_of(rule) for rule in finding.trial.rules]
     (folder / RULES_FILE).write_text(json.dumps(rules, indent=1) + "\n", "utf-8")
-    (folder / TEST_FILE).write_text(_test_text(finding, rules, words, options), "utf-8")
+    (folder / TEST_FILE.format(folder.name)).write_text(_test_text(finding, rules, words, options), "utf-8")
     calls = [f"# {rule.name}, while the request is held" for rule in finding.trial.rules if change_of(rule)]
     calls += [f"curl -s $A/v1/rules -d {shlex.quote(json.dumps(rule))}" for rule in rules]
     (folder / CALLS_FILE).write_text("\n".join(["A=$(fauxka admin)", *calls]) + "\n", "utf-8")
@@ -61,11 +64,11 @@ def write_timeline(folder: Path, finding: Finding, words: Sequence[str], options
 
 def remove_findings(folder: Path) -> None:
     """Remove the files of an earlier hunt's findings. Raises OSError."""
-    for number in count(1):
-        of_finding = folder / str(number)
-        if not (of_finding / RULES_FILE).exists():
-            return
-        for name in (RULES_FILE, TEST_FILE, CALLS_FILE, RUN_FILE):
+    for rules_file in folder.glob(f"*/{RULES_FILE}"):
+        of_finding = rules_file.parent
+        if not of_finding.name.isdecimal():
+            continue
+        for name in (RULES_FILE, TEST_FILE.format(of_finding.name), CALLS_FILE, RUN_FILE):
             (of_finding / name).unlink(missing_ok=True)
         with suppress(OSError):
             # Unless a person keeps something there.

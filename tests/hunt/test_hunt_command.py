@@ -71,7 +71,7 @@ def test_a_finding_is_replayed_and_its_test_fails(tmp_path: Path) -> None:
 
     again = hunt(tmp_path, "--replay", rules, "--", *DOUBLING)
     mended = hunt(tmp_path, "--replay", rules, "--", *MENDED)
-    test = tmp_path / "1" / "test_finding.py"
+    test = tmp_path / "1" / "test_finding_1.py"
     checked = subprocess.run(
         [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", str(test)],
         capture_output=True,
@@ -84,6 +84,18 @@ def test_a_finding_is_replayed_and_its_test_fails(tmp_path: Path) -> None:
     assert checked.returncode == 1, checked.stdout
     assert "orders: 1 event ('order 0') too many" in checked.stdout
     assert len(test.read_text().splitlines()) <= 25
+
+
+def test_all_findings_of_an_earlier_hunt_are_removed_and_nothing_else(tmp_path: Path) -> None:
+    for file in ("2/rules.json", "2/test_finding_2.py", "12/rules.json", "12/notes.txt", "mine/rules.json"):
+        (tmp_path / file).parent.mkdir(exist_ok=True)
+        (tmp_path / file).touch()
+
+    code, _, log = hunt(tmp_path, "--budget", "1", "--", *MENDED)
+
+    assert code == 0, log
+    left = sorted(str(file.relative_to(tmp_path)) for file in tmp_path.glob("*/*"))
+    assert left == ["12/notes.txt", "mine/rules.json"]
 
 
 @pytest.mark.parametrize("is_test", [True, False])

@@ -15,7 +15,7 @@ import pytest
 from confluent_kafka import Consumer, KafkaError, Producer, TopicPartition
 
 from fauxka.testing import Broker, CannotHunt, hunt, report_text
-from fauxka.testing.hunting import hunt_program
+from fauxka.testing.hunting import functions, hunt_program
 from fauxka.testing.hunting.confirming import confirmed, shrunk
 from fauxka.testing.hunting.hunt_program import pairs_of
 from fauxka.testing.hunting.judgement import Judgement, Outcome
@@ -242,6 +242,50 @@ def test_a_fault_is_moved_to_the_earliest_request_that_breaks_the_program() -> N
 
     assert str(smallest) == f"{FAULTS[0].name}: Produce 38 of 100 to a"
     assert len(runs) <= 6
+
+
+async def check_later(broker: Broker) -> None:
+    await asyncio.sleep(0)
+    assert len(broker.records("orders")) == 2
+
+
+def check_without_end(_: Broker) -> None:
+    threading.Event().wait(10)
+
+
+async def check_later_without_end(_: Broker) -> None:
+    await asyncio.sleep(10)
+
+
+def test_a_coroutine_function_checks_the_result() -> None:
+    result = hunt(doubling, check_later, budget=1)
+
+    (finding,) = result.findings
+    assert finding.judgement.reasons[0].startswith("check: AssertionError")
+
+
+@pytest.mark.parametrize("check", [check_without_end, check_later_without_end])
+def test_a_check_that_does_not_end_fails(check: Callable[[Broker], object], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(functions, "CHECK_SECONDS_MAX", 0.3)
+
+    with pytest.raises(CannotHunt, match="the check did not end within"):
+        hunt(idempotent, check, budget=1)
+
+
+def test_a_coroutine_function_prepares_the_broker() -> None:
+    async def prepare(broker: Broker) -> None:
+        await asyncio.to_thread(fill, broker)
+        raise RuntimeError(f"there are {len(broker.records('orders'))} orders")
+
+    with pytest.raises(CannotHunt, match=r"prepare: RuntimeError: there are [1-9][0-9]* orders"):
+        hunt(idempotent, topics=["copies"], prepare=prepare, budget=1)
+
+
+def test_preparing_that_does_not_end_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(functions, "CHECK_SECONDS_MAX", 0.3)
+
+    with pytest.raises(CannotHunt, match="prepare: did not end"):
+        hunt(idempotent, topics=["orders"], prepare=check_without_end, budget=1)
 
 
 def test_only_what_breaks_the_program_in_the_same_way_confirms_a_finding() -> None:
