@@ -164,6 +164,8 @@ def _broken(content: Content, faultless: Content, promise: Promise, *, is_done: 
     late = _late(content, faultless)
     if late:
         yield "reordered", f"{_named(late)} out of order"
+    elif content.reordered > faultless.reordered:
+        yield "reordered", f"{content.reordered} batches out of order"
 
 
 def _late(content: Content, faultless: Content) -> Counter[bytes]:

@@ -62,6 +62,7 @@ class Content:
         default_factory=dict[tuple[int, bytes | None], Sequence[bytes]]
     )
     lost: int = 0
+    reordered: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,4 +190,4 @@ def _content_of(broker: Broker, topic: str, event_id: str) -> Content:
         if not record.is_control and record.transaction in _COMMITTED:
             order.setdefault((record.partition, record.key), []).append(event_of(record, event_id) or b"")
     events = Counter(chain.from_iterable(order.values()))
-    return Content(events, order, verdict.acknowledged_lost)
+    return Content(events, order, verdict.acknowledged_lost, verdict.reordered)

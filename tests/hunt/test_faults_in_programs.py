@@ -67,9 +67,10 @@ def test_a_hanging_request_is_sent_again_without_a_loss() -> None:
 
 
 @pytest.mark.parametrize(
-    ("is_idempotent", "has_keys", "kinds"), [(False, False, ["reordered"]), (True, False, []), (False, True, [])]
+    ("is_idempotent", "has_keys", "kinds"),
+    [(False, False, ["reordered"]), (True, False, []), (False, True, ["reordered"])],
 )
-def test_an_error_at_the_first_of_two_requests_in_flight_reorders_without_idempotence_what_has_the_same_key(
+def test_an_error_at_the_first_of_two_requests_in_flight_reorders_without_idempotence(
     is_idempotent: bool, has_keys: bool, kinds: list[str]
 ) -> None:
     def program(broker: Broker) -> None:
