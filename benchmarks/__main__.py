@@ -11,6 +11,7 @@ from . import (
     against,
     client,
     disk,
+    fairness,
     fault_injection,
     fixture,
     growth,
@@ -71,6 +72,7 @@ def make_parser() -> argparse.ArgumentParser:
         "--soak", type=soak.seconds_of_run, metavar="SECONDS", help="watch memory under a load with retention"
     )
     parser.add_argument("--client", action="store_true", help="measure confluent-kafka with each broker")
+    parser.add_argument("--fairness", action="store_true", help="measure small requests beside clients that use all")
     parser.add_argument("--nodes", action="store_true", help="measure three nodes with three replicas")
     parser.add_argument("--tls", action="store_true", help="measure Produce by TLS beside Kafka")
     parser.add_argument("--fixture", action="store_true", help="measure start and reset of a broker for tests")
@@ -109,6 +111,7 @@ def run(arguments: argparse.Namespace) -> Mapping[str, Figures]:
     for is_chosen, benchmark in (
         (arguments.instruments, fault_injection.main),
         (arguments.client, client.main),
+        (arguments.fairness, fairness.main),
         (arguments.fixture, fixture.main),
         (arguments.nodes, nodes.main),
         (arguments.tls, tls.main),

@@ -8,6 +8,8 @@ Rules:
   the receive buffer. A full buffer pauses reading from the socket, so no client can make the broker's memory grow.
 - An applied request that waits only for its flush (`Deferred.is_applied`) lets the next request go on, so that one
   flush serves the batches that a producer has in flight. See response_queue for the order of responses.
+- Frames are handled for one slice, then the connection waits for its turn, see connection_turns. Bytes that arrive
+  meanwhile stay in the receive buffer, and large responses are written in turns too, see transport_writer.
 - A frame that cannot be decoded closes the connection after the pending responses, as in Kafka.
 """
 
@@ -26,9 +28,11 @@ from ..requests.fault_ports import Ending, HandledLater, Outcome, ResponsePlan, 
 from ..requests.request_context import ConnectionInfo, RequestContext
 from ..runtime.deferred import Buffers, Deferred
 from ..security.principal import Principal
+from .connection_turns import SLICE_FRAMES_MAX, SLICE_NS, ConnectionTurns
 from .receive_buffers import RECEIVE_BUFFER_BYTES
 from .response_queue import ResponseQueue
 from .slow_writer import SlowWriter
+from .transport_writer import TransportWriter
 
 if TYPE_CHECKING:
     from ..dispatch.dispatch import Dispatcher
@@ -40,9 +44,6 @@ logger = logging.getLogger(__name__)
 
 # With less free room, the unread bytes are moved to the front, so that no read is for a few bytes only.
 RECEIVE_ROOM_BYTES_MIN = 16 * 1024
-# Bytes of responses that wait for a client that does not read, before its next request is handled.
-# One response may be larger (fetch.max.bytes): its records are not copied, they are views into the log.
-RESPONSE_BYTES_WAITING_MAX = 1024 * 1024
 # Responses to requests of one read are written together, in groups of this size: after each write, the transport can
 # report that the client does not read.
 RESPONSE_BUFFERS_GATHERED_MAX = 64
@@ -63,15 +64,18 @@ class SharedParts(NamedTuple):
     dispatcher: Dispatcher
     busy_poll: BusyPoll
     buffers: ReceiveBuffers
+    turns: ConnectionTurns
     closed: Callable[[Connection], None]
+
+
+# What the handling of a request returns: what is to be written, or what completes with it.
+Response = Outcome | HandledLater | Deferred[HandledLater]
 
 
 class FrameHandler(Protocol):
     """Handles the frames of a connection: the dispatcher, or the gate before it."""
 
-    def handle(
-        self, context: RequestContext, frame: memoryview, start: int, end: int
-    ) -> Outcome | HandledLater | Deferred[HandledLater]:
+    def handle(self, context: RequestContext, frame: memoryview, start: int, end: int) -> Response:
         """Handle the request in frame[start:end]. Raises FrameError to end the connection."""
         ...
 
@@ -96,6 +100,10 @@ class Connection(asyncio.BufferedProtocol):
         self._context = context
         self._frame_bytes_max = frame_bytes_max
         self._transport: asyncio.Transport | None = None
+        self._writer: TransportWriter | None = None
+        self._turns = shared.turns
+        # Complete frames may be in the buffer that are handled in the connection's next turn.
+        self._is_waiting_for_turn = False
         self._buffers = shared.buffers
         # The connection's own buffer; while a read is handled, perhaps the shared one; without unread bytes, none.
         self._view = _NO_BUFFER
@@ -106,7 +114,6 @@ class Connection(asyncio.BufferedProtocol):
         self._is_sending_large = False
         self._pending = ResponseQueue(self)
         self._slow_writer: SlowWriter | None = None
-        self._is_writing_paused = False
         self._is_reading_paused = False
         # The calls of `hang` without a `wake`: a fault rule and a cut network may stop the connection at the same time.
         self._hang_count = 0
@@ -134,7 +141,7 @@ class Connection(asyncio.BufferedProtocol):
         if self._is_dropped:
             self._transport.abort()
             return
-        self._transport.set_write_buffer_limits(high=RESPONSE_BYTES_WAITING_MAX)
+        self._writer = TransportWriter(self._transport, self._turns, self._go_on)
         info = self._context.connection
         info.on_muted = self.mute
         if self._principal_of is not None and not self._take_certificate(self._principal_of):
@@ -178,12 +185,20 @@ class Connection(asyncio.BufferedProtocol):
         self.last_read_ns = monotonic_ns()
         if not self._view:
             self._view = self._buffers.shared
+            self._read_end = RECEIVE_BUFFER_BYTES
         self._end += nbytes
         if self._hang_count:
             self._own_buffer()
             self._pause_reading()
             return
-        self._handle_frames()
+        is_full_read = self._end == self._read_end
+        if self._is_waiting_for_turn:
+            self._make_room()
+        else:
+            self._handle_frames()
+        if is_full_read:
+            self._pause_reading()
+            self._wait_for_turn()
         self._busy_poll.request_arrived()
 
     def eof_received(self) -> bool:
@@ -194,6 +209,9 @@ class Connection(asyncio.BufferedProtocol):
         """Release the buffers and abandon the pending responses."""
         self._transport = None
         self._discard_unread()
+        if self._writer is not None:
+            self._writer.discard()
+            self._writer = None
         if self._slow_writer is not None:
             self._slow_writer.stop()
         self._dispatcher.connection_closed(self)
@@ -214,12 +232,13 @@ class Connection(asyncio.BufferedProtocol):
 
     def pause_writing(self) -> None:
         """Handle no further request, because the client does not read."""
-        self._is_writing_paused = True
+        if self._writer is not None:
+            self._writer.transport_full()
 
     def resume_writing(self) -> None:
         """Handle requests again, because the client has read."""
-        self._is_writing_paused = False
-        self._go_on()
+        if self._writer is not None:
+            self._writer.transport_ready()
 
     def guard(self, frame_handler: FrameHandler) -> None:
         """Have all frames handled by a gate."""
@@ -241,8 +260,8 @@ class Connection(asyncio.BufferedProtocol):
 
     def close(self) -> None:
         """Close after the responses so far are written."""
-        if self._transport is not None:
-            self._transport.close()
+        if self._writer is not None:
+            self._writer.close()
 
     def abort(self) -> None:
         """Close at once."""
@@ -292,11 +311,14 @@ class Connection(asyncio.BufferedProtocol):
 
     def write(self, responses: Buffers) -> None:
         """Write responses."""
+        writer = self._writer
+        if writer is None:
+            return
         if self._slow_writer is None:
-            self._write(responses)
+            writer.write(responses)
         elif responses:
-            self._is_writing_paused = True
-            self._slow_writer.write(joined(responses), self.resume_writing)
+            writer.hold()
+            self._slow_writer.write(joined(responses), writer.release)
 
     def write_slowly(self, plan: ResponsePlan, written: Callable[[], None]) -> None:
         """Write the plan's bytes in its pieces, and call written after the last one."""
@@ -317,10 +339,10 @@ class Connection(asyncio.BufferedProtocol):
         """Report to the journal that the whole response was written, unless the connection is closing."""
         observer = self._dispatcher.observer
         if observer is not None:
-            if self._transport is None or self._transport.is_closing():
-                observer.unanswered(request_id)
-            else:
+            if self._is_open():
                 observer.answered(request_id)
+            else:
+                observer.unanswered(request_id)
 
     def unanswered(self, request_id: int) -> None:
         """Report to the journal that the response is never written, or not as a whole."""
@@ -328,58 +350,43 @@ class Connection(asyncio.BufferedProtocol):
             self._dispatcher.observer.unanswered(request_id)
 
     def _new_slow_writer(self, piece_bytes: int, every_ms: int) -> SlowWriter:
-        clock = self._context.node.clock
-        return SlowWriter(clock, lambda piece: self._write([piece]), piece_bytes=piece_bytes, every_ms=every_ms)
+        return SlowWriter(self._context.node.clock, self._write_slow_piece, piece_bytes=piece_bytes, every_ms=every_ms)
+
+    def _write_slow_piece(self, piece: bytes) -> None:
+        if self._writer is not None:
+            self._writer.write([piece])
 
     # -- frames
 
     def _go_on(self) -> None:
-        """Handle the frames received so far, unless the connection hangs: then they wait for the last `wake`."""
-        if not self._hang_count:
+        """Handle the frames received so far, unless they wait for the last `wake`, or for the connection's turn."""
+        if not self._hang_count and not self._is_waiting_for_turn:
             self._handle_frames()
 
+    def _wait_for_turn(self) -> None:
+        if not self._is_waiting_for_turn:
+            self._is_waiting_for_turn = True
+            self._turns.wait(self._take_turn)
+
+    def _take_turn(self) -> None:
+        self._is_waiting_for_turn = False
+        self._go_on()
+
     def _handle_frames(self) -> None:
-        """Handle the complete frames in the buffer until one has to wait, then make room for the next read."""
-        transport = self._transport
-        if transport is None or transport.is_closing():
+        """Handle complete frames for one slice, then make room for the next read."""
+        writer = self._writer
+        if writer is None or writer.is_closing:
             self._discard_unread()
             return
         responses: Buffers = []
-        pending = self._pending
-        frame_handler = self._frame_handler
         try:
-            while not pending.is_full and not self._is_writing_paused:
-                frame_start = self._start + FRAME_SIZE_BYTES
-                if frame_start > self._end:
-                    break
-                (size,) = _SIZE.unpack_from(self._view, self._start)
-                if not 0 <= size <= self._frame_bytes_max:
-                    pending.add(frame_handler.refuse_size(self._context, size, self._frame_bytes_max), 0)
-                    break
-                frame_end = frame_start + size
-                if frame_end > self._end:
-                    break
-                self._start = frame_end
-                response = frame_handler.handle(self._context, self._view, frame_start, frame_end)
-                if type(response) is list and not pending.count:
-                    responses += response
-                    if len(responses) > RESPONSE_BUFFERS_GATHERED_MAX:
-                        self.write(responses)
-                        responses = []
-                elif response is not None:
-                    if responses:
-                        self.write(responses)
-                        responses = []
-                    pending.add(response, self._context.request_id)
-                    if transport.is_closing():
-                        self._discard_unread()
-                        return
+            self._handle_slice(writer, responses)
         except FrameError as error:
             # The error may name a value of the client, which may be as long as its frame.
             logger.warning("%s closed: %.500s", self._context.connection, error)
             self._discard_unread()
             self.write(responses)
-            pending.when_empty(self.close)
+            self._pending.when_empty(self.close)
             return
         except Exception:
             logger.exception("%s closed because of an internal error", self._context.connection)
@@ -387,24 +394,59 @@ class Connection(asyncio.BufferedProtocol):
             self.abort()
             return
         self.write(responses)
-        self._make_room()
-
-    def _write(self, responses: Buffers) -> None:
-        transport = self._transport
-        if not responses or transport is None or transport.is_closing():
-            return
-        if len(responses) == 1:
-            transport.write(responses[0])
-        elif memoryview in map(type, responses):
-            transport.writelines(responses)
+        if writer.is_closing:
+            self._discard_unread()
         else:
-            # Without records all buffers are small, and one is cheaper to send than many.
-            transport.write(b"".join(responses))
+            self._make_room()
+
+    def _handle_slice(self, writer: TransportWriter, responses: Buffers) -> None:
+        """Handle complete frames for one slice, and leave responses that are not yet written in responses."""
+        slice_end_ns = monotonic_ns() + SLICE_NS
+        for handled in range(SLICE_FRAMES_MAX):
+            frame_end = self._end_of_next_frame(writer)
+            if not frame_end:
+                return
+            if handled and monotonic_ns() > slice_end_ns:
+                break
+            frame_start = self._start + FRAME_SIZE_BYTES
+            self._start = frame_end
+            response = self._frame_handler.handle(self._context, self._view, frame_start, frame_end)
+            if type(response) is list and not self._pending.count:
+                responses += response
+                if len(responses) > RESPONSE_BUFFERS_GATHERED_MAX:
+                    self.write(responses)
+                    responses.clear()
+            elif response is not None:
+                self._add_pending(response, responses)
+        self._wait_for_turn()
+
+    def _end_of_next_frame(self, writer: TransportWriter) -> int:
+        """Return where the next frame ends in the buffer; 0 if it is incomplete or has to wait.
+
+        Raises FrameError for a size that is not accepted.
+        """
+        frame_start = self._start + FRAME_SIZE_BYTES
+        if frame_start > self._end or self._pending.is_full or writer.is_paused:
+            return 0
+        (size,) = _SIZE.unpack_from(self._view, self._start)
+        if not 0 <= size <= self._frame_bytes_max:
+            self._pending.add(self._frame_handler.refuse_size(self._context, size, self._frame_bytes_max), 0)
+            return 0
+        frame_end = frame_start + int(size)
+        return frame_end if frame_end <= self._end else 0
+
+    def _add_pending(self, response: Response, responses: Buffers) -> None:
+        """Write the responses before a response that has to wait, or that ends the connection."""
+        self.write(responses)
+        responses.clear()
+        self._pending.add(response, self._context.request_id)
+        if not self._is_open():
+            self._discard_unread()
 
     def _make_room(self) -> None:
         """Make room for the next read, or pause reading if the buffered requests must wait."""
         if self._start == self._end:
-            if self._view is not self._buffers.shared:
+            if self._view is not self._buffers.shared and self._view is not _NO_BUFFER:
                 self._release_buffer()
             self._view = _NO_BUFFER
             self._start = self._end = 0
@@ -456,7 +498,10 @@ class Connection(asyncio.BufferedProtocol):
         return max(0, self._start + FRAME_SIZE_BYTES + int(size) - self._end)
 
     def _is_blocked(self) -> bool:
-        return self._pending.is_full or self._is_writing_paused
+        """Return whether the next frame must wait, even if it is complete."""
+        if self._is_waiting_for_turn or self._pending.is_full:
+            return True
+        return self._writer is None or self._writer.is_paused
 
     def _move_to_front(self) -> None:
         """Move the unread bytes to the front, into a larger buffer if the incomplete frame does not fit.
@@ -479,11 +524,16 @@ class Connection(asyncio.BufferedProtocol):
         self._start, self._end = 0, unread
 
     def _pause_reading(self) -> None:
-        if self._transport is not None and not self._is_reading_paused:
+        if self._is_open() and not self._is_reading_paused:
+            assert self._transport is not None, "an open connection has a transport"
             self._is_reading_paused = True
             self._transport.pause_reading()
 
     def _resume_reading(self) -> None:
-        if self._transport is not None and not self._transport.is_closing() and not self._hang_count:
+        if self._is_open() and not self._hang_count:
+            assert self._transport is not None, "an open connection has a transport"
             self._is_reading_paused = False
             self._transport.resume_reading()
+
+    def _is_open(self) -> bool:
+        return self._writer is not None and not self._writer.is_closing

@@ -19,6 +19,7 @@ from .acceptor import Acceptor, bind_address
 from .busy_poll import BusyPoll
 from .connection import Connection, SharedParts
 from .connection_quotas import ConnectionQuotas
+from .connection_turns import ConnectionTurns
 from .listeners import Listener, ListenerConfig
 from .receive_buffers import ReceiveBuffers
 
@@ -55,7 +56,9 @@ class SocketServer:
         """Listen nowhere yet. dispatcher: handles the requests of all connections."""
         self._node = node
         self._quotas = ConnectionQuotas(AdjustableClock(), lambda: node.config)
-        self._shared = SharedParts(dispatcher, BusyPoll(node.config.busy_poll_us), ReceiveBuffers(), self._closed)
+        self._shared = SharedParts(
+            dispatcher, BusyPoll(node.config.busy_poll_us), ReceiveBuffers(), ConnectionTurns(), self._closed
+        )
         # The nodes of a cluster number their connections together.
         self.connection_ids = itertools.count(1)
         self._acceptors: list[Acceptor] = []

@@ -5,7 +5,9 @@ from __future__ import annotations
 import asyncio
 import gc
 import weakref
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
+from itertools import pairwise
 from struct import pack
 
 import pytest
@@ -16,6 +18,7 @@ from fauxka.broker.cluster import Cluster
 from fauxka.broker.config.broker_config import BrokerConfig
 from fauxka.broker.network.busy_poll import BusyPoll
 from fauxka.broker.network.connection import Connection, SharedParts
+from fauxka.broker.network.connection_turns import SLICE_FRAMES_MAX, ConnectionTurns
 from fauxka.broker.network.listeners import Listener
 from fauxka.broker.network.receive_buffers import RECEIVE_BUFFER_BYTES, ReceiveBuffers
 from fauxka.broker.network.response_queue import PENDING_BYTES_MAX, PENDING_MAX
@@ -26,6 +29,8 @@ from fauxka.protocol.frames import FrameError, wrong_size
 FRAME_BYTES_MAX = 1_000_000
 CLUSTER = Cluster(BrokerConfig.from_entries({}))
 LISTENER = Listener("PLAINTEXT", "127.0.0.1", 9092, "127.0.0.1", 9092)
+# What the connections have called in the next turn of the event loop.
+SCHEDULED: list[Callable[[], None]] = []
 
 
 class KeptTransport(asyncio.Transport):
@@ -45,6 +50,9 @@ class KeptTransport(asyncio.Transport):
 
     def write(self, data: bytes | bytearray | memoryview) -> None:
         self.written += data
+
+    def writelines(self, list_of_data: Iterable[bytes | bytearray | memoryview]) -> None:
+        self.written += b"".join(list_of_data)
 
     def pause_reading(self) -> None:
         self.is_reading_paused = True
@@ -97,13 +105,16 @@ def framed(body: bytes) -> bytes:
     return pack(">i", len(body)) + body
 
 
-def opened(buffers: ReceiveBuffers | None = None) -> tuple[Connection, KeptTransport, EchoDispatcher]:
+def opened(
+    buffers: ReceiveBuffers | None = None, turns: ConnectionTurns | None = None
+) -> tuple[Connection, KeptTransport, EchoDispatcher]:
     dispatcher, transport = EchoDispatcher(), KeptTransport()
     context = RequestContext(CLUSTER.node, ConnectionInfo(1, LISTENER))
     shared = SharedParts(
         dispatcher,  # type: ignore[arg-type]
         BusyPoll(0),
         buffers or ReceiveBuffers(),
+        turns or ConnectionTurns(SCHEDULED.append),
         lambda _: None,
     )
     connection = Connection(shared, context, frame_bytes_max=FRAME_BYTES_MAX)
@@ -111,14 +122,41 @@ def opened(buffers: ReceiveBuffers | None = None) -> tuple[Connection, KeptTrans
     return connection, transport, dispatcher
 
 
+@pytest.fixture(autouse=True)
+def no_turns_of_other_tests() -> Iterator[None]:
+    SCHEDULED.clear()
+    yield
+    SCHEDULED.clear()
+
+
+def run_one_turn() -> None:
+    """Call what is scheduled now."""
+    scheduled = SCHEDULED[:]
+    SCHEDULED.clear()
+    for callback in scheduled:
+        callback()
+
+
+def run_turns() -> None:
+    while SCHEDULED:
+        run_one_turn()
+
+
 def feed(connection: Connection, data: bytes, piece_bytes: int = 1 << 30) -> None:
+    """Have the connection read data, with a turn of the event loop after each read until nothing is to be done."""
     position = 0
     while position < len(data):
-        room = connection.get_buffer(-1)
-        piece = data[position : position + min(piece_bytes, len(room))]
-        room[: len(piece)] = piece
-        connection.buffer_updated(len(piece))
-        position += len(piece)
+        position += read_once(connection, data[position : position + piece_bytes])
+        run_turns()
+
+
+def read_once(connection: Connection, data: bytes) -> int:
+    """Have the connection read as much of data as its buffer takes, and return how much that is."""
+    room = connection.get_buffer(-1)
+    piece = data[: len(room)]
+    room[: len(piece)] = piece
+    connection.buffer_updated(len(piece))
+    return len(piece)
 
 
 @given(st.lists(st.binary(max_size=600_000), max_size=5), st.integers(1, 300_000))
@@ -190,6 +228,7 @@ def test_a_socket_whose_requests_must_wait_is_read_no_further_than_the_buffer() 
         feed(connection, piece)
         fed += len(piece)
     dispatcher.waiting[0].complete([framed(b"done")])
+    run_turns()
     feed(connection, behind[fed:])
 
     assert fed <= RECEIVE_BUFFER_BYTES
@@ -242,6 +281,7 @@ def test_behind_answers_of_many_bytes_that_are_held_back_nothing_is_looked_at() 
     feed(connection, framed(b"flush") + framed(held) + framed(held) + framed(b"behind"))
     looked_at = list(dispatcher.frames)
     dispatcher.waiting[0].complete([framed(b"first")])
+    run_turns()
 
     assert looked_at == [b"flush", held, held]
     assert bytes(transport.written) == framed(b"first") + framed(held) + framed(held) + framed(b"behind")
@@ -435,3 +475,109 @@ def test_a_closed_connection_is_freed_without_the_garbage_collector() -> None:
     finally:
         gc.enable()
     assert len(dispatcher.waiting) == 1
+
+
+def test_many_requests_of_one_read_are_handled_in_slices() -> None:
+    connection, transport, dispatcher = opened()
+    count = 3 * SLICE_FRAMES_MAX
+
+    read_once(connection, framed(b"small") * count)
+    handled = [len(dispatcher.frames)]
+    while SCHEDULED:
+        run_one_turn()
+        handled.append(len(dispatcher.frames))
+
+    assert max(after - before for before, after in pairwise([0, *handled])) <= SLICE_FRAMES_MAX
+    assert bytes(transport.written) == framed(b"small") * count
+
+
+def test_request_of_another_connection_is_answered_after_one_slice_of_a_flood() -> None:
+    buffers, turns = ReceiveBuffers(), ConnectionTurns(SCHEDULED.append)
+    (flood, _, flooded), (other, answered, _) = opened(buffers, turns), opened(buffers, turns)
+    read_once(flood, framed(b"small") * 10 * SLICE_FRAMES_MAX)
+
+    read_once(other, framed(b"request"))
+
+    assert bytes(answered.written) == framed(b"request")
+    assert len(flooded.frames) <= SLICE_FRAMES_MAX
+
+
+def test_connections_that_flood_take_turns() -> None:
+    buffers, turns = ReceiveBuffers(), ConnectionTurns(SCHEDULED.append)
+    floods = [opened(buffers, turns) for _ in range(3)]
+    count = 5 * SLICE_FRAMES_MAX
+    for connection, _, _ in floods:
+        read_once(connection, framed(b"small") * count)
+
+    turn_counts: list[list[int]] = []
+    while SCHEDULED:
+        run_one_turn()
+        turn_counts.append([len(dispatcher.frames) for _, _, dispatcher in floods])
+
+    assert all(max(counts) - min(counts) <= SLICE_FRAMES_MAX for counts in turn_counts)
+    assert turn_counts[-1] == [count] * 3
+
+
+def test_requests_that_arrive_before_the_turn_of_a_connection_are_handled_in_order() -> None:
+    connection, transport, _ = opened()
+    bodies = [b"%d" % number for number in range(3 * SLICE_FRAMES_MAX)]
+    stream = b"".join(map(framed, bodies))
+    half = len(stream) // 2
+
+    read_once(connection, stream[:half])
+    read_once(connection, stream[half:])
+    run_turns()
+
+    assert bytes(transport.written) == stream
+
+
+def test_a_read_that_fills_the_buffer_is_the_last_one_of_the_turn() -> None:
+    connection, transport, _ = opened()
+    stream = framed(bytes(900)) * 1000
+
+    fed = read_once(connection, stream)
+    was_paused = transport.is_reading_paused
+    run_one_turn()
+    run_turns()
+    feed(connection, stream[fed:])
+
+    assert was_paused
+    assert not transport.is_reading_paused
+    assert bytes(transport.written) == stream
+
+
+def test_a_flood_of_frames_that_wait_for_their_turn_takes_one_buffer() -> None:
+    connection, transport, _ = opened()
+    stream = framed(b"small") * 100_000
+    fed = 0
+
+    while not transport.is_reading_paused:
+        fed += read_once(connection, stream[fed:])
+
+    assert fed <= RECEIVE_BUFFER_BYTES
+
+
+def test_a_connection_that_is_lost_before_its_turn_handles_nothing_more() -> None:
+    connection, _, dispatcher = opened()
+    read_once(connection, framed(b"small") * 2 * SLICE_FRAMES_MAX)
+    handled = len(dispatcher.frames)
+
+    connection.connection_lost(None)
+    run_turns()
+
+    assert len(dispatcher.frames) == handled
+
+
+def test_a_connection_that_hangs_before_its_turn_goes_on_after_its_wake() -> None:
+    connection, transport, dispatcher = opened()
+    read_once(connection, framed(b"small") * 2 * SLICE_FRAMES_MAX)
+    handled = len(dispatcher.frames)
+
+    connection.hang()
+    run_turns()
+    while_hanging = len(dispatcher.frames)
+    connection.wake()
+    run_turns()
+
+    assert while_hanging == handled
+    assert bytes(transport.written) == framed(b"small") * 2 * SLICE_FRAMES_MAX

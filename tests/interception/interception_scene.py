@@ -166,12 +166,26 @@ class InterceptionScene:
         return self.clients[-1]
 
     async def settle(self) -> None:
-        """Return when the broker has processed everything sent: it answers a later request."""
+        """Return when the broker has handled everything sent.
+
+        A connection with many requests handles them in slices, one request at least in each turn of the event loop.
+        Nothing is left when the broker handles a request of another connection and no other one in the same time.
+        """
         client = await RawClient.connected(self.server.servers[0].listeners[0].port)
-        for _ in range(2):
-            await client.send(API_VERSIONS, 0, ApiVersionsRequest())
-            await client.frame()
+        await self._handled_during_request(client)
+        while await self._handled_during_request(client) > 1:
+            pass
         client.close()
+
+    async def _handled_during_request(self, client: RawClient) -> int:
+        """Send a request, wait for its response, and return how many requests the broker has handled meanwhile."""
+        before = self._last_request_id()
+        await client.send(API_VERSIONS, 0, ApiVersionsRequest())
+        await client.frame()
+        return self._last_request_id() - before
+
+    def _last_request_id(self) -> int:
+        return max((request_id for request_id, _ in self.fault_injection.journal.records()), default=0)
 
 
 @asynccontextmanager

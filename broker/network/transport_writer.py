@@ -1,0 +1,142 @@
+"""Writes to the transport of one connection, a large response in pieces.
+
+Rules:
+- Up to PIECE_BYTES_MAX bytes are given to the transport at once. More are kept here, and one piece is given to it each
+  turn of the connection (connection_turns): a transport copies all that the socket takes before it serves another one.
+- The transport gets no piece while it is full: while the client does not read.
+- `is_paused`: unwritten bytes are kept here, or the transport is full. The connection handles no request meanwhile.
+- `close` takes effect after the last piece.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from collections.abc import Callable
+
+from ..runtime.deferred import Buffers
+from .connection_turns import ConnectionTurns
+
+# Small enough that the pieces of TURN_CONNECTIONS_MAX connections take a few milliseconds.
+PIECE_BYTES_MAX = 256 * 1024
+# Bytes of responses that wait for a client that does not read, before its next request is handled.
+# One response may be larger (fetch.max.bytes): its records are not copied, they are views into the log.
+RESPONSE_BYTES_WAITING_MAX = 1024 * 1024
+
+
+class TransportWriter:
+    """The write side of one connection. is_paused: no further request may be handled."""
+
+    __slots__ = (
+        "_is_close_requested",
+        "_is_held",
+        "_is_transport_full",
+        "_is_waiting",
+        "_resumed",
+        "_transport",
+        "_turns",
+        "_unwritten",
+        "is_paused",
+    )
+
+    def __init__(self, transport: asyncio.Transport, turns: ConnectionTurns, resumed: Callable[[], None]) -> None:
+        """resumed: called when requests may be handled again."""
+        transport.set_write_buffer_limits(high=RESPONSE_BYTES_WAITING_MAX)
+        self._transport = transport
+        self._turns = turns
+        self._resumed = resumed
+        self._unwritten: deque[bytes | bytearray | memoryview] = deque()
+        self._is_waiting = False
+        self._is_transport_full = False
+        self._is_held = False
+        self._is_close_requested = False
+        self.is_paused = False
+
+    @property
+    def is_closing(self) -> bool:
+        """Whether the connection is closed, or will be after its last piece."""
+        return self._is_close_requested or self._transport.is_closing()
+
+    def write(self, responses: Buffers) -> None:
+        """Write responses, unless the connection is closing."""
+        if not responses or self.is_closing:
+            return
+        if self._unwritten:
+            self._unwritten.extend(responses)
+        elif memoryview not in map(type, responses):
+            # Without records all buffers are small, and one is cheaper to send than many.
+            self._write_joined(b"".join(responses) if len(responses) > 1 else responses[0])
+        elif sum(map(len, responses)) <= PIECE_BYTES_MAX:
+            self._transport.writelines(responses)
+        else:
+            self._write_in_pieces(responses)
+
+    def _write_joined(self, response: bytes | bytearray | memoryview) -> None:
+        if len(response) <= PIECE_BYTES_MAX:
+            self._transport.write(response)
+        else:
+            self._write_in_pieces([response])
+
+    def _write_in_pieces(self, responses: Buffers) -> None:
+        self._unwritten.extend(responses)
+        self.is_paused = True
+        self._write_piece()
+
+    def _write_piece(self) -> None:
+        self._is_waiting = False
+        if self._is_transport_full or not self._unwritten:
+            return
+        piece: Buffers = []
+        room = PIECE_BYTES_MAX
+        while room and self._unwritten:
+            buffer = self._unwritten.popleft()
+            if len(buffer) > room:
+                view = memoryview(buffer)
+                self._unwritten.appendleft(view[room:])
+                buffer = view[:room]
+            piece.append(buffer)
+            room -= len(buffer)
+        self._transport.writelines(piece)
+        self._go_on()
+
+    def transport_full(self) -> None:
+        """Pause, because the client does not read."""
+        self._is_transport_full = self.is_paused = True
+
+    def transport_ready(self) -> None:
+        """Go on, because the client has read."""
+        self._is_transport_full = False
+        self._go_on()
+
+    def _go_on(self) -> None:
+        """Write the next piece when it is the connection's turn; without one, close or resume."""
+        if self._is_transport_full:
+            return
+        if self._unwritten:
+            if not self._is_waiting:
+                self._is_waiting = True
+                self._turns.wait(self._write_piece)
+        elif self._is_close_requested:
+            self._transport.close()
+        elif not self._is_held:
+            self.is_paused = False
+            self._resumed()
+
+    def hold(self) -> None:
+        """Be paused until `release`, while the caller writes responses slowly."""
+        self._is_held = self.is_paused = True
+
+    def release(self) -> None:
+        """Undo `hold`."""
+        self._is_held = False
+        self._go_on()
+
+    def close(self) -> None:
+        """Close the transport after the responses so far are written."""
+        self._is_close_requested = True
+        if not self._unwritten:
+            self._transport.close()
+
+    def discard(self) -> None:
+        """Discard the unwritten bytes, because the connection is closed."""
+        self._unwritten.clear()
