@@ -2,8 +2,8 @@
 
 Rules:
 - Frames are parsed in place in the receive buffer. A handler must copy what it keeps.
-- A connection owns a buffer only while it has unread bytes. Otherwise it reads into a shared one, see receive_buffers.
-- The size of a frame is checked as soon as its four bytes have arrived. The buffer grows only with bytes received.
+- A connection owns a buffer only while it has unread bytes, see frame_buffer.
+- The size of a frame is checked as soon as its four bytes have arrived.
 - One request is handled at a time. While its response is pending, or the client does not read, later frames stay in
   the receive buffer. A full buffer pauses reading from the socket, so no client can make the broker's memory grow.
 - An applied request that waits only for its flush (`Deferred.is_applied`) lets the next request go on, so that one
@@ -29,7 +29,7 @@ from ..requests.request_context import ConnectionInfo, RequestContext
 from ..runtime.deferred import Buffers, Deferred
 from ..security.principal import Principal
 from .connection_turns import SLICE_FRAMES_MAX, SLICE_NS, ConnectionTurns
-from .receive_buffers import RECEIVE_BUFFER_BYTES
+from .frame_buffer import FrameBuffer
 from .response_queue import ResponseQueue
 from .slow_writer import SlowWriter
 from .transport_writer import TransportWriter
@@ -42,14 +42,10 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-# With less free room, the unread bytes are moved to the front, so that no read is for a few bytes only.
-RECEIVE_ROOM_BYTES_MIN = 16 * 1024
 # Responses to requests of one read are written together, in groups of this size: after each write, the transport can
 # report that the client does not read.
 RESPONSE_BUFFERS_GATHERED_MAX = 64
 
-_NO_BUFFER = memoryview(b"")
-_SIZE = Struct(">i")
 # struct linger: on, 0 seconds.
 _DO_NOT_LINGER = Struct("ii").pack(1, 0)
 
@@ -104,14 +100,7 @@ class Connection(asyncio.BufferedProtocol):
         self._turns = shared.turns
         # Complete frames may be in the buffer that are handled in the connection's next turn.
         self._is_waiting_for_turn = False
-        self._buffers = shared.buffers
-        # The connection's own buffer; while a read is handled, perhaps the shared one; without unread bytes, none.
-        self._view = _NO_BUFFER
-        self._start = 0
-        self._end = 0
-        self._read_end = 0
-        # Whether the last unread bytes did not fit into a buffer of the usual size.
-        self._is_sending_large = False
+        self._frames = FrameBuffer(shared.buffers)
         self._pending = ResponseQueue(self)
         self._slow_writer: SlowWriter | None = None
         self._is_reading_paused = False
@@ -167,31 +156,16 @@ class Connection(asyncio.BufferedProtocol):
 
     def get_buffer(self, sizehint: int) -> memoryview:
         """Return the free part of the receive buffer. It is never empty, because _make_room pauses reading first."""
-        if self._view or (self._is_sending_large and self._take_large_buffer()):
-            return self._view[self._end : self._read_end]
-        return self._buffers.shared
-
-    def _take_large_buffer(self) -> bool:
-        """Own a large buffer, if one is kept. The next frame is then received in place, and not moved."""
-        large = self._buffers.find_larger(RECEIVE_BUFFER_BYTES)
-        if large is None:
-            return False
-        self._view = large
-        self._read_end = len(large)
-        return True
+        return self._frames.free_part()
 
     def buffer_updated(self, nbytes: int) -> None:
         """Handle the frames that are complete."""
         self.last_read_ns = monotonic_ns()
-        if not self._view:
-            self._view = self._buffers.shared
-            self._read_end = RECEIVE_BUFFER_BYTES
-        self._end += nbytes
+        is_full_read = self._frames.received(nbytes)
         if self._hang_count:
-            self._own_buffer()
+            self._frames.own()
             self._pause_reading()
             return
-        is_full_read = self._end == self._read_end
         if self._is_waiting_for_turn:
             self._make_room()
         else:
@@ -208,7 +182,7 @@ class Connection(asyncio.BufferedProtocol):
     def connection_lost(self, exc: Exception | None) -> None:
         """Release the buffers and abandon the pending responses."""
         self._transport = None
-        self._discard_unread()
+        self._frames.discard()
         if self._writer is not None:
             self._writer.discard()
             self._writer = None
@@ -376,7 +350,7 @@ class Connection(asyncio.BufferedProtocol):
         """Handle complete frames for one slice, then make room for the next read."""
         writer = self._writer
         if writer is None or writer.is_closing:
-            self._discard_unread()
+            self._frames.discard()
             return
         responses: Buffers = []
         try:
@@ -384,23 +358,24 @@ class Connection(asyncio.BufferedProtocol):
         except FrameError as error:
             # The error may name a value of the client, which may be as long as its frame.
             logger.warning("%s closed: %.500s", self._context.connection, error)
-            self._discard_unread()
+            self._frames.discard()
             self.write(responses)
             self._pending.when_empty(self.close)
             return
         except Exception:
             logger.exception("%s closed because of an internal error", self._context.connection)
-            self._discard_unread()
+            self._frames.discard()
             self.abort()
             return
         self.write(responses)
         if writer.is_closing:
-            self._discard_unread()
+            self._frames.discard()
         else:
             self._make_room()
 
     def _handle_slice(self, writer: TransportWriter, responses: Buffers) -> None:
         """Handle complete frames for one slice, and leave responses that are not yet written in responses."""
+        frames = self._frames
         slice_end_ns = monotonic_ns() + SLICE_NS
         for handled in range(SLICE_FRAMES_MAX):
             frame_end = self._end_of_next_frame(writer)
@@ -408,9 +383,9 @@ class Connection(asyncio.BufferedProtocol):
                 return
             if handled and monotonic_ns() > slice_end_ns:
                 break
-            frame_start = self._start + FRAME_SIZE_BYTES
-            self._start = frame_end
-            response = self._frame_handler.handle(self._context, self._view, frame_start, frame_end)
+            frame_start = frames.start + FRAME_SIZE_BYTES
+            frames.start = frame_end
+            response = self._frame_handler.handle(self._context, frames.view, frame_start, frame_end)
             if type(response) is list and not self._pending.count:
                 responses += response
                 if len(responses) > RESPONSE_BUFFERS_GATHERED_MAX:
@@ -425,15 +400,14 @@ class Connection(asyncio.BufferedProtocol):
 
         Raises FrameError for a size that is not accepted.
         """
-        frame_start = self._start + FRAME_SIZE_BYTES
-        if frame_start > self._end or self._pending.is_full or writer.is_paused:
+        size = self._frames.next_size()
+        if size is None or self._pending.is_full or writer.is_paused:
             return 0
-        (size,) = _SIZE.unpack_from(self._view, self._start)
         if not 0 <= size <= self._frame_bytes_max:
             self._pending.add(self._frame_handler.refuse_size(self._context, size, self._frame_bytes_max), 0)
             return 0
-        frame_end = frame_start + int(size)
-        return frame_end if frame_end <= self._end else 0
+        frame_end = self._frames.start + FRAME_SIZE_BYTES + size
+        return frame_end if frame_end <= self._frames.end else 0
 
     def _add_pending(self, response: Response, responses: Buffers) -> None:
         """Write the responses before a response that has to wait, or that ends the connection."""
@@ -441,87 +415,21 @@ class Connection(asyncio.BufferedProtocol):
         responses.clear()
         self._pending.add(response, self._context.request_id)
         if not self._is_open():
-            self._discard_unread()
+            self._frames.discard()
 
     def _make_room(self) -> None:
         """Make room for the next read, or pause reading if the buffered requests must wait."""
-        if self._start == self._end:
-            if self._view is not self._buffers.shared and self._view is not _NO_BUFFER:
-                self._release_buffer()
-            self._view = _NO_BUFFER
-            self._start = self._end = 0
-            if self._is_reading_paused:
-                self._resume_reading()
-            return
-        self._own_buffer()
-        if len(self._view) - self._end < RECEIVE_ROOM_BYTES_MIN:
-            self._move_to_front()
-        self._read_end = self._end_of_next_read()
-        if self._read_end == self._end:
+        frames = self._frames
+        if not frames.make_room(is_blocked=frames.start < frames.end and self._is_blocked()):
             self._pause_reading()
         elif self._is_reading_paused:
             self._resume_reading()
-
-    def _own_buffer(self) -> None:
-        """Own the buffer that contains the unread bytes."""
-        if self._view is self._buffers.shared:
-            self._buffers.claim()
-            self._read_end = len(self._view)
-
-    def _release_buffer(self) -> None:
-        self._is_sending_large = self._end > RECEIVE_BUFFER_BYTES
-        self._buffers.release(self._view)
-
-    def _discard_unread(self) -> None:
-        """Discard the unread bytes, because they are never handled."""
-        if self._view is not self._buffers.shared:
-            self._buffers.release(self._view)
-        self._view = _NO_BUFFER
-        self._start = self._end = 0
-
-    def _end_of_next_read(self) -> int:
-        """Return where the next read ends in the buffer.
-
-        Within a large frame that is the end of the frame. The frame after it then begins at the front of the buffer,
-        and its bytes need not be moved there.
-        """
-        missing = self._missing_bytes()
-        if missing > RECEIVE_ROOM_BYTES_MIN:
-            return min(self._end + missing, len(self._view))
-        return len(self._view)
-
-    def _missing_bytes(self) -> int:
-        """Return how many bytes of the incomplete frame are missing; 0 if its size is unknown, or it must wait."""
-        if self._end - self._start < FRAME_SIZE_BYTES or self._is_blocked():
-            return 0
-        (size,) = _SIZE.unpack_from(self._view, self._start)
-        return max(0, self._start + FRAME_SIZE_BYTES + int(size) - self._end)
 
     def _is_blocked(self) -> bool:
         """Return whether the next frame must wait, even if it is complete."""
         if self._is_waiting_for_turn or self._pending.is_full:
             return True
         return self._writer is None or self._writer.is_paused
-
-    def _move_to_front(self) -> None:
-        """Move the unread bytes to the front, into a larger buffer if the incomplete frame does not fit.
-
-        The buffer at most doubles, so that a claimed frame size costs no memory until its bytes have arrived.
-        """
-        unread = self._end - self._start
-        wanted = unread + max(RECEIVE_ROOM_BYTES_MIN, self._missing_bytes())
-        if wanted > len(self._view) and not self._is_blocked():
-            larger = self._buffers.find_larger(len(self._view))
-            if larger is None:
-                larger = memoryview(bytearray(min(wanted, 2 * len(self._view))))
-            larger[:unread] = self._view[self._start : self._end]
-            if len(self._view) == RECEIVE_BUFFER_BYTES:
-                # A buffer between the usual size and that of the frame would be too small for the next frame too.
-                self._buffers.release(self._view)
-            self._view = larger
-        elif self._start > 0:
-            self._view[:unread] = self._view[self._start : self._end]
-        self._start, self._end = 0, unread
 
     def _pause_reading(self) -> None:
         if self._is_open() and not self._is_reading_paused:
