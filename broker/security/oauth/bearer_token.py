@@ -8,6 +8,7 @@ from base64 import urlsafe_b64decode
 from typing import NamedTuple, Protocol, cast
 
 from ....protocol.frames import FrameError
+from ....security.java_text import is_blank
 
 # Without padding or with the padding that belongs there, as java.util.Base64 decodes.
 _BASE64URL = re.compile(r"(?:[A-Za-z0-9_-]{4})*(?:[A-Za-z0-9_-]{2}(?:==)?|[A-Za-z0-9_-]{3}=?)?")
@@ -67,7 +68,7 @@ class RejectingValidator:
 
 
 def find_text_claim(token: str, name: str) -> str | None:
-    """Return a claim of a token of which nothing is verified, None if it has no such text."""
+    """Return a claim of a token of which nothing is verified, None if it has no such text, or a blank one."""
     _, _, rest = token.partition(".")
     payload, _, _ = rest.partition(".")
     try:
@@ -75,7 +76,15 @@ def find_text_claim(token: str, name: str) -> str | None:
     except (InvalidToken, *JSON_ERRORS):
         return None
     value = cast("dict[str, object]", claims).get(name) if isinstance(claims, dict) else None
-    return value.strip() or None if isinstance(value, str) else None
+    return without_surrogates(value) if isinstance(value, str) and not is_blank(value) else None
+
+
+def without_surrogates(name: str) -> str:
+    """Return the name as UTF-8 can encode it: \\ud800 for half of a surrogate pair.
+
+    Java keeps the half. No name in a request or a config has one, so no other character may stand for it.
+    """
+    return name.encode(errors="backslashreplace").decode()
 
 
 def decode_base64url(text: str) -> bytes:

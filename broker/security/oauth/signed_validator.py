@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from math import isfinite
 from typing import NamedTuple, cast
 
+from ....security.java_text import decode_utf8, trim
 from .bearer_token import (
     JSON_ERRORS,
     BearerToken,
@@ -20,6 +21,7 @@ from .bearer_token import (
     find_text_claim,
     read_number,
     refuse_constant,
+    without_surrogates,
 )
 from .key_set import SignedPart, UnknownKey
 from .key_source import KeySource
@@ -58,7 +60,8 @@ class SignedValidator:
 
     def find_principal(self, token: str) -> str | None:
         """Return the principal that a token names, None for none. Nothing is verified."""
-        return find_text_claim(token, self._rules.principal_claim)
+        name = find_text_claim(token, self._rules.principal_claim)
+        return None if name is None else trim(name)
 
     def validate(self, token: str, now_ms: int) -> BearerToken:
         """Return the principal of a token. Raises InvalidToken and FrameError, see TokenValidator."""
@@ -68,11 +71,11 @@ class SignedValidator:
         self._check_times(issued, expires, _optional_seconds(claims, "nbf"), now_ms // 1000)
         _check_scope(claims.get(self._rules.scope_claim))
         principal = claims.get(self._rules.principal_claim)
-        if not isinstance(principal, str) or not principal.strip():
+        if not isinstance(principal, str) or not (name := trim(principal)):
             raise InvalidToken(f"no text in the claim {self._rules.principal_claim}")
         if issued < 0 or expires < 0:
             raise InvalidToken("a time before 1970")
-        return BearerToken(principal.strip().encode(errors="replace").decode(), expires * 1000)
+        return BearerToken(without_surrogates(name), expires * 1000)
 
     def _verified_claims(self, token: str) -> Claims:
         """Return the claims of a token whose signature is valid. Raises InvalidToken."""
@@ -120,10 +123,8 @@ class SignedValidator:
 def _read_object(part: str) -> Claims:
     """Return the members of the object in one part. Raises InvalidToken."""
     try:
-        # Java replaces what is not UTF-8.
-        text = decode_base64url(part).decode(errors="replace")
         value = json.loads(
-            text,
+            decode_utf8(decode_base64url(part)),
             parse_int=_read_int,
             parse_float=read_number,
             parse_constant=refuse_constant,
@@ -174,7 +175,7 @@ def _check_scope(scope: object) -> None:
     for each in _elements(scope):
         if each is not None and not isinstance(each, str):
             raise end_without_response("a scope that is no text")
-        text = (each or "").strip()
+        text = trim(each or "")
         if not text or text in seen:
             raise InvalidToken("an empty or repeated scope")
         seen.add(text)

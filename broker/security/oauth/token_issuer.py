@@ -15,6 +15,7 @@ from importlib.util import find_spec
 from secrets import token_hex
 from typing import TYPE_CHECKING, NamedTuple
 
+from ....security.java_text import is_decimal, trim
 from .bearer_token import BearerToken, InvalidToken, TokenValidator, find_text_claim
 
 if TYPE_CHECKING:
@@ -96,7 +97,7 @@ class TokenIssuer:
     def is_secret_of(self, user: str, secret: str) -> bool:
         """Return whether a secret is that of a user, in a time that does not depend on both."""
         expected = self._users.find_password(user)
-        is_same = compare_digest(secret.encode(errors="replace"), (expected or "").encode())
+        is_same = compare_digest(secret.encode(errors="surrogatepass"), (expected or "").encode())
         return expected is not None and is_same
 
     def make_key(self) -> Mapping[str, object]:
@@ -110,7 +111,7 @@ class TokenIssuer:
     def revoke(self, user: str) -> None:
         """Refuse the tokens that were issued to a user so far. It may wait for the disk."""
         with self._lock:
-            self._generations[user.strip()] = self._generation_of(user) + 1
+            self._generations[trim(user)] = self._generation_of(user) + 1
             if self._key is not None:
                 self._save(self._key)
 
@@ -118,12 +119,11 @@ class TokenIssuer:
         """Return whether a token of this issuer was revoked."""
         user, identifier = find_text_claim(token, "sub"), find_text_claim(token, "jti") or ""
         _, _, generation = identifier.rpartition(_GENERATION_SEPARATOR)
-        is_number = generation.isascii() and generation.isdecimal()
-        return (int(generation) if is_number else 0) < self._generation_of(user or "")
+        return (int(generation) if is_decimal(generation) else 0) < self._generation_of(user or "")
 
     def _generation_of(self, user: str) -> int:
         # A principal has no space around it, and so a claim has none when it is read.
-        return self._generations.get(user.strip(), 0)
+        return self._generations.get(trim(user), 0)
 
     def _save(self, key: _Key) -> None:
         if self._file is None:

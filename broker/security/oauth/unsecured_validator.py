@@ -8,10 +8,12 @@ has its last value, null and booleans are texts.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
 from math import floor, isinf
 from typing import NamedTuple, cast
 
+from ....security.java_text import is_blank, is_decimal, trim
 from ...config.config_types import ConfigError
 from .bearer_token import (
     JSON_ERRORS,
@@ -22,12 +24,14 @@ from .bearer_token import (
     find_text_claim,
     read_number,
     refuse_constant,
+    without_surrogates,
 )
 
 PRINCIPAL_CLAIM_DEFAULT = "sub"
 SCOPE_CLAIM_DEFAULT = "scope"
 _PREFIX = "unsecuredValidator"
 _PARTS = 3
+_SCOPE = re.compile(r"[\x21\x23-\x5b\x5d-\x7e]+")
 # Long.MAX_VALUE, to which Math.round limits a larger number.
 _LONG_MAX = 2**63 - 1
 _DECODER = json.JSONDecoder(parse_int=read_number, parse_float=read_number, parse_constant=refuse_constant)
@@ -48,15 +52,25 @@ class UnsecuredOptions(NamedTuple):
 def parse_unsecured_options(options: Mapping[str, str], key: str) -> UnsecuredOptions:
     """Return the options that begin with unsecuredValidator. key: for the message. Raises ConfigError."""
     name = f"{_PREFIX}AllowableClockSkewMs"
-    skew = options.get(name, "").strip() or "0"
-    if not (skew.isascii() and skew.isdecimal()):
+    skew = trim(options.get(name, "")) or "0"
+    if not is_decimal(skew):
         raise ConfigError(f"{key}: {name}: expected a number of ms, got {skew}")
     return UnsecuredOptions(
-        options.get(f"{_PREFIX}PrincipalClaimName", "").strip() or PRINCIPAL_CLAIM_DEFAULT,
-        options.get(f"{_PREFIX}ScopeClaimName", "").strip() or SCOPE_CLAIM_DEFAULT,
-        tuple(options.get(f"{_PREFIX}RequiredScope", "").split()),
+        trim(options.get(f"{_PREFIX}PrincipalClaimName", "")) or PRINCIPAL_CLAIM_DEFAULT,
+        trim(options.get(f"{_PREFIX}ScopeClaimName", "")) or SCOPE_CLAIM_DEFAULT,
+        _required_scope(options, key),
         int(skew),
     )
+
+
+def _required_scope(options: Mapping[str, str], key: str) -> tuple[str, ...]:
+    """Return the scopes between spaces. Raises ConfigError. Source: OAuthBearerScopeUtils.parseScope, Kafka 4.3.0."""
+    name = f"{_PREFIX}RequiredScope"
+    scopes = tuple(each for each in trim(options.get(name, "")).split(" ") if each)
+    for scope in scopes:
+        if _SCOPE.fullmatch(scope) is None:
+            raise ConfigError(f'{key}: {name}: got {scope}; allowed: printable ASCII without " and \\, between spaces')
+    return scopes
 
 
 class UnsecuredValidator:
@@ -81,14 +95,14 @@ class UnsecuredValidator:
         if expires is None:
             raise InvalidToken("No expiration time in JWT")
         principal = claims.get(self._options.principal_claim)
-        if not isinstance(principal, str) or not principal.strip():
+        if not isinstance(principal, str) or is_blank(principal):
             raise InvalidToken(f"No principal name in JWT claim: {self._options.principal_claim}")
         self._check_times(_number(claims, "iat"), expires, now_ms)
         missing = next((each for each in self._options.required_scope if each not in scope), None)
         if missing is not None:
             required = f"[{', '.join(self._options.required_scope)}]"
             raise InvalidToken(f"the scope has no {missing}; required are {required}", required)
-        return BearerToken(_as_utf8(principal), _round_ms(expires))
+        return BearerToken(without_surrogates(principal), _round_ms(expires))
 
     def _check_times(self, issued: float | None, expires: float, now_ms: int) -> None:
         skew_ms = self._options.clock_skew_ms
@@ -163,14 +177,9 @@ def _scope_of(claims: Mapping[str, Claim], name: str) -> set[str]:
     if isinstance(value, int | float):
         raise InvalidToken(f"The '{name}' claim is a number")
     texts = [value] if isinstance(value, str) else value
-    return {text.strip() for text in texts if text.strip()}
+    return {trim(text) for text in texts if not is_blank(text)}
 
 
 def _round_ms(seconds: float) -> int:
     ms = seconds * 1000 + 0.5
     return _LONG_MAX if isinf(ms) else min(_LONG_MAX, floor(ms))
-
-
-def _as_utf8(name: str) -> str:
-    """Return the name with a question mark for each half of a surrogate pair, as Java encodes it."""
-    return name.encode(errors="replace").decode()

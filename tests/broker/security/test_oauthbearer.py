@@ -29,7 +29,11 @@ from fauxka.broker.security.oauth.key_source import (
 )
 from fauxka.broker.security.oauth.signed_validator import ClaimRules, SignedValidator
 from fauxka.broker.security.oauth.token_issuer import OwnTokenValidator, TokenClaims, TokenIssuer
-from fauxka.broker.security.oauth.unsecured_validator import UnsecuredOptions, UnsecuredValidator
+from fauxka.broker.security.oauth.unsecured_validator import (
+    UnsecuredOptions,
+    UnsecuredValidator,
+    parse_unsecured_options,
+)
 from fauxka.broker.security.principal import Principal
 from fauxka.broker.security.sasl.exchange import SaslFailed
 from fauxka.broker.security.sasl.oauthbearer import OauthBearerExchange
@@ -75,6 +79,11 @@ class FixedKeys:
 
 UNSECURED = UnsecuredValidator(UnsecuredOptions())
 SIGNED = SignedValidator(FixedKeys(dict(JWK)), RULES)
+
+
+def signed_token(subject: str) -> str:
+    claims: dict[str, Json] = {"sub": subject, "iat": NOW_MS // 1000, "exp": NOW_MS // 1000 + 60}
+    return Jws(claims, {"alg": "RS256", "kid": "first"}, "first").text()
 
 
 def test_token_expires_on_the_clock_of_the_exchange() -> None:
@@ -176,6 +185,55 @@ def test_token_without_a_signature_is_refused_where_a_key_set_is_configured() ->
 
     with pytest.raises(InvalidToken):
         SIGNED.validate(token, NOW_MS)
+
+
+SPACES_OF_UNICODE = ("\x85", "\xa0", "\u2003", "\u3000")
+
+
+@pytest.mark.parametrize("space", SPACES_OF_UNICODE)
+def test_space_of_unicode_around_a_principal_is_a_part_of_it(space: str) -> None:
+    name = f"{space}admin{space}"
+    token = signed_token(name)
+
+    assert SIGNED.validate(token, NOW_MS).principal == name
+    assert SIGNED.find_principal(token) == name
+
+
+def test_half_of_a_surrogate_pair_in_a_principal_is_no_other_character() -> None:
+    token = Jws(b'{"sub":"a\\ud800","exp":4000000000}').text()
+
+    principals = [UNSECURED.validate(token, NOW_MS).principal, UNSECURED.find_principal(token)]
+
+    assert principals == ["a\\ud800", "a\\ud800"]
+
+
+def test_unsecured_token_names_its_principal_with_the_spaces_that_it_has() -> None:
+    token = Jws({"sub": " alice ", "exp": NOW_MS // 1000 + 60}).text()
+
+    assert UNSECURED.find_principal(token) == UNSECURED.validate(token, NOW_MS).principal == " alice "
+
+
+def test_revoking_the_tokens_of_a_user_keeps_those_of_a_user_with_a_space_of_unicode() -> None:
+    issuer = TokenIssuer(Users({}))
+    issuer.make_key()
+    tokens = [issuer.issue(CLAIMS._replace(subject=user), NOW_MS, 60_000).token for user in ("alice", "\xa0alice")]
+
+    issuer.revoke("alice")
+
+    assert [issuer.is_revoked(token) for token in tokens] == [True, False]
+
+
+def test_required_scope_with_a_character_that_no_scope_has_is_refused_at_the_start() -> None:
+    with pytest.raises(
+        ConfigError, match=r"unsecuredValidatorRequiredScope: got read\xa0write; allowed: printable ASCII"
+    ):
+        parse_unsecured_options({"unsecuredValidatorRequiredScope": "read\xa0write"}, "sasl.jaas.config")
+
+
+def test_required_scopes_are_between_spaces() -> None:
+    options = parse_unsecured_options({"unsecuredValidatorRequiredScope": " read  write "}, "sasl.jaas.config")
+
+    assert options.required_scope == ("read", "write")
 
 
 @dataclass

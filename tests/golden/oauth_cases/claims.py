@@ -25,6 +25,9 @@ SIGNED_CLAIMS: Claims = {
 RS256: Claims = {"alg": "RS256", "kid": "first"}
 SIGNED = Jws(SIGNED_CLAIMS, RS256, "first")
 
+# Characters that Java, Python or Unicode takes for a space, and some that they do not.
+SPACES = "\0\t\x0b\x1f \x7f\x85\xa0\u1680\u2003\u2007\u2028\u202f\u3000\ufeff"
+
 
 def without(claims: Claims, *names: str) -> Claims:
     """Return the claims but those of these names."""

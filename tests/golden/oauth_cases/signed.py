@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from ..oauth_brokers import AUDIENCES
 from ..oauth_tokens import SEPARATOR, FirstMessage, Jws
-from .claims import RS256, SIGNED, SIGNED_CLAIMS, Claims, without
+from .claims import RS256, SIGNED, SIGNED_CLAIMS, SPACES, Claims, without
 
 _CHANGED: dict[str, Claims] = {
     "other audience": {"aud": AUDIENCES[1]},
@@ -59,6 +59,19 @@ _CHANGED: dict[str, Claims] = {
     "scope of an object": {"scope": {"a": "b"}},
     "scope of null": {"scope": None},
     "jti of a number": {"jti": 1},
+    "principal of a no-break space": {"sub": "\xa0"},
+    "principal of a control character": {"sub": "\0"},
+    "scope of a no-break space": {"scope": "\xa0"},
+    "scope twice but for a no-break space": {"scope": ["a", "\xa0a"]},
+    "scope twice but for a control character": {"scope": ["a", "\0a"]},
+}
+# The error for another authorization id has the principal of the token.
+_OTHER_USER = "a=bob"
+_AROUND_THE_PRINCIPAL: dict[str, Jws | FirstMessage] = {
+    f"signed: U+{ord(space):04X} around the principal": FirstMessage(
+        replace(SIGNED, claims={**SIGNED_CLAIMS, "sub": f"{space}alice{space}"}), authorization=_OTHER_USER
+    )
+    for space in SPACES
 }
 SIGNED_TOKENS: dict[str, Jws | FirstMessage] = {
     "signed": SIGNED,
@@ -66,6 +79,7 @@ SIGNED_TOKENS: dict[str, Jws | FirstMessage] = {
     **{f"signed: without {name}": replace(SIGNED, claims=without(SIGNED_CLAIMS, name)) for name in SIGNED_CLAIMS},
     "signed: authorization id": FirstMessage(SIGNED, authorization="a=alice"),
     "signed: authorization id of another user": FirstMessage(SIGNED, authorization="a=bob"),
+    **_AROUND_THE_PRINCIPAL,
     "signed: extension": FirstMessage(SIGNED, extensions=f"logicalCluster=lkc-1{SEPARATOR}"),
 }
 

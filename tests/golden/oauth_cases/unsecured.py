@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..oauth_tokens import FirstMessage, Jws
-from .claims import ALICE, VALID, Claims, without
+from .claims import ALICE, SPACES, VALID, Claims, without
 
 _CHANGED: dict[str, Claims] = {
     "issued before": {"iat": "now-10"},
@@ -42,7 +42,15 @@ _CHANGED: dict[str, Claims] = {
     "scope of null": {"scope": None},
     "scope of true": {"scope": True},
     "scope of lists": {"scope": [["a"], 1, None]},
+    "principal of a no-break space": {"sub": "\xa0"},
+    "principal of a control character": {"sub": "\0"},
     "other claims": {"iss": "x", "aud": ["y"], "jti": "z", "deep": {"a": [1, {"b": 2}]}},
+}
+_AROUND_THE_PRINCIPAL: dict[str, Jws | FirstMessage] = {
+    f"U+{ord(space):04X} around the principal": FirstMessage(
+        Jws({**ALICE, "sub": f"{space}alice{space}"}), authorization="a=bob"
+    )
+    for space in SPACES
 }
 UNSECURED: dict[str, Jws | FirstMessage] = {
     "valid": VALID,
@@ -50,6 +58,7 @@ UNSECURED: dict[str, Jws | FirstMessage] = {
     "without a principal": Jws(without(ALICE, "sub")),
     "without an expiry": Jws(without(ALICE, "exp")),
     "without a claim": Jws({}),
+    **_AROUND_THE_PRINCIPAL,
 }
 
 _USER: Claims = {"user": "alice", "exp": "now+600", "roles": ["write", "read"]}
@@ -65,6 +74,8 @@ _CHANGED_OPTIONS: dict[str, Claims] = {
     "the other scope": {"roles": ["write"]},
     "scopes with spaces": {"roles": [" read ", "write", "", "  "]},
     "scope twice": {"roles": ["read", "read", "write"]},
+    "scopes with no-break spaces": {"roles": ["\xa0read", "write"]},
+    "scopes with control characters": {"roles": ["\x1fread\0", "write"]},
     "scope of another claim": {"roles": [], "scope": ["read", "write"]},
     "one of two scopes, expired": {"roles": ["read"], "exp": "now-90"},
 }
