@@ -11,10 +11,11 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Protocol, TypeVar
 
 from ...protocol.error_codes import ErrorCode, KafkaError
+from ...protocol.message_types import number_in
 from ..config.config_keys import BROKER_KEYS, TOPIC_KEYS, ConfigKey
 from ..config.config_resources import AlterConfigOp, ConfigResource, OpType, ResourceType, broker_id_of
 from ..config.config_types import ConfigError, ConfigType
-from ..runtime.long_work import Steps
+from ..runtime.long_work import Steps, for_each
 from .controller import Controller
 from .dynamic_broker_rules import (
     check_broker_configs,
@@ -34,9 +35,39 @@ class AlteringNode(Protocol):
     check_listener_configs: Callable[[Mapping[str, str]], None] | None
 
     @property
+    def node_id(self) -> int:
+        """The id of the broker."""
+        ...
+
+    @property
     def controller(self) -> Controller:
         """The writer of the metadata."""
         ...
+
+
+class RequestedConfig(Protocol):
+    """A config in a request."""
+
+    name: str
+    value: str | None
+
+
+def op_of(config: RequestedConfig) -> AlterConfigOp:
+    """Return the operation of a config in a request; without one of its own, it sets the value."""
+    return AlterConfigOp(config.name, number_in(config, "config_operation", OpType.SET), config.value)
+
+
+class RequestResource(Protocol):
+    """A resource in a request."""
+
+    resource_type: int
+    resource_name: str
+
+
+class RequestedChange(RequestResource, Protocol):
+    """A resource in a request, with its new configs."""
+
+    configs: Sequence[RequestedConfig]
 
 
 def check_ops(node_id: int, resource: ConfigResource, ops: Sequence[AlterConfigOp]) -> None:
@@ -51,6 +82,24 @@ def check_ops(node_id: int, resource: ConfigResource, ops: Sequence[AlterConfigO
     if is_one_broker and broker_id_of(resource.name, "Node id") != node_id:
         message = f"Unexpected broker id, expected {node_id}, but received {resource.name}"
         raise KafkaError(ErrorCode.INVALID_REQUEST, message)
+
+
+def is_refused_unauthorized(node: AlteringNode, requested: RequestedChange, *, is_incremental: bool) -> Steps[bool]:
+    """Return whether a change is invalid for the broker, which finds that before it authorizes the client.
+
+    The broker checks the operations of all resources, and the new configs of brokers; the controller checks the rest.
+    """
+    resource = ConfigResource(requested.resource_type, requested.resource_name)
+    ops = yield from for_each(op_of, requested.configs)
+    try:
+        check_ops(node.node_id, resource, ops)
+        if resource.resource_type == ResourceType.BROKER:
+            current = current_configs(node.controller.image, resource) if is_incremental else {}
+            configs = apply_ops(resource, current, ops)
+            _replace_broker_configs(node, resource.name, configs, validate_only=True)
+    except KafkaError:
+        return True
+    return False
 
 
 def current_configs(image: MetadataImage, resource: ConfigResource) -> dict[str, str]:
@@ -179,13 +228,6 @@ def _replace_topic_configs(controller: Controller, name: str, texts: dict[str, s
         raise KafkaError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, f"The topic '{name}' does not exist.")
     if not validate_only:
         controller.alter_topic_configs(topic, texts)
-
-
-class RequestResource(Protocol):
-    """A resource in a request."""
-
-    resource_type: int
-    resource_name: str
 
 
 Resource = TypeVar("Resource", bound=RequestResource)

@@ -85,7 +85,10 @@ def check_min_insync_replicas(before: Mapping[str, str], texts: Mapping[str, str
 
 
 def check_client_metrics(subscription: str, texts: Mapping[str, str]) -> None:
-    """Raise KafkaError INVALID_REQUEST if texts are not valid as the configs of a client metrics subscription."""
+    """Check the configs of a client metrics subscription.
+
+    Raises KafkaError: INVALID_CONFIG for an interval that is no number, INVALID_REQUEST for all else.
+    """
     if not subscription:
         raise KafkaError(ErrorCode.INVALID_REQUEST, "Subscription name can't be empty")
     for name, text in texts.items():
@@ -100,7 +103,7 @@ def _check_interval(text: str) -> None:
     try:
         interval_ms = parse_integer("interval.ms", config_type, text.strip())
     except ConfigError as error:
-        raise KafkaError(ErrorCode.INVALID_REQUEST, str(error)) from error
+        raise KafkaError(ErrorCode.INVALID_CONFIG, str(error)) from error
     if interval_ms not in INTERVAL_MS_RANGE:
         raise KafkaError(
             ErrorCode.INVALID_REQUEST,

@@ -20,7 +20,6 @@ from ...protocol.errors.response_frames import decode_response_frame, encode_res
 from ...protocol.message import Message
 from ...protocol.message_types import elements, number_in, request_type, text_in
 from ...protocol.messages.describe_user_scram_credentials import DescribeUserScramCredentialsRequest
-from ...protocol.messages.share_fetch import ShareFetchRequest
 from ...protocol.primitives import Reader, Writer
 from ..config.config_resources import ResourceType as ConfigResourceType
 from ..runtime.deferred import Buffers, Deferred, changed
@@ -50,6 +49,15 @@ _WITH_TEXT: Mapping[ApiKey, str] = {
 }
 # Their entries have a text with other errors only.
 _WITHOUT_TEXT = frozenset({ApiKey.DESCRIBE_SHARE_GROUP_OFFSETS, ApiKey.FIND_COORDINATOR})
+# Their handlers check the group or the session before the topics, and so even if no topic is permitted.
+_HANDLED_WITHOUT_TOPICS = frozenset(
+    {
+        ApiKey.ALTER_SHARE_GROUP_OFFSETS,
+        ApiKey.DELETE_SHARE_GROUP_OFFSETS,
+        ApiKey.SHARE_ACKNOWLEDGE,
+        ApiKey.SHARE_FETCH,
+    }
+)
 # The error of the whole request has a message that names the request and what it needs.
 _NAMED = frozenset(
     {
@@ -145,23 +153,25 @@ class AuthorizingHandler:
 
     def _refuse_partitions(self, context: RequestContext, body: bytes, topics: set[str]) -> Buffers:
         """Return the response to an AddPartitionsToTxn of which some topics are denied: it is not attempted."""
+        image = context.node.image
+        errors: Mapping[ErrorCode, error_responses.PartSelector] = {
+            ErrorCode.UNKNOWN_TOPIC_OR_PARTITION: lambda name, index: (
+                index is not None and not image.has_partition(name, index)
+            ),
+            ErrorCode.TOPIC_AUTHORIZATION_FAILED: _selector_of(topics),
+        }
         (frame,) = self._refuse(context, body, ErrorCode.OPERATION_NOT_ATTEMPTED)
-        refused = error_responses.overwrite_errors(
-            self._api,
-            context.api_version,
-            bytes(frame),
-            lambda name, index: name in topics,
-            ErrorCode.TOPIC_AUTHORIZATION_FAILED,
-            context.node.image.topic_name_of,
-        )
-        return [refused]
+        for error, selector in errors.items():
+            frame = error_responses.overwrite_errors(
+                self._api, context.api_version, bytes(frame), selector, error, image.topic_name_of
+            )
+        return [frame]
 
     def _without_topics(self, context: RequestContext, body: bytes, topics: set[str]) -> bytes | None:
         """Return the request without the denied topics; None if nothing is left."""
         api, version, topic_name_of = self._api, context.api_version, context.node.image.topic_name_of
         rest = error_responses.remove_selected(api, version, memoryview(body), _selector_of(topics), topic_name_of)
-        # A ShareFetch makes its session all the same.
-        return _without_any_topic(body, version) if rest is None and api.key is ApiKey.SHARE_FETCH else rest
+        return _without_any_topic(api, version, body) if rest is None and api.key in _HANDLED_WITHOUT_TOPICS else rest
 
     def _with_errors(
         self,
@@ -171,9 +181,12 @@ class AuthorizingHandler:
         denied: Sequence[DeniedEntry],
         buffers: Buffers,
     ) -> Buffers:
-        """Return the response with the errors of the denied topics and entries. body: without those entries."""
+        """Return the response with the errors of the denied topics and entries. body: without those entries.
+
+        A response with an error of the whole request has none of its topics.
+        """
         api, version, frame = self._api, context.api_version, joined(buffers)
-        if topics:
+        if topics and not _has_failed(api, version, frame):
             error, topic_name_of = ErrorCode.TOPIC_AUTHORIZATION_FAILED, context.node.image.topic_name_of
             selector = _selector_of(topics)
             added = error_responses.add_errors(api, version, frame, memoryview(body), selector, error, topic_name_of)
@@ -190,6 +203,12 @@ def _changed(response: Buffers | Deferred[Buffers], change: Callable[[Buffers], 
     """Return what the change, in a thread, makes of the response."""
     buffers = (yield from when_complete(response)) if isinstance(response, Deferred) else response
     return (yield from in_thread(partial(change, buffers)))
+
+
+def _has_failed(api: Api, version: int, frame: bytes | bytearray) -> bool:
+    """Return whether the response has an error of the whole request."""
+    _, response = decode_response_frame(api, version, frame)
+    return number_in(response, "error_code", ErrorCode.NONE) != ErrorCode.NONE
 
 
 def _selector_of(topics: set[str]) -> error_responses.PartSelector:
@@ -248,9 +267,9 @@ def _message_of(api: Api, entry: object, error: ErrorCode) -> dict[str, object]:
     return {"error_message": _WITH_TEXT[api.key] or ERROR_MESSAGES[error]}
 
 
-def _without_any_topic(body: bytes, version: int) -> bytes:
-    request = ShareFetchRequest.read(Reader.of_request(body), version)
-    request.topics = []
+def _without_any_topic(api: Api, version: int, body: bytes) -> bytes:
+    request = _decoded(api, version, body)
+    elements(request, "topics").clear()
     return _encoded(request, version)
 
 

@@ -20,6 +20,7 @@ from ...protocol.message import Message
 from ...protocol.message_types import elements, number_in, text_in
 from ...protocol.topic_lists import GROUP_RESOURCE, TOPIC_RESOURCE, request_lists
 from ..coordinators.internal_topics import CoordinatorType
+from ..metadata.config_changes import RequestedChange, is_refused_unauthorized
 from ..runtime.long_work import Steps
 from ..security.acl.acl_types import AclOperation, ResourceType
 from .permissions import may_describe_topics, permits, permits_on_any, permits_on_cluster
@@ -147,6 +148,7 @@ ON_CONFIGS: Mapping[ApiKey, AclOperation] = {
     ApiKey.DESCRIBE_CONFIGS: AclOperation.DESCRIBE_CONFIGS,
     ApiKey.INCREMENTAL_ALTER_CONFIGS: AclOperation.ALTER_CONFIGS,
 }
+_CHANGES_OF_CONFIGS = ON_CONFIGS.keys() - {ApiKey.DESCRIBE_CONFIGS}
 # What the types of these resources are for ACLs; the configs of all others belong to the cluster.
 _CONFIGS_OF = {TOPIC_RESOURCE: ResourceType.TOPIC, GROUP_RESOURCE: ResourceType.GROUP}
 
@@ -228,7 +230,10 @@ def has_entries(api: Api, request: Message) -> bool:
 
 
 def denied_entries(context: RequestContext, api: Api, request: Message) -> Steps[list[DeniedEntry]]:
-    """Take the entries out of the request that the client may not have, and return them."""
+    """Take the entries out of the request that the client may not have, and return them.
+
+    A change of configs that is invalid anyway stays, as Kafka's broker finds that first.
+    """
     field = _entry_list(api)
     denied: list[DeniedEntry] = []
     if not field:
@@ -237,6 +242,11 @@ def denied_entries(context: RequestContext, api: Api, request: Message) -> Steps
     kept: list[object] = []
     for entry in entries:
         error = _entry_error(context, api, request, entry)
+        if error is not None and api.key in _CHANGES_OF_CONFIGS:
+            is_incremental = api.key is ApiKey.INCREMENTAL_ALTER_CONFIGS
+            change = cast(RequestedChange, entry)
+            if (yield from is_refused_unauthorized(context.node, change, is_incremental=is_incremental)):
+                error = None
         if error is None:
             kept.append(entry)
         else:

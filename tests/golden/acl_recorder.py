@@ -57,25 +57,25 @@ class AclCapture:
     def __init__(self, addresses: Addresses) -> None:
         """Connect as the super user, and wait for the coordinators. addresses: of the listeners of acl_brokers."""
         self._address = addresses["SASL_PLAINTEXT"]
-        self._admin = ConsumerGroupRecorder(addresses["PLAINTEXT"], io.StringIO())
+        self.admin = ConsumerGroupRecorder(addresses["PLAINTEXT"], io.StringIO())
         for key_type, key in ((GROUP_KEY, "any"), (TRANSACTION_KEY, "any"), (SHARE_KEY, SHARE_PARTITION)):
-            self._admin.expect_coordinator(key_type, key)
-        self._admin.expect_loaded()
-        self._admin.expect_that(self._gives_producer_ids, "a transaction coordinator that is ready")
-        self._admin.settle()
+            self.admin.expect_coordinator(key_type, key)
+        self.admin.expect_loaded()
+        self.admin.expect_that(self._gives_producer_ids, "a transaction coordinator that is ready")
+        self.admin.settle()
 
     def run(self, number: int, case: AclCase) -> Json:
         """Return the line of a case. number: no other case of this broker has it."""
         prefix = f"c{number:03}."
-        self._admin.normal_form = AclNormalForm(self._address, prefix)
+        self.admin.normal_form = AclNormalForm(self._address, prefix)
         acls = tuple(acl.in_names_of(prefix) for acl in case.acls)
-        scene = Scene(self._admin, self._address, prefix)
+        scene = Scene(self.admin, self._address, prefix)
         try:
-            self._create(acls)
+            self.create_acls(acls)
             case.steps(scene)
         finally:
             scene.close()
-            self._delete_acls()
+            self.clear_acls()
         return {
             "case": case.name,
             "broker": case.broker,
@@ -89,22 +89,24 @@ class AclCapture:
 
     def close(self) -> None:
         """Close the connection."""
-        self._admin.connection.close()
+        self.admin.connection.close()
 
     def _gives_producer_ids(self) -> bool:
-        response = self._admin.call(initialising("any"), 4)
+        response = self.admin.call(initialising("any"), 4)
         assert isinstance(response, init_producer_id.InitProducerIdResponse)
         return response.error_code == 0
 
-    def _create(self, acls: Acls) -> None:
+    def create_acls(self, acls: Acls) -> None:
+        """Create the ACLs, and return when the broker has applied them."""
         if acls:
-            response = self._admin.call(creating_acls(*acls), 3)
+            response = self.admin.call(creating_acls(*acls), 3)
             assert isinstance(response, create_acls.CreateAclsResponse)
             assert not any(result.error_code for result in response.results), response
         self._expect(acls)
 
-    def _delete_acls(self) -> None:
-        response = self._admin.call(deleting_acls(EVERY_ACL), 3)
+    def clear_acls(self) -> None:
+        """Delete every ACL, and return when the broker has none."""
+        response = self.admin.call(deleting_acls(EVERY_ACL), 3)
         assert isinstance(response, delete_acls.DeleteAclsResponse)
         assert response.filter_results[0].error_code == 0, response
         self._expect(())
@@ -117,7 +119,7 @@ class AclCapture:
             time.sleep(POLL_SECONDS)
 
     def _acls(self) -> set[Acl]:
-        response = self._admin.call(EVERY_ACL.describing(), 3)
+        response = self.admin.call(EVERY_ACL.describing(), 3)
         assert isinstance(response, describe_acls.DescribeAclsResponse)
         assert response.error_code == 0, response
         return acls_of(response)

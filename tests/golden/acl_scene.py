@@ -237,7 +237,7 @@ class Scene:
         api = type(request).__name__.removesuffix("Request")
         sent = self.admin.normal_form.of(request)
         step: dict[str, Json] = {} if user == ALICE else {"user": user}
-        step |= {"api": api, "version": version, "sent": sent, "answer": _sorted(answer, IN_ORDER.get(api))}
+        step |= {"api": api, "version": version, "sent": sent, "answer": sorted_entries(answer, IN_ORDER.get(api))}
         self.steps.append(step)
 
     def _note(self, text: str, *topics: Topic) -> None:
@@ -254,9 +254,9 @@ class Scene:
         return answer
 
 
-def logged_in(address: str, user: str) -> Connection:
-    """Return a connection of a user to a listener with SASL. The client id is the user's name."""
-    connection = Connection(address, user)
+def logged_in(address: str, user: str, host: str = "127.0.0.1") -> Connection:
+    """Return a connection of a user on a host to a listener with SASL. The client id is the user's name."""
+    connection = Connection(address, user, (host, 0))
     shaken = connection.call(sasl_handshake.SaslHandshakeRequest(mechanism="PLAIN"), 1)
     assert isinstance(shaken, sasl_handshake.SaslHandshakeResponse)
     assert shaken.error_code == 0, shaken
@@ -267,17 +267,17 @@ def logged_in(address: str, user: str) -> Connection:
     return connection
 
 
-def _sorted(value: Json, kept: str | None) -> Json:
+def sorted_entries(value: Json, kept: str | None) -> Json:
     """Return an answer with the objects of each list sorted by their text, except in the field `kept`."""
     if isinstance(value, dict):
         return {
-            name: [_sorted(entry, kept) for entry in field]
+            name: [sorted_entries(entry, kept) for entry in field]
             if name == kept and isinstance(field, list)
-            else _sorted(field, kept)
+            else sorted_entries(field, kept)
             for name, field in value.items()
         }
     if not isinstance(value, list):
         return value
-    entries = [_sorted(entry, kept) for entry in value]
+    entries = [sorted_entries(entry, kept) for entry in value]
     are_objects = all(isinstance(entry, dict) for entry in entries)
     return sorted(entries, key=lambda entry: json.dumps(entry, sort_keys=True)) if are_objects else entries

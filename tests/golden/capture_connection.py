@@ -3,6 +3,7 @@
 import importlib
 import socket
 import struct
+from collections.abc import Iterator, Sequence
 from typing import Protocol
 
 from fauxka.protocol.api_keys import APIS, Api
@@ -75,11 +76,24 @@ class Connection:
 
     def finish(self, request: RequestMessage, version: int) -> object:
         """Wait for the answer to the request that was started; raises as call does."""
+        return self._response(request, version, self._correlation_id)
+
+    def call_each(self, requests: Sequence[tuple[RequestMessage, int]]) -> Iterator[object]:
+        """Send all requests, each with its version, and return the responses one by one; raises as call does.
+
+        Both together must fit into the buffers of the sockets.
+        """
+        first = self._correlation_id + 1
+        self.socket.sendall(b"".join(self._frame_of(request, version) for request, version in requests))
+        for correlation_id, (request, version) in enumerate(requests, first):
+            yield self._response(request, version, correlation_id)
+
+    def _response(self, request: RequestMessage, version: int, expected_id: int) -> object:
         api = api_of(request)
         answer = self._frame()
         reader = Reader(answer)
         correlation_id = reader.int32()
-        assert correlation_id == self._correlation_id, f"asked {self._correlation_id}, answered {correlation_id}"
+        assert correlation_id == expected_id, f"asked {expected_id}, answered {correlation_id}"
         if version >= api.flexible_since and api.name != "ApiVersions":
             assert reader.unsigned_varint() == 0, "a tagged field in the response header"
         response = response_class_of(api.module, api.name).read(reader, version)

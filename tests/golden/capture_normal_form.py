@@ -87,7 +87,10 @@ class NormalForm:
         self._port = int(bootstrap.rsplit(":", 1)[1])
         # The controller's port is the next one.
         self._ports = {self._port: "PORT", self._port + 1: "PORT"} if ports is None else ports
-        self._topic_ids: dict[bytes, str] = {ZERO_UUID: "zero"}
+        self._topic_ids: dict[bytes, str] = {}
+        # The same as error messages have them: base64, and the name in brackets.
+        self._topic_id_texts: dict[str, str] = {}
+        self._add_topic_id(ZERO_UUID, "zero")
         self._sessions: dict[int, str] = {}
         self._log_dir: str | None = None
 
@@ -97,7 +100,11 @@ class NormalForm:
 
     def name_topic_id(self, topic_id: bytes, name: str) -> None:
         """Write that topic id as "id of NAME" from now on."""
-        self._topic_ids[topic_id] = f"id of {name}"
+        self._add_topic_id(topic_id, f"id of {name}")
+
+    def _add_topic_id(self, topic_id: bytes, named: str) -> None:
+        self._topic_ids[topic_id] = named
+        self._topic_id_texts[base64.urlsafe_b64encode(topic_id).decode().rstrip("=")] = f"({named})"
 
     def learn_topic_ids(self, message: object) -> None:
         """Name every topic id that stands beside a topic name in the message."""
@@ -174,8 +181,8 @@ class NormalForm:
             return "DOCUMENTATION"
         if self._log_dir is not None:
             value = value.replace(self._log_dir, "LOG_DIR")
-        for topic_id, topic_name in self._topic_ids.items():
-            value = value.replace(base64.urlsafe_b64encode(topic_id).decode().rstrip("="), f"({topic_name})")
+        for text, named in self._topic_id_texts.items():
+            value = value.replace(text, named)
         return value.replace(str(self._port), "PORT")
 
     def _records(self, value: bytes) -> Json:

@@ -14,6 +14,7 @@ from ..reference.kafka_process import running_kafka, running_kafka_nodes
 from . import capture_acls, capture_nodes
 from .acl_brokers import CONFIG_OF as ACL_BROKERS
 from .acl_brokers import kafka_with_acls
+from .acl_matrix.capture import regenerate_matrix
 from .capture_recorder import Recorder
 from .captures import CAPTURES, CONFIG_OF, golden_file
 from .failover.scripts import SCRIPTS, capture_from_kafka
@@ -74,6 +75,7 @@ def regenerate_acls(target: Path) -> None:
 WITH_OWN_BROKERS: Mapping[str, Callable[[Path], None]] = {
     "nodes": regenerate_nodes,
     "acls": regenerate_acls,
+    "acl_matrix": regenerate_matrix,
     **{name: partial(regenerate_secured, name) for name in SECURED_CAPTURES},
 }
 

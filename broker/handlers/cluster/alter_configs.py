@@ -11,14 +11,13 @@ from functools import partial
 
 from ....protocol.error_codes import ErrorCode, KafkaError
 from ....protocol.messages.alter_configs import (
-    AlterableConfig,
     AlterConfigsRequest,
     AlterConfigsResource,
     AlterConfigsResourceResponse,
     AlterConfigsResponse,
 )
-from ...config.config_resources import AlterConfigOp, ConfigResource, OpType
-from ...metadata.config_changes import alter_each, apply_ops, check_ops, replace_configs
+from ...config.config_resources import ConfigResource
+from ...metadata.config_changes import alter_each, apply_ops, check_ops, op_of, replace_configs
 from ...requests.request_context import NodeServices, RequestContext, SteppedApiHandler
 from ...runtime.deferred import Deferred
 from ...runtime.long_work import Steps, for_each
@@ -52,16 +51,12 @@ def _resource_response(resource: AlterConfigsResource, error: KafkaError | None)
 
 def _replace(node: NodeServices, requested: AlterConfigsResource, *, validate_only: bool) -> Steps[None]:
     resource = ConfigResource(requested.resource_type, requested.resource_name)
-    ops = yield from for_each(_set, requested.configs)
+    ops = yield from for_each(op_of, requested.configs)
     check_ops(node.node_id, resource, ops)
     yield None
     configs = apply_ops(resource, {}, ops)
     yield None
     replace_configs(node, resource, configs, validate_only=validate_only)
-
-
-def _set(config: AlterableConfig) -> AlterConfigOp:
-    return AlterConfigOp(config.name, OpType.SET, config.value)
 
 
 HANDLER = SteppedApiHandler(AlterConfigsRequest.read, handle)

@@ -11,15 +11,14 @@ from functools import partial
 
 from ....protocol.error_codes import ErrorCode, KafkaError
 from ....protocol.messages.incremental_alter_configs import (
-    AlterableConfig,
     AlterConfigsResource,
     AlterConfigsResourceResponse,
     IncrementalAlterConfigsRequest,
     IncrementalAlterConfigsResponse,
 )
 from ...config.broker_loggers import change_levels
-from ...config.config_resources import AlterConfigOp, ConfigResource, ResourceType, broker_id_of
-from ...metadata.config_changes import alter_each, apply_ops, check_ops, current_configs, replace_configs
+from ...config.config_resources import ConfigResource, ResourceType, broker_id_of
+from ...metadata.config_changes import alter_each, apply_ops, check_ops, current_configs, op_of, replace_configs
 from ...requests.request_context import NodeServices, RequestContext, SteppedApiHandler
 from ...runtime.deferred import Deferred
 from ...runtime.long_work import Steps, for_each
@@ -53,7 +52,7 @@ def _resource_response(resource: AlterConfigsResource, error: KafkaError | None)
 
 def _alter(node: NodeServices, requested: AlterConfigsResource, *, validate_only: bool) -> Steps[None]:
     resource = ConfigResource(requested.resource_type, requested.resource_name)
-    ops = yield from for_each(_op, requested.configs)
+    ops = yield from for_each(op_of, requested.configs)
     check_ops(node.node_id, resource, ops)
     yield None
     if resource.resource_type == ResourceType.BROKER_LOGGER:
@@ -66,10 +65,6 @@ def _alter(node: NodeServices, requested: AlterConfigsResource, *, validate_only
         return
     configs = apply_ops(resource, current_configs(node.image, resource), ops)
     replace_configs(node, resource, configs, validate_only=validate_only)
-
-
-def _op(config: AlterableConfig) -> AlterConfigOp:
-    return AlterConfigOp(config.name, config.config_operation, config.value)
 
 
 HANDLER = SteppedApiHandler(IncrementalAlterConfigsRequest.read, handle)

@@ -60,12 +60,16 @@ def handle(
 def _find_denial(context: RequestContext, state: DeleteTopicState) -> DeletableTopicResult | None:
     """Return the error of a topic that the client may not delete, or None.
 
-    The error of an id has the name of the topic only if the client may describe it.
+    The error of an id has the name of the topic only if the client may describe it. A name that does not exist is not
+    denied to a client that may describe it.
     """
-    name = state.name if state.name is not None else context.node.image.topic_name_of(state.topic_id)
+    image = context.node.image
+    name = state.name if state.name is not None else image.topic_name_of(state.topic_id)
     if name is None:
         return None
     may_describe = may_describe_topic(context, name)
+    if may_describe and image.find_topic(name) is None:
+        return None
     may_delete = permits(context, AclOperation.DELETE, ResourceType.TOPIC, name)
     if may_delete and (may_describe or state.name is None):
         return None
