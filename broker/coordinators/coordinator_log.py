@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from ...storage.append_result import AppendResult
     from ...storage.partition_log import PartitionLog
     from ..metadata.controller import Controller
+    from ..metadata.metadata_image import TopicImage
     from ..replica.partition import Partition, UnsafeAppend
     from ..replica.replica_manager import ReplicaManager
 
@@ -157,12 +158,19 @@ class CoordinatorLog:
 
         Raises KafkaError NOT_COORDINATOR.
         """
-        topic = self._controller.image.find_topic(INTERNAL_TOPICS[self._type].name)
-        if topic is None:
-            return
-        partition = self._replicas.find_partition(topic.topic_id, self.index_of(key_text))
-        if partition is None or not partition.is_leader:
+        if self._find_topic() is not None and not self.leads(key_text):
             raise KafkaError(ErrorCode.NOT_COORDINATOR)
+
+    def leads(self, key_text: str) -> bool:
+        """Whether the topic exists and this node leads the partition of the key."""
+        topic = self._find_topic()
+        if topic is None:
+            return False
+        partition = self._replicas.find_partition(topic.topic_id, self.index_of(key_text))
+        return partition is not None and partition.is_leader
+
+    def _find_topic(self) -> TopicImage | None:
+        return self._controller.image.find_topic(INTERNAL_TOPICS[self._type].name)
 
     # -- write
 
@@ -317,7 +325,7 @@ class CoordinatorLog:
                 yield partition.index, log
 
     def _led_partitions(self) -> Iterator[Partition]:
-        topic = self._controller.image.find_topic(INTERNAL_TOPICS[self._type].name)
+        topic = self._find_topic()
         if topic is not None:
             yield from (each for each in self._replicas.partitions_of(topic) if each.is_leader)
 

@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from .share.share_nodes import ShareNodes
     from .share.share_partitions import SharePartitions
     from .share.share_state import ShareStates
+    from .share.state_requests import ShareStateRequests
     from .transaction.transaction_coordinator import TransactionCoordinator
 
 
@@ -118,6 +119,13 @@ class Coordinators:
         from .share.share_state import ShareStates
 
         return ShareStates(self._replicas, self.coordinator_log(CoordinatorType.SHARE))
+
+    @cached_property
+    def share_state_requests(self) -> ShareStateRequests:
+        """The requests of other brokers for the states of the share coordinator."""
+        from .share.state_requests import ShareStateRequests
+
+        return ShareStateRequests(self._replicas.image, self.share_states)
 
     @property
     def has_share_states(self) -> bool:
@@ -272,8 +280,11 @@ class Coordinators:
         """Delete the state of removed topics. A coordinator whose own topic was removed loses all of its state."""
         if self.has_transactions and any(topic.name == TRANSACTION_STATE_TOPIC for topic in topics):
             self.transactions.unload()
+        topic_ids = [topic.topic_id for topic in topics]
         if self.has_share_partitions:
-            self.share_partitions.remove_topics([topic.topic_id for topic in topics])
+            self.share_partitions.remove_topics(topic_ids)
+        if self.has_share_states:
+            self.share_states.remove_topics(topic_ids)
         if not self.has_groups:
             return
         if any(topic.name == GROUP_METADATA_TOPIC for topic in topics):

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from typing import Protocol, TypeVar
 
 from ...protocol.current_leader import CurrentLeader, NodeEndpoint
 from ...protocol.error_codes import ErrorCode
@@ -12,6 +13,25 @@ from .request_context import RequestContext
 NO_CONTROLLER = -1
 # The errors after which a client needs the leader, and not after UNKNOWN_LEADER_EPOCH: there the node is behind.
 _STALE_LEADER = (ErrorCode.NOT_LEADER_OR_FOLLOWER, ErrorCode.FENCED_LEADER_EPOCH)
+
+
+class _Partition(Protocol):
+    @property
+    def partition_index(self) -> int: ...
+
+    @property
+    def error_code(self) -> int: ...
+
+
+P_co = TypeVar("P_co", bound=_Partition, covariant=True)
+
+
+class _Topic(Protocol[P_co]):
+    @property
+    def topic_id(self) -> bytes: ...
+
+    @property
+    def partitions(self) -> Iterable[P_co]: ...
 
 
 def find_endpoint(context: RequestContext, broker: BrokerRegistration) -> Endpoint | None:
@@ -63,3 +83,20 @@ def find_leader_after(error_code: int, context: RequestContext, topic_id: bytes,
         return CurrentLeader(partition.leader_id, partition.leader_epoch)
     address = NodeEndpoint(broker.node_id, endpoint.host, endpoint.port, broker.rack)
     return CurrentLeader(partition.leader_id, partition.leader_epoch, address)
+
+
+def leaders_after_errors(
+    context: RequestContext, topics: Iterable[_Topic[P_co]]
+) -> Iterator[tuple[P_co, CurrentLeader]]:
+    """Yield the partitions of a response whose error tells that the client has an old leader, with the leader."""
+    for topic in topics:
+        for partition in topic.partitions:
+            leader = find_leader_after(partition.error_code, context, topic.topic_id, partition.partition_index)
+            if leader is not None:
+                yield partition, leader
+
+
+def endpoints_of(leaders: Iterable[CurrentLeader | None]) -> list[NodeEndpoint]:
+    """Return the address of each leader once, in the order of their ids."""
+    endpoints = {each.endpoint.node_id: each.endpoint for each in leaders if each is not None and each.endpoint}
+    return [endpoints[node_id] for node_id in sorted(endpoints)]

@@ -58,6 +58,8 @@ _HANDLED_WITHOUT_TOPICS = frozenset(
         ApiKey.SHARE_FETCH,
     }
 )
+# The error of the whole request has Kafka's text of the error, which other errors do not have.
+_WHOLE_WITH_TEXT = frozenset({ApiKey.DELETE_SHARE_GROUP_STATE, ApiKey.INITIALIZE_SHARE_GROUP_STATE})
 # The error of the whole request has a message that names the request and what it needs.
 _NAMED = frozenset(
     {
@@ -142,10 +144,10 @@ class AuthorizingHandler:
         refused = error_responses.error_response(
             self._api, context.api_version, context.correlation_id, memoryview(body), error
         )
-        if self._api.key not in _NAMED:
+        message = _message_of_refusal(self._api, error)
+        if not message:
             return [refused]
         correlation_id, response = decode_response_frame(self._api, context.api_version, refused)
-        message = f"Request {self._api.name} needs {operation_on_cluster(self._api).name} permission."
         for holder, _ in error_holders(response):
             if hasattr(holder, "error_message"):
                 set_values(holder, {"error_message": message})
@@ -256,6 +258,13 @@ def _completed(context: RequestContext, api: Api, frame: bytearray) -> bytearray
             topic = context.node.image.find_topic(text_in(entry, "topic_name"))
             set_values(entry, {} if topic is None else {"topic_id": topic.topic_id})
     return encode_response_frame(api, context.api_version, correlation_id, response)
+
+
+def _message_of_refusal(api: Api, error: ErrorCode) -> str:
+    """Return the message of the error of a whole request where it differs from that of other errors, else ""."""
+    if api.key in _NAMED:
+        return f"Request {api.name} needs {operation_on_cluster(api).name} permission."
+    return ERROR_MESSAGES[error] if api.key in _WHOLE_WITH_TEXT else ""
 
 
 def _message_of(api: Api, entry: object, error: ErrorCode) -> dict[str, object]:

@@ -74,6 +74,7 @@ _WRITE_TRANSACTION = _Need(AclOperation.WRITE, ResourceType.TRANSACTIONAL_ID, "t
 
 _NEEDS: Mapping[ApiKey, tuple[_Need | _ClusterNeed, ...]] = {
     ApiKey.ADD_OFFSETS_TO_TXN: (_WRITE_TRANSACTION, _READ_GROUP),
+    ApiKey.ADD_RAFT_VOTER: _cluster(AclOperation.ALTER),
     ApiKey.ALTER_CLIENT_QUOTAS: _cluster(AclOperation.ALTER_CONFIGS),
     ApiKey.ALTER_PARTITION_REASSIGNMENTS: _cluster(AclOperation.ALTER),
     ApiKey.ALTER_REPLICA_LOG_DIRS: _cluster(AclOperation.ALTER),
@@ -83,6 +84,7 @@ _NEEDS: Mapping[ApiKey, tuple[_Need | _ClusterNeed, ...]] = {
     ApiKey.CREATE_ACLS: _cluster(AclOperation.ALTER),
     ApiKey.DELETE_ACLS: _cluster(AclOperation.ALTER),
     ApiKey.DELETE_SHARE_GROUP_OFFSETS: (_DELETE_GROUP,),
+    ApiKey.DELETE_SHARE_GROUP_STATE: _cluster(AclOperation.CLUSTER_ACTION),
     ApiKey.DESCRIBE_ACLS: _cluster(AclOperation.DESCRIBE),
     ApiKey.DESCRIBE_CLIENT_QUOTAS: _cluster(AclOperation.DESCRIBE_CONFIGS),
     ApiKey.DESCRIBE_LOG_DIRS: _cluster(AclOperation.DESCRIBE),
@@ -91,12 +93,16 @@ _NEEDS: Mapping[ApiKey, tuple[_Need | _ClusterNeed, ...]] = {
     ApiKey.ELECT_LEADERS: _cluster(AclOperation.ALTER),
     ApiKey.END_TXN: (_WRITE_TRANSACTION,),
     ApiKey.HEARTBEAT: (_READ_GROUP,),
+    ApiKey.INITIALIZE_SHARE_GROUP_STATE: _cluster(AclOperation.CLUSTER_ACTION),
     ApiKey.JOIN_GROUP: (_READ_GROUP,),
     ApiKey.LEAVE_GROUP: (_READ_GROUP,),
     ApiKey.LIST_CONFIG_RESOURCES: _cluster(AclOperation.DESCRIBE_CONFIGS),
     ApiKey.LIST_PARTITION_REASSIGNMENTS: _cluster(AclOperation.DESCRIBE),
     ApiKey.OFFSET_COMMIT: (_READ_GROUP,),
     ApiKey.OFFSET_DELETE: (_DELETE_GROUP,),
+    ApiKey.READ_SHARE_GROUP_STATE: _cluster(AclOperation.CLUSTER_ACTION),
+    ApiKey.READ_SHARE_GROUP_STATE_SUMMARY: _cluster(AclOperation.CLUSTER_ACTION),
+    ApiKey.REMOVE_RAFT_VOTER: _cluster(AclOperation.ALTER),
     ApiKey.SHARE_ACKNOWLEDGE: (_READ_GROUP,),
     ApiKey.SHARE_FETCH: (_READ_GROUP,),
     ApiKey.SHARE_GROUP_HEARTBEAT: (_READ_GROUP,),
@@ -104,6 +110,7 @@ _NEEDS: Mapping[ApiKey, tuple[_Need | _ClusterNeed, ...]] = {
     ApiKey.TXN_OFFSET_COMMIT: (_WRITE_TRANSACTION, _READ_GROUP),
     ApiKey.UNREGISTER_BROKER: _cluster(AclOperation.ALTER),
     ApiKey.UPDATE_FEATURES: _cluster(AclOperation.ALTER),
+    ApiKey.WRITE_SHARE_GROUP_STATE: _cluster(AclOperation.CLUSTER_ACTION),
     ApiKey.WRITE_TXN_MARKERS: _cluster(AclOperation.ALTER, AclOperation.CLUSTER_ACTION),
 }
 

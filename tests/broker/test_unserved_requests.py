@@ -8,9 +8,9 @@ from fauxka.testing import Broker
 
 from .wire_connection import WireConnection, api_versions_request, framed, header
 
-# Kafka serves it, fauxka does not; a number of no API; and a version of Produce that no client sends any more.
+# An API between controllers; a number of no API; and a version of Produce that no client sends any more.
 REQUESTS = {
-    "AddRaftVoter": (80, 1),
+    "Vote": (52, 1),
     "api key 999": (999, 0),
     "Produce": (0, 2),
 }

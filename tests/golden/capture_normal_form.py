@@ -49,6 +49,8 @@ UNORDERED = {
     "CreateTopicsResponse": "topics",
     "DeleteRecordsResponse": "topics",
     "DeleteRecordsTopicResult": "partitions",
+    "DeleteShareGroupStateResponse": "results",
+    "DeleteStateResult": "partitions",
     "DeleteTopicsResponse": "responses",
     "DescribeClientQuotasResponse": "entries",
     "DescribeConfigsResult": "configs",
@@ -57,13 +59,21 @@ UNORDERED = {
     "ElectLeadersResponse": "replica_election_results",
     "EntryData": "entity values",
     "IncrementalAlterConfigsResponse": "responses",
+    "InitializeShareGroupStateResponse": "results",
+    "InitializeStateResult": "partitions",
     "ListConfigResourcesResponse": "config_resources",
     "ListOffsetsResponse": "topics",
     "ListOffsetsTopicResponse": "partitions",
     "MetadataResponse": "topics",
+    "ReadShareGroupStateResponse": "results",
+    "ReadShareGroupStateSummaryResponse": "results",
+    "ReadStateResult": "partitions",
+    "ReadStateSummaryResult": "partitions",
     "ResponseEntryData": "entity",
     "ShareFetchableTopicResponse": "partitions",
     "TransactionState": "topics",
+    "WriteShareGroupStateResponse": "results",
+    "WriteStateResult": "partitions",
 }
 # Message and field of an offset of the metadata log: each broker counts its own changes.
 METADATA_OFFSETS = {
@@ -88,15 +98,13 @@ class NormalForm:
         # The controller's port is the next one.
         self._ports = {self._port: "PORT", self._port + 1: "PORT"} if ports is None else ports
         self._topic_ids: dict[bytes, str] = {}
-        # The same as error messages have them: base64, and the name in brackets.
-        self._topic_id_texts: dict[str, str] = {}
+        self._texts: dict[str, str] = {}
         self._add_topic_id(ZERO_UUID, "zero")
         self._sessions: dict[int, str] = {}
-        self._log_dir: str | None = None
 
-    def name_log_dir(self, path: str) -> None:
-        """Write that path as "LOG_DIR" from now on, also at the start of a longer path."""
-        self._log_dir = path
+    def name_text(self, text: str, name: str) -> None:
+        """Write that text, also within a longer one, as the name from now on."""
+        self._texts[text] = name
 
     def name_topic_id(self, topic_id: bytes, name: str) -> None:
         """Write that topic id as "id of NAME" from now on."""
@@ -104,7 +112,8 @@ class NormalForm:
 
     def _add_topic_id(self, topic_id: bytes, named: str) -> None:
         self._topic_ids[topic_id] = named
-        self._topic_id_texts[base64.urlsafe_b64encode(topic_id).decode().rstrip("=")] = f"({named})"
+        # As error messages have it.
+        self._texts[base64.urlsafe_b64encode(topic_id).decode().rstrip("=")] = f"({named})"
 
     def learn_topic_ids(self, message: object) -> None:
         """Name every topic id that stands beside a topic name in the message."""
@@ -179,10 +188,8 @@ class NormalForm:
             return "LOG_DIR"
         if name == "documentation" and value:
             return "DOCUMENTATION"
-        if self._log_dir is not None:
-            value = value.replace(self._log_dir, "LOG_DIR")
-        for text, named in self._topic_id_texts.items():
-            value = value.replace(text, named)
+        for text, text_name in self._texts.items():
+            value = value.replace(text, text_name)
         return value.replace(str(self._port), "PORT")
 
     def _records(self, value: bytes) -> Json:

@@ -214,7 +214,7 @@ def own_log_dir(recorder: Recorder) -> str:
     response = recorder.call(DescribeLogDirsRequest(topics=None), 4)
     assert isinstance(response, DescribeLogDirsResponse)
     path = response.results[0].log_dir
-    recorder.normal_form.name_log_dir(path)
+    recorder.normal_form.name_text(path, "LOG_DIR")
     return path
 
 

@@ -254,8 +254,7 @@ class Story:
 
 def capture(recorder: Recorder) -> None:
     """Record every case."""
-    recorder.call(FindCoordinatorRequest(key_type=0, coordinator_keys=["any"]), 6)
-    _wait_for_coordinator(recorder)
+    wait_for_group_coordinator(recorder)
     _refused_heartbeats(recorder)
     _members(recorder)
     _refused_fetches(recorder)
@@ -276,8 +275,9 @@ def capture(recorder: Recorder) -> None:
     _several_partitions(recorder)
 
 
-def _wait_for_coordinator(recorder: Recorder) -> None:
+def wait_for_group_coordinator(recorder: Recorder) -> None:
     """Return when heartbeats are answered by a coordinator that has loaded."""
+    recorder.call(FindCoordinatorRequest(key_type=0, coordinator_keys=["any"]), 6)
     deadline = time.monotonic() + SETTLE_SECONDS_MAX
     while True:
         request = ShareGroupHeartbeatRequest(group_id="first", member_id=member_id(9), member_epoch=5)

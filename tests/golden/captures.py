@@ -19,7 +19,9 @@ from . import (
     capture_records,
     capture_replicas,
     capture_share_groups,
+    capture_share_state,
     capture_topics,
+    capture_voters,
 )
 from .capture_recorder import Recorder
 
@@ -41,7 +43,9 @@ CAPTURES: dict[str, Callable[[Recorder], None]] = {
     "records": capture_records.capture,
     "replicas": capture_replicas.capture,
     "share_groups": capture_share_groups.capture,
+    "share_state": capture_share_state.capture,
     "topics": capture_topics.capture,
+    "voters": capture_voters.capture,
 }
 
 # What the reference broker's script sets, of what both brokers know: fauxka is started with the same.
@@ -65,6 +69,7 @@ CONFIG_OF = {
     "configured": capture_configured.CONFIG,
     "connection_limits": capture_connection_limits.CONFIG,
     "share_groups": capture_share_groups.CONFIG,
+    "share_state": capture_share_state.CONFIG,
 }
 
 

@@ -17,16 +17,6 @@ from .captures import golden_file
 from .regenerate import regenerate
 
 FILE = golden_file("acls")
-# docs/differences.md: the broker ends the connection.
-NOT_SERVED = {
-    "AddRaftVoter",
-    "DeleteShareGroupState",
-    "InitializeShareGroupState",
-    "ReadShareGroupState",
-    "ReadShareGroupStateSummary",
-    "RemoveRaftVoter",
-    "WriteShareGroupState",
-}
 
 
 @cache
@@ -47,9 +37,7 @@ def captures() -> Generator[dict[str, AclCapture], None, None]:
 
 def numbered_cases() -> Iterator[object]:
     for number, case in enumerate(CASES, 1):
-        is_served = case.name.split()[0] not in NOT_SERVED
-        marks = [] if is_served else [pytest.mark.xfail(strict=True, reason="the API is not served")]
-        yield pytest.param(number, case, id=case.name, marks=marks)
+        yield pytest.param(number, case, id=case.name)
 
 
 @pytest.mark.parametrize(("number", "case"), list(numbered_cases()))

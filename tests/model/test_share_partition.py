@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
-
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
@@ -20,9 +18,9 @@ from fauxka.broker.coordinators.share.share_partition import (
     ShareLimits,
     SharePartition,
 )
-from fauxka.broker.coordinators.share.share_state import ShareStates
+from fauxka.broker.coordinators.share.share_state import ANY_EPOCH, ShareStateChange, ShareStates
 from fauxka.protocol.error_codes import KafkaError
-from fauxka.protocol.stored_records.share_state_records import ShareKey
+from fauxka.protocol.stored_records.share_state_records import ShareKey, StateBatch
 
 from ..manual_clock import ManualClock
 from ..run_counts import examples
@@ -64,8 +62,12 @@ class Sharing(RuleBasedStateMachine):
             state.batches,
             limits=lambda: self.limits,
             clock=self.clock,
-            write=partial(self.states.update, KEY),
+            write=self._write,
         )
+
+    def _write(self, start_offset: int, complete_count: int, batches: tuple[StateBatch, ...]) -> None:
+        change = ShareStateChange(ANY_EPOCH, ANY_EPOCH, start_offset, complete_count, batches)
+        self.states.update(KEY, change)
 
     @rule(batches=st.integers(1, 2))
     def produce(self, batches: int) -> None:

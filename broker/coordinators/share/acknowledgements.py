@@ -60,19 +60,24 @@ def acknowledge(
         errors[key] = None
         try:
             acknowledgements = _validate(batches, may_renew=may_renew)
-            partition = partition_of(replicas, key)
+            partition = _led_partition_of(replicas, key)
             partitions.partition_of(group_id, partition).acknowledge(member_id, acknowledgements)
         except KafkaError as error:
-            errors[key] = _without_leader() if error.code is ErrorCode.NOT_LEADER_OR_FOLLOWER else error
+            errors[key] = error
         except OSError as error:
             errors[key] = KafkaError(ErrorCode.KAFKA_STORAGE_ERROR, str(error))
     return errors
 
 
-def _without_leader() -> KafkaError:
-    """Return the error for a partition of another node: a node has only the share partitions that it leads."""
-    code = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
-    return KafkaError(code, ERROR_MESSAGES[code])
+def _led_partition_of(replicas: ReplicaManager, key: PartitionKey) -> Partition:
+    """Return the partition. A node has only the share partitions that it leads: others are unknown to it."""
+    try:
+        return partition_of(replicas, key)
+    except KafkaError as error:
+        if error.code is not ErrorCode.NOT_LEADER_OR_FOLLOWER:
+            raise
+        code = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+        raise KafkaError(code, ERROR_MESSAGES[code]) from error
 
 
 def _validate(batches: Sequence[AcknowledgedBatch], *, may_renew: bool) -> list[Acknowledgement]:

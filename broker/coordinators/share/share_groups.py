@@ -20,7 +20,7 @@ from . import simple_assignor
 from .heartbeats import ShareHeartbeats
 from .settings import ShareGroupSettings
 from .share_group import ShareGroup, ShareMember
-from .share_state import NO_OFFSET
+from .state_batches import NO_OFFSET
 
 if TYPE_CHECKING:
     from ....protocol.messages.share_group_heartbeat import ShareGroupHeartbeatRequest, ShareGroupHeartbeatResponse

@@ -11,11 +11,12 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Protocol, TypeVar, cast
 
 from ....protocol.error_codes import ErrorCode, KafkaError
-from ....protocol.stored_records.share_state_records import ShareKey, ShareStateValue, StateBatch
+from ....protocol.stored_records.share_state_records import ShareKey, ShareStateValue
 from ...metadata.metadata_image import SHARE_GROUP_STATE_TOPIC
 from ...runtime.deferred import Deferred
 from ..internal_topics import CoordinatorType, ensure_internal_topic, partition_index_of_key
-from .share_state import NO_OFFSET, ShareStates, coordinator_key
+from .share_state import ShareStateChange, ShareStates, coordinator_key
+from .state_batches import NO_OFFSET
 
 if TYPE_CHECKING:
     from ...metadata.controller import Controller
@@ -81,11 +82,9 @@ class ShareNodes:
         """Write a new state; see ShareStates.initialize. Raises KafkaError."""
         return self._states_of(key).initialize(key, state_epoch, start_offset)
 
-    def update_state(
-        self, key: ShareKey, start_offset: int, complete_count: int, batches: tuple[StateBatch, ...]
-    ) -> None:
+    def update_state(self, key: ShareKey, change: ShareStateChange) -> None:
         """Write changed batches of a state; see ShareStates.update. Raises KafkaError."""
-        self._states_of(key).update(key, start_offset, complete_count, batches)
+        self._states_of(key).update(key, change)
 
     def delete_state(self, key: ShareKey) -> None:
         """Delete the state, if there is one. Raises KafkaError."""

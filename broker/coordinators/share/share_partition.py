@@ -93,6 +93,7 @@ class SharePartition:
     __slots__ = (
         "_batches",
         "_clock",
+        "_is_closed",
         "_latest_lock",
         "_limits",
         "_locks",
@@ -121,6 +122,7 @@ class SharePartition:
         # The timer of each lock. It has no effect on records that no longer have the lock.
         self._locks: dict[int, Timer] = {}
         self._latest_lock = 0
+        self._is_closed = False
         self._waiting: dict[object, Callable[[], None]] = {}
         self._advance_past_done()
 
@@ -327,6 +329,9 @@ class SharePartition:
             try:
                 self._release(lambda state: state.lock == lock, first, last)
             except KafkaError as error:
+                if self._is_closed:
+                    # The write was fenced.
+                    return
                 logger.warning("cannot write the end of the locks of %d-%d: %s", first, last, error.message)
                 self._schedule_lock_end(lock, first, last, _RETRY_MS)
 
@@ -334,6 +339,7 @@ class SharePartition:
 
     def close(self) -> None:
         """Cancel all locks, and call the waiting callbacks, which look the partition up again."""
+        self._is_closed = True
         for timer in self._locks.values():
             timer.cancel()
         self._locks.clear()

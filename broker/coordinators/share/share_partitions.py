@@ -7,16 +7,18 @@ from __future__ import annotations
 
 import logging
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
+from types import MappingProxyType
 from typing import TYPE_CHECKING, TypeVar
 
 from ....protocol.error_codes import ErrorCode, KafkaError
-from ....protocol.stored_records.share_state_records import ShareKey
+from ....protocol.stored_records.share_state_records import ShareKey, StateBatch
 from .settings import BY_DURATION, EARLIEST, ShareGroupSettings
 from .share_partition import SharePartition
 from .share_sessions import ShareSession, ShareSessions
-from .share_state import NO_OFFSET
+from .share_state import ShareStateChange
+from .state_batches import NO_OFFSET
 
 if TYPE_CHECKING:
     from ....storage.partition_log import PartitionLog
@@ -28,6 +30,16 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 R = TypeVar("R")
+
+# The error codes of a write to a state that has changed meanwhile, and those that the client gets in their place.
+# Source: SharePartition.fetchPersisterError, Kafka 4.3.0; tests/golden/share_state-4.3.0.jsonl.
+_WRITE_ERROR_CODES: Mapping[int, ErrorCode] = MappingProxyType(
+    {
+        ErrorCode.FENCED_LEADER_EPOCH: ErrorCode.NOT_LEADER_OR_FOLLOWER,
+        ErrorCode.FENCED_STATE_EPOCH: ErrorCode.NOT_LEADER_OR_FOLLOWER,
+        ErrorCode.INVALID_REQUEST: ErrorCode.UNKNOWN_SERVER_ERROR,
+    }
+)
 
 # PnDTnHnMn.nS, the format of java.time.Duration.
 _DURATION = re.compile(r"P(?:(\d+)D)?(?:T(?:(\d+)H)?(?:(\d+)M)?(?:(\d+(?:\.\d+)?)S)?)?", re.IGNORECASE)
@@ -71,13 +83,35 @@ class SharePartitions:
         if start_offset == NO_OFFSET:
             reset = self.settings.auto_offset_reset(key.group_id)
             start_offset = _initial_offset(partition.log, reset, self._replicas.clock.now_ms())
+        # Another leader of the partition may have read the state before, with a later epoch.
+        leader_epoch = max(partition.leader_epoch, state.leader_epoch)
+
+        def write(first_offset: int, complete_count: int, batches: tuple[StateBatch, ...]) -> None:
+            change = ShareStateChange(state.state_epoch, leader_epoch, first_offset, complete_count, batches)
+            self._write_state(key, change)
+
         return SharePartition(
             start_offset,
             state.batches,
             limits=partial(self.settings.limits, key.group_id),
             clock=self._replicas.clock,
-            write=partial(self._nodes.update_state, key),
+            write=write,
         )
+
+    def _write_state(self, key: ShareKey, change: ShareStateChange) -> None:
+        """Write a change of a share partition. A share partition that is fenced is closed.
+
+        Raises KafkaError with the code for the client.
+        """
+        try:
+            self._nodes.update_state(key, change)
+        except KafkaError as error:
+            code = _WRITE_ERROR_CODES.get(error.code)
+            if code is None:
+                raise
+            if code is ErrorCode.NOT_LEADER_OR_FOLLOWER:
+                self.close_partition(key)
+            raise KafkaError(code, f"Error in write state RPC. {error.message}") from error
 
     def close_partition(self, key: ShareKey) -> None:
         """Forget a share partition. The next fetch reads its state again."""

@@ -28,6 +28,7 @@ from ....protocol.messages.describe_quorum import (
 )
 from ....protocol.primitives import ZERO_UUID
 from ...metadata.features import KRAFT_VERSION
+from ...metadata.raft_voters import controller_replica
 from ...requests.request_context import RequestContext, SteppedApiHandler
 from ...runtime.long_work import Steps, for_each, steps_for_each
 
@@ -69,14 +70,14 @@ def _metadata_partition(context: RequestContext) -> ResponsePartitionData:
     image = context.node.image
     # Before KIP-853 (kraft.version 1) Kafka's voters have no directory ids.
     has_directories = image.features.level_of(KRAFT_VERSION) > 0
-    controller_id = image.configs.controller_id
+    controller_id, log_directory_id = controller_replica(image, context.node.replicas)
     replica = partial(
         ReplicaState,
         log_end_offset=image.offset,
         last_fetch_timestamp=context.now_ms,
         last_caught_up_timestamp=context.now_ms,
     )
-    directory_id = context.node.replicas.log_directory_id if has_directories else ZERO_UUID
+    directory_id = log_directory_id if has_directories else ZERO_UUID
     return ResponsePartitionData(
         partition_index=METADATA_PARTITION,
         leader_id=controller_id,

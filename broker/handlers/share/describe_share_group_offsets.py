@@ -24,7 +24,7 @@ from ....protocol.messages.describe_share_group_offsets import (
 from ....protocol.messages.describe_share_group_offsets import DescribeShareGroupOffsetsResponseTopic as TopicResult
 from ....protocol.primitives import ZERO_UUID
 from ....protocol.stored_records.share_state_records import ShareKey
-from ...coordinators.share.share_state import NO_OFFSET
+from ...coordinators.share.state_batches import NO_OFFSET
 from ...requests.group_protocols import SHARE_PROTOCOL, serves_protocol
 from ...requests.permissions import may_describe_topic
 from ...requests.request_context import RequestContext, SteppedApiHandler

@@ -7,10 +7,17 @@ Source: KafkaApis.handleShareAcknowledgeRequest, Kafka 4.3.0.
 from __future__ import annotations
 
 from ....protocol.error_codes import ErrorCode, KafkaError
-from ....protocol.messages.share_acknowledge import PartitionData, ShareAcknowledgeRequest, ShareAcknowledgeResponse
+from ....protocol.messages.share_acknowledge import (
+    LeaderIdAndEpoch,
+    NodeEndpoint,
+    PartitionData,
+    ShareAcknowledgeRequest,
+    ShareAcknowledgeResponse,
+)
 from ....protocol.messages.share_acknowledge import ShareAcknowledgeTopicResponse as TopicResult
 from ...coordinators.share.acknowledgements import AcknowledgeErrors, acknowledge
 from ...coordinators.share.share_sessions import FINAL_EPOCH, FIRST_EPOCH
+from ...requests.advertised_endpoint import endpoints_of, leaders_after_errors
 from ...requests.group_protocols import SHARE_PROTOCOL, GroupProtocolApi
 from ...requests.request_context import ApiHandler, RequestContext
 from ...runtime.deferred import Deferred
@@ -42,6 +49,7 @@ def handle(
     response = ShareAcknowledgeResponse(
         acquisition_lock_timeout_ms=partitions.settings.lock_ms(group_id), responses=_topic_results(errors)
     )
+    _add_leaders(context, response)
     return partitions.when_durable(response, _error_response)
 
 
@@ -54,6 +62,15 @@ def _topic_results(errors: AcknowledgeErrors) -> list[TopicResult]:
             result.error_message = error.message or None
         topics.setdefault(topic_id, TopicResult(topic_id=topic_id)).partitions.append(result)
     return list(topics.values())
+
+
+def _add_leaders(context: RequestContext, response: ShareAcknowledgeResponse) -> None:
+    """Add the leaders of the partitions whose share partition was fenced, and their addresses."""
+    leaders = list(leaders_after_errors(context, response.responses))
+    for partition, leader in leaders:
+        partition.current_leader = LeaderIdAndEpoch(leader_id=leader.leader_id, leader_epoch=leader.leader_epoch)
+    endpoints = endpoints_of(leader for _, leader in leaders)
+    response.node_endpoints = [NodeEndpoint(**each._asdict()) for each in endpoints]
 
 
 def _error_response(error_code: ErrorCode) -> ShareAcknowledgeResponse:

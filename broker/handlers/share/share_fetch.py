@@ -24,7 +24,7 @@ from ...coordinators.share.acknowledgements import AcknowledgeErrors, acknowledg
 from ...coordinators.share.share_fetcher import Fetched, ShareFetcher, ShareFetchLimits
 from ...coordinators.share.share_sessions import FINAL_EPOCH, FIRST_EPOCH, PartitionKey, ShareSession
 from ...replica.delayed_read import DelayedRead
-from ...requests.advertised_endpoint import find_leader_after
+from ...requests.advertised_endpoint import endpoints_of, leaders_after_errors
 from ...requests.group_protocols import SHARE_PROTOCOL, GroupProtocolApi
 from ...requests.request_context import ApiHandler, RequestContext
 from ...runtime.deferred import Deferred
@@ -173,19 +173,11 @@ def _topic_results(session: ShareSession, fetched: Fetched, errors: AcknowledgeE
 
 def _add_leaders(context: RequestContext, response: ShareFetchResponse) -> None:
     """Add the leaders of the partitions that another node leads, and their addresses in the order of their ids."""
-    endpoints: dict[int, NodeEndpoint] = {}
-    for topic in response.responses:
-        for partition in topic.partitions:
-            leader = find_leader_after(partition.error_code, context, topic.topic_id, partition.partition_index)
-            if leader is None:
-                continue
-            partition.current_leader = LeaderIdAndEpoch(leader_id=leader.leader_id, leader_epoch=leader.leader_epoch)
-            address = leader.endpoint
-            if address is not None:
-                endpoints[address.node_id] = NodeEndpoint(
-                    node_id=address.node_id, host=address.host, port=address.port, rack=address.rack
-                )
-    response.node_endpoints = [endpoints[node_id] for node_id in sorted(endpoints)]
+    leaders = list(leaders_after_errors(context, response.responses))
+    for partition, leader in leaders:
+        partition.current_leader = LeaderIdAndEpoch(leader_id=leader.leader_id, leader_epoch=leader.leader_epoch)
+    endpoints = endpoints_of(leader for _, leader in leaders)
+    response.node_endpoints = [NodeEndpoint(**each._asdict()) for each in endpoints]
 
 
 def _error_response(error_code: ErrorCode) -> ShareFetchResponse:

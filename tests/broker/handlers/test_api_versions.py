@@ -39,6 +39,12 @@ def without_streams(levels: dict[str, list[int]]) -> dict[str, list[int]]:
     return {name: level for name, level in levels.items() if name != "streams.version"}
 
 
+def test_advertised_apis_and_versions_are_those_of_a_real_broker() -> None:
+    advertised = [[each.api_key, each.min_version, each.max_version] for each in asked(4).api_keys]
+
+    assert advertised == CAPTURE["api_keys"]
+
+
 def test_supported_levels_are_those_of_a_real_broker_but_for_streams() -> None:
     levels = supported(asked(4))
 

@@ -221,3 +221,21 @@ def test_a_leaving_member_releases_its_records() -> None:
     play.partition.release("first")
 
     assert play.acquire("third") == [AcquiredRecords(0, 4, 2)]
+
+
+def test_closed_partition_does_not_try_again_to_write_the_end_of_a_lock() -> None:
+    play = Play()
+    play.acquire()
+    writes = 0
+
+    def close_and_refuse(*_: object) -> None:
+        nonlocal writes
+        writes += 1
+        play.partition.close()
+        raise KafkaError(ErrorCode.NOT_LEADER_OR_FOLLOWER, "fenced")
+
+    play.partition._write = close_and_refuse  # pyright: ignore[reportPrivateUsage]
+    play.clock.advance(LOCK_MS)
+    play.clock.advance(100 * LOCK_MS)
+
+    assert writes == 1

@@ -1,0 +1,53 @@
+"""DeleteShareGroupState (86), version 0 (KIP-932).
+
+Source: ShareCoordinatorService.deleteState, Kafka 4.3.0; tests/golden/share_state-4.3.0.jsonl.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+
+from ....protocol.error_codes import KafkaError
+from ....protocol.messages.delete_share_group_state import (
+    DeleteShareGroupStateRequest,
+    DeleteShareGroupStateResponse,
+    DeleteStateResult,
+    PartitionData,
+    PartitionResult,
+)
+from ....protocol.stored_records.share_state_records import ShareKey
+from ...requests.request_context import RequestContext, SteppedApiHandler
+from ...requests.share_state_request import Results, StateRequest, are_whole
+from ...runtime.deferred import Deferred
+from ...runtime.long_work import Steps
+
+
+def handle(
+    context: RequestContext, request: DeleteShareGroupStateRequest
+) -> Steps[DeleteShareGroupStateResponse | Deferred[DeleteShareGroupStateResponse]]:
+    """Delete the state of each partition."""
+    work = StateRequest(
+        context, "delete share group state", apply=partial(_apply, context), fail=_fail, respond=_respond
+    )
+    topics = request.topics if are_whole(request.topics) else ()
+    return (yield from work.handle(request.group_id, topics))
+
+
+def _apply(context: RequestContext, key: ShareKey, _: PartitionData) -> PartitionResult:
+    context.node.coordinators.share_state_requests.delete(key)
+    return PartitionResult(partition=key.partition)
+
+
+def _fail(index: int, error: KafkaError) -> PartitionResult:
+    return PartitionResult(partition=index, error_code=error.code, error_message=error.message)
+
+
+def _respond(results: Results[PartitionResult]) -> DeleteShareGroupStateResponse:
+    topics = [
+        DeleteStateResult(topic_id=topic_id, partitions=list(partitions.values()))
+        for topic_id, partitions in results.items()
+    ]
+    return DeleteShareGroupStateResponse(results=topics)
+
+
+HANDLER = SteppedApiHandler(DeleteShareGroupStateRequest.read, handle)

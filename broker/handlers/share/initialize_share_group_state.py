@@ -1,0 +1,53 @@
+"""InitializeShareGroupState (83), version 0 (KIP-932).
+
+Source: ShareCoordinatorService.initializeState, Kafka 4.3.0; tests/golden/share_state-4.3.0.jsonl.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+
+from ....protocol.error_codes import KafkaError
+from ....protocol.messages.initialize_share_group_state import (
+    InitializeShareGroupStateRequest,
+    InitializeShareGroupStateResponse,
+    InitializeStateResult,
+    PartitionData,
+    PartitionResult,
+)
+from ....protocol.stored_records.share_state_records import ShareKey
+from ...requests.request_context import RequestContext, SteppedApiHandler
+from ...requests.share_state_request import Results, StateRequest
+from ...runtime.deferred import Deferred
+from ...runtime.long_work import Steps
+
+
+def handle(
+    context: RequestContext, request: InitializeShareGroupStateRequest
+) -> Steps[InitializeShareGroupStateResponse | Deferred[InitializeShareGroupStateResponse]]:
+    """Write a new state for each partition. A topic without partitions has no result."""
+    work = StateRequest(
+        context, "initialize share group state", apply=partial(_apply, context), fail=_fail, respond=_respond
+    )
+    return (yield from work.handle(request.group_id, request.topics))
+
+
+def _apply(context: RequestContext, key: ShareKey, partition: PartitionData) -> PartitionResult:
+    requests = context.node.coordinators.share_state_requests
+    requests.initialize(key, partition.state_epoch, partition.start_offset)
+    return PartitionResult(partition=key.partition)
+
+
+def _fail(index: int, error: KafkaError) -> PartitionResult:
+    return PartitionResult(partition=index, error_code=error.code, error_message=error.message)
+
+
+def _respond(results: Results[PartitionResult]) -> InitializeShareGroupStateResponse:
+    topics = [
+        InitializeStateResult(topic_id=topic_id, partitions=list(partitions.values()))
+        for topic_id, partitions in results.items()
+    ]
+    return InitializeShareGroupStateResponse(results=topics)
+
+
+HANDLER = SteppedApiHandler(InitializeShareGroupStateRequest.read, handle)
