@@ -14,6 +14,8 @@ SPACE = "".join(map(chr, range(0x21)))
 # The three bytes of a surrogate, or the first two: Java replaces them by one character, Python each byte.
 _SURROGATE = re.compile(rb"\xed[\xa0-\xbf][\x80-\xbf]?")
 _NO_UTF8 = b"\xff"
+# Java compares UTF-16, and no halves of pairs by their case.
+_CHARACTER_MAX = "\uffff"
 
 
 def trim(text: str) -> str:
@@ -34,6 +36,26 @@ def split_trimmed(text: str, separator: str) -> list[str]:
 def is_decimal(text: str) -> bool:
     """Return whether the text is one or more of the digits 0 to 9."""
     return text.isascii() and text.isdecimal()
+
+
+def equals_ignore_case(left: str, right: str) -> bool:
+    """Return whether the texts differ in the case of characters only (String.equalsIgnoreCase)."""
+    return len(left) == len(right) and all(map(_is_same_letter, left, right))
+
+
+def _is_same_letter(left: str, right: str) -> bool:
+    if left == right:
+        return True
+    if max(left, right) > _CHARACTER_MAX:
+        return False
+    left, right = _upper_letter(left), _upper_letter(right)
+    return left == right or left.lower() == right.lower()
+
+
+def _upper_letter(letter: str) -> str:
+    """Return the letter in upper case, itself where that has several letters (Character.toUpperCase)."""
+    upper = letter.upper()
+    return upper if len(upper) == 1 else letter
 
 
 def decode_utf8(data: bytes) -> str:

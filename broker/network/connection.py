@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from socket import SO_LINGER, SOL_SOCKET
 from struct import Struct
 from time import monotonic_ns
@@ -35,6 +35,8 @@ from .slow_writer import SlowWriter
 from .transport_writer import TransportWriter
 
 if TYPE_CHECKING:
+    from ssl import SSLObject
+
     from ..dispatch.dispatch import Dispatcher
     from .busy_poll import BusyPoll
     from .channel_mute import ChannelMute
@@ -50,8 +52,8 @@ RESPONSE_BUFFERS_GATHERED_MAX = 64
 _DO_NOT_LINGER = Struct("ii").pack(1, 0)
 
 
-# Returns the principal of a client certificate, as ssl.SSLSocket.getpeercert returns it, or raises NoPrincipalError.
-PrincipalOf = Callable[[Mapping[str, object]], Principal]
+# Returns the principal of a client certificate in DER, or raises NoPrincipalError.
+PrincipalOf = Callable[[bytes], Principal]
 
 
 class SharedParts(NamedTuple):
@@ -145,9 +147,10 @@ class Connection(asyncio.BufferedProtocol):
 
         assert self._transport is not None, "a connection with a certificate is established"
         info = self._context.connection
-        certificate = self._transport.get_extra_info("peercert")
+        secured: SSLObject = self._transport.get_extra_info("ssl_object")
+        certificate = secured.getpeercert(binary_form=True)
         try:
-            if certificate:
+            if certificate is not None:
                 info.take_certificate(principal_of(certificate))
         except NoPrincipalError as error:
             logger.warning("%s closed: %s", info, error)

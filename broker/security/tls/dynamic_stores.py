@@ -13,15 +13,19 @@ from __future__ import annotations
 
 import logging
 import os
+import ssl
 import stat
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
+from ....security.java_text import equals_ignore_case
 from ....security.key_store import PEM, PEM_KEYS, Store
 from ...config.config_types import ConfigError
 from ...config.dynamic_configs import invalid_dynamic_config
 from ..listener_keys import ListenerKeys, listener_prefix
 from ..listener_security import tls_settings
+from .der import DerError
+from .distinguished_name import name_of_certificate
 from .listener_tls import CONFIGURED, ListenerTls, PresentedCertificate, certificate_in
 from .throw_away_ca import IssuedKind
 from .tls_context import TlsSettings, new_context
@@ -239,7 +243,7 @@ def _check_compatible(keys: ListenerKeys, before: str, after: str) -> None:
         return
     old_subject, old_names = _names_in(before)
     new_subject, new_names = _names_in(after)
-    if not _is_true(keys, "ssl.allow.dn.changes") and new_subject.lower() != old_subject.lower():
+    if not _is_true(keys, "ssl.allow.dn.changes") and not equals_ignore_case(_name_in(after), _name_in(before)):
         raise _RefusedError(
             _CONFIG_EXCEPTION,
             f"Keystore DistinguishedName does not match:  existing={{alias={ALIAS}, DN={old_subject}}}, "
@@ -254,7 +258,14 @@ def _check_compatible(keys: ListenerKeys, before: str, after: str) -> None:
 
 
 def _is_true(keys: ListenerKeys, key: str) -> bool:
-    return (keys.text(key) or "").lower() == "true"
+    return equals_ignore_case(keys.text(key) or "", "true")
+
+
+def _name_in(pem: str) -> str:
+    try:
+        return name_of_certificate(ssl.PEM_cert_to_DER_cert(pem))
+    except DerError as error:
+        raise _RefusedError(_INVALID_CONFIGURATION, "Invalid PEM keystore configs") from error
 
 
 def _names_in(pem: str) -> tuple[str, list[str]]:

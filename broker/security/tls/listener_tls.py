@@ -9,14 +9,15 @@ Rules:
 from __future__ import annotations
 
 import ssl
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Literal
 
 from ..principal import Principal
+from .der import DerError
 from .distinguished_name import name_of_certificate
-from .principal_mapping import KEY, PrincipalMapping
+from .principal_mapping import KEY, NoPrincipalError, PrincipalMapping
 from .throw_away_ca import IssuedKind
 from .tls_context import TlsSettings, new_context
 
@@ -59,12 +60,13 @@ class ListenerTls:
     keys: ListenerKeys
     throw_away: ThrowAway | None = None
 
-    def principal_of(self, certificate: Mapping[str, object]) -> Principal:
-        """Return the principal of a client. certificate: as ssl.SSLSocket.getpeercert returns it.
-
-        Raises NoPrincipalError.
-        """
-        return Principal(self.principal_mapping.principal_of(name_of_certificate(certificate)))
+    def principal_of(self, certificate: bytes) -> Principal:
+        """Return the principal of a client. certificate: in DER. Raises NoPrincipalError."""
+        try:
+            name = name_of_certificate(certificate)
+        except DerError as error:
+            raise NoPrincipalError(f"the name in the certificate cannot be read: {error}") from error
+        return Principal(self.principal_mapping.principal_of(name))
 
 
 def listener_tls(keys: ListenerKeys, settings: TlsSettings, throw_away: ThrowAway | None = None) -> ListenerTls:

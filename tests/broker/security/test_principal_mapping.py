@@ -5,17 +5,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from confluent_kafka import KafkaError, Producer
+from confluent_kafka import KafkaError
 
 from fauxka.broker.config.config_types import ConfigError
 from fauxka.broker.security.tls.principal_mapping import NoPrincipalError, PrincipalMapping
-from fauxka.security.security_protocol import SecurityProtocol
-from fauxka.testing import Broker
 
 from ...serving_process import run
-from .secured_broker import secured_broker
-
-SECONDS_MAX = 20
+from .tls_clients import error_of_a_write, mutual_tls
 
 CAPTURED = Path(__file__).parent.parent / "principal_mapping_4.3.0.jsonl"
 CASES: list[dict[str, Any]] = [json.loads(line) for line in CAPTURED.read_text().splitlines()]
@@ -60,46 +56,18 @@ def test_nested_repetition_takes_no_time() -> None:
         mapping.principal_of("CN=" + "a" * 5000 + "!")
 
 
-def mutual_tls(folder: Path, rules: str) -> Broker:
-    """Return a broker that is not started, with all rights for the user whom the rules may give a client."""
-    keys = {
-        "ssl.client.auth": "required",
-        "ssl.principal.mapping.rules": rules,
-        "authorizer.class.name": "org.apache.kafka.metadata.authorizer.StandardAuthorizer",
-        "super.users": "User:FAUXKA-CLIENT",
-    }
-    return secured_broker(SecurityProtocol.SSL, folder, keys)
-
-
-def error_of_a_write(broker: Broker, folder: Path) -> object:
-    producer = Producer(
-        {
-            "bootstrap.servers": broker.bootstrap_servers,
-            "security.protocol": "SSL",
-            "ssl.ca.location": str(folder / "ca.pem"),
-            "ssl.certificate.location": str(folder / "client.pem"),
-            "ssl.key.location": str(folder / "client.pem"),
-            "message.timeout.ms": 3000,
-        }
-    )
-    errors: list[object] = []
-    producer.produce("orders", b"v", on_delivery=lambda error, _: errors.append(error and error.code()))
-    assert producer.flush(SECONDS_MAX) == 0
-    return errors[0]
-
-
 def test_client_has_the_rights_of_its_mapped_principal(tmp_path: Path) -> None:
-    with mutual_tls(tmp_path, "RULE:^CN=([^,]*),.*$/$1/U") as broker:
+    with mutual_tls(tmp_path, "RULE:^CN=([^,]*),.*$/$1/U", "FAUXKA-CLIENT") as broker:
         assert error_of_a_write(broker, tmp_path) is None
 
 
 def test_client_without_a_mapping_has_the_name_of_its_certificate(tmp_path: Path) -> None:
-    with mutual_tls(tmp_path, "DEFAULT") as broker:
+    with mutual_tls(tmp_path, "DEFAULT", "FAUXKA-CLIENT") as broker:
         assert error_of_a_write(broker, tmp_path) == KafkaError.TOPIC_AUTHORIZATION_FAILED
 
 
 def test_connection_without_a_principal_is_closed(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
-    with mutual_tls(tmp_path, "RULE:^CN=nobody$/x/") as broker:
+    with mutual_tls(tmp_path, "RULE:^CN=nobody$/x/", "x") as broker:
         assert error_of_a_write(broker, tmp_path) == KafkaError._MSG_TIMED_OUT
 
     assert "no rule of ssl.principal.mapping.rules=RULE:^CN=nobody$/x/ applies to 'CN=fauxka-client," in caplog.text

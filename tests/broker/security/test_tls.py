@@ -1,4 +1,4 @@
-"""Key stores, throw-away certificates, and the names in the certificates of clients."""
+"""Key stores and throw-away certificates."""
 
 import os
 import ssl
@@ -12,7 +12,6 @@ from cryptography.x509 import load_pem_x509_certificate
 
 from fauxka.broker.config.config_types import ConfigError
 from fauxka.broker.security.tls import throw_away_ca
-from fauxka.broker.security.tls.distinguished_name import name_of_certificate
 from fauxka.broker.security.tls.tls_context import TlsSettings, new_context
 from fauxka.security.key_store import PEM, PKCS12, Store
 
@@ -118,20 +117,3 @@ def test_client_certificates_need_a_trust_store(authority: trustme.CA) -> None:
 
     with pytest.raises(ConfigError, match=r"ssl\.client\.auth=required needs ssl\.truststore\.location"):
         new_context(TlsSettings(Store("ssl.keystore", PEM, pem=pem), None, "required"))
-
-
-@pytest.mark.parametrize(
-    ("subject", "name"),
-    [
-        (
-            ((("countryName", "DE"),), (("organizationName", "ACME"),), (("commonName", "alice"),)),
-            "CN=alice,O=ACME,C=DE",
-        ),
-        (((("commonName", "a,b+c"),),), "CN=a\\,b\\+c"),
-        (((("commonName", " a "),),), "CN=\\ a\\ "),
-        (((("commonName", "#a"),),), "CN=\\#a"),
-        (((("userId", "u"), ("commonName", "x")),), "UID=u+CN=x"),
-    ],
-)
-def test_name_of_a_certificate_is_that_of_rfc_2253(subject: object, name: str) -> None:
-    assert name_of_certificate({"subject": subject}) == name
