@@ -9,6 +9,7 @@ from collections.abc import Collection, Iterable
 from typing import NamedTuple
 
 from ..broker.lifecycle.export import EXPORTS_FOLDER
+from ..protocol.host_and_port import address_text, without_brackets
 from ..storage.file_systems.path_problems import find_file_in_the_way
 
 DEFAULT_HOST = "127.0.0.1"
@@ -81,7 +82,7 @@ def parse_admin_options(
     if (problem := find_file_in_the_way(export_dir)) is not None:
         raise AdminOptionsError(f"--export-dir: {problem}")
     hosts = frozenset(map(_parse_allowed_host, allowed_hosts))
-    options = AdminOptions(host=host, token=token, allowed_hosts=hosts, export_dir=export_dir)
+    options = AdminOptions(host=without_brackets(host), token=token, allowed_hosts=hosts, export_dir=export_dir)
     if port is None:
         return options
     if not (port.isascii() and port.isdecimal() and int(port) <= PORT_MAX):
@@ -154,5 +155,5 @@ def _bound(host: str, port: int, *, is_other_port: bool) -> BoundAddress:
     except OSError:
         bound.close()
         raise
-    shown = "localhost" if host in WILDCARD_HOSTS else f"[{host}]" if ":" in host else host
-    return BoundAddress(bound, f"{shown}:{bound.getsockname()[1]}", is_other_port)
+    shown = "localhost" if host in WILDCARD_HOSTS else host
+    return BoundAddress(bound, address_text(shown, bound.getsockname()[1]), is_other_port)

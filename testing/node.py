@@ -24,6 +24,7 @@ from ..broker.lifecycle.node_options import (
 from ..broker.lifecycle.storage_options import StorageOptions
 from ..broker.network.listeners import ListenerConfig
 from ..broker.runtime.clock import AdjustableClock
+from ..broker.security.listener_key_checks import check_listener_keys
 from ..faults.files.file_fault_injector import FileFaultInjector
 from ..storage.file_systems.file_system import FileSystem
 from ..storage.producers.emulated_version import EmulatedVersion
@@ -113,7 +114,7 @@ class Node(NodeMethods):
         of_listeners, imported = take_listener_entries(entries), _paths_of(import_logs)
         settings = config_of_nodes(node_options, BrokerConfig.from_entries(entries), import_logs=imported)
         listeners = listeners if self._secured is None else self._secured.make(settings, of_listeners)
-        check_ports(listeners, nodes)
+        _check_listeners(listeners, of_listeners, nodes)
         storage = _storage_of(data_dir, imported, node_options.racks_of(settings))
         if storage.is_in_memory:
             self.cluster = _memory_cluster(settings, node_options, file_system, clock=clock, version=version)
@@ -419,6 +420,12 @@ def _paths_of(paths: object) -> list[str]:
     if isinstance(paths, Sequence) and not isinstance(paths, str | bytes):
         return [_path_of("import_logs", path) for path in cast("Sequence[object]", paths)]
     return [_path_of("import_logs", paths)]
+
+
+def _check_listeners(listeners: Sequence[ListenerConfig], of_listeners: Mapping[str, str], nodes: int) -> None:
+    """Raise ConfigError for keys of listeners without an effect, or for ports that the nodes cannot have."""
+    check_listener_keys(of_listeners, {each.name: each.protocol for each in listeners})
+    check_ports(listeners, nodes)
 
 
 def _storage_of(data_dir: object, import_logs: Sequence[str], racks: Sequence[str | None]) -> StorageOptions:

@@ -214,7 +214,7 @@ def test_misspelled_variable_is_one_warning_with_the_probable_meaning(tmp_path: 
         ),
         (["--listener", "SSL", "-c", "ssl.enabled.protocols=SSLv3"], "SSLv3 is not supported; allowed: TLSv1.2"),
         (["--listener", "SSL", "--tls-dir", "README.md"], "--tls-dir: README.md is a file, not a folder"),
-        (["--listener", "SSL", "-c", "listener.security.protocol.map=SSL:TLS"], "has the protocol TLS; allowed"),
+        (["--listener", "SSL", "-c", "listener.security.protocol.map=SSL:TLS"], "Invalid security protocol `TLS`"),
         (["--host", "256.256.256.256", "--port", "0"], "256.256.256.256"),
         (["--as-version", "newest"], "not a Kafka version"),
         (["--as-version", "9.0"], "9.0"),

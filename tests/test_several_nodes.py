@@ -103,7 +103,11 @@ def test_advertised_file_has_a_line_for_each_node(tmp_path: Path) -> None:
     file = tmp_path / "advertised"
     file.write_text("A://a.example:1\nA://b.example:7\n")
     port = first_of_two_free_ports()
-    options = ServeOptions(environment={"KAFKA_LISTENERS": f"A://127.0.0.1:{port}"}, nodes=2, advertised_file=str(file))
+    environment = {
+        "KAFKA_LISTENERS": f"A://127.0.0.1:{port}",
+        "KAFKA_LISTENER_SECURITY_PROTOCOL_MAP": "A:PLAINTEXT",
+    }
+    options = ServeOptions(environment=environment, nodes=2, advertised_file=str(file))
 
     listeners = prepare(options, None).listeners
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import urlencode, urlsplit
 
 from ...broker.lifecycle.ready_file import ReadyFileError, RunningBroker, read_ready_file, registered_brokers
+from ...protocol.host_and_port import address_text
 from ...storage.file_systems.path_problems import find_path_problem
 from ..admin_options import AdminOptionsError, check_token
 
@@ -59,8 +60,7 @@ class AdminAddress(NamedTuple):
     @property
     def url(self) -> str:
         """The address as a URL."""
-        host = f"[{self.host}]" if ":" in self.host else self.host
-        return f"{self.scheme}://{host}:{self.port}"
+        return f"{self.scheme}://{address_text(self.host, self.port)}"
 
 
 def find_admin_address(admin: str | None, ready_file: str | None) -> AdminAddress:

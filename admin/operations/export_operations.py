@@ -11,6 +11,7 @@ from ...broker.lifecycle.export import log_export
 from ...broker.lifecycle.export.kafka_folder import ExportError
 from ...broker.lifecycle.server import Server
 from ...broker.network.listeners import WILDCARD_HOSTS
+from ...protocol.host_and_port import address_text
 from ..control import Control
 from ..daemon_thread import run_in_daemon_thread
 from ..errors import conflict
@@ -45,7 +46,7 @@ async def export(control: Control, body: Export) -> Exported:
     """
     listener = _reachable_server(control).listeners[0]
     host = LOOPBACK if listener.host in WILDCARD_HOSTS else listener.host
-    bootstrap = f"[{host}]:{listener.port}" if ":" in host else f"{host}:{listener.port}"
+    bootstrap = address_text(host, listener.port)
     said: list[str] = []
     confined = control.export_folder
 

@@ -60,8 +60,8 @@ class ConfigKey(NamedTuple):
     def parse(self, text: str) -> ConfigValue:
         """Return the parsed and validated value. Raises ConfigError."""
         value = parse_value(self.name, self.config_type, text)
-        if self.name == "cleanup.policy" and isinstance(value, list):
-            # Kafka accepts duplicates in this list only (LogConfig).
+        if isinstance(value, list):
+            # Kafka removes duplicates, with a warning in its log (ConfigDef.parseValue).
             value = list(dict.fromkeys(value))
         check_value(self.name, value, self.validation)
         return value

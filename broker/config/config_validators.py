@@ -54,7 +54,7 @@ def check_one_of(name: str, value: ConfigValue, allowed: list[str]) -> None:
 
 
 def check_list(name: str, value: ConfigValue, rest: str) -> None:
-    """Raise ConfigError if a list is empty, has duplicates or has an item that is not allowed."""
+    """Raise ConfigError if a list is empty, or has an item that is empty or not allowed."""
     flags, _, allowed_text = rest.partition("in:")
     allowed = allowed_text.split(",") if allowed_text else []
     if not isinstance(value, list):
@@ -62,8 +62,6 @@ def check_list(name: str, value: ConfigValue, rest: str) -> None:
     if not value and "empty" not in flags.split():
         valid = f"[{', '.join(allowed)}]" if allowed else "any non-empty value"
         raise ConfigError(f"Configuration '{name}' must not be empty. Valid values include: {valid}")
-    if len(set(value)) != len(value):
-        raise ConfigError(f"Configuration '{name}' values must not be duplicated.")
     for item in value:
         if item == "":
             raise ConfigError(f"Configuration '{name}' values must not be empty.")

@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 
+from ...security.security_protocol import SecurityProtocol
 from ..config.config_sources import GatheredConfig, gather_config
 from ..config.config_types import ConfigError
 from ..network.listeners import DEFAULT_HOST, DEFAULT_PORT, WILDCARD_HOSTS, ListenerConfig
@@ -46,22 +47,22 @@ def _listeners_of(environment: Mapping[str, str]) -> list[HealthAddress]:
     listeners = select_listeners(gathered.config, of_option, DEFAULT_HOST, port=None)
     protocols = protocols_of(listeners, gathered.config)
     tls_dir = environment.get(TLS_DIR_VARIABLE)
-    return [_address_of(each, gathered, tls_dir, has_tls=protocols[each.name].has_tls) for each in listeners]
+    return [_address_of(each, protocols[each.name], gathered, tls_dir) for each in listeners]
 
 
 def _address_of(
-    listener: ListenerConfig, gathered: GatheredConfig, tls_dir: str | None, *, has_tls: bool
+    listener: ListenerConfig, protocol: SecurityProtocol, gathered: GatheredConfig, tls_dir: str | None
 ) -> HealthAddress:
     host = DEFAULT_HOST if listener.host in WILDCARD_HOSTS else listener.host
-    if not has_tls:
+    if not protocol.has_tls:
         return HealthAddress(host, listener.port)
     # Lazy: most brokers have plain listeners only.
     from ..security.listener_keys import ListenerKeys
     from ..security.tls.throw_away_ca import CLIENT_FILE
 
-    keys = ListenerKeys(listener.name, gathered.config, gathered.of_listeners)
+    keys = ListenerKeys(listener.name, protocol, gathered.config, gathered.of_listeners)
     certificate = os.path.join(tls_dir or "", CLIENT_FILE)
-    if keys.text("ssl.client.auth") != "required":
+    if keys.client_auth != "required":
         return HealthAddress(host, listener.port, has_tls=True)
     if tls_dir and os.path.isfile(certificate):
         return HealthAddress(host, listener.port, has_tls=True, client_certificate=certificate)

@@ -10,6 +10,7 @@ from ...security.security_protocol import SecurityProtocol
 from ..config.broker_config import BrokerConfig
 from ..config.config_types import ConfigError
 from ..network.listeners import WILDCARD_HOSTS, ListenerConfig
+from .listener_options import names_in_keys
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -68,7 +69,7 @@ def keep_tokens(issuer: TokenIssuer | None, folder: str | None) -> None:
 class ListenerSecurities:
     """Makes the security of listeners. Without certificates in the keys all share those of a throw-away authority.
 
-    tls_dir: the folder of the throw-away certificates, None before there are any.
+    tls_dir: the folder of the throw-away certificates, None before there are any. warnings: lines for the log.
     """
 
     def __init__(
@@ -89,15 +90,21 @@ class ListenerSecurities:
         self._token_issuer = token_issuer
         self._given_dir = tls_dir
         self.tls_dir: Path | None = None
+        self.warnings: list[str] = []
 
     def with_security(
         self, listeners: Sequence[ListenerConfig], protocols: Mapping[str, SecurityProtocol]
     ) -> list[ListenerConfig]:
         """Return the listeners with what they demand of their clients. Raises ConfigError."""
+        if self._prefixed:
+            # Lazy: few brokers have keys of single listeners.
+            from ..security.listener_key_checks import check_listener_keys
+
+            check_listener_keys(self._prefixed, protocols, names_in_keys(self._config))
         if all(protocols[each.name] is SecurityProtocol.PLAINTEXT for each in listeners):
             return list(listeners)
         # Lazy: most brokers have plain listeners only.
-        from ..security.listener_keys import ListenerKeys
+        from ..security.listener_keys import CLIENT_AUTH_IGNORED, ListenerKeys
         from ..security.listener_security import Accounts, security_of
         from ..security.users import Users
 
@@ -107,13 +114,13 @@ class ListenerSecurities:
         def make_tls(keys: ListenerKeys) -> ListenerTls:
             return self._tls_of(keys, hosts)
 
+        of_listeners = [
+            ListenerKeys(each.name, protocols[each.name], self._config, self._prefixed) for each in listeners
+        ]
+        self.warnings += [CLIENT_AUTH_IGNORED % keys.name for keys in of_listeners if keys.ignores_client_auth]
         return [
-            each._replace(
-                security=security_of(
-                    protocols[each.name], ListenerKeys(each.name, self._config, self._prefixed), accounts, make_tls
-                )
-            )
-            for each in listeners
+            each._replace(security=security_of(keys.protocol, keys, accounts, make_tls))
+            for each, keys in zip(listeners, of_listeners, strict=True)
         ]
 
     def ensure_authority(self, listeners: Sequence[ListenerConfig]) -> None:

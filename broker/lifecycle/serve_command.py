@@ -13,6 +13,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
 
 from ...protocol.compiled_modules import is_compiled
+from ...protocol.host_and_port import address_text
 from ...storage.checkpoints.properties_file import read_properties_file
 from ...storage.producers.emulated_version import EmulatedVersion
 from ..cluster import Cluster
@@ -24,7 +25,8 @@ from ..network.listeners import DEFAULT_HOST, ListenerConfig
 from ..runtime.event_loop import new_event_loop
 from .cluster_reset import SeedTopic, create_seed_topics, parse_seed_topics
 from .cluster_server import ClusterServer
-from .listener_options import advertise, check_listeners, protocols_of, select_listeners
+from .listener_checks import check_routable
+from .listener_options import advertise, protocols_of, select_listeners
 from .node_options import NodeOptions, add_nodes, check_ports, config_of_nodes, listeners_of_node, parse_nodes
 from .ready_file import NodeAddress, ReadyFile, find_ready_file_problem, register_broker
 from .security_options import ListenerSecurities, keep_tokens, new_token_issuer, new_users, parse_users
@@ -175,7 +177,11 @@ def prepare(options: ServeOptions, make_file_faults: MakeFileFaults | None) -> P
     except ConfigError as error:
         cluster.close()
         raise StartupError(str(error)) from error
-    warnings = [*gathered.warnings, *own_variable_warnings(options.environment, options.variables)]
+    warnings = [
+        *gathered.warnings,
+        *securities.warnings,
+        *own_variable_warnings(options.environment, options.variables),
+    ]
     return PreparedBroker(
         cluster, listeners, seed_topics, notes, warnings, options.log_kafka_started, securities.tls_dir
     )
@@ -215,13 +221,13 @@ def _listeners_of_nodes(
 ) -> list[list[ListenerConfig]]:
     """Return the listeners of each node. advertised: see _read_advertised. Raises ConfigError."""
     first = select_listeners(config, options.listeners, options.host, options.port)
-    check_listeners(first)
+    check_routable([each.advertised_host for each in first])
     first = securities.with_security(first, protocols_of(first, config))
     check_ports(first, nodes.node_count)
     others = [listeners_of_node(first, index) for index in range(1, nodes.node_count)]
     for index, line in enumerate(advertised[1:]):
         others[index] = advertise(others[index], line)
-        check_listeners(others[index])
+        check_routable([each.advertised_host for each in others[index]])
     return [first, *others]
 
 
@@ -318,7 +324,9 @@ async def _start_server(server: ClusterServer, listeners: Sequence[Sequence[List
         await server.start()
     except OSError as error:
         addresses = ", ".join(
-            f"{listener.name}://{listener.host}:{listener.port}" for of_node in listeners for listener in of_node
+            f"{listener.name}://{address_text(listener.host, listener.port)}"
+            for of_node in listeners
+            for listener in of_node
         )
         raise StartupError(f"cannot listen on {addresses}: {error}") from error
 

@@ -17,7 +17,7 @@ from ...protocol.api_keys import APIS, ApiKey
 from ..cluster import Cluster
 from ..dispatch.dispatch import Dispatcher, load_handler
 from ..metadata.metadata_image import Endpoint
-from ..network.acceptor import bind_address
+from ..network.bound_sockets import bind_address
 from ..network.listeners import Listener, ListenerConfig
 from ..network.socket_server import SocketServer
 from ..runtime.clock import Timer

@@ -122,18 +122,3 @@ class Acceptor:
         if now - self._logged_at >= _LOG_SECONDS:
             self._logged_at = now
             logger.warning("listener %s: new connections wait until others are closed: %s", self._name, reason)
-
-
-def bind_address(family: int, address: tuple[object, ...]) -> socket.socket:
-    """Return a socket that is bound to the address. Raises OSError."""
-    bound = socket.socket(family, socket.SOCK_STREAM)
-    try:
-        bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        if family == socket.AF_INET6:
-            # IPv4 has a socket of its own.
-            bound.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1)
-        bound.bind(address)
-    except OSError:
-        bound.close()
-        raise
-    return bound

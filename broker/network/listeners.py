@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from ...protocol.host_and_port import address_text
+from ...security.security_protocol import SecurityProtocol
+
 if TYPE_CHECKING:
     from ..security.listener_security import ListenerSecurity
 
@@ -30,6 +33,11 @@ class ListenerConfig(NamedTuple):
     advertised_port: int | None = None
     security: ListenerSecurity | None = None
 
+    @property
+    def protocol(self) -> SecurityProtocol:
+        """The security protocol."""
+        return SecurityProtocol.PLAINTEXT if self.security is None else self.security.protocol
+
     def bound_to(self, port: int) -> Listener:
         """Return the listener that is bound to port."""
         host = "localhost" if self.host in WILDCARD_HOSTS else self.host
@@ -51,5 +59,4 @@ class Listener(NamedTuple):
     @property
     def address(self) -> str:
         """The advertised address as "host:port", with brackets around an IPv6 address."""
-        host = f"[{self.advertised_host}]" if ":" in self.advertised_host else self.advertised_host
-        return f"{host}:{self.advertised_port}"
+        return address_text(self.advertised_host, self.advertised_port)

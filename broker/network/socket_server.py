@@ -8,14 +8,14 @@ import logging
 import socket
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from errno import EADDRNOTAVAIL
 from typing import TYPE_CHECKING, ParamSpec
 from weakref import WeakMethod
 
 from ..dispatch.dispatch import Dispatcher
 from ..requests.request_context import ConnectionInfo, NodeServices, RequestContext
 from ..runtime.clock import AdjustableClock
-from .acceptor import Acceptor, bind_address
+from .acceptor import Acceptor
+from .bound_sockets import bind, cannot_bind
 from .busy_poll import BusyPoll
 from .connection import Connection, SharedParts
 from .connection_quotas import ConnectionQuotas
@@ -74,7 +74,7 @@ class SocketServer:
 
     async def listen(self, config: ListenerConfig) -> Listener:
         """Bind a listener, accept connections and return it. Raises OSError."""
-        sockets = await _bind(config.host, config.port)
+        sockets = await bind(config.host, config.port)
         listener = config.bound_to(sockets[0].getsockname()[1])
         try:
             for bound in sockets:
@@ -83,7 +83,7 @@ class SocketServer:
         except OSError as error:
             for bound in sockets:
                 bound.close()
-            raise _cannot_bind(config.host, config.port, error) from error
+            raise cannot_bind(config.host, config.port, error) from error
         acceptor = Acceptor(
             listener.name,
             sockets,
@@ -253,40 +253,3 @@ def _weakly(method: Callable[Parameters, None]) -> Callable[Parameters, None]:
             bound(*args, **kwargs)
 
     return call
-
-
-async def _bind(host: str, port: int) -> list[socket.socket]:
-    """Return a bound socket for each address of host; every interface if it is empty. Raises OSError."""
-    bound: list[socket.socket] = []
-    try:
-        for family, address in await _addresses_of(host, port):
-            try:
-                bound.append(bind_address(family, address))
-            except OSError as error:
-                # A name may have an IPv6 address where IPv6 is not enabled.
-                if family != socket.AF_INET6 or error.errno != EADDRNOTAVAIL:
-                    raise
-    except OSError as error:
-        for each in bound:
-            each.close()
-        raise _cannot_bind(host, port, error) from error
-    if not bound:
-        raise OSError(EADDRNOTAVAIL, f"cannot bind {host}:{port}: it has no address of this machine")
-    return bound
-
-
-async def _addresses_of(host: str, port: int) -> list[tuple[int, tuple[object, ...]]]:
-    """Return family and address of each address of host. Raises OSError."""
-    try:
-        socket.inet_pton(socket.AF_INET, host)
-    except OSError:
-        loop = asyncio.get_running_loop()
-        infos = await loop.getaddrinfo(host or None, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
-        return list(dict.fromkeys((int(info[0]), tuple(info[4])) for info in infos))
-    # The loop would load modules for name resolution, which slows down the start-up.
-    return [(socket.AF_INET, (host, port))]
-
-
-def _cannot_bind(host: str, port: int, error: OSError) -> OSError:
-    reason = (error.strerror or str(error)).lower()
-    return OSError(error.errno, f"cannot bind {host}:{port}: {reason}")

@@ -8,22 +8,33 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from ...security.security_protocol import SecurityProtocol
 from ..config.broker_config import BrokerConfig
 from ..config.config_keys import LISTENER_PREFIX
+
+CLIENT_AUTH = "ssl.client.auth"
+# A line for the log, with the name of the listener.
+CLIENT_AUTH_IGNORED = (
+    f"{CLIENT_AUTH} has no effect on listener %s, which has SASL: clients need no certificate there (KIP-684). "
+    f"listener.name.<name>.{CLIENT_AUTH} demands one"
+)
 
 
 class ListenerKeys:
     """The keys as one listener has them."""
 
-    def __init__(self, name: str, config: BrokerConfig, prefixed: Mapping[str, str]) -> None:
+    def __init__(
+        self, name: str, protocol: SecurityProtocol, config: BrokerConfig, prefixed: Mapping[str, str]
+    ) -> None:
         """prefixed: the entries that begin with listener.name."""
         self.name = name
+        self.protocol = protocol
         self._config = config
         self._prefixed = prefixed
 
     def with_entries(self, entries: Mapping[str, str]) -> ListenerKeys:
         """Return the keys with other values of some. entries: they begin with listener.name."""
-        return ListenerKeys(self.name, self._config, {**self._prefixed, **entries})
+        return ListenerKeys(self.name, self.protocol, self._config, {**self._prefixed, **entries})
 
     def text(self, key: str) -> str | None:
         """Return the value as text, None if the key is not set and has no default."""
@@ -32,6 +43,20 @@ class ListenerKeys:
             return own
         value = self._config.value_of(key)
         return ",".join(value) if isinstance(value, list) else None if value is None else str(value)
+
+    @property
+    def client_auth(self) -> str:
+        """ssl.client.auth. Without the prefix the key has no effect on SASL_SSL (KIP-684)."""
+        if self.ignores_client_auth:
+            return "none"
+        return self.text(CLIENT_AUTH) or "none"
+
+    @property
+    def ignores_client_auth(self) -> bool:
+        """Whether ssl.client.auth is set without the prefix only, and the protocol is SASL_SSL."""
+        is_own = f"{listener_prefix(self.name)}{CLIENT_AUTH}" in self._prefixed
+        is_sasl_ssl = self.protocol is SecurityProtocol.SASL_SSL
+        return is_sasl_ssl and not is_own and self._config.value_of(CLIENT_AUTH) != "none"
 
     def names(self, key: str) -> list[str]:
         """Return the value of a list."""

@@ -31,6 +31,13 @@ class ListenerSecurity:
     tls: ListenerTls | None
     mechanisms: Mechanisms | None
 
+    @property
+    def protocol(self) -> SecurityProtocol:
+        """The security protocol."""
+        if self.mechanisms is None:
+            return SecurityProtocol.PLAINTEXT if self.tls is None else SecurityProtocol.SSL
+        return SecurityProtocol.SASL_PLAINTEXT if self.tls is None else SecurityProtocol.SASL_SSL
+
 
 class Accounts(NamedTuple):
     """Who may authenticate: the users of the command line, and what issues tokens to them, None for nothing."""
@@ -89,7 +96,7 @@ def tls_settings(keys: ListenerKeys, throw_away: ThrowAway | None) -> TlsSetting
     """
     from ...security.key_store import find_store
     from .tls.throw_away_ca import key_store_of, trust_store_of
-    from .tls.tls_context import CLIENT_AUTH, TlsSettings
+    from .tls.tls_context import TlsSettings
 
     key_store = find_store(keys.text, "ssl.keystore")
     trust_store = find_store(keys.text, "ssl.truststore")
@@ -97,7 +104,4 @@ def tls_settings(keys: ListenerKeys, throw_away: ThrowAway | None) -> TlsSetting
         key_store = key_store or key_store_of(throw_away.folder)
         trust_store = trust_store or trust_store_of(throw_away.folder)
     assert key_store is not None, "a listener without stores has throw-away certificates"
-    client_auth = keys.text("ssl.client.auth") or "none"
-    if client_auth not in CLIENT_AUTH:
-        raise ConfigError(f"ssl.client.auth: got {client_auth}; allowed: {', '.join(CLIENT_AUTH)}")
-    return TlsSettings(key_store, trust_store, client_auth, keys.names("ssl.enabled.protocols"))
+    return TlsSettings(key_store, trust_store, keys.client_auth, keys.names("ssl.enabled.protocols"))

@@ -11,7 +11,7 @@ from functools import partial
 from pathlib import Path
 
 from ..reference.kafka_process import running_kafka, running_kafka_nodes
-from . import capture_acls, capture_nodes
+from . import capture_acls, capture_listener_settings, capture_nodes
 from .acl_brokers import CONFIG_OF as ACL_BROKERS
 from .acl_brokers import kafka_with_acls
 from .acl_matrix.capture import regenerate_matrix
@@ -71,11 +71,18 @@ def regenerate_acls(target: Path) -> None:
                 capture_acls.capture(addresses, broker, output)
 
 
+def regenerate_listener_settings(target: Path) -> None:
+    """Start a broker with each of the settings and write its lines to target."""
+    with target.open("w") as output:
+        capture_listener_settings.capture(output)
+
+
 # The programs that need other brokers than one with the default listeners.
 WITH_OWN_BROKERS: Mapping[str, Callable[[Path], None]] = {
     "nodes": regenerate_nodes,
     "acls": regenerate_acls,
     "acl_matrix": regenerate_matrix,
+    "listener_settings": regenerate_listener_settings,
     **{name: partial(regenerate_secured, name) for name in SECURED_CAPTURES},
 }
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from ....protocol.error_codes import ErrorCode, KafkaError
+from ....protocol.host_and_port import address_text
 from ....protocol.messages.describe_configs import (
     DescribeConfigsRequest,
     DescribeConfigsResource,
@@ -110,11 +111,6 @@ def listener_configs(node: NodeServices) -> dict[str, str]:
     if missing:
         values[PROTOCOL_MAP] = ",".join([protocols, *(f"{name}:PLAINTEXT" for name in missing)])
     return values
-
-
-def address_text(host: str, port: int) -> str:
-    """Return "host:port", with brackets around an IPv6 address."""
-    return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
 
 
 def _check_broker_id(node: NodeServices, name: str, words: str) -> None:

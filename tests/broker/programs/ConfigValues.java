@@ -60,11 +60,8 @@ public class ConfigValues {
             LogConfig.validate(Map.of(name, text));
             return shown(new LogConfig(Map.of(name, text)).values().get(name));
         }
-        ConfigDef.ConfigKey key = definition.configKeys().get(name);
-        Object value = ConfigDef.parseType(name, text, key.type);
-        if (key.validator != null)
-            key.validator.ensureValid(name, value);
-        return shown(value);
+        ConfigDef only = new ConfigDef().define(definition.configKeys().get(name));
+        return shown(only.parse(Map.of(name, text)).get(name));
     }
 
     static Object shown(Object value) {

@@ -39,6 +39,7 @@ from fauxka.broker.security.sasl.exchange import SaslFailed
 from fauxka.broker.security.sasl.oauthbearer import OauthBearerExchange
 from fauxka.broker.security.users import Users
 from fauxka.protocol.frames import FrameError
+from fauxka.security.security_protocol import SecurityProtocol
 
 from ...golden.case_recorder import Json
 from ...golden.oauth_tokens import FirstMessage, Jws, base64url, rsa_jwk, rsa_key
@@ -438,7 +439,8 @@ def test_body_that_is_no_key_set_is_not_used(body: bytes) -> None:
 )
 def test_invalid_configuration_is_refused_at_start_up(key: str, value: str, message: str) -> None:
     config = BrokerConfig.from_entries({"sasl.enabled.mechanisms": "OAUTHBEARER"})
-    keys = ListenerKeys("OAUTH", config, {f"listener.name.oauth.oauthbearer.{key}": value})
+    protocol = SecurityProtocol.SASL_PLAINTEXT
+    keys = ListenerKeys("OAUTH", protocol, config, {f"listener.name.oauth.oauthbearer.{key}": value})
 
     with pytest.raises(ConfigError, match=message):
         mechanisms_of(keys, Accounts(Users({})))
