@@ -11,6 +11,8 @@ A connection is in one of three phases:
 If `connections_max` are open, a new connection closes the oldest one that is receiving, else the oldest idle one: half
 requests cannot keep other clients out. If all of them are serving, the new connection gets 503.
 
+A request whose length is ambiguous is answered and ends the connection: request_framing has the rules.
+
 A client that reads nothing of its response for STALLED_SECONDS_MAX is disconnected. All times are real time.
 """
 
@@ -29,6 +31,7 @@ from uvicorn.server import ServerState
 
 from .errors import CallError, too_many_connections, unfinished_request
 from .operation import JSON
+from .request_framing import find_framing_problem
 
 # Time for the largest body at 52 KB/s. Half requests end within 30 s, also on a busy machine.
 REQUEST_SECONDS_MAX = 20.0
@@ -216,8 +219,9 @@ class _Parser(h11.Connection):
         self.error: h11.RemoteProtocolError | None = None
         # Whether the head of any request was complete.
         self.has_read_head = False
-        # Bytes since the end of the last request.
+        # Bytes since the end of the last request, and those of them that belong to the head.
         self._bytes_of_request = 0
+        self._head = bytearray()
 
     @property
     def _has_begun(self) -> bool:
@@ -237,15 +241,29 @@ class _Parser(h11.Connection):
     def receive_data(self, data: bytes) -> None:
         super().receive_data(data)
         self._bytes_of_request += len(data)
+        if self.their_state is h11.IDLE:
+            self._head += data
 
     def next_event(self) -> h11.Event | type[h11.NEED_DATA] | type[h11.PAUSED]:
+        if self.error is not None:
+            raise self.error
         try:
             event = super().next_event()
+            if isinstance(event, h11.Request):
+                self._check_head()
         except h11.RemoteProtocolError as error:
             self.error = error
             raise
-        if isinstance(event, h11.Request):
-            self.has_read_head = True
-        elif isinstance(event, h11.EndOfMessage):
-            self._bytes_of_request = len(self.trailing_data[0])
+        if isinstance(event, h11.EndOfMessage):
+            self._head = bytearray(self.trailing_data[0])
+            self._bytes_of_request = len(self._head)
         return event
+
+    def _check_head(self) -> None:
+        """Raise RemoteProtocolError if the length of the request is ambiguous."""
+        head = bytes(self._head[: len(self._head) - len(self.trailing_data[0])])
+        self._head.clear()
+        problem = find_framing_problem(head)
+        if problem is not None:
+            raise h11.RemoteProtocolError(problem)
+        self.has_read_head = True
