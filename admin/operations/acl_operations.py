@@ -134,7 +134,7 @@ async def delete_acls(control: Control, query: AclMatch) -> AclList:
 
     def steps() -> Steps[AclList]:
         found = control.cluster.image.security.acls.matching(_filter_of(query))
-        control.cluster.controller.delete_acls(found)
+        yield from for_each(control.cluster.controller.delete_acl, found)
         yield from wait_until_saved(control)
         return AclList(items=(yield from for_each(_info, found)))
 

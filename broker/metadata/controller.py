@@ -308,13 +308,10 @@ class Controller:
             self.image.security.acls.add(acl)
             self.metadata_changed()
 
-    def delete_acls(self, acls: Iterable[AclBinding]) -> None:
-        """Delete the ACLs, of which each may be named twice, and may be gone."""
-        stored = self.image.security.acls
-        count = len(stored)
-        for acl in acls:
-            stored.discard(acl)
-        if len(stored) < count:
+    def delete_acl(self, acl: AclBinding) -> None:
+        """Delete an ACL, unless it is already deleted."""
+        if acl in self.image.security.acls:
+            self.image.security.acls.discard(acl)
             self.metadata_changed()
 
     # -- client quotas

@@ -39,3 +39,37 @@ def is_allowed(
         return False
     implied = [acl for acl in of_client if acl.operation in IMPLIED.get(operation, ())]
     return any(acl.permission is AclPermission.ALLOW for acl in direct + implied)
+
+
+def is_allowed_somewhere(acls: Iterable[AclBinding], question: Question) -> bool:
+    """Answer a question about some resource of the type, one that there is or might be; its name does not count.
+
+    An ACL that allows counts if no denied pattern covers all that it covers.
+    Source: Authorizer.authorizeByResourceType, Kafka 4.3.0.
+    """
+    principal, host, operation, resource_type, _ = question
+    acls = list(acls)
+    if is_allowed(acls, (principal, host, operation, resource_type, "hardcode"), without_acl=False):
+        return True
+    direct = [
+        acl
+        for acl in acls
+        if acl.resource_type is resource_type
+        and acl.principal in (principal, "User:*")
+        and acl.host in (host, "*")
+        and acl.operation in (operation, AclOperation.ALL)
+    ]
+    allowed = [acl for acl in direct if acl.permission is AclPermission.ALLOW]
+    denied = [acl for acl in direct if acl.permission is AclPermission.DENY]
+
+    def is_every(acl: AclBinding) -> bool:
+        return acl.pattern_type is PatternType.LITERAL and acl.name == "*"
+
+    def is_within(inner: AclBinding, outer: AclBinding) -> bool:
+        if outer.pattern_type is PatternType.PREFIXED:
+            return inner.name.startswith(outer.name)
+        return inner.pattern_type is PatternType.LITERAL and inner.name == outer.name
+
+    if any(map(is_every, denied)):
+        return False
+    return any(is_every(acl) or not any(is_within(acl, each) for each in denied) for acl in allowed)

@@ -1,20 +1,26 @@
 """The authorizer against a model, with any ACLs in any order of creation and deletion."""
 
-from collections.abc import Sequence
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
 from typing import SupportsIndex
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from fauxka.broker.security.acl.acl_types import AclOperation, AclPermission, PatternType, ResourceType
 from fauxka.broker.security.acl.acls import AclBinding, AclFilter, Acls
+from fauxka.broker.security.acl.prefix_tree import CHUNK, PrefixTree
 from fauxka.broker.security.acl.standard_authorizer import StandardAuthorizer
 from fauxka.broker.security.principal import Client, Principal
 
-from .authorizer_model import Question, is_allowed
+from .authorizer_model import Question, is_allowed, is_allowed_somewhere
 
 # Few of each, so that ACLs and questions meet.
 NAMES = st.text("ab", min_size=1, max_size=3)
+# Around the length of a chunk, and around that of two.
+LONG_NAMES = st.lists(st.sampled_from(["a", "b", "a" * (CHUNK - 1), "a" * CHUNK]), min_size=1, max_size=4).map("".join)
 TYPES = st.sampled_from([ResourceType.TOPIC, ResourceType.GROUP])
 PATTERN_TYPES = st.sampled_from([PatternType.LITERAL, PatternType.PREFIXED])
 USERS = st.sampled_from(["alice", "bob"])
@@ -147,29 +153,96 @@ def test_model_decides_each_rule() -> None:
     assert is_allowed([read, denied], question, without_acl=False, super_users={"User:bob"})
 
 
-class SlicedName(str):
-    """A name that counts how often a part of it is taken."""
-
-    slices = 0
-
-    def __getitem__(self, key: SupportsIndex | slice) -> str:
-        self.slices += 1
-        return super().__getitem__(key)
-
-
-def test_long_allowed_name_is_compared_with_the_denied_prefixes_only() -> None:
-    name = SlicedName("a" * 1000)
-    allowed = AclBinding(
-        ResourceType.TOPIC, name, PatternType.LITERAL, "User:alice", "*", AclOperation.WRITE, AclPermission.ALLOW
-    )
-    denied = [
-        AclBinding(
-            ResourceType.TOPIC, prefix, PatternType.PREFIXED, "User:alice", "*", AclOperation.WRITE, AclPermission.DENY
-        )
-        for prefix in ("b", "ab")
-    ]
+@given(st.lists(ACLS, max_size=8), QUESTIONS)
+def test_some_resource_is_allowed_as_in_the_model(created: list[AclBinding], question: Question) -> None:
+    principal, host, operation, resource_type, _ = question
     authorizer = StandardAuthorizer([], allows_without_acl=False)
 
+    allowed = authorizer.allows_any(acls_of(created), client_of(principal, host), operation, resource_type)
+    assert allowed == is_allowed_somewhere(created, question)
+
+
+@given(st.lists(ACLS, max_size=12), st.data())
+def test_filter_finds_what_a_look_at_every_acl_finds(created: list[AclBinding], data: st.DataObject) -> None:
+    deleted = data.draw(st.lists(st.sampled_from(created), max_size=4)) if created else []
+    acl_filter = data.draw(FILTERS)
+    acls = acls_of(created, deleted)
+
+    assert acls.matching(acl_filter) == [acl for acl in acls if acl_filter.matches(acl)]
+
+
+@given(st.lists(LONG_NAMES, unique=True), st.data())
+def test_prefixes_of_a_name_are_found_whatever_their_lengths(added: list[str], data: st.DataObject) -> None:
+    tree = PrefixTree()
+    for prefix in added:
+        tree.add(prefix)
+    removed = data.draw(st.sets(st.sampled_from(added))) if added else set[str]()
+    for prefix in removed:
+        tree.remove(prefix)
+    name = data.draw(LONG_NAMES)
+
+    assert sorted(tree.prefixes_of(name)) == sorted(p for p in set(added) - removed if name.startswith(p))
+
+
+class CountedText(str):
+    """A text that counts how often any of its kind is looked for, compared, or cut."""
+
+    looks = 0
+
+    def __getitem__(self, key: SupportsIndex | slice) -> CountedText:
+        CountedText.looks += 1
+        return CountedText(super().__getitem__(key))
+
+    def __hash__(self) -> int:
+        CountedText.looks += 1
+        return super().__hash__()
+
+    def __eq__(self, other: object) -> bool:
+        CountedText.looks += 1
+        return super().__eq__(other)
+
+
+class CountedPrincipal(Principal):
+    def __str__(self) -> str:
+        return CountedText(f"{self.type}:{self.name}")
+
+
+def group_acl(name: str, pattern_type: PatternType = PatternType.PREFIXED, principal: str = "User:alice") -> AclBinding:
+    return AclBinding(ResourceType.GROUP, name, pattern_type, principal, "*", AclOperation.READ, AclPermission.ALLOW)
+
+
+ACL_COUNT = 20_000
+LENGTHS = 4000
+# A part is cut, hashed and compared for each length within a chunk of the name.
+LOOKS_MAX = 4 * CHUNK
+MANY_ACLS: dict[str, Callable[[], Iterable[AclBinding]]] = {
+    "prefixes": lambda: (group_acl(f"{each:06}") for each in range(ACL_COUNT)),
+    "lengths": lambda: (group_acl("bcdef"[each % 5] + "a" * (each // 5)) for each in range(ACL_COUNT)),
+    "prefixes of the name": lambda: (group_acl("a" * each, principal="User:bob") for each in range(1, LENGTHS)),
+    "principals": lambda: (group_acl("a", PatternType.LITERAL, f"User:{each}") for each in range(ACL_COUNT)),
+    "hosts": lambda: (group_acl("a", PatternType.LITERAL)._replace(host=f"host {each}") for each in range(ACL_COUNT)),
+}
+
+
+@pytest.mark.parametrize("many", MANY_ACLS)
+def test_work_of_an_authorization_does_not_grow_with_the_acls(many: str) -> None:
+    acls, client = acls_of(list(MANY_ACLS[many]())), Client(CountedPrincipal("alice"), CountedText("10.0.0.1"))
+    authorizer = StandardAuthorizer([], allows_without_acl=False)
+
+    for name in map(CountedText, ["a" * LENGTHS] * 200 + ["a"] * 100):
+        CountedText.looks = 0
+        assert not authorizer.allows(acls, client, AclOperation.READ, ResourceType.GROUP, name)
+        assert CountedText.looks <= LOOKS_MAX
+
+
+def test_work_with_own_prefixes_of_a_name_grows_with_their_lengths_only() -> None:
+    lengths = [1, 249, 512, 513, 1024, 20_000]
+    acls = acls_of([group_acl("a" * length) for length in lengths] + [group_acl(f"b{each}") for each in range(1000)])
+    authorizer = StandardAuthorizer([], allows_without_acl=False)
     client = client_of("User:alice", "10.0.0.1")
-    assert authorizer.allows_any(acls_of([allowed, *denied]), client, AclOperation.WRITE, ResourceType.TOPIC)
-    assert name.slices == len(denied)
+    name = CountedText("a" * 30_000)
+
+    CountedText.looks = 0
+    assert authorizer.allows(acls, client, AclOperation.READ, ResourceType.GROUP, name)
+    # Four each: for the lengths, for those of b0 to b999, and for the chunks of the name.
+    assert CountedText.looks <= 4 * (len(lengths) + 3 + len(name) // CHUNK + 1)

@@ -6,8 +6,12 @@ Source: AclApis.handleDeleteAcls and AclControlManager.deleteAcls, Kafka 4.3.0; 
 
 from __future__ import annotations
 
+from functools import partial
+from itertools import compress
+
 from ....protocol.error_codes import KafkaError
 from ....protocol.messages.delete_acls import (
+    DeleteAclsFilter,
     DeleteAclsFilterResult,
     DeleteAclsMatchingAcl,
     DeleteAclsRequest,
@@ -31,25 +35,10 @@ def handle(
     Raises FrameError for an unknown type, operation or permission: Kafka sends no response.
     """
     yield from for_each(lambda each: check_known(numbers_of(each)), request.filters)
-    acls = list(context.node.image.security.acls)
-    results: list[_Found] = []
-    for requested in request.filters:
-        yield None
-        acl_filter = filter_of(requested)
-        try:
-            check_authorizer(context.node.authorizer)
-            check_filter(acl_filter)
-        except KafkaError as error:
-            results.append(error)
-            continue
-        found: list[AclBinding] = []
-        for acl in acls:
-            if acl_filter.matches(acl):
-                found.append(acl)
-            yield None
-        results.append(found)
-    context.node.controller.delete_acls(acl for found in results if isinstance(found, list) for acl in found)
-    yield None
+    results = yield from steps_for_each(partial(_find, context), request.filters)
+    for found in results:
+        if isinstance(found, list):
+            yield from for_each(context.node.controller.delete_acl, found)
     answers = yield from steps_for_each(_result, results)
 
     def respond(storage_error: KafkaError | None) -> DeleteAclsResponse:
@@ -58,6 +47,19 @@ def handle(
         return DeleteAclsResponse(filter_results=answers)
 
     return context.node.controller.when_saved(respond)
+
+
+def _find(context: RequestContext, requested: DeleteAclsFilter) -> Steps[_Found]:
+    """Return the ACLs that a filter means, or its error."""
+    acl_filter = filter_of(requested)
+    try:
+        check_authorizer(context.node.authorizer)
+        check_filter(acl_filter)
+    except KafkaError as error:
+        return error
+    candidates = context.node.image.security.acls.candidates(acl_filter)
+    means = yield from for_each(acl_filter.matches, candidates)
+    return list(compress(candidates, means))
 
 
 def _result(found: _Found) -> Steps[DeleteAclsFilterResult]:

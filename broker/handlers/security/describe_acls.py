@@ -30,7 +30,7 @@ def handle(context: RequestContext, request: DescribeAclsRequest) -> Steps[Descr
     except KafkaError as error:
         return DescribeAclsResponse(error_code=error.code, error_message=error.message)
     resources: dict[tuple[int, str, int], DescribeAclsResource] = {}
-    for acl in list(context.node.image.security.acls):
+    for acl in context.node.image.security.acls.candidates(acl_filter):
         if acl_filter.matches(acl):
             pattern = (acl.resource_type, acl.name, acl.pattern_type)
             resource = resources.get(pattern)

@@ -1,15 +1,24 @@
 """The ACLs of a cluster (Kafka: image/AclsImage), and filters for them (AclBindingFilter).
 
-ACLs are found by the name of a resource without a look at the others: the literal ones by that name and by the
-wildcard, the prefixed ones by each length that a prefix has.
+What is asked about a resource costs the same however many ACLs there are for other resources and other clients:
+
+- The ACLs of a pattern are found by its type and name: the literal ones in a dictionary, the prefixed ones in the tree
+  of prefix_tree.
+- What the ACLs of a pattern say about a principal from a host is one number, the rights. The patterns are stored for
+  each of these clients alone, with the rights as their values.
+- An ACL is added and removed by itself; nothing is built again.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import NamedTuple
+from itertools import chain
+from typing import Generic, NamedTuple, TypeVar
 
 from .acl_types import WILDCARD, AclOperation, AclPermission, PatternType, ResourceType
+from .prefix_tree import PrefixTree
+
+Value = TypeVar("Value")
 
 
 class AclBinding(NamedTuple):
@@ -61,8 +70,75 @@ class AclFilter(NamedTuple):
         return self.name.startswith(acl.name)
 
 
-# Type, pattern type and name of an ACL.
-_Pattern = tuple[ResourceType, PatternType, str]
+# A set of permissions for operations, as bits.
+Rights = int
+# A principal and a host, as in an ACL.
+AclClient = tuple[str, str]
+
+
+def right(operation: AclOperation, permission: AclPermission) -> Rights:
+    """Return the bit of a permission for an operation."""
+    return 1 << 2 * operation + (permission is AclPermission.ALLOW)
+
+
+class Patterns(Generic[Value]):
+    """Patterns of one resource type, each with a value."""
+
+    __slots__ = ("_literal", "_prefixed", "_prefixes")
+
+    def __init__(self) -> None:
+        """Create it without patterns."""
+        self._literal: dict[str, Value] = {}
+        self._prefixed: dict[str, Value] = {}
+        # The keys of _prefixed.
+        self._prefixes = PrefixTree()
+
+    def __bool__(self) -> bool:
+        """Return whether there is a pattern."""
+        return bool(self._literal or self._prefixed)
+
+    def find(self, pattern_type: PatternType, name: str) -> Value | None:
+        """Return the value of a pattern, or None."""
+        return (self._prefixed if pattern_type is PatternType.PREFIXED else self._literal).get(name)
+
+    def put(self, pattern_type: PatternType, name: str, value: Value) -> None:
+        """Add a pattern, or replace its value."""
+        if pattern_type is not PatternType.PREFIXED:
+            self._literal[name] = value
+            return
+        if name not in self._prefixed:
+            self._prefixes.add(name)
+        self._prefixed[name] = value
+
+    def remove(self, pattern_type: PatternType, name: str) -> None:
+        """Remove a pattern, which must be there."""
+        if pattern_type is not PatternType.PREFIXED:
+            del self._literal[name]
+            return
+        del self._prefixed[name]
+        self._prefixes.remove(name)
+
+    def of_resource(self, name: str) -> Iterator[Value]:
+        """Yield the values of the patterns that cover a resource."""
+        literal = self._literal
+        if literal:
+            if name in literal:
+                yield literal[name]
+            if name != WILDCARD and WILDCARD in literal:
+                yield literal[WILDCARD]
+        if self._prefixed:
+            yield from self.of_prefixes(name)
+
+    def of_prefixes(self, name: str) -> Iterator[Value]:
+        """Yield the values of the prefixes that a name begins with."""
+        return map(self._prefixed.__getitem__, self._prefixes.prefixes_of(name))
+
+    def items(self) -> Iterator[tuple[PatternType, str, Value]]:
+        """Yield each pattern with its value."""
+        for name, value in self._literal.items():
+            yield PatternType.LITERAL, name, value
+        for name, value in self._prefixed.items():
+            yield PatternType.PREFIXED, name, value
 
 
 class Acls:
@@ -70,10 +146,11 @@ class Acls:
 
     def __init__(self) -> None:
         """Create it without ACLs."""
-        self._acls: dict[AclBinding, None] = {}
-        self._by_pattern: dict[_Pattern, dict[AclBinding, None]] = {}
-        # How many prefixed ACLs of a type have a prefix of that length.
-        self._prefix_lengths: dict[ResourceType, dict[int, int]] = {}
+        # With a number that grows in this order.
+        self._acls: dict[AclBinding, int] = {}
+        self._last_number = 0
+        self._by_type: dict[ResourceType, Patterns[dict[AclBinding, None]]] = {}
+        self._by_client: dict[AclClient, dict[ResourceType, Patterns[Rights]]] = {}
 
     def __iter__(self) -> Iterator[AclBinding]:
         """Return the ACLs in the order of their creation."""
@@ -98,41 +175,74 @@ class Acls:
         """Add an ACL, unless it is there."""
         if acl in self._acls:
             return
-        self._acls[acl] = None
-        self._by_pattern.setdefault(_pattern_of(acl), {})[acl] = None
-        if acl.pattern_type is PatternType.PREFIXED:
-            lengths = self._prefix_lengths.setdefault(acl.resource_type, {})
-            lengths[len(acl.name)] = lengths.get(len(acl.name), 0) + 1
+        self._last_number += 1
+        self._acls[acl] = self._last_number
+        pattern = acl.pattern_type, acl.name
+        of_type = _patterns_in(self._by_type, acl.resource_type)
+        of_pattern = of_type.find(*pattern)
+        if of_pattern is None:
+            of_type.put(*pattern, {acl: None})
+        else:
+            of_pattern[acl] = None
+        of_client = _patterns_in(self._by_client.setdefault((acl.principal, acl.host), {}), acl.resource_type)
+        of_client.put(*pattern, (of_client.find(*pattern) or 0) | right(acl.operation, acl.permission))
 
     def discard(self, acl: AclBinding) -> None:
         """Remove an ACL if it is there."""
-        if acl not in self._acls:
+        if self._acls.pop(acl, None) is None:
             return
-        del self._acls[acl]
-        pattern = _pattern_of(acl)
-        of_pattern = self._by_pattern[pattern]
+        pattern = acl.pattern_type, acl.name
+        of_type = self._by_type[acl.resource_type]
+        of_pattern = of_type.find(*pattern) or {}
         del of_pattern[acl]
         if not of_pattern:
-            del self._by_pattern[pattern]
-        if acl.pattern_type is PatternType.PREFIXED:
-            lengths = self._prefix_lengths[acl.resource_type]
-            lengths[len(acl.name)] -= 1
-            if not lengths[len(acl.name)]:
-                del lengths[len(acl.name)]
+            of_type.remove(*pattern)
+        types_of_client = self._by_client[acl.principal, acl.host]
+        of_client = types_of_client[acl.resource_type]
+        rights = (of_client.find(*pattern) or 0) & ~right(acl.operation, acl.permission)
+        if rights:
+            of_client.put(*pattern, rights)
+            return
+        of_client.remove(*pattern)
+        if not of_client:
+            del types_of_client[acl.resource_type]
+        if not types_of_client:
+            del self._by_client[acl.principal, acl.host]
+
+    def covers(self, resource_type: ResourceType, name: str) -> bool:
+        """Return whether the pattern of any ACL covers a resource."""
+        of_type = self._by_type.get(resource_type)
+        return of_type is not None and any(True for _ in of_type.of_resource(name))
+
+    def rights_of(self, client: AclClient, resource_type: ResourceType) -> Patterns[Rights] | None:
+        """Return the patterns of a resource type that have ACLs of exactly this client; None if there are none."""
+        of_client = self._by_client.get(client)
+        return None if of_client is None else of_client.get(resource_type)
+
+    def candidates(self, acl_filter: AclFilter) -> list[AclBinding]:
+        """Return the ACLs that a filter may mean, in the order of their creation: those of its patterns."""
+        name, pattern_type = acl_filter.name, acl_filter.pattern_type
+        if name is None:
+            return list(self)
+        found: list[AclBinding] = []
+        for resource_type, patterns in self._by_type.items():
+            if acl_filter.resource_type not in (ResourceType.ANY, resource_type):
+                continue
+            if pattern_type is PatternType.MATCH:
+                of_patterns = patterns.of_resource(name)
+            else:
+                of_patterns = (patterns.find(each, name) or {} for each in (PatternType.LITERAL, PatternType.PREFIXED))
+            found += chain.from_iterable(of_patterns)
+        return sorted(found, key=self._acls.__getitem__)
 
     def matching(self, acl_filter: AclFilter) -> list[AclBinding]:
         """Return the ACLs that a filter means."""
-        return [acl for acl in self if acl_filter.matches(acl)]
-
-    def of_resource(self, resource_type: ResourceType, name: str) -> Iterator[AclBinding]:
-        """Yield the ACLs whose pattern covers a resource."""
-        yield from self._by_pattern.get((resource_type, PatternType.LITERAL, name), ())
-        if name != WILDCARD:
-            yield from self._by_pattern.get((resource_type, PatternType.LITERAL, WILDCARD), ())
-        for length in self._prefix_lengths.get(resource_type, ()):
-            if length <= len(name):
-                yield from self._by_pattern.get((resource_type, PatternType.PREFIXED, name[:length]), ())
+        return [acl for acl in self.candidates(acl_filter) if acl_filter.matches(acl)]
 
 
-def _pattern_of(acl: AclBinding) -> _Pattern:
-    return acl.resource_type, acl.pattern_type, acl.name
+def _patterns_in(by_type: dict[ResourceType, Patterns[Value]], resource_type: ResourceType) -> Patterns[Value]:
+    """Return the patterns of a type, which are added without one if there are none."""
+    patterns = by_type.get(resource_type)
+    if patterns is None:
+        patterns = by_type[resource_type] = Patterns()
+    return patterns

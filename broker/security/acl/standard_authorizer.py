@@ -14,20 +14,33 @@ tests/golden/acls-4.3.0.jsonl.
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 
 from ..principal import USER_TYPE, Client
 from .acl_types import WILDCARD, AclOperation, AclPermission, PatternType, ResourceType
-from .acls import AclBinding, Acls
+from .acls import Acls, Patterns, Rights, right
 
 EVERY_USER = f"{USER_TYPE}:*"
 EVERY_HOST = "*"
 # What allows an operation besides itself.
 _IMPLIED_BY = {
-    AclOperation.DESCRIBE: frozenset(
-        {AclOperation.DESCRIBE, AclOperation.READ, AclOperation.WRITE, AclOperation.DELETE, AclOperation.ALTER}
-    ),
-    AclOperation.DESCRIBE_CONFIGS: frozenset({AclOperation.DESCRIBE_CONFIGS, AclOperation.ALTER_CONFIGS}),
+    AclOperation.DESCRIBE: (AclOperation.READ, AclOperation.WRITE, AclOperation.DELETE, AclOperation.ALTER),
+    AclOperation.DESCRIBE_CONFIGS: (AclOperation.ALTER_CONFIGS,),
+}
+
+
+def _any_of(operations: Iterable[AclOperation], permission: AclPermission) -> Rights:
+    return sum({right(operation, permission) for operation in operations})
+
+
+# What denies and what allows an operation; ALL is in both.
+_DENYING = {operation: _any_of((operation, AclOperation.ALL), AclPermission.DENY) for operation in AclOperation}
+_ALLOWING_DIRECTLY = {
+    operation: _any_of((operation, AclOperation.ALL), AclPermission.ALLOW) for operation in AclOperation
+}
+_ALLOWING = {
+    operation: direct | (_any_of(_IMPLIED_BY[operation], AclPermission.ALLOW) if operation in _IMPLIED_BY else 0)
+    for operation, direct in _ALLOWING_DIRECTLY.items()
 }
 # The resource that stands for any of its type.
 _SOME_RESOURCE = "hardcode"
@@ -48,56 +61,49 @@ class StandardAuthorizer:
         principal = str(client.principal)
         if principal in self._super_users:
             return True
-        is_covered = is_allowed = False
-        for acl in acls.of_resource(resource_type, name):
-            is_covered = True
-            if not _counts(acl, principal, client.host, operation):
-                continue
-            if acl.permission is AclPermission.DENY:
-                return False
-            is_allowed = True
-        return is_allowed or (self._allows_without_acl and not is_covered)
+        rights, denying = 0, _DENYING[operation]
+        for patterns in _of_client(acls, principal, client.host, resource_type):
+            for of_pattern in patterns.of_resource(name):
+                rights |= of_pattern
+                if rights & denying:
+                    return False
+        if rights & _ALLOWING[operation]:
+            return True
+        return self._allows_without_acl and not acls.covers(resource_type, name)
 
     def allows_any(self, acls: Acls, client: Client, operation: AclOperation, resource_type: ResourceType) -> bool:
         """Return whether the client may do this with some resource of the type, one that there is or might be."""
         if self.allows(acls, client, operation, resource_type, _SOME_RESOURCE):
             return True
-        principals = (str(client.principal), EVERY_USER)
-        denied: set[tuple[PatternType, str]] = set()
-        allowed: dict[tuple[PatternType, str], None] = {}
-        for acl in acls:
-            if (
-                acl.resource_type is not resource_type
-                or acl.host not in (client.host, EVERY_HOST)
-                or acl.principal not in principals
-                or acl.operation not in (operation, AclOperation.ALL)
-            ):
-                continue
-            if acl.permission is AclPermission.DENY:
-                denied.add((acl.pattern_type, acl.name))
-            else:
-                allowed[acl.pattern_type, acl.name] = None
-        every = (PatternType.LITERAL, WILDCARD)
-        if every in denied:
+        of_client = _of_client(acls, str(client.principal), client.host, resource_type)
+        denying, allowing = _DENYING[operation], _ALLOWING_DIRECTLY[operation]
+        on_every = [patterns.find(PatternType.LITERAL, WILDCARD) or 0 for patterns in of_client]
+        if any(rights & denying for rights in on_every):
             return False
-        # By their lengths, because a name has up to 32,767 prefixes.
-        lengths = {len(name) for pattern_type, name in denied if pattern_type is PatternType.PREFIXED}
-        return every in allowed or any(not _is_dominated(*each, denied, lengths) for each in allowed)
+        if any(rights & allowing for rights in on_every):
+            return True
+        return any(
+            rights & allowing and not _is_dominated(pattern_type, name, of_client, denying)
+            for patterns in of_client
+            for pattern_type, name, rights in patterns.items()
+        )
 
 
-def _counts(acl: AclBinding, principal: str, host: str, operation: AclOperation) -> bool:
-    """Return whether an ACL that covers the resource says something about this client and operation."""
-    if acl.principal not in (principal, EVERY_USER) or acl.host not in (host, EVERY_HOST):
-        return False
-    if acl.operation in (AclOperation.ALL, operation):
-        return True
-    return acl.permission is AclPermission.ALLOW and acl.operation in _IMPLIED_BY.get(operation, ())
+def _of_client(acls: Acls, principal: str, host: str, resource_type: ResourceType) -> list[Patterns[Rights]]:
+    """Return the patterns of a resource type whose ACLs are for a client: its principal or every user, and its host."""
+    found = [
+        acls.rights_of((principal, host), resource_type),
+        acls.rights_of((principal, EVERY_HOST), resource_type),
+        acls.rights_of((EVERY_USER, host), resource_type),
+        acls.rights_of((EVERY_USER, EVERY_HOST), resource_type),
+    ]
+    return [patterns for patterns in found if patterns is not None]
 
 
-def _is_dominated(
-    pattern_type: PatternType, name: str, denied: Collection[tuple[PatternType, str]], lengths: Collection[int]
-) -> bool:
-    """Return whether everything that a pattern allows is denied. lengths: of the denied prefixes."""
-    if pattern_type is PatternType.LITERAL and (pattern_type, name) in denied:
-        return True
-    return any(length <= len(name) and (PatternType.PREFIXED, name[:length]) in denied for length in lengths)
+def _is_dominated(pattern_type: PatternType, name: str, of_client: Iterable[Patterns[Rights]], denying: Rights) -> bool:
+    """Return whether everything that a pattern allows is denied: the name, or a prefix of it."""
+    return any(
+        (pattern_type is PatternType.LITERAL and (patterns.find(pattern_type, name) or 0) & denying)
+        or any(rights & denying for rights in patterns.of_prefixes(name))
+        for patterns in of_client
+    )
