@@ -127,6 +127,7 @@ class BrokerConfig:
     busy_poll_us = Setting("fauxka.busy.poll.us", int)
     journal_requests_max = Setting("fauxka.journal.requests.max", int)
     record_validation = Setting("fauxka.record.validation", str)
+    response_delay_ms = Setting("fauxka.response.delay.ms", int)
 
     def __init__(self, entries: Mapping[str, str], values: Mapping[str, ConfigValue]) -> None:
         """Use from_entries. entries: the text of each key that is set. values: the same, parsed."""

@@ -64,6 +64,7 @@ _BROKER_LINES = {
     "fauxka.busy.poll.us": "How long the broker polls for the next request before it sleeps, in microseconds.",
     "fauxka.journal.requests.max": "The most requests in the journal.",
     "fauxka.record.validation": "full checks every record, as Kafka does; batch checks the batch header only.",
+    "fauxka.response.delay.ms": "The least time between a request and its response, in real time.",
     "fauxka.transaction.version": "The level of the feature transaction.version until a request updates it.",
     "fetch.max.bytes": "The most bytes in the response to a Fetch.",
     "group.consumer.assignment.interval.ms": "The least time between two assignments of a consumer group (KIP-848).",

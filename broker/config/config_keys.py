@@ -79,6 +79,8 @@ OWN_ROWS: tuple[config_table.Row, ...] = (
     ("fauxka.journal.requests.max", "LONG", "10000", "range 1 10000000", "read-only", "", False),
     # full: check every record of a batch, as Kafka does; batch: check the batch header only, which is faster.
     ("fauxka.record.validation", "STRING", "full", "in full,batch", "read-only", "", False),
+    # A floor for the time of each response, for tests that need the latency of a network.
+    ("fauxka.response.delay.ms", "LONG", "0", "range 0 60000", "read-only", "", False),
     # The level of the feature transaction.version; Kafka sets it when its storage is formatted.
     ("fauxka.transaction.version", "INT", "2", "range 0 2", "read-only", "", False),
 )

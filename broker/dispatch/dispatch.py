@@ -86,7 +86,7 @@ class Dispatcher:
         self._all_closed: asyncio.Future[None] | None = None
         # Whether nothing is handled, as if the network to the clients were cut.
         self._is_cut_off = False
-        # Whether clients may have quotas.
+        # Whether clients may have quotas, or handlers that throttle are loaded anyway.
         self._is_throttling = False
 
     @cached_property
@@ -293,8 +293,13 @@ class Dispatcher:
                 f"{api.name} version {api_version} is not served; allowed: {api.first_version} to {api.last_version}"
             )
         handler = load_handler(api, node)
+        delay_ms = node.config.response_delay_ms
+        # A delayed response is delayed as a whole, so that the throttling must be inside from the first request on.
+        self._is_throttling |= delay_ms > 0
         if self._is_throttling:
             handler = _throttling(api, handler)
+        if delay_ms:
+            handler = _delaying(handler, delay_ms)
         route = Route(api_key, api_version, handler, is_flexible=api_version >= api.flexible_since)
         if is_served:
             self._routes[api_and_version] = route
@@ -320,6 +325,13 @@ def _throttling(api: Api, handler: RequestHandler) -> RequestHandler:
     from .throttling import throttling
 
     return throttling(api, handler)
+
+
+def _delaying(handler: RequestHandler, delay_ms: int) -> RequestHandler:
+    # Most brokers respond at once.
+    from .delayed_responses import DelayingHandler
+
+    return DelayingHandler(handler, delay_ms)
 
 
 def _read_client_id(context: RequestContext, frame: memoryview, start: int, size: int, end: int) -> int:
