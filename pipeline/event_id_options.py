@@ -9,7 +9,7 @@ import click
 
 from .schemas.schema_options import SchemaOptions
 
-# The fields of SchemaOptions with the name of their option; is_framed has another one.
+# The fields of SchemaOptions with the name of their option. is_framed has another one; schema_id_bytes is a number.
 _SCHEMA_ARGUMENTS = (
     *("value_schema", "value_message", "key_schema", "key_message"),
     *("schema_registry", "schema_registry_user"),
@@ -24,6 +24,14 @@ _OPTIONS = (
     click.option("--key-message", metavar="NAME", help="The Protobuf message of the keys."),
     click.option(
         "is_framed", "--confluent-header", is_flag=True, help="Skip Confluent's header in front of keys and values."
+    ),
+    click.option(
+        "schema_id_bytes",
+        "--schema-id-bytes",
+        type=click.Choice(["4", "8"]),
+        default="4",
+        show_default=True,
+        help="The bytes of the schema id in that header: 8 for Avro of Apicurio's older serializers.",
     ),
     click.option(
         "--schema-registry", metavar="URL", help="Get the schemas of keys and values by the ids in Confluent's header."
@@ -63,8 +71,12 @@ def _with_schemas(command: Callable[..., None]) -> Callable[..., None]:
     """Return the command with an argument for each option of SchemaOptions in place of `schemas`."""
 
     @functools.wraps(command)
-    def call(is_framed: bool, **arguments: str | None) -> None:
-        schemas = SchemaOptions(is_framed=is_framed, **{name: arguments.pop(name) for name in _SCHEMA_ARGUMENTS})
+    def call(is_framed: bool, schema_id_bytes: str, **arguments: str | None) -> None:
+        schemas = SchemaOptions(
+            is_framed=is_framed,
+            schema_id_bytes=8 if schema_id_bytes == "8" else 4,
+            **{name: arguments.pop(name) for name in _SCHEMA_ARGUMENTS},
+        )
         command(schemas=schemas, **arguments)
 
     return call

@@ -9,7 +9,7 @@ from pathlib import Path
 from ...storage.file_systems.path_problems import find_path_problem
 from ..bad_option import BadOption
 from ..schemas.field_source import FieldSource, SchemaFile, check_package, open_source
-from ..schemas.schema_options import Content, SchemaOptions
+from ..schemas.schema_options import CONFLUENT_ID_BYTES, Content, SchemaOptions
 from ..schemas.schema_registry import SchemaRegistry, parse_registry
 from .event_id_parts import EventIdPart, parse_event_id
 
@@ -38,13 +38,14 @@ def describe_schemas(text: str, schemas: SchemaOptions) -> str | None:
     """
     described: list[str] = []
     for content, source in field_sources(text, schemas).items():
+        id_bytes = "" if source.id_bytes == CONFLUENT_ID_BYTES else f" with schema ids of {source.id_bytes} bytes"
         if isinstance(source.schema, SchemaRegistry):
-            described.append(f"{content} by {source.schema.url}")
+            described.append(f"{content} by {source.schema.url}{id_bytes}")
             continue
         digest = hashlib.sha256(source.schema.content).hexdigest()
         message = f" message {source.schema.message}" if source.schema.message else ""
         framed = " behind Confluent's header" if source.is_framed else ""
-        described.append(f"{content} by schema {digest[:16]}{message}{framed}")
+        described.append(f"{content} by schema {digest[:16]}{message}{framed}{id_bytes}")
     return ", ".join(described) or None
 
 
@@ -70,12 +71,15 @@ def _source_of(
     if any(part.format != form for part in parts):
         raise BadOption(f"event-id: the {content} is either Avro or Protobuf, not both")
     paths = tuple(part.path for part in parts)
+    id_bytes = schemas.schema_id_bytes
+    if id_bytes != CONFLUENT_ID_BYTES and form == "protobuf":
+        raise BadOption(f"schema-id-bytes: {id_bytes} is for Avro; in front of Protobuf Apicurio writes another header")
     path = schemas.file_of(content)
     if path is not None:
-        return FieldSource(form, paths, _schema_file(path, content, schemas), schemas.is_framed)
+        return FieldSource(form, paths, _schema_file(path, content, schemas), schemas.is_framed, id_bytes)
     if registry is None:
         raise BadOption(f"event-id: {parts[0].text} needs --{content}-schema or --schema-registry")
-    return FieldSource(form, paths, registry, is_framed=True)
+    return FieldSource(form, paths, registry, is_framed=True, id_bytes=id_bytes)
 
 
 def _schema_file(path: str, content: Content, schemas: SchemaOptions) -> SchemaFile:
@@ -100,3 +104,5 @@ def _check_used(sources: Mapping[Content, FieldSource], schemas: SchemaOptions) 
         raise BadOption("schema-registry: no part of --event-id is a field that needs it")
     if schemas.is_framed and not any(by_file):
         raise BadOption("confluent-header: is for a schema file; with a registry the header is always read")
+    if schemas.schema_id_bytes != CONFLUENT_ID_BYTES and not any(source.is_framed for source in sources.values()):
+        raise BadOption("schema-id-bytes: is for contents with a schema id: --confluent-header or --schema-registry")

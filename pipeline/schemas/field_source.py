@@ -16,7 +16,7 @@ from typing import Final, Protocol, TypeAlias, assert_never
 from ..bad_option import BadOption
 from .confluent_framing import split_header, split_message_indexes
 from .field_path import FieldPath
-from .schema_options import Format
+from .schema_options import CONFLUENT_ID_BYTES, Format, SchemaIdBytes
 from .schema_registry import RegisteredSchema, SchemaRegistry
 from .undecodable_content import UndecodableContent
 
@@ -40,12 +40,16 @@ class SchemaFile:
 
 @dataclass(frozen=True, slots=True)
 class FieldSource:
-    """The fields at paths of one content. is_framed: Confluent's header is in front, as always with a registry."""
+    """The fields at paths of one content.
+
+    is_framed: a header with a schema id is in front, as always with a registry. id_bytes: of that schema id.
+    """
 
     form: Format
     paths: tuple[FieldPath, ...]
     schema: SchemaFile | SchemaRegistry
     is_framed: bool
+    id_bytes: SchemaIdBytes = CONFLUENT_ID_BYTES
 
 
 class Fields(Protocol):
@@ -75,10 +79,10 @@ def open_source(source: FieldSource) -> Callable[[bytes], Texts]:
     check_package(source.form)
     match source.schema:
         case SchemaRegistry() as registry:
-            return _RegistryReader(source.form, source.paths, registry).texts
+            return _RegistryReader(source, registry).texts
         case SchemaFile() as file:
             fields = _fields_of_file(source.form, source.paths, file)
-            return _FramedReader(source.form, fields).texts if source.is_framed else fields.texts
+            return _FramedReader(source, fields).texts if source.is_framed else fields.texts
         case _:
             assert_never(source.schema)
 
@@ -102,30 +106,32 @@ def _fields_of_file(form: Format, paths: tuple[FieldPath, ...], file: SchemaFile
 
 
 class _FramedReader:
-    """Reads contents with Confluent's header by one schema, whatever their schema id is."""
+    """Reads contents with a header by one schema, whatever their schema id is."""
 
-    def __init__(self, form: Format, fields: Fields) -> None:
-        self._form = form
+    def __init__(self, source: FieldSource, fields: Fields) -> None:
+        self._form = source.form
+        self._id_bytes: SchemaIdBytes = source.id_bytes
         self._fields = fields
 
     def texts(self, content: bytes) -> Texts:
-        _, content = split_header(content)
+        _, content = split_header(content, self._id_bytes)
         if self._form == "protobuf":
             _, content = split_message_indexes(content)
         return self._fields.texts(content)
 
 
 class _RegistryReader:
-    """Reads contents with Confluent's header by the schema of their schema id."""
+    """Reads contents with a header by the schema of their schema id."""
 
-    def __init__(self, form: Format, paths: tuple[FieldPath, ...], registry: SchemaRegistry) -> None:
-        self._form = form
-        self._paths = paths
+    def __init__(self, source: FieldSource, registry: SchemaRegistry) -> None:
+        self._form = source.form
+        self._paths = source.paths
+        self._id_bytes: SchemaIdBytes = source.id_bytes
         self._registry = registry
         self._fields: dict[tuple[int, tuple[int, ...]], Fields | UndecodableContent] = {}
 
     def texts(self, content: bytes) -> Texts:
-        schema_id, content = split_header(content)
+        schema_id, content = split_header(content, self._id_bytes)
         indexes: tuple[int, ...] = ()
         if self._form == "protobuf":
             indexes, content = split_message_indexes(content)

@@ -7,6 +7,9 @@ from typing import Final, Literal, TypeAlias
 
 Content: TypeAlias = Literal["key", "value"]
 Format: TypeAlias = Literal["avro", "protobuf"]
+SchemaIdBytes: TypeAlias = Literal[4, 8]
+
+CONFLUENT_ID_BYTES: Final = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -15,7 +18,8 @@ class SchemaOptions:
 
     key_schema, value_schema: paths of an Avro schema or of a descriptor set of Protobuf. key_message, value_message:
     full names of messages; None for the only one of a file. is_framed: with a file too, Confluent's header is in front
-    of each content. schema_registry: a URL. schema_registry_user: `user:password`.
+    of each content. schema_id_bytes: of the schema id in that header; 8 in that of Apicurio's older serializers.
+    schema_registry: a URL. schema_registry_user: `user:password`.
     """
 
     key_schema: str | None = None
@@ -23,6 +27,7 @@ class SchemaOptions:
     key_message: str | None = None
     value_message: str | None = None
     is_framed: bool = False
+    schema_id_bytes: SchemaIdBytes = CONFLUENT_ID_BYTES
     schema_registry: str | None = None
     schema_registry_user: str | None = field(default=None, repr=False)
 

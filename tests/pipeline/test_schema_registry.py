@@ -153,6 +153,30 @@ def test_a_schema_file_is_used_whatever_the_schema_id(registry: RegistryServer) 
     assert open_source(protobuf)(protobuf_content(registry, "shop.Order", id="a")) == ("a",)
 
 
+def test_schema_ids_of_eight_bytes_are_read(registry: RegistryServer) -> None:
+    registry.register("order", {"schema": ID_SCHEMA})
+    by_id = FieldSource("avro", (("id",),), SchemaRegistry(registry.url), is_framed=True, id_bytes=8)
+    by_file = FieldSource("avro", (("id",),), SchemaFile(ID_SCHEMA.encode()), is_framed=True, id_bytes=8)
+
+    assert open_source(by_id)(b"\x00" + (1).to_bytes(8) + b"\x02a") == ("a",)
+    assert open_source(by_file)(b"\x00" + (2**40).to_bytes(8) + b"\x02b") == ("b",)
+
+
+def test_whole_id_of_eight_bytes_is_requested(registry: RegistryServer) -> None:
+    source = FieldSource("avro", (("id",),), SchemaRegistry(registry.url), is_framed=True, id_bytes=8)
+
+    with pytest.raises(UndecodableContent, match=r"^schema id 1099511627777 is not in the registry"):
+        open_source(source)(b"\x00" + (2**40 + 1).to_bytes(8) + b"\x02a")
+
+
+@pytest.mark.parametrize("size", range(9))
+def test_content_that_ends_within_an_id_of_eight_bytes_is_undecodable(registry: RegistryServer, size: int) -> None:
+    source = FieldSource("avro", (("id",),), SchemaRegistry(registry.url), is_framed=True, id_bytes=8)
+
+    with pytest.raises(UndecodableContent, match=r"^there is no schema id in front of it$"):
+        open_source(source)(bytes(size))
+
+
 @pytest.mark.parametrize("statuses", [[503], [500, 429]])
 def test_a_registry_that_is_unavailable_for_a_moment_is_asked_again(
     registry: RegistryServer, statuses: list[int]

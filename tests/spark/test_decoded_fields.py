@@ -199,6 +199,8 @@ def test_a_checkpoint_is_of_the_content_of_a_schema_file(schema: str, descriptor
     moved, other = str(tmp_path / "moved.avsc"), str(tmp_path / "other.avsc")
 
     described = [describe_schemas("avro:id", SchemaOptions(value_schema=one)) for one in (schema, moved, other)]
+    framed = SchemaOptions(value_schema=schema, is_framed=True, schema_id_bytes=8)
+    assert str(describe_schemas("avro:id", framed)).endswith("header with schema ids of 8 bytes")
     by_registry = describe_schemas("avro:id", SchemaOptions(schema_registry="http://alice:secret@a:8081"))
 
     assert described[0] == described[1] != described[2]

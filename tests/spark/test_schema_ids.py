@@ -59,6 +59,17 @@ def protobuf_order(registry: RegistryServer, topic: str) -> Serialize:
     return lambda number: serialize({"reference": {"uuid": f"order-{number}"}})
 
 
+def apicurio_order(registry: RegistryServer, topic: str) -> Serialize:
+    """Return a function that serializes orders as Apicurio's older serializers do: with an id of eight bytes."""
+    serialize = avro_order(registry, topic)
+
+    def serialize_with_long_id(number: int) -> bytes:
+        content = serialize(number)
+        return content[:1] + bytes(4) + content[1:]
+
+    return serialize_with_long_id
+
+
 def send(broker: Broker, topic: str, serialize: Serialize) -> None:
     """Send the events, one of them twice, and records that are not of the schema."""
     producer = Producer({"bootstrap.servers": broker.bootstrap_servers, "enable.idempotence": True})
@@ -89,8 +100,12 @@ def found(ended: Ended) -> list[tuple[str, str | None, str | None]]:
 
 
 @pytest.mark.parametrize(
-    ("topic", "order_of", "event_id"),
-    [("avro", avro_order, "avro:meta.id"), ("protobuf", protobuf_order, "protobuf:reference.uuid")],
+    ("topic", "order_of", "event_id", "options"),
+    [
+        ("avro", avro_order, "avro:meta.id", ()),
+        ("protobuf", protobuf_order, "protobuf:reference.uuid", ()),
+        ("apicurio", apicurio_order, "avro:meta.id", ("--schema-id-bytes", "8")),
+    ],
 )
 def test_an_audit_finds_a_copy_and_a_loss_by_a_schema_of_the_registry(
     registry: RegistryServer,
@@ -98,13 +113,14 @@ def test_an_audit_finds_a_copy_and_a_loss_by_a_schema_of_the_registry(
     topic: str,
     order_of: Callable[[RegistryServer, str], Serialize],
     event_id: str,
+    options: tuple[str, ...],
 ) -> None:
     with Broker() as broker:
         send(broker, topic, order_of(registry, topic))
 
         ended = command(
             *("audit", "--bootstrap", broker.bootstrap_servers, "--event-id", event_id, "--json", "-"),
-            *("--schema-registry", registry.url, "--sent", ledger(tmp_path)),
+            *("--schema-registry", registry.url, "--sent", ledger(tmp_path), *options),
         )
 
     assert ended.exit_code == 1, ended.log
