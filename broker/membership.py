@@ -171,12 +171,20 @@ class Membership:
 
     def node_stopped(self, node_id: int, *, is_noticed: bool) -> None:
         """Remove a node that has stopped. is_noticed: whether the controller fences it now, or after its session."""
+        self._lose_observer(node_id)
         self._managers.pop(node_id, None)
         self._isolated.pop(node_id, None)
         self._controller.producer_ids.forget_block(node_id)
         self._update_publishers()
         self.fetchers.update_all()
         self._end_session(node_id, is_noticed=is_noticed)
+
+    def _lose_observer(self, node_id: int) -> None:
+        """End the fetches of the metadata by a node."""
+        image = self._controller.image
+        broker = image.find_broker(node_id)
+        if broker is not None:
+            self._controller.lost_observers.lose(broker, image.offset, self._clock.now_ms())
 
     def _end_session(self, node_id: int, *, is_noticed: bool) -> None:
         if is_noticed:
@@ -201,6 +209,7 @@ class Membership:
         The controller fences it first, if its session has not expired. In Kafka the registration waits for that.
         """
         self._keep_session(node_id)
+        self._controller.lost_observers.find_again(node_id)
         self._controller.replication.register(node_id, was_killed=was_killed)
 
     def node_started(self, node_id: int) -> None:
@@ -232,6 +241,7 @@ class Membership:
         self._isolated[node_id] = after
         node = self._nodes[node_id]
         if Isolation.CONTROLLER in after and Isolation.CONTROLLER not in before:
+            self._lose_observer(node_id)
             self._update_publishers()
             node.keep_image()
             self._end_session(node_id, is_noticed=False)
@@ -243,6 +253,7 @@ class Membership:
         node = self._nodes[node_id]
         self._keep_session(node_id)
         if Isolation.CONTROLLER in before:
+            self._controller.lost_observers.find_again(node_id)
             node.take_over_image()
             self._report_all_leaders()
             self.node_started(node_id)

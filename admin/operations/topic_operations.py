@@ -96,8 +96,8 @@ class MemberInfo(Struct, kw_only=True):
 class OffsetInfo(Struct, kw_only=True):
     """A committed offset; of a share group, its start offset.
 
-    lag: the number of records after the offset. Null for a deleted partition, and while all nodes with a replica of it
-    are down.
+    lag: the number of records after the offset, negative for an offset after the end. Null for a deleted partition, and
+    while all nodes with a replica of it are down.
     """
 
     topic: str
@@ -366,7 +366,7 @@ def _lag(control: Control, topic_name: str, index: int, offset: int) -> int | No
     if partition is None:
         return None
     log = partition.find_log()
-    return max(0, (0 if log is None else log.log_end_offset) - offset)
+    return (0 if log is None else log.log_end_offset) - offset
 
 
 OPERATIONS = (

@@ -19,6 +19,7 @@ from ..runtime.deferred import Deferred
 from .features import ELR_VERSION, FeatureUpdate, check_updates
 from .metadata_image import MetadataImage, PartitionRegistration, TopicImage
 from .producer_id_manager import ProducerIdManager
+from .quorum_observers import LostObservers
 from .replica_placement import place_replicas
 from .topic_validation import assignment_error
 
@@ -133,6 +134,7 @@ class Controller:
         self._random = random
         self.producer_ids = ProducerIdManager()
         self.publishers: list[MetadataPublisher] = []
+        self.lost_observers = LostObservers()
         # Has the nodes apply changed partitions of a topic, by their indexes; None with one node.
         self.publish_partitions: Callable[[TopicImage, Sequence[int]], None] | None = None
         # Called with the topics that were removed; None with one node.

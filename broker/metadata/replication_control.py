@@ -197,11 +197,15 @@ class ReplicationControl:
 
     # -- reassignments
 
-    def reassign(self, topic_name: str, index: int, replicas: Sequence[int] | None) -> None:
+    def reassign(
+        self, topic_name: str, index: int, replicas: Sequence[int] | None, *, may_change_factor: bool = True
+    ) -> None:
         """Begin to move a partition to other brokers, in that order; it ends when they are in sync.
 
-        replicas: the requested broker ids; None cancels a reassignment.
-        Raises KafkaError: UNKNOWN_TOPIC_OR_PARTITION, INVALID_REPLICA_ASSIGNMENT, NO_REASSIGNMENT_IN_PROGRESS.
+        replicas: the requested broker ids; None cancels a reassignment. may_change_factor: whether they may be more or
+        fewer than the partition has.
+        Raises KafkaError: UNKNOWN_TOPIC_OR_PARTITION, INVALID_REPLICA_ASSIGNMENT, INVALID_REPLICATION_FACTOR,
+        NO_REASSIGNMENT_IN_PROGRESS.
         Source: ReplicationControlManager.changePartitionReassignment and cancelPartitionReassignment, Kafka 4.3.0.
         """
         topic, partition = self._partition(
@@ -213,6 +217,8 @@ class ReplicationControl:
                 self._check_unclean(topic, index)
         else:
             check_assignment(replicas, {broker.node_id for broker in self._image.brokers})
+            if not may_change_factor:
+                _check_factor(partition, replicas)
             change = _reassigned(partition, replicas)
         # A reassignment begins no unclean election.
         if self._change(topic, index, change, None if replicas is None else Election.ONLINE):
@@ -248,6 +254,17 @@ class ReplicationControl:
 
 def _error(code: ErrorCode) -> KafkaError:
     return KafkaError(code, ERROR_MESSAGES[code])
+
+
+def _check_factor(partition: PartitionRegistration, target: Sequence[int]) -> None:
+    """Raise KafkaError INVALID_REPLICATION_FACTOR unless the partition keeps the number of its replicas.
+
+    Source: ReplicationControlManager.validatePartitionReplicationFactorUnchanged, Kafka 4.3.0.
+    """
+    factor = len(_without(partition.replicas, partition.removing))
+    if len(target) != factor:
+        message = f"The replication factor is changed from {factor} to {len(target)}"
+        raise KafkaError(ErrorCode.INVALID_REPLICATION_FACTOR, message)
 
 
 def _reassigned(partition: PartitionRegistration, target: Sequence[int]) -> PartitionChange:

@@ -4,9 +4,10 @@ from collections.abc import Iterator
 
 import pytest
 
+from fauxka.broker.metadata.quorum_observers import OBSERVER_SESSION_TIMEOUT_MS
 from fauxka.protocol.api_keys import ApiKey
 from fauxka.protocol.messages.describe_cluster import DescribeClusterRequest, DescribeClusterResponse
-from fauxka.protocol.messages.describe_quorum import DescribeQuorumResponse
+from fauxka.protocol.messages.describe_quorum import DescribeQuorumResponse, ResponsePartitionData
 
 from ..golden.capture_quorum import METADATA_TOPIC, describing
 from .running_cluster import RunningCluster
@@ -45,18 +46,57 @@ def test_each_node_names_itself_as_the_controller(cluster: RunningCluster, node_
     assert described(cluster, node_id, has_fenced=False).controller_id == node_id
 
 
-def test_fenced_node_stays_an_observer_of_the_controller(cluster: RunningCluster) -> None:
-    cluster.kill(3)
-
+def quorum(cluster: RunningCluster) -> ResponsePartitionData:
     with cluster.client(1) as client:
         request = describing((METADATA_TOPIC, [0]))
         response = client.send(ApiKey.DESCRIBE_QUORUM, 2, request, DescribeQuorumResponse.read)
+    return response.topics[0].partitions[0]
 
-    partition = response.topics[0].partitions[0]
+
+def test_fenced_node_stays_an_observer_of_the_controller(cluster: RunningCluster) -> None:
+    cluster.kill(3)
+
+    partition = quorum(cluster)
+
     assert (partition.leader_id, [each.replica_id for each in partition.current_voters]) == (4, [4])
     directories = [node.replicas.log_directory_id for node in cluster.cluster.nodes]
     observers = [(each.replica_id, each.replica_directory_id) for each in partition.observers or ()]
     assert observers == [(1, directories[0]), (2, directories[1]), (3, directories[2])]
+
+
+def test_observer_keeps_what_it_had_at_its_last_fetch_for_five_minutes(cluster: RunningCluster) -> None:
+    cluster.call(lambda: cluster.cluster.controller.create_topic("before", 1))
+    alive = quorum(cluster)
+    cluster.kill(3)
+    dead = quorum(cluster)
+    cluster.call(lambda: cluster.cluster.controller.create_topic("after", 1))
+    cluster.advance(OBSERVER_SESSION_TIMEOUT_MS - 1000)
+    later = quorum(cluster)
+    cluster.advance(1000)
+    gone = quorum(cluster)
+
+    killed = of_node_3(dead)
+    assert killed == of_node_3(later)
+    assert killed is not None
+    assert killed[0] == alive.high_watermark < later.high_watermark
+    assert of_node_3(gone) is None
+
+
+def test_observer_that_is_back_fetches_again(cluster: RunningCluster) -> None:
+    cluster.kill(3)
+    cluster.restart(3)
+
+    partition = quorum(cluster)
+
+    assert (of_node_3(partition) or (0, 0))[0] == partition.high_watermark
+
+
+def of_node_3(partition: ResponsePartitionData) -> tuple[int, int] | None:
+    """Return the log end offset of node 3 and the time of its last fetch; None if it is no observer."""
+    found = [
+        (each.log_end_offset, each.last_fetch_timestamp) for each in partition.observers or () if each.replica_id == 3
+    ]
+    return found[0] if found else None
 
 
 def test_node_describes_the_logs_of_its_replicas_and_creates_none(cluster: RunningCluster) -> None:

@@ -28,6 +28,8 @@ from fauxka.protocol.messages.delete_records import DeleteRecordsPartition, Dele
 from fauxka.protocol.messages.describe_cluster import DescribeClusterRequest
 from fauxka.protocol.messages.describe_configs import DescribeConfigsRequest, DescribeConfigsResource
 from fauxka.protocol.messages.describe_log_dirs import DescribableLogDirTopic, DescribeLogDirsRequest
+from fauxka.protocol.messages.describe_producers import DescribeProducersRequest
+from fauxka.protocol.messages.describe_producers import TopicRequest as DescribedTopic
 from fauxka.protocol.messages.describe_topic_partitions import DescribeTopicPartitionsRequest, TopicRequest
 from fauxka.protocol.messages.fetch import FetchPartition, FetchRequest, FetchTopic
 from fauxka.protocol.messages.incremental_alter_configs import (
@@ -44,9 +46,12 @@ from fauxka.protocol.messages.offset_for_leader_epoch import (
 )
 from fauxka.protocol.messages.produce import PartitionProduceData, ProduceRequest, TopicProduceData
 
+from .acls import EVERY_ACL, Acl, creating_acls, deleting_acls
 from .capture_normal_form import Json, NormalForm
 from .capture_quorum import BROKER, BROKER_LOGGER, METADATA_TOPIC, TOPIC, describing, resources
 from .capture_recorder import Recorder
+from .capture_replicas import listing, reassigning
+from .capture_voters import CONTROLLER_LISTENER, NEW_DIRECTORY_ID, NEW_ID, adding, removing
 
 # The leader first: node 1 leads partition 0, follows another one, and has no replica of the last one of "pairs".
 LAYOUTS = {
@@ -145,6 +150,12 @@ def capture(bootstraps: Sequence[str], output: TextIO) -> None:
         for name in LAYOUTS:
             _asked(node, name, topic_ids[name])
     _of_each_node(nodes)
+    for node in nodes:
+        _producers(node)
+    for node in nodes[:2]:
+        _without_authorizer(node)
+        _voters(node)
+    _reassigned(nodes[0])
     for node in nodes:
         node.connection.close()
 
@@ -311,3 +322,43 @@ def _setting(name: str, value: str) -> list[AlterConfigsRequest | IncrementalAlt
         ]
     )
     return [replaced, altered]
+
+
+def _producers(recorder: NodeRecorder) -> None:
+    """Ask for the producers of partitions that the node leads, follows, or has no replica of."""
+    topics = [DescribedTopic(name=name, partition_indexes=[0, 1, 2, 3]) for name in (*LAYOUTS, "not-there")]
+    recorder.case("producers", 0, DescribeProducersRequest(topics=topics))
+
+
+def _without_authorizer(recorder: NodeRecorder) -> None:
+    acl = Acl("TOPIC", "whole", "READ")
+    for version in (1, 2, 3):
+        recorder.case("ACLs", version, EVERY_ACL.describing())
+        recorder.case("an ACL is created", version, creating_acls(acl))
+        recorder.case("ACLs are deleted", version, deleting_acls(EVERY_ACL))
+
+
+def _voters(recorder: NodeRecorder) -> None:
+    for request in (adding(), adding(NEW_ID, NEW_DIRECTORY_ID, CONTROLLER_LISTENER)):
+        for version in (0, 1):
+            recorder.case("a voter is added", version, request)
+    recorder.case("a voter is removed", 0, removing())
+
+
+def _reassigned(recorder: NodeRecorder) -> None:
+    """Reassign without a change of the replication factor, and list what is in progress at once."""
+    moves: dict[str, tuple[str, int, list[int] | None]] = {
+        "one more": ("single", 0, [1, 2]),
+        "one less": ("pairs", 0, [1]),
+        "one more of an unknown broker": ("single", 0, [1, 9]),
+        "none": ("single", 0, []),
+        "a broker twice": ("single", 0, [1, 1]),
+        "the same number in another order": ("pairs", 0, [2, 1]),
+        "the same": ("pairs", 0, [2, 1]),
+        "of no partition": ("single", 9, [1, 2]),
+        "nothing to cancel": ("single", 0, None),
+    }
+    for case, (topic, index, replicas) in moves.items():
+        request = reassigning((topic, [(index, replicas)]), allow_replication_factor_change=False)
+        recorder.case(f"reassigned, {case}", 1, request)
+        recorder.case(f"listed after {case}", 0, listing(all_topics=True))

@@ -2,8 +2,8 @@
 
 The quorum is one controller in the brokers' process: the only node, or one beside several nodes, which are observers
 then. Its log is the sequence of changes of the metadata image. It has no listener of its own: the response has the
-broker's listener, under the name of Kafka's controller listener. An observer stays one after its end, in Kafka for five
-minutes.
+broker's listener, under the name of Kafka's controller listener. A node that does not fetch the metadata any more
+stays an observer for five minutes, with what it had at its last fetch.
 v1 times of replicas; v2 error messages, directory ids and nodes.
 Source: KafkaApis.handleDescribeQuorumRequest and KafkaRaftClient.handleDescribeQuorumRequest, Kafka 4.3.0;
 tests/golden/quorum-4.3.0.jsonl and nodes-4.3.0.jsonl.
@@ -28,6 +28,7 @@ from ....protocol.messages.describe_quorum import (
 )
 from ....protocol.primitives import ZERO_UUID
 from ...metadata.features import KRAFT_VERSION
+from ...metadata.quorum_observers import Observer
 from ...metadata.raft_voters import controller_replica
 from ...requests.request_context import RequestContext, SteppedApiHandler
 from ...runtime.long_work import Steps, for_each, steps_for_each
@@ -77,6 +78,7 @@ def _metadata_partition(context: RequestContext) -> ResponsePartitionData:
         last_fetch_timestamp=context.now_ms,
         last_caught_up_timestamp=context.now_ms,
     )
+    lost = context.node.controller.lost_observers
     directory_id = log_directory_id if has_directories else ZERO_UUID
     return ResponsePartitionData(
         partition_index=METADATA_PARTITION,
@@ -85,10 +87,23 @@ def _metadata_partition(context: RequestContext) -> ResponsePartitionData:
         high_watermark=image.offset,
         current_voters=[replica(replica_id=controller_id, replica_directory_id=directory_id)],
         observers=[
-            replica(replica_id=broker.node_id, replica_directory_id=broker.directory_id)
-            for broker in image.brokers
-            if broker.node_id != controller_id
+            *(
+                replica(replica_id=broker.node_id, replica_directory_id=broker.directory_id)
+                for broker in image.brokers
+                if broker.node_id != controller_id and not lost.is_lost(broker.node_id)
+            ),
+            *map(_lost_observer, lost.recent(context.now_ms)),
         ],
+    )
+
+
+def _lost_observer(observer: Observer) -> ReplicaState:
+    return ReplicaState(
+        replica_id=observer.replica.replica_id,
+        replica_directory_id=observer.replica.directory_id,
+        log_end_offset=observer.log_end_offset,
+        last_fetch_timestamp=observer.last_fetch_ms,
+        last_caught_up_timestamp=observer.last_fetch_ms,
     )
 
 

@@ -1,7 +1,7 @@
 """DescribeProducers (61), version 0.
 
 Source: KafkaApis.handleDescribeProducersRequest and ReplicaManager.activeProducerState, Kafka 4.3.0;
-tests/golden/cluster-4.3.0.jsonl.
+tests/golden/cluster-4.3.0.jsonl and nodes-4.3.0.jsonl.
 """
 
 from __future__ import annotations
@@ -56,6 +56,9 @@ def _partition(node: NodeServices, topic: TopicImage, index: int) -> PartitionRe
     partition = node.replicas.find_partition(topic.topic_id, index)
     if partition is None:
         return PartitionResponse(partition_index=index, error_code=ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
+    if not partition.has_replica:
+        # A follower answers too.
+        return PartitionResponse(partition_index=index, error_code=ErrorCode.NOT_LEADER_OR_FOLLOWER)
     producers = [_producer(entry) for entry in partition.log.producers.active_producers()]
     return PartitionResponse(partition_index=index, active_producers=producers)
 

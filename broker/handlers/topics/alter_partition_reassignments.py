@@ -8,6 +8,7 @@ Kafka 4.3.0; tests/golden/replicas-4.3.0.jsonl.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 
 from ....protocol.error_codes import ErrorCode, KafkaError
 from ....protocol.messages.alter_partition_reassignments import (
@@ -44,7 +45,10 @@ def handle(
         response.error_code = ErrorCode.REQUEST_TIMED_OUT
         response.responses = yield from _reassign_each(request, time_out)
     else:
-        response.responses = yield from _reassign_each(request, context.node.controller.replication.reassign)
+        reassign = partial(
+            context.node.controller.replication.reassign, may_change_factor=request.allow_replication_factor_change
+        )
+        response.responses = yield from _reassign_each(request, reassign)
     return response
 
 
