@@ -1,6 +1,6 @@
 # syntax=docker/dockerfile:1
 # The first stage compiles and installs into a folder, which the second one copies, so that the image holds no sources, no
-# tools and no pip. Every package is locked in requirements/image.txt, which is in the image too.
+# tools and no pip. Every package is locked in requirements/image.txt, which is in the image too; what builds is in build.txt.
 ARG PYTHON_IMAGE=python:3.13-slim
 
 FROM ${PYTHON_IMAGE} AS build
@@ -11,8 +11,13 @@ RUN apt-get update \
 WORKDIR /build
 COPY requirements/image.txt /opt/fauxka/
 RUN python -m pip --python /opt/fauxka/bin/python install --no-cache-dir --require-hashes --requirement /opt/fauxka/image.txt
+COPY requirements/build.txt .
+RUN python -m venv --without-pip /opt/build \
+ && python -m pip --python /opt/build/bin/python install --no-cache-dir --require-hashes --requirement build.txt
 COPY . .
-RUN FAUXKA_COMPILE=1 python -m pip --python /opt/fauxka/bin/python install --no-cache-dir --no-deps . \
+RUN FAUXKA_COMPILE=1 python -m pip --python /opt/build/bin/python wheel --no-cache-dir --no-build-isolation --no-deps \
+    --wheel-dir /wheel . \
+ && python -m pip --python /opt/fauxka/bin/python install --no-cache-dir --no-deps /wheel/*.whl \
  && find /opt/fauxka -name '*.so*' -exec strip --strip-unneeded {} +
 
 FROM ${PYTHON_IMAGE}

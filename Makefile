@@ -80,6 +80,7 @@ bench: $(VENV)/.test
 lock: $(BIN)/uv
 	$(COMPILE) pyproject.toml --extra clients --group dev --output-file $(LOCKED)/dev.txt $(ARGS)
 	$(COMPILE) $(ONCE) --group spark --constraints $(LOCKED)/dev.txt --output-file $(LOCKED)/spark.txt $(ARGS)
+	$(COMPILE) --group build --constraints $(LOCKED)/dev.txt --output-file $(LOCKED)/build.txt $(ARGS)
 	$(COMPILE) pyproject.toml --extra security --constraints $(LOCKED)/dev.txt --output-file $(LOCKED)/image.txt $(ARGS)
 
 plain:

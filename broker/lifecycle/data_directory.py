@@ -30,7 +30,14 @@ from ...storage.file_systems.path_problems import find_path_problem
 from ..metadata.cluster_metadata import ClusterMetadata
 from ..metadata.metadata_fields import METADATA_FILE
 from .export import EXPORTS_FOLDER
-from .metadata_files import BROKEN_METADATA_FILE, METADATA_COPY, StoredMetadata, read_bounded, read_metadata_files
+from .metadata_files import (
+    BROKEN_METADATA_FILE,
+    METADATA_COPY,
+    PRIVATE_FILES,
+    StoredMetadata,
+    read_bounded,
+    read_metadata_files,
+)
 
 logger = logging.getLogger(__name__)
 
@@ -67,12 +74,13 @@ class DataDirectory:
     def __init__(self, folder: str | os.PathLike[str], owner: NodeIdentity) -> None:
         """Create the folder if necessary, and lock it. Raises DataDirectoryError."""
         self.folder = os.path.abspath(folder)
-        self._files = OsFileSystem(self.folder)
+        self._files = OsFileSystem(self.folder, private_files=PRIVATE_FILES)
         self.file_system: FileSystem = self._files
         try:
             os.makedirs(self.folder, exist_ok=True)
             _check_content(self.folder)
             self._lock = _lock_exclusive(f"{self.folder}/{LOCK}", self.folder)
+            self._files.protect_private_files()
         except OSError as error:
             problem = find_path_problem(self.folder, error)
             raise DataDirectoryError(problem or f"cannot use {self.folder}: {error.strerror}") from error

@@ -26,6 +26,8 @@ from ..metadata.metadata_fields import METADATA_FILE
 METADATA_COPY = METADATA_FILE + ".copy"
 # A damaged metadata file is renamed to this before a new one is written.
 BROKEN_METADATA_FILE = METADATA_FILE + ".broken"
+# They have the passwords of dynamic configs, SCRAM credentials and delegation tokens.
+PRIVATE_FILES = (METADATA_FILE, METADATA_COPY, BROKEN_METADATA_FILE)
 # Added to the next producer id and the metadata offset after a start from the copy of the metadata, which may lack the
 # last changes. More than a broker uses until the copy is written: both must never decrease.
 NUMBERS_SKIPPED = 1_000_000

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Collection
 from contextlib import suppress
 from errno import EISDIR
-from stat import S_ISREG
+from stat import S_IFMT, S_ISREG
 from weakref import ref
 
 from .file_system import TEMPORARY_SUFFIX
@@ -13,6 +14,8 @@ from .open_descriptors import OpenDescriptors
 from .os_file import OsFile
 
 _NS_PER_MS = 1_000_000
+# Permissions before the umask.
+_PRIVATE, _SHARED = 0o600, 0o666
 
 
 class OsFileSystem:
@@ -22,8 +25,18 @@ class OsFileSystem:
     work at the same time in different subfolders.
     """
 
-    def __init__(self, root: str | os.PathLike[str], descriptors: OpenDescriptors | None = None) -> None:
-        """root: need not exist. descriptors: a shared cache; by default a new one."""
+    def __init__(
+        self,
+        root: str | os.PathLike[str],
+        descriptors: OpenDescriptors | None = None,
+        *,
+        private_files: Collection[str] = (),
+    ) -> None:
+        """root: need not exist. descriptors: a shared cache; by default a new one.
+
+        private_files: paths that `replace` creates for this user alone.
+        """
+        self._private_files = frozenset(private_files)
         self._root = os.path.abspath(root)
         self._descriptors = OpenDescriptors() if descriptors is None else descriptors
         self._files: dict[str, dict[str, ref[OsFile]]] = {}
@@ -136,9 +149,13 @@ class OsFileSystem:
         """Replace the content of the file at path atomically."""
         full_path = self._full_path(path)
         temporary_path = full_path + TEMPORARY_SUFFIX
+        mode = _PRIVATE if path in self._private_files else _SHARED
         os.makedirs(os.path.dirname(full_path), exist_ok=True)
         try:
-            with open(temporary_path, "wb") as file:
+            # What a crash left has the permissions that it was created with.
+            with suppress(FileNotFoundError):
+                os.unlink(temporary_path)
+            with open(os.open(temporary_path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode), "wb") as file:
                 file.write(content)
                 file.flush()
                 if is_synced:
@@ -151,6 +168,15 @@ class OsFileSystem:
         self._detach(path)
         if is_synced:
             self.sync_folder(path.rpartition("/")[0])
+
+    def protect_private_files(self) -> None:
+        """Take the permissions of other users from the private files that exist. Raises OSError."""
+        for path in self._private_files:
+            full_path = self._full_path(path)
+            with suppress(FileNotFoundError):
+                status = os.lstat(full_path)
+                if S_ISREG(status.st_mode) and status.st_mode & ~S_IFMT(status.st_mode) != _PRIVATE:
+                    os.chmod(full_path, _PRIVATE)
 
     def modified_ms(self, path: str) -> int:
         """Return the time of the last write, in milliseconds since the epoch."""
