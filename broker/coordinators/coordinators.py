@@ -292,7 +292,7 @@ class Coordinators:
             del self.groups
             groups.unload()
         else:
-            self.groups.offsets.remove_topics([(topic.name, topic.topic_id) for topic in topics])
+            self.groups.remove_topics(topics)
 
     def unload(self) -> None:
         """Drop all state, complete the pending requests and cancel the timers. No method may be called after."""

@@ -29,6 +29,14 @@ def buckets_of_grown(count: int) -> int:
     return buckets
 
 
+def buckets_of_sized(expected: int, count: int) -> int:
+    """Return the bucket count of a table after count insertions, created by AssignorHelpers for expected elements."""
+    buckets = 1 << (int((expected + 1) / 0.75 + 1) - 1).bit_length()
+    while count * 4 > buckets * 3:
+        buckets *= 2
+    return buckets
+
+
 def buckets_of_copy(count: int) -> int:
     """Return the bucket count of a HashSet that was created from a collection of count elements."""
     wanted = max(int(count / 0.75) + 1, HASH_MAP_BUCKETS_MIN)

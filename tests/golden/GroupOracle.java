@@ -2,7 +2,7 @@
 // on standard input, its answer a line on standard output. Words are separated by tabs, lists by commas.
 //   hash HEX                         the XXH3 hash of bytes
 //   regex PATTERN NAME,NAME          0 or 1 for each name, or the error (the pattern in base64)
-//   assign ASSIGNOR HOMOGENEOUS TOPIC=COUNT,... MEMBER/INSTANCE/TOPIC+TOPIC/TOPIC:P.P.P+TOPIC:P,...
+//   assign ASSIGNOR HOMOGENEOUS TOPIC=COUNT,... MEMBER/INSTANCE/TOPIC+TOPIC/TOPIC:P.P.P+TOPIC:P,... [TOPIC:P.P.P+...]
 //                                    MEMBER/TOPIC:P.P.P+..., the topics as base64 ids
 //   records                          key and value of each record of a list, in hex
 
@@ -19,6 +19,7 @@ import org.apache.kafka.coordinator.group.GroupCoordinatorRecordHelpers;
 import org.apache.kafka.coordinator.group.GroupCoordinatorRecordSerde;
 import org.apache.kafka.coordinator.group.api.assignor.*;
 import org.apache.kafka.coordinator.group.assignor.RangeAssignor;
+import org.apache.kafka.coordinator.group.assignor.SimpleAssignor;
 import org.apache.kafka.coordinator.group.assignor.UniformAssignor;
 import org.apache.kafka.coordinator.group.generated.ConsumerGroupMemberMetadataValue;
 import org.apache.kafka.coordinator.group.modern.Assignment;
@@ -67,32 +68,32 @@ public class GroupOracle {
             int split = topic.lastIndexOf('=');
             counts.put(Uuid.fromString(topic.substring(0, split)), Integer.parseInt(topic.substring(split + 1)));
         }
+        Optional<Map<Uuid, Set<Integer>>> assignable = words.length > 5 ? Optional.of(partitions(words[5])) : Optional.empty();
         Map<String, MemberSubscriptionAndAssignmentImpl> members = new HashMap<>();
         Map<Uuid, Map<Integer, String>> owners = new HashMap<>();
         for (String member : parts(words[4], ",")) {
             String[] fields = member.split("/", -1);
             Set<Uuid> subscribed = new HashSet<>();
             for (String topic : parts(fields[2], "\\+")) subscribed.add(Uuid.fromString(topic));
-            Map<Uuid, Set<Integer>> assigned = new HashMap<>();
-            for (String entry : parts(fields[3], "\\+")) {
-                String[] split = entry.split(":");
-                List<Integer> partitions = new ArrayList<>();
-                for (String partition : split[1].split("\\.")) partitions.add(Integer.parseInt(partition));
-                Uuid topic = Uuid.fromString(split[0]);
-                assigned.put(topic, new HashSet<>(partitions));
-                for (int partition : partitions) owners.computeIfAbsent(topic, k -> new HashMap<>()).put(partition, fields[0]);
-            }
+            Map<Uuid, Set<Integer>> assigned = partitions(fields[3]);
+            assigned.forEach((topic, owned) -> {
+                for (int partition : owned) owners.computeIfAbsent(topic, k -> new HashMap<>()).put(partition, fields[0]);
+            });
             Optional<String> instance = fields[1].isEmpty() ? Optional.empty() : Optional.of(fields[1]);
             members.put(fields[0], new MemberSubscriptionAndAssignmentImpl(Optional.empty(), instance, subscribed, new Assignment(assigned)));
         }
         SubscriptionType type = words[2].equals("1") ? SubscriptionType.HOMOGENEOUS : SubscriptionType.HETEROGENEOUS;
-        GroupSpec spec = new GroupSpecImpl(Collections.unmodifiableMap(members), type, owners, Optional.empty());
+        GroupSpec spec = new GroupSpecImpl(Collections.unmodifiableMap(members), type, owners, assignable);
         SubscribedTopicDescriber topics = new SubscribedTopicDescriber() {
             public int numPartitions(Uuid topic) { return counts.getOrDefault(topic, -1); }
             public Set<String> racksForPartition(Uuid topic, int partition) { return Set.of(); }
             public Set<Integer> assignablePartitions(Uuid topic) { return Set.of(); }
         };
-        ConsumerGroupPartitionAssignor assignor = words[1].equals("range") ? new RangeAssignor() : new UniformAssignor();
+        PartitionAssignor assignor = switch (words[1]) {
+            case "range" -> new RangeAssignor();
+            case "uniform" -> new UniformAssignor();
+            default -> new SimpleAssignor();
+        };
         List<String> answers = new ArrayList<>();
         for (Map.Entry<String, MemberAssignment> entry : new TreeMap<>(assignor.assign(spec, topics).members()).entrySet()) {
             List<String> assigned = new ArrayList<>();
@@ -105,6 +106,17 @@ public class GroupOracle {
             answers.add(entry.getKey() + "/" + String.join("+", assigned));
         }
         return String.join(",", answers);
+    }
+
+    static Map<Uuid, Set<Integer>> partitions(String text) {
+        Map<Uuid, Set<Integer>> topics = new HashMap<>();
+        for (String entry : parts(text, "\\+")) {
+            String[] split = entry.split(":");
+            List<Integer> partitions = new ArrayList<>();
+            for (String partition : split[1].split("\\.")) partitions.add(Integer.parseInt(partition));
+            topics.put(Uuid.fromString(split[0]), new HashSet<>(partitions));
+        }
+        return topics;
     }
 
     static List<String> parts(String text, String separator) {

@@ -47,6 +47,9 @@ ASSIGNMENT_COUNT = 300
 TOPICS_MAX = 5
 PARTITIONS_MAX = 24
 MEMBERS_MAX = 8
+# More than partitions in some groups, and more than a small hash table has room for.
+SHARING_MEMBERS_MAX = 20
+SHARED_ASSIGNMENT_COUNT = 150
 
 
 def questions(draw: random.Random) -> list[str]:
@@ -56,6 +59,7 @@ def questions(draw: random.Random) -> list[str]:
         *(_expression(draw) for _ in range(EXPRESSION_COUNT)),
         *(_assignment(draw) for _ in range(ASSIGNMENT_COUNT)),
         "records",
+        *(_shared_assignment(draw) for _ in range(SHARED_ASSIGNMENT_COUNT)),
     ]
 
 
@@ -79,16 +83,33 @@ def _assignment(draw: random.Random) -> str:
     entries: list[str] = []
     for member in members:
         subscribed = [topic for topic in topics if is_homogeneous or draw.random() < 0.6]
-        assigned = [
-            f"{topic}:{'.'.join(map(str, owned))}"
-            for topic in topics
-            if (owned := [p for (t, p), owner in owners.items() if t == topic and owner == member])
-        ]
+        owned = {topic: [p for (t, p), owner in owners.items() if t == topic and owner == member] for topic in topics}
         instance = f"i-{member}" if draw.random() < 0.3 else ""
-        entries.append(f"{member}/{instance}/{'+'.join(subscribed)}/{'+'.join(assigned)}")
+        entries.append(f"{member}/{instance}/{'+'.join(subscribed)}/{_partitions(owned)}")
     counts = ",".join(f"{topic}={count}" for topic, count in topics.items())
     assignor = draw.choice(("range", "uniform", "uniform"))
     return f"assign\t{assignor}\t{int(is_homogeneous)}\t{counts}\t{','.join(entries)}"
+
+
+def _shared_assignment(draw: random.Random) -> str:
+    """Return a question about members of a share group, which may have the same partitions."""
+    topics = {_topic_id(draw): draw.randint(1, MEMBERS_MAX) for _ in range(draw.randint(1, TOPICS_MAX))}
+    members = dict.fromkeys(f"member-{draw.randrange(10_000)}" for _ in range(draw.randint(1, SHARING_MEMBERS_MAX)))
+    is_homogeneous = draw.random() < 0.5
+    usual = [topic for topic in topics if draw.random() < 0.8]
+    assignable = {topic: [p for p in range(count) if draw.random() < 0.9] for topic, count in topics.items()}
+    density = draw.choice((0.0, 0.2, 0.5, 1.0))
+    entries: list[str] = []
+    for member in members:
+        subscribed = usual if is_homogeneous else [topic for topic in topics if draw.random() < 0.6]
+        owned = {topic: [p for p in assignable[topic] if draw.random() < density] for topic in topics}
+        entries.append(f"{member}//{'+'.join(subscribed)}/{_partitions(owned)}")
+    counts = ",".join(f"{topic}={count}" for topic, count in topics.items())
+    return f"assign\tsimple\t{int(is_homogeneous)}\t{counts}\t{','.join(entries)}\t{_partitions(assignable)}"
+
+
+def _partitions(topics: dict[str, list[int]]) -> str:
+    return "+".join(f"{topic}:{'.'.join(map(str, partitions))}" for topic, partitions in topics.items() if partitions)
 
 
 def _topic_id(draw: random.Random) -> str:

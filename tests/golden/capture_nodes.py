@@ -95,7 +95,7 @@ class NodeRecorder(Recorder):
 
     def wait_until_described(self, name: str, partition_count: int) -> None:
         """Return when the node knows the leader of each partition of a topic."""
-        self._wait(lambda: self._is_described(name, partition_count), f"topic {name} on node {self.node_id}")
+        self.wait(lambda: self._is_described(name, partition_count), f"topic {name} on node {self.node_id}")
 
     def _is_described(self, name: str, partition_count: int) -> bool:
         request = MetadataRequest(topics=[MetadataRequestTopic(name=name)], allow_auto_topic_creation=False)

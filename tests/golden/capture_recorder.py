@@ -40,6 +40,8 @@ class Recorder:
         self._output = output
         self._marker = marker
         self._markers = 0
+        # Lets a time pass on the broker's clock. Replaced where that clock can be advanced.
+        self.pass_ms: Callable[[int], object] = _sleep_ms
 
     def case(self, case: str, version: int, request: RequestMessage, **remarks: Json) -> object | None:
         """Send the request, write the line, return the response (None if there was none)."""
@@ -51,6 +53,12 @@ class Recorder:
         """Write what became of a connection, for a capture program with connections of its own."""
         line = {"case": case, "api": "connection", "version": 0, "answer": outcome}
         self._output.write(json.dumps(line) + "\n")
+        self._output.flush()
+
+    def stored(self, case: str, records: Json) -> None:
+        """Write records that the broker has stored."""
+        line: dict[str, Json] = {"case": case, "api": "records", "version": 0, "answer": records}
+        self._output.write(json.dumps(line, ensure_ascii=False) + "\n")
         self._output.flush()
 
     def timed_case(self, case: str, version: int, request: RequestMessage, *, bound_ms: int) -> object | None:
@@ -111,7 +119,7 @@ class Recorder:
 
     def wait_for_topic(self, name: str, partition_count: int) -> None:
         """Return when every partition of the topic has a leader that answers."""
-        self._wait(lambda: self._is_ready(name, partition_count), f"topic {name} with {partition_count} partitions")
+        self.wait(lambda: self._is_ready(name, partition_count), f"topic {name} with {partition_count} partitions")
 
     def topic_id_of(self, name: str) -> bytes:
         """Return the id of an existing topic, ZERO_UUID for one that does not exist, and name it in what follows."""
@@ -153,7 +161,7 @@ class Recorder:
             resource_type=TOPIC_RESOURCE, resource_name=self._marker, configs=[entry]
         )
         self.call(incremental_alter_configs.IncrementalAlterConfigsRequest(resources=[resource]), 1)
-        self._wait(lambda: self._marker_value() == value, "the marker's retention.ms")
+        self.wait(lambda: self._marker_value() == value, "the marker's retention.ms")
 
     def _answer(self, request: RequestMessage, version: int) -> tuple[Json, object | None]:
         try:
@@ -201,12 +209,17 @@ class Recorder:
         assert isinstance(response, describe_configs.DescribeConfigsResponse)
         return response.results[0].configs[0].value
 
-    def _wait(self, is_done: Callable[[], bool], what: str) -> None:
+    def wait(self, is_done: Callable[[], bool], what: str) -> None:
+        """Return when it is done. Raises TimeoutError after SETTLE_SECONDS_MAX."""
         deadline = time.monotonic() + SETTLE_SECONDS_MAX
         while not is_done():
             if time.monotonic() > deadline:
                 raise TimeoutError(f"waited {SETTLE_SECONDS_MAX} s for {what}")
             time.sleep(POLL_SECONDS)
+
+
+def _sleep_ms(by_ms: int) -> None:
+    time.sleep(by_ms / 1000)
 
 
 def _waited(started: float, bound_ms: int) -> str:

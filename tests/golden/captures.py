@@ -18,6 +18,7 @@ from . import (
     capture_quotas,
     capture_records,
     capture_replicas,
+    capture_share_assignments,
     capture_share_groups,
     capture_share_state,
     capture_topics,
@@ -42,6 +43,7 @@ CAPTURES: dict[str, Callable[[Recorder], None]] = {
     "quotas": capture_quotas.capture,
     "records": capture_records.capture,
     "replicas": capture_replicas.capture,
+    "share_assignments": capture_share_assignments.capture,
     "share_groups": capture_share_groups.capture,
     "share_state": capture_share_state.capture,
     "topics": capture_topics.capture,
@@ -68,6 +70,7 @@ REFERENCE_CONFIG = {
 CONFIG_OF = {
     "configured": capture_configured.CONFIG,
     "connection_limits": capture_connection_limits.CONFIG,
+    "share_assignments": capture_share_groups.CONFIG,
     "share_groups": capture_share_groups.CONFIG,
     "share_state": capture_share_state.CONFIG,
 }

@@ -10,15 +10,12 @@ import re
 import time
 from typing import TextIO
 
-from fauxka.protocol.batches.record_batch import parse_header
-from fauxka.protocol.batches.records import decode_batch
 from fauxka.protocol.messages import consumer_group_describe, consumer_group_heartbeat
 from fauxka.protocol.messages.consumer_group_describe import (
     ConsumerGroupDescribeRequest,
     ConsumerGroupDescribeResponse,
     DescribedGroup,
 )
-from fauxka.protocol.messages.fetch import FetchPartition, FetchRequest, FetchResponse, FetchTopic
 from fauxka.protocol.messages.incremental_alter_configs import (
     AlterableConfig,
     AlterConfigsResource,
@@ -42,6 +39,7 @@ from fauxka.protocol.stored_records.consumer_group_values import (
 
 from .capture_normal_form import Json
 from .group_recorder import GroupNormalForm, GroupRecorder
+from .offsets_topic import stored_records
 
 GENERATED_ID = re.compile(r"[A-Za-z0-9_-]{22}")
 UNORDERED_ENTRIES = (
@@ -49,11 +47,9 @@ UNORDERED_ENTRIES = (
     consumer_group_describe.TopicPartitions,
     consumer_group_heartbeat.TopicPartitions,
 )
-OFFSETS_TOPIC = "__consumer_offsets"
 GROUP_RESOURCE = 32
 GROUP_ID_NOT_FOUND = 69
 DESCRIBE_LATEST = 1
-FETCH_VERSION = 12
 RECENT_MS = 10 * 60 * 1000
 
 
@@ -137,36 +133,13 @@ class ConsumerGroupRecorder(GroupRecorder):
     def kept(self, case: str, *group_ids: str) -> None:
         """Record what __consumer_offsets has about groups of the consumer protocol, in the order of its records."""
         lines: list[Json] = []
-        for key, value in self._records_of_topic():
+        for key, value in stored_records(self.call):
             if int.from_bytes(key[:2]) in list(ConsumerRecordType):
                 record = ConsumerGroupRecord.read(key, value)
                 if record.key.group_id in group_ids:
                     lines.append(self._record(record))
         line = {"case": f"{self.scene}: {case}", "records": _without_hash_order(lines)}
         self._output.write(json.dumps(line, ensure_ascii=False) + "\n")
-
-    def _records_of_topic(self) -> list[tuple[bytes, bytes | None]]:
-        records: list[tuple[bytes, bytes | None]] = []
-        offset = 0
-        while True:
-            partition = FetchPartition(partition=0, fetch_offset=offset, partition_max_bytes=1 << 20)
-            request = FetchRequest(
-                max_wait_ms=0, topics=[FetchTopic(topic=OFFSETS_TOPIC, partitions=[partition])], session_epoch=-1
-            )
-            response = self.call(request, FETCH_VERSION)
-            assert isinstance(response, FetchResponse)
-            answer = response.responses[0].partitions[0]
-            assert answer.error_code == 0, answer.error_code
-            data = memoryview(answer.records or b"")
-            if not data:
-                return records
-            while data:
-                header = parse_header(data, 0)
-                for record in decode_batch(data[: header.size]):
-                    if record.offset >= offset and record.key is not None:
-                        records.append((record.key, record.value))
-                offset = header.last_offset + 1
-                data = data[header.size :]
 
     def _record(self, record: ConsumerGroupRecord) -> Json:
         key = record.key

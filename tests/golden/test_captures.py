@@ -54,6 +54,7 @@ def answered_by_fauxka(name: str) -> list[str]:
     output = io.StringIO()
     with root_logger_as_kafkas(), Broker(REFERENCE_CONFIG | CONFIG_OF.get(name, {})) as broker:
         recorder = Recorder(broker.bootstrap_servers, output)
+        recorder.pass_ms = broker.clock.advance
         CAPTURES[name](recorder)
         recorder.connection.close()
     return output.getvalue().splitlines()

@@ -16,6 +16,7 @@ from ..java_hash_tables import java_hash_order
 from .assignor_names import assignor_of
 from .records import target_assignment_metadata_record, target_assignment_record
 from .subscriptions import Subscriptions, topics_of
+from .topics import topic_ids_in_order
 
 if TYPE_CHECKING:
     from ....protocol.stored_records.consumer_group_records import ConsumerGroupRecord
@@ -82,7 +83,7 @@ def compute_target_assignment(
 def _spec(group: ConsumerGroup, updated_members: UpdatedMembers, topics: GroupTopics) -> GroupSpec:
     members = {
         member_id: MemberSpec(
-            _topic_ids(topics_of(updated_members.members[member_id], group.resolved_regexes), topics),
+            topic_ids_in_order(topics_of(updated_members.members[member_id], group.resolved_regexes), topics),
             _previous_target(group, updated_members.members[member_id]),
             updated_members.members[member_id].instance_id,
         )
@@ -95,11 +96,6 @@ def _spec(group: ConsumerGroup, updated_members: UpdatedMembers, topics: GroupTo
         partition_counts={topic_id: topic.partition_count for topic_id, topic in found.items() if topic is not None},
         is_homogeneous=updated_members.subscriptions.are_homogeneous,
     )
-
-
-def _topic_ids(names: frozenset[str], topics: GroupTopics) -> tuple[bytes, ...]:
-    found = (topics.find(name) for name in java_hash_order(sorted(names)))
-    return tuple(topic.topic_id for topic in found if topic is not None)
 
 
 def _previous_target(group: ConsumerGroup, member: ConsumerMember) -> Partitions:

@@ -6,10 +6,11 @@ Source: CoordinatorMetadataImage, TopicIds, and Utils.computeTopicHash and compu
 from __future__ import annotations
 
 import struct
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from typing import NamedTuple, Protocol
 
 from ....protocol.stored_records.consumer_group_values import Partitions
+from ..java_hash_tables import java_hash_order
 from ..java_strings import java_string_length
 
 _TOPIC_HASH_VERSION = 0
@@ -65,6 +66,12 @@ def topic_ids_of(names: Iterable[str], topics: GroupTopics) -> frozenset[bytes]:
     """Return the ids of the topics that exist."""
     found = (topics.find(name) for name in names)
     return frozenset(topic.topic_id for topic in found if topic is not None)
+
+
+def topic_ids_in_order(names: Collection[str], topics: GroupTopics) -> tuple[bytes, ...]:
+    """Return the ids of the topics that exist, in the order in which Kafka iterates the names."""
+    found = (topics.find(name) for name in java_hash_order(sorted(names)))
+    return tuple(topic.topic_id for topic in found if topic is not None)
 
 
 def topic_hash(topic: GroupTopic) -> int:

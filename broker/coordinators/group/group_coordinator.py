@@ -37,6 +37,7 @@ from .rebalance import Rebalance
 
 if TYPE_CHECKING:
     from ....protocol.messages.heartbeat import HeartbeatRequest
+    from ...metadata.metadata_image import TopicImage
     from ...runtime.clock import Clock, Timer
     from ..consumer.consumer_groups import ConsumerGroups
     from ..coordinator_log import CoordinatorLog
@@ -267,6 +268,12 @@ class GroupCoordinator:
         if group.group_type is GroupType.SHARE:
             self.share_groups.delete(group_id)
         self._delete(group, self.offsets.all_of_group(group_id))
+
+    def remove_topics(self, topics: Sequence[TopicImage]) -> None:
+        """Delete the offsets of deleted topics, and remove the topics from the share groups."""
+        self.offsets.remove_topics([(topic.name, topic.topic_id) for topic in topics])
+        if any(group.group_type is GroupType.SHARE for group in self._registry.all()):
+            self.share_groups.remove_topics([topic.topic_id for topic in topics])
 
     def leaders_changed(self) -> None:
         """Drop the groups of the partitions that other nodes lead now, and load those that this node leads now."""

@@ -48,6 +48,11 @@ class ShareMember:
     previous_member_epoch: int = 0
     partitions: Partitions = field(default_factory=lambda: NO_PARTITIONS)
 
+    @property
+    def subscribed_names(self) -> frozenset[str]:
+        """The names of the topics to which the member is subscribed, whether they exist or not."""
+        return frozenset(self.metadata.subscribed_topic_names)
+
 
 class ShareGroup:
     """A group whose members share partitions."""

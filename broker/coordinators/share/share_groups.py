@@ -6,7 +6,7 @@ Source: GroupCoordinatorService, Kafka 4.3.0.
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from ....protocol.error_codes import ErrorCode, KafkaError
@@ -17,6 +17,7 @@ from ....protocol.stored_records.share_group_records import ShareGroupRecord, Sh
 from ....protocol.stored_records.share_state_records import ShareKey
 from ...runtime.deferred import Deferred
 from . import simple_assignor
+from .group_change import ShareGroupStore
 from .heartbeats import ShareHeartbeats
 from .settings import ShareGroupSettings
 from .share_group import ShareGroup, ShareMember
@@ -62,11 +63,12 @@ class ShareGroups:
     ) -> None:
         """log: the log of the groups (__consumer_offsets). nodes: where their states and partitions are."""
         self._registry = registry
+        self._store = ShareGroupStore(registry, log)
         self._log = log
         self._topics = topics
         self._nodes = nodes
         settings = ShareGroupSettings(replicas)
-        self._heartbeats = ShareHeartbeats(registry, log, settings, topics, self._initialize_states)
+        self._heartbeats = ShareHeartbeats(self._store, settings, topics, self._initialize_states)
 
     def when_durable(self, response: R | Deferred[R], make_error: Callable[[ErrorCode], R]) -> R | Deferred[R]:
         """Return the response when the written groups and states are durable. See ShareNodes.when_durable."""
@@ -167,12 +169,9 @@ class ShareGroups:
         self._find_empty_group(group_id)
 
     def _find_empty_group(self, group_id: str) -> ShareGroup | None:
-        group = self._registry.find(group_id)
-        if group is None:
-            return None
-        if not isinstance(group, ShareGroup):
-            raise KafkaError(ErrorCode.GROUP_ID_NOT_FOUND, f"Group {group_id} is not a share group.")
-        group.check_delete()
+        group = self._store.find_group(group_id)
+        if group is not None:
+            group.check_delete()
         return group
 
     def delete(self, group_id: str) -> None:
@@ -183,6 +182,10 @@ class ShareGroups:
     def _delete_state(self, key: ShareKey) -> None:
         self._nodes.delete_state(key)
         self._nodes.close_partition(key)
+
+    def remove_topics(self, topic_ids: Collection[bytes]) -> None:
+        """Remove deleted topics from every group. The share coordinators delete their states."""
+        self._heartbeats.remove_topics(topic_ids)
 
     # -- load
 
@@ -201,6 +204,5 @@ class ShareGroups:
 
     def begin_sessions(self, group_id: str) -> None:
         """Begin the sessions of the members of a loaded group."""
-        group = self._registry.group_of(group_id)
-        assert isinstance(group, ShareGroup), f"{group_id} is not a share group"
+        group = self._store.group_of(group_id)
         self._heartbeats.begin_sessions(group)

@@ -168,7 +168,10 @@ class ShareStates:
             del self._entries[key]
 
     def remove_topics(self, topic_ids: Collection[bytes]) -> None:
-        """Delete the states of deleted topics that this node coordinates."""
+        """Delete the states of deleted topics that this node coordinates.
+
+        Source: ShareCoordinatorShard.maybeCleanupShareState, Kafka 4.3.0.
+        """
         for key in [each for each in self._entries if each.topic_id in topic_ids and self.leads(each)]:
             try:
                 self.delete(key)

@@ -1,80 +1,87 @@
 """The assignor `simple` of share groups: assigns each partition to one member, or to several if there are more members.
 
-Members keep their partitions as far as the assignment stays even.
-Source: SimpleAssignor, Kafka 4.3.0. Of several even assignments, ours may be another one than Kafka's.
+Members keep their partitions as far as the assignment stays even. If all members subscribe to the same topics, the
+partitions of all topics are assigned together. Otherwise each topic is assigned by itself, and a topic to which no
+member subscribes stays in the assignments.
+Source: SimpleAssignor, SimpleHomogeneousAssignmentBuilder and SimpleHeterogeneousAssignmentBuilder, Kafka 4.3.0.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Set
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 
 from ....protocol.stored_records.consumer_group_values import Partitions
+from ..assignors.group_spec import MemberSpec, assigned_in_order
+from ..java_hash_tables import buckets_of_copy, in_hash_order, uuid_hash
+from .even_assignment import Assignment, EvenAssignment, TopicPartition
 
 NAME = "simple"
 
-TopicPartition = tuple[bytes, int]
 
+@dataclass(frozen=True, slots=True)
+class ShareGroupSpec:
+    """The group to assign.
 
-def assign(
-    subscriptions: Mapping[str, Set[bytes]],
-    partitions: Mapping[bytes, Iterable[int]],
-    current: Mapping[str, Partitions],
-) -> dict[str, Partitions]:
-    """Return the target assignment of each member.
-
-    subscriptions: the topic ids of each member. partitions: the assignable partitions of each topic.
-    current: the present target assignment of each member.
+    members: in the iteration order of Kafka's map. partitions: the assignable partitions by topic id.
+    is_homogeneous: whether all members subscribe to the same topics.
     """
-    assigned: dict[str, set[TopicPartition]] = {member_id: set() for member_id in subscriptions}
-    for topic_id in sorted(partitions):
-        members = sorted(member_id for member_id, topics in subscriptions.items() if topic_id in topics)
-        topic_partitions = [(topic_id, index) for index in sorted(partitions[topic_id])]
-        if members and topic_partitions:
-            _assign_topic(topic_partitions, members, assigned, current)
-    return {member_id: _by_topic(member_partitions) for member_id, member_partitions in assigned.items()}
+
+    members: Mapping[str, MemberSpec]
+    partitions: Mapping[bytes, Iterable[int]]
+    is_homogeneous: bool
+
+    def partitions_of(self, topic_ids: Iterable[bytes]) -> list[TopicPartition]:
+        """Return the assignable partitions of topics, in order."""
+        return [(topic_id, index) for topic_id in topic_ids for index in sorted(self.partitions.get(topic_id, ()))]
+
+
+def assign(spec: ShareGroupSpec) -> dict[str, Partitions]:
+    """Return the partitions by member id. A topic from which a member lost all partitions stays without partitions."""
+    members = list(spec.members.values())
+    assignments = [_copied(member.assignment) for member in members]
+    subscribed = {topic_id for member in members for topic_id in member.subscribed_topic_ids}
+    if not subscribed:
+        return {}
+    if spec.is_homogeneous:
+        _assign_together(spec, members, assignments)
+    else:
+        for topic_id in subscribed:
+            _assign_topic(spec, topic_id, members, assignments)
+    return {
+        member_id: {topic_id: frozenset(indexes) for topic_id, indexes in assignment.items()}
+        for member_id, assignment in zip(spec.members, assignments, strict=True)
+    }
+
+
+def _copied(assignment: Partitions) -> Assignment:
+    return {topic_id: set(indexes) for topic_id, indexes in assignment.items()}
+
+
+def _assign_together(spec: ShareGroupSpec, members: Sequence[MemberSpec], assignments: Sequence[Assignment]) -> None:
+    """Assign the partitions of all topics together."""
+    topic_ids = members[0].subscribed_topic_ids
+    for assignment in assignments:
+        for topic_id in assignment.keys() - set(topic_ids):
+            del assignment[topic_id]
+    together = EvenAssignment(
+        spec.partitions_of(topic_ids), range(len(members)), assignments, lambda each: 31 * uuid_hash(each[0]) + each[1]
+    )
+    for number, member in enumerate(members):
+        in_order = assigned_in_order(member.assignment)
+        kept = [(topic_id, index) for topic_id, indexes in in_order if topic_id in topic_ids for index in indexes]
+        together.keep(number, kept)
+    together.complete()
 
 
 def _assign_topic(
-    partitions: list[TopicPartition],
-    members: list[str],
-    assigned: dict[str, set[TopicPartition]],
-    current: Mapping[str, Partitions],
+    spec: ShareGroupSpec, topic_id: bytes, members: Sequence[MemberSpec], assignments: Sequence[Assignment]
 ) -> None:
-    """Give each member an even share of the partitions, and each partition an even share of the members."""
-    places = max(len(partitions), len(members))
-    per_member, per_partition = -(-places // len(members)), -(-places // len(partitions))
-    readers = dict.fromkeys(partitions, 0)
-    held: dict[str, int] = dict.fromkeys(members, 0)
-    for member_id in members:
-        for partition in partitions:
-            topic_id, index = partition
-            is_held = index in current.get(member_id, {}).get(topic_id, frozenset())
-            if is_held and held[member_id] < per_member and readers[partition] < per_partition:
-                assigned[member_id].add(partition)
-                held[member_id] += 1
-                readers[partition] += 1
-    for partition in partitions:
-        if not readers[partition]:
-            _give(partition, min(members, key=lambda each: held[each]), assigned, held, readers)
-    for member_id in members:
-        if not held[member_id]:
-            _give(min(partitions, key=lambda each: readers[each]), member_id, assigned, held, readers)
-
-
-def _give(
-    partition: TopicPartition,
-    member_id: str,
-    assigned: dict[str, set[TopicPartition]],
-    held: dict[str, int],
-    readers: dict[TopicPartition, int],
-) -> None:
-    assigned[member_id].add(partition)
-    held[member_id] += 1
-    readers[partition] += 1
-
-
-def _by_topic(partitions: Iterable[TopicPartition]) -> Partitions:
-    topics: dict[bytes, frozenset[int]] = {}
-    for topic_id, index in sorted(partitions):
-        topics[topic_id] = topics.get(topic_id, frozenset()) | {index}
-    return topics
+    """Assign the partitions of one topic. Members that do not subscribe to it lose them."""
+    subscribers = [number for number, member in enumerate(members) if topic_id in member.subscribed_topic_ids]
+    of_topic = EvenAssignment(spec.partitions_of([topic_id]), subscribers, assignments, lambda each: each[1])
+    for number, member in enumerate(members):
+        indexes = member.assignment.get(topic_id, frozenset())
+        in_order = in_hash_order(sorted(indexes), lambda index: index, buckets_of_copy(len(indexes)))
+        of_topic.keep(number, [(topic_id, index) for index in in_order])
+    of_topic.complete()

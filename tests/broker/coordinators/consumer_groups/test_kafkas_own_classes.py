@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
+from collections.abc import Mapping
 
 import pytest
 from xxhash import xxh3_64_intdigest
@@ -14,9 +15,15 @@ from fauxka.broker.coordinators.consumer.assignor_names import assignor_of
 from fauxka.broker.coordinators.consumer.member import ConsumerMember, MemberState
 from fauxka.broker.coordinators.consumer.topic_regex import InvalidRegexError, TopicRegex
 from fauxka.broker.coordinators.java_hash_tables import buckets_of_grown, in_hash_order, java_hash_order, uuid_hash
+from fauxka.broker.coordinators.share.simple_assignor import ShareGroupSpec, assign
 from fauxka.protocol.kafka_uuid import parse_uuid, uuid_text
 from fauxka.protocol.stored_records.consumer_group_records import ConsumerGroupRecord, ConsumerRecordType
-from fauxka.protocol.stored_records.consumer_group_values import ClassicMember, ClassicProtocol, RegularExpression
+from fauxka.protocol.stored_records.consumer_group_values import (
+    ClassicMember,
+    ClassicProtocol,
+    Partitions,
+    RegularExpression,
+)
 
 from ....golden.capture_group_oracle import FILE, NAMES
 
@@ -57,34 +64,38 @@ def _in_hash_set(topic_ids: list[bytes]) -> list[bytes]:
     return in_hash_order(topic_ids, uuid_hash, buckets_of_grown(len(topic_ids)))
 
 
-def spec_of(arguments: list[str]) -> GroupSpec:
-    """Return the group of the arguments of an assignment."""
-    _, is_homogeneous, topics, entries = arguments
+def _partitions_of(text: str) -> dict[bytes, frozenset[int]]:
+    """Return the partitions by topic of "TOPIC:P.P.P+TOPIC:P"."""
+    topics = [part.split(":") for part in text.split("+") if part]
+    return {parse_uuid(topic): frozenset(map(int, partitions.split("."))) for topic, partitions in topics}
+
+
+def members_of(entries: str) -> dict[str, MemberSpec]:
+    """Return the members of the arguments of an assignment."""
     members: dict[str, MemberSpec] = {}
     for entry in entries.split(","):
         member_id, instance, subscribed, assigned = entry.split("/")
-        partitions = [part.split(":") for part in assigned.split("+") if part]
-        members[member_id] = MemberSpec(
-            tuple(_in_hash_set([parse_uuid(topic) for topic in subscribed.split("+") if topic])),
-            {parse_uuid(topic): frozenset(map(int, owned.split("."))) for topic, owned in partitions},
-            instance or None,
-        )
+        topic_ids = _in_hash_set([parse_uuid(topic) for topic in subscribed.split("+") if topic])
+        members[member_id] = MemberSpec(tuple(topic_ids), _partitions_of(assigned), instance or None)
+    return {member_id: members[member_id] for member_id in java_hash_order(members)}
+
+
+def spec_of(arguments: list[str]) -> GroupSpec:
+    """Return the group of the arguments of an assignment."""
+    _, is_homogeneous, topics, entries = arguments
     counts = [topic.rsplit("=", 1) for topic in topics.split(",")]
     return GroupSpec(
-        {member_id: members[member_id] for member_id in java_hash_order(members)},
-        {parse_uuid(topic): int(count) for topic, count in counts},
-        is_homogeneous == "1",
+        members_of(entries), {parse_uuid(topic): int(count) for topic, count in counts}, is_homogeneous == "1"
     )
 
 
-def assigned(arguments: list[str]) -> str:
+def printed(assigned: Mapping[str, Partitions]) -> str:
     """Return what GroupOracle prints for an assignment."""
-    partitions = assignor_of(arguments[0])(spec_of(arguments))
     members: list[str] = []
-    for member_id in sorted(partitions):
+    for member_id in sorted(assigned):
         topics = [
             f"{uuid_text(topic_id)}:{'.'.join(map(str, sorted(owned)))}"
-            for topic_id, owned in partitions[member_id].items()
+            for topic_id, owned in assigned[member_id].items()
         ]
         members.append(f"{member_id}/{'+'.join(sorted(topics))}")
     return ",".join(members)
@@ -94,10 +105,22 @@ def assigned(arguments: list[str]) -> str:
 def test_every_member_is_assigned_the_same_partitions(assignor: str) -> None:
     calls = [(arguments, result) for arguments, result in results_of("assign") if arguments[0] == assignor]
 
-    different = [(arguments, result, assigned(arguments)) for arguments, result in calls]
+    ours = [printed(assignor_of(assignor)(spec_of(arguments))) for arguments, _ in calls]
 
     assert len(calls) > 80
-    assert [each for each in different if each[1] != each[2]] == []
+    assert ours == [result for _, result in calls]
+
+
+def test_every_member_of_a_share_group_is_assigned_the_same_partitions() -> None:
+    calls = [(arguments, result) for arguments, result in results_of("assign") if arguments[0] == "simple"]
+
+    ours = [
+        printed(assign(ShareGroupSpec(members_of(entries), _partitions_of(assignable), is_homogeneous == "1")))
+        for (_, is_homogeneous, _, entries, assignable), _ in calls
+    ]
+
+    assert len(calls) > 80
+    assert ours == [result for _, result in calls]
 
 
 def test_records_have_the_same_bytes() -> None:
