@@ -4,19 +4,12 @@ The package itself is that of the checkout.
 """
 
 import hashlib
-import os
-import shutil
-import subprocess
 import sys
 from dataclasses import dataclass
 from pathlib import Path
 
+from ..installations import CACHE, ROOT, installed, run_uv
 from ..serving_process import Ended, run
-
-ROOT = Path(__file__).parents[2]
-CACHE = Path.home() / ".cache" / "fauxka"
-# pyspark is 300 to 450 MB, and its wheel is built here.
-INSTALL_SECONDS_MAX = 900
 
 
 @dataclass(frozen=True)
@@ -48,30 +41,14 @@ def environment_of(version: SparkVersion) -> Environment:
     """Return the environment of a version. Creates it if it is missing or its packages have changed."""
     wanted = hashlib.sha256(f"{version} {(ROOT / 'pyproject.toml').read_text()}".encode()).hexdigest()
     folder = CACHE / f"pyspark-{version.pyspark}"
-    stamp = folder / "made-of"
-    if not stamp.exists() or stamp.read_text() != wanted:
-        shutil.rmtree(folder, ignore_errors=True)
-        _uv("venv", "--quiet", "--python", version.python, str(folder))
-        _uv(
-            *("pip", "install", "--quiet", "--python", str(folder / "bin" / "python")),
+    python = folder / "bin" / "python"
+
+    def install() -> None:
+        run_uv("venv", "--quiet", "--python", version.python, str(folder))
+        run_uv(
+            *("pip", "install", "--quiet", "--python", str(python)),
             *("--requirements", str(ROOT / "pyproject.toml"), "--extra", "spark", f"pyspark=={version.pyspark}"),
         )
-        stamp.write_text(wanted)
-    return Environment(version, folder / "bin" / "python")
 
-
-def _uv(*arguments: str) -> None:
-    beside = Path(sys.executable).with_name("uv")
-    program = str(beside) if beside.exists() else "uv"
-    # Without the variables that uv sets for the environment of the tests.
-    variables = {name: value for name, value in os.environ.items() if name != "VIRTUAL_ENV"}
-    ended = subprocess.run(
-        [program, *arguments],
-        env=variables,
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        timeout=INSTALL_SECONDS_MAX,
-        check=False,
-    )
-    assert ended.returncode == 0, ended.stdout + ended.stderr
+    installed(folder, wanted, install)
+    return Environment(version, python)
