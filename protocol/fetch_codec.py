@@ -18,6 +18,7 @@ from .buffer_codec import (
     decode_compact_string,
     decode_count,
     decode_string,
+    decode_unsigned_varint,
     encode_unsigned_varint,
     skip_tagged_fields,
 )
@@ -29,8 +30,9 @@ TOPIC_IDS_SINCE = 13
 TOPIC_ID_BYTES = 16
 # Sessions (KIP-227), and an error code of the response itself.
 SESSIONS_SINCE = 7
-# From this version on, the replica id is a tagged field.
+# From this version on, the replica id is in a tagged field with the replica's epoch and a count of tagged fields.
 REPLICA_STATE_SINCE = 15
+_REPLICA_STATE_TAG, _REPLICA_STATE_BYTES_MIN = 1, 4 + 8 + 1
 # Kafka has the field from version 12 on, and sets it from this one on.
 CURRENT_LEADER_SINCE = 16
 _CURRENT_LEADER_TAG = 1
@@ -83,7 +85,7 @@ class FetchRequest:
     """A Fetch request.
 
     forgotten: the partitions to remove from the session. rack: of the client (11), or "" for none.
-    replica_id: of a follower (up to 14); NO_REPLICA for a client, and in later versions.
+    replica_id: of a follower; NO_REPLICA for a client.
     """
 
     max_wait_ms: int
@@ -161,7 +163,10 @@ def _decode(frame: memoryview, position: int, end: int, version: int, elements_m
     if version >= 11:
         rack, position = _decode_name(frame, position, end, version)
     if version >= FLEXIBLE_SINCE:
-        position = skip_tagged_fields(frame, position, end)
+        tags_position, position = position, skip_tagged_fields(frame, position, end)
+        # A client has no tagged field.
+        if version >= REPLICA_STATE_SINCE and frame[tags_position]:
+            replica_id = _find_replica_id(frame, tags_position, end)
     request = FetchRequest(
         max_wait_ms, min_bytes, max_bytes, isolation_level, session_id, session_epoch, partitions, forgotten
     )
@@ -170,6 +175,20 @@ def _decode(frame: memoryview, position: int, end: int, version: int, elements_m
     if replica_id != NO_REPLICA:
         request.replica_id = replica_id
     return request, position
+
+
+def _find_replica_id(frame: memoryview, position: int, end: int) -> int:
+    """Return the replica id in the tagged fields at position, which are whole; NO_REPLICA without one."""
+    count, position = decode_unsigned_varint(frame, position, end)
+    for _ in range(count):
+        tag, position = decode_unsigned_varint(frame, position, end)
+        size, position = decode_unsigned_varint(frame, position, end)
+        if tag == _REPLICA_STATE_TAG:
+            if size < _REPLICA_STATE_BYTES_MIN:
+                raise FrameError(f"Fetch: a replica state of {size} bytes; {_REPLICA_STATE_BYTES_MIN} are the least")
+            return int(_INT32.unpack_from(frame, position)[0])
+        position += size
+    return NO_REPLICA
 
 
 def _decode_topics(

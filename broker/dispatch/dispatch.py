@@ -212,7 +212,7 @@ class Dispatcher:
             context.api_version = route.api_version
             context.is_flexible = route.is_flexible
         else:
-            route, position = self._read_new_header(context, frame, start, end)
+            route, position = self._read_new_header(context, frame, start, end, replacement)
         if self.observer is not None:
             is_kept = route.api_key not in _WITHOUT_BODY and end - position <= OBSERVED_BODY_BYTES_MAX
             context.kept_body = bytes(frame[position:end]) if is_kept else None
@@ -248,8 +248,13 @@ class Dispatcher:
                 response.request_id = request_id
         return delay_response(response, self._file_faults, context.node.clock) if is_late else response
 
-    def _read_new_header(self, context: RequestContext, frame: memoryview, start: int, end: int) -> tuple[Route, int]:
-        """Fill the context from the request header. Returns the route and the position of the body."""
+    def _read_new_header(
+        self, context: RequestContext, frame: memoryview, start: int, end: int, replacement: RequestHandler | None
+    ) -> tuple[Route, int]:
+        """Fill the context from the request header. Returns the route and the position of the body.
+
+        replacement: see handle.
+        """
         position = start + _HEADER.size
         if position > end:
             raise FrameError(f"a request header of {end - start} bytes; {_HEADER.size} are the least")
@@ -257,7 +262,10 @@ class Dispatcher:
         route = self._routes.get(api_and_version)
         if route is None:
             try:
-                route = self._load_route(api_and_version, context.node)
+                if replacement is None:
+                    route = self._load_route(api_and_version, context.node)
+                else:
+                    route = _route_of_replacement(api_and_version, replacement)
             except FrameError:
                 self._report_unserved(context, frame, start, end)
                 raise
@@ -304,6 +312,14 @@ class Dispatcher:
         if is_served:
             self._routes[api_and_version] = route
         return route
+
+
+def _route_of_replacement(api_and_version: int, replacement: RequestHandler) -> Route:
+    """Return the route of an API version that need not be served. The tagged fields of an unknown one are its body."""
+    api_key, api_version = _API_AND_VERSION.unpack(_UNSIGNED.pack(api_and_version))
+    api = APIS.get(api_key)
+    is_flexible = api is not None and api_version >= api.flexible_since
+    return Route(api_key, api_version, replacement, is_flexible=is_flexible)
 
 
 def load_handler(api: Api, node: NodeServices) -> RequestHandler:

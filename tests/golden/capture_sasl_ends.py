@@ -38,6 +38,11 @@ def request(api_key: int, version: int, body: bytes = b"") -> bytes:
     return token(struct.pack(">hhih", api_key, version, 1, -1) + body)
 
 
+def flexible_request(api_key: int, version: int, body: bytes) -> bytes:
+    """Return a request with a header of version 2 and a null client id. body: with its tagged fields."""
+    return request(api_key, version, b"\0" + body)
+
+
 def token(content: bytes) -> bytes:
     """Return a frame."""
     return size(len(content)) + content
@@ -60,6 +65,16 @@ def authenticate(content: bytes) -> bytes:
 
 VERSIONS, METADATA = request(18, 0), request(3, 0, bytes(4))
 PLAIN, BARE_PLAIN, BARE_SCRAM = handshake(b"PLAIN"), handshake(b"PLAIN", 0), handshake(b"SCRAM-SHA-256", 0)
+# Requests of brokers and controllers.
+NOT_OF_CLIENTS: Mapping[str, bytes] = {
+    "Vote": flexible_request(52, 0, b"\0\1\0"),
+    "BrokerHeartbeat": flexible_request(63, 0, bytes(4 + 8 + 8 + 1 + 1 + 1)),
+    "GetTelemetrySubscriptions": flexible_request(71, 0, bytes(16 + 1)),
+    "AddRaftVoter": flexible_request(80, 0, b"\0" + bytes(4 + 4 + 16) + b"\1\0"),
+    "UpdateRaftVoter": flexible_request(82, 0, b"\0" + bytes(4 + 4 + 16) + b"\1" + bytes(2 + 2 + 1) + b"\0"),
+    "ReadShareGroupState": flexible_request(84, 0, b"\1\1\0"),
+    "StreamsGroupDescribe": flexible_request(89, 0, b"\1\0\0"),
+}
 # All frames but the last one have a response.
 CASES: Mapping[str, Sequence[bytes]] = {
     "nothing": [b""],
@@ -80,6 +95,9 @@ CASES: Mapping[str, Sequence[bytes]] = {
     "Produce without a response after SaslHandshake": [PLAIN, request(0, 3, b"\xff\xff" + bytes(10))],
     "unknown version after SaslHandshake": [PLAIN, request(3, 99)],
     "unknown API after SaslHandshake": [PLAIN, request(999, 0)],
+    **{f"{name} after SaslHandshake": [PLAIN, sent] for name, sent in NOT_OF_CLIENTS.items()},
+    "AddRaftVoter that does not decode, after SaslHandshake": [PLAIN, flexible_request(80, 0, b"\xff\xff")],
+    "unknown version of AddRaftVoter after SaslHandshake": [PLAIN, flexible_request(80, 9, bytes(27))],
     "SaslAuthenticate that does not decode": [PLAIN, request(36, 1, b"\0\0\xff\xff")],
     "wrong password": [PLAIN, authenticate(plain(password="wrong"))],
     "unknown user": [PLAIN, authenticate(plain("nobody"))],

@@ -27,10 +27,6 @@ DIFFERENT = {
         ),
         "streams.version to 1": "groups of Kafka Streams are not served",
     },
-    "fetch": {
-        "replica id 1": "there is one node, and nobody fetches as its follower: a replica id is not looked at",
-        "replica id 5": "there is one node, and nobody fetches as its follower: a replica id is not looked at",
-    },
     "topics": {
         "config: two bad ones": "which of several bad values is told first: Kafka's order is that of LogConfig",
     },

@@ -20,6 +20,7 @@ from fauxka.protocol.messages.fetch import (
     LeaderIdAndEpoch,
     NodeEndpoint,
     PartitionData,
+    ReplicaState,
 )
 from fauxka.protocol.primitives import Reader, Writer
 
@@ -47,6 +48,7 @@ REQUESTS = st.builds(
     FetchRequest,
     cluster_id=st.none() | NAMES,
     replica_id=INT32,
+    replica_state=st.builds(ReplicaState, replica_id=INT32, replica_epoch=INT64),
     max_wait_ms=INT32,
     min_bytes=INT32,
     max_bytes=INT32,
@@ -113,7 +115,7 @@ def test_request_decodes_to_the_values_of_the_generated_message(request: FetchRe
         if has_sessions
         else [],
         request.rack_id if version >= 11 else "",
-        request.replica_id if version < 15 else -1,
+        request.replica_id if version < 15 else request.replica_state.replica_id,
     )
 
 

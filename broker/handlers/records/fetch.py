@@ -70,14 +70,18 @@ class FetchHandler:
         denied: FetchedPartitions = []
         if context.node.authorizer is not None:
             asked, denied = _without_denied(context, request, asked)
+        refused: FetchedPartitions = []
+        if request.replica_id > NO_REPLICA:
+            asked, refused = _without_other_replicas(context, request.replica_id, asked)
         reader = FetchReader(
             context.node.replicas, version, asked, max_bytes=max_bytes, isolation_level=request.isolation_level
         )
-        reader.denied = denied
+        reader.denied = denied + refused
         if request.rack:
             reader.find_preferred = _find_selector(context, request)
         min_bytes = min(request.min_bytes, max_bytes)
         result = reader.read()
+        result.has_error |= bool(refused)
         if request.max_wait_ms <= 0 or not reader.can_wait or is_enough(result, min_bytes):
             return self.encode(context, request, session, result)
         waited = reader.partitions()
@@ -102,7 +106,7 @@ class FetchHandler:
         """Encode the changes of the session; without a session, everything and the id of a new session, if wanted."""
         sessions = context.node.fetch_sessions
         if result.has_error and context.api_version >= CURRENT_LEADER_SINCE:
-            _add_leaders(context, result.partitions)
+            _add_leaders(context, request, result.partitions)
         if session is not None:
             error = session.find_epoch_error(request)
             if error:
@@ -146,6 +150,29 @@ def _without_denied(
     return allowed, denied
 
 
+def _without_other_replicas(
+    context: RequestContext, replica_id: int, asked: FetchPartitions
+) -> tuple[FetchPartitions, FetchedPartitions]:
+    """Return the partitions that the follower has a replica of, and the errors of the others (Partition.fetchRecords).
+
+    An unknown topic or partition is left to the reader.
+    """
+    image, uses_topic_ids = context.node.image, context.api_version >= TOPIC_IDS_SINCE
+    own: FetchPartitions = {}
+    refused: FetchedPartitions = []
+    for (topic_key, index), partition in asked.items():
+        name = image.topic_name_of(topic_key) if uses_topic_ids else topic_key.decode(errors="replace")
+        topic = None if name is None else image.find_topic(name)
+        replicas = (
+            topic.partitions[index].replicas if topic is not None and 0 <= index < len(topic.partitions) else None
+        )
+        if replicas is None or (replica_id in replicas and replica_id != context.node.node_id):
+            own[topic_key, index] = partition
+        else:
+            refused.append((topic_key, FetchedPartition(index, ErrorCode.NOT_LEADER_OR_FOLLOWER)))
+    return own, refused
+
+
 def _find_selector(context: RequestContext, request: FetchRequest) -> FindPreferredReplica | None:
     """Return what finds the replica for the client's rack, if the broker selects replicas by rack."""
     if context.node.config.value_of("replica.selector.class") != RACK_AWARE_SELECTOR:
@@ -154,10 +181,16 @@ def _find_selector(context: RequestContext, request: FetchRequest) -> FindPrefer
     return lambda partition, offset: find_preferred_replica(partition, offset, request.rack, racks)
 
 
-def _add_leaders(context: RequestContext, fetched: FetchedPartitions) -> None:
-    """Add the leader to each partition whose error tells that the client has an old one."""
+def _add_leaders(context: RequestContext, request: FetchRequest, fetched: FetchedPartitions) -> None:
+    """Add the leader to each partition whose error tells that the client has an old one.
+
+    A follower gets no address.
+    """
     for topic_id, partition in fetched:
-        partition.current_leader = find_leader_after(partition.error_code, context, topic_id, partition.index)
+        leader = find_leader_after(partition.error_code, context, topic_id, partition.index)
+        if leader is not None and request.replica_id > NO_REPLICA:
+            leader = leader._replace(endpoint=None)
+        partition.current_leader = leader
 
 
 def _refuse(context: RequestContext, request: FetchRequest) -> Buffers:

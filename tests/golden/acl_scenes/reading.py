@@ -2,8 +2,10 @@
 
 from collections.abc import Callable
 
+from fauxka.protocol.fetch_codec import REPLICA_STATE_SINCE
 from fauxka.protocol.message import Message
 from fauxka.protocol.messages.delete_records import DeleteRecordsPartition, DeleteRecordsRequest, DeleteRecordsTopic
+from fauxka.protocol.messages.fetch import ReplicaState
 
 from ...messages import replaced
 from ..acl_recorder import AclCase, each
@@ -54,9 +56,14 @@ def _fetch(version: int) -> Callable[[Scene], None]:
     return steps
 
 
-def _fetch_as_follower(scene: Scene) -> None:
-    request = fetching(scene.topic("topic", record_count=1), 0)
-    scene.send(FETCH_BY_NAME, replaced(request, replica_id=FOLLOWER))
+def _fetch_as_follower(version: int) -> Callable[[Scene], None]:
+    def steps(scene: Scene) -> None:
+        request = fetching(scene.topic("topic", record_count=1), 0)
+        state = ReplicaState(replica_id=FOLLOWER, replica_epoch=-1)
+        as_follower = {"replica_id": FOLLOWER} if version < REPLICA_STATE_SINCE else {"replica_state": state}
+        scene.send(version, replaced(request, **as_follower))
+
+    return steps
 
 
 def _fetch_in_session(scene: Scene) -> None:
@@ -75,7 +82,15 @@ def _delete_records(topic: Topic) -> DeleteRecordsRequest:
 CASES: list[AclCase] = [
     *each("Fetch v12", _fetch(FETCH_BY_NAME), acls_with("READ", "DESCRIBE", "WRITE")),
     *each("Fetch v17", _fetch(FETCH_BY_ID), acls_with("READ", "DESCRIBE")),
-    *each("Fetch v12 as a follower", _fetch_as_follower, {"no ACL": (), "READ": on_topic("*", "ALL")}),
+    *(
+        case
+        for version in (FETCH_BY_NAME, 14, REPLICA_STATE_SINCE, FETCH_BY_ID)
+        for case in each(
+            f"Fetch v{version} as a follower",
+            _fetch_as_follower(version),
+            {"no ACL": (), "READ": on_topic("*", "ALL"), "CLUSTER_ACTION": on_cluster("CLUSTER_ACTION")},
+        )
+    ),
     *each(
         "Fetch v12 in a session",
         _fetch_in_session,
