@@ -55,7 +55,8 @@ _BROKER_LINES = {
     "connections.max.reauth.ms": "How long a SASL session lasts before the client must authenticate again; 0 for ever.",
     "controller.quota.window.num": "The number of samples whose mutations a client may have at once.",
     "controller.quota.window.size.seconds": "The length of such a sample.",
-    "default.replication.factor": "The replication factor of topics without one; at most the number of brokers.",
+    "controller.listener.names": "The listeners of the controllers, which the broker does not bind.",
+    "default.replication.factor": "The replication factor of topics without one.",
     "delegation.token.expiry.check.interval.ms": "How often expired delegation tokens are removed.",
     "delegation.token.expiry.time.ms": "How long a delegation token is valid until it is renewed.",
     "delegation.token.max.lifetime.ms": "How long a delegation token can be renewed.",
@@ -111,6 +112,8 @@ _BROKER_LINES = {
     "offsets.commit.timeout.ms": "How long a commit of offsets waits for the replicas in sync.",
     "offsets.retention.check.interval.ms": "How often the broker looks for expired offsets.",
     "offsets.retention.minutes": "How long committed offsets are kept after a group has lost its last member.",
+    "offsets.topic.num.partitions": "The partitions of __consumer_offsets.",
+    "offsets.topic.segment.bytes": "The segment.bytes of __consumer_offsets.",
     "offsets.topic.replication.factor": "The replicas of __consumer_offsets; at most the number of brokers.",
     "producer.id.expiration.check.interval.ms": "How often the broker looks for expired producers.",
     "producer.id.expiration.ms": "The time without a batch after which the state of a producer is deleted.",
@@ -134,12 +137,17 @@ _BROKER_LINES = {
     "share.coordinator.snapshot.update.records.per.snapshot": (
         "The number of updates between two snapshots of a partition in __share_group_state."
     ),
+    "security.inter.broker.protocol": "Refused beside inter.broker.listener.name, as in Kafka.",
     "share.coordinator.state.topic.min.isr": "The min.insync.replicas of __share_group_state.",
+    "share.coordinator.state.topic.num.partitions": "The partitions of __share_group_state.",
+    "share.coordinator.state.topic.segment.bytes": "The segment.bytes of __share_group_state.",
     "share.coordinator.state.topic.replication.factor": (
         "The replicas of __share_group_state; at most the number of brokers."
     ),
     "socket.listen.backlog.size": "The most clients that wait to be accepted by a listener.",
     "socket.request.max.bytes": "The largest accepted request in bytes.",
+    "ssl.allow.dn.changes": "Whether a changed key store may have another distinguished name.",
+    "ssl.allow.san.changes": "Whether a changed key store may lack alternative names of the one before.",
     "ssl.client.auth": "Whether clients have a certificate of their own: none, requested, required.",
     "ssl.enabled.protocols": "The versions of TLS: TLSv1.2, TLSv1.3.",
     "ssl.key.password": "The password of the private key.",
@@ -158,6 +166,8 @@ _BROKER_LINES = {
     "transaction.max.timeout.ms": "The longest transaction timeout that a producer may ask for.",
     "transaction.remove.expired.transaction.cleanup.interval.ms": "How often expired ids are deleted.",
     "transaction.state.log.min.isr": "The min.insync.replicas of __transaction_state.",
+    "transaction.state.log.num.partitions": "The partitions of __transaction_state.",
+    "transaction.state.log.segment.bytes": "The segment.bytes of __transaction_state.",
     "transaction.state.log.replication.factor": "The replicas of __transaction_state; at most the number of brokers.",
     "transactional.id.expiration.ms": "The time without a transaction after which a transactional id is deleted.",
 }

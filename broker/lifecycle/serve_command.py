@@ -13,6 +13,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
 
 from ...protocol.compiled_modules import is_compiled
+from ...protocol.error_codes import KafkaError
 from ...protocol.host_and_port import address_text
 from ...storage.checkpoints.properties_file import read_properties_file
 from ...storage.producers.emulated_version import EmulatedVersion
@@ -21,6 +22,7 @@ from ..config.broker_config import BrokerConfig
 from ..config.config_sources import gather_config
 from ..config.config_types import ConfigError
 from ..config.environment_variables import own_variable_warnings
+from ..metadata.replica_placement import with_replication_key
 from ..network.listeners import DEFAULT_HOST, ListenerConfig
 from ..runtime.event_loop import new_event_loop
 from .cluster_reset import SeedTopic, create_seed_topics, parse_seed_topics
@@ -288,7 +290,11 @@ async def serve_until_stopped(prepared: PreparedBroker, ready_file: ReadyFile | 
         loop.add_signal_handler(number, _stop_on_signal, number, stopping)
     hooks.bind({listener.port for of_node in prepared.listeners for listener in of_node}, prepared.tls_dir)
     server = hooks.make_server(prepared.cluster, prepared.listeners)
-    create_seed_topics(prepared.cluster.controller, prepared.seed_topics)
+    try:
+        create_seed_topics(prepared.cluster.controller, prepared.seed_topics)
+    except KafkaError as error:
+        reason = with_replication_key(error, prepared.cluster.image.configs.current)
+        raise StartupError(f"--seed-topic: {reason}") from error
     await _start_server(server, prepared.listeners)
     # Only now, because a failed start is one line.
     _log_notes(prepared.notes)

@@ -158,7 +158,7 @@ class Controller:
         """Create a topic. The caller has validated the name, the configs and the assignments.
 
         assignments: the broker ids of each partition's replicas; by default they are placed on replication_factor
-        brokers, or on as many as default.replication.factor and the cluster allow.
+        brokers, whose default is default.replication.factor.
         Raises KafkaError: TOPIC_ALREADY_EXISTS; INVALID_REPLICATION_FACTOR; INVALID_REPLICA_ASSIGNMENT for replicas
         that are all on fenced brokers; KAFKA_STORAGE_ERROR where its files cannot be created. The topic does not exist
         then.
@@ -192,7 +192,7 @@ class Controller:
         """Return the replication factor of a new topic; DEFAULT_REPLICATION_FACTOR stands for the broker's default."""
         if requested != DEFAULT_REPLICATION_FACTOR:
             return requested
-        return min(self.image.configs.current.default_replication_factor, len(self.image.brokers))
+        return self.image.configs.current.default_replication_factor
 
     def create_partitions(
         self, topic: TopicImage, total: int, *, assignments: Sequence[Sequence[int]] | None = None

@@ -14,6 +14,7 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from ...protocol.error_codes import ErrorCode, KafkaError
+from ..config.broker_config import BrokerConfig
 from .metadata_image import BrokerRegistration
 
 if TYPE_CHECKING:
@@ -49,6 +50,13 @@ def check_replication_factor(brokers: Sequence[BrokerRegistration], replication_
     if reason is not None:
         message = f"Unable to replicate the partition {replication_factor} time(s): {reason}"
         raise KafkaError(ErrorCode.INVALID_REPLICATION_FACTOR, message)
+
+
+def with_replication_key(error: KafkaError, config: BrokerConfig) -> str:
+    """Return the message of a topic that was not created, for the log, with the key that causes it."""
+    if error.code is not ErrorCode.INVALID_REPLICATION_FACTOR:
+        return str(error)
+    return f"{error}; default.replication.factor is {config.default_replication_factor}"
 
 
 def _by_rack(brokers: Iterable[BrokerRegistration]) -> list[list[int]]:

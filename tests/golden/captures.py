@@ -8,6 +8,7 @@ from . import (
     capture_configs,
     capture_configured,
     capture_connection_limits,
+    capture_default_replication,
     capture_exhausted_epochs,
     capture_features,
     capture_fetch,
@@ -33,6 +34,7 @@ CAPTURES: dict[str, Callable[[Recorder], None]] = {
     "configs": capture_configs.capture,
     "configured": capture_configured.capture,
     "connection_limits": capture_connection_limits.capture,
+    "default_replication": capture_default_replication.capture,
     "features": capture_features.capture,
     "exhausted_epochs": capture_exhausted_epochs.capture,
     "fetch": capture_fetch.capture,
@@ -71,6 +73,7 @@ CONFIG_OF = {
     "configured": capture_configured.CONFIG,
     "connection_limits": capture_connection_limits.CONFIG,
     "share_assignments": capture_share_groups.CONFIG,
+    "default_replication": capture_default_replication.CONFIG,
     "share_groups": capture_share_groups.CONFIG,
     "share_state": capture_share_state.CONFIG,
 }

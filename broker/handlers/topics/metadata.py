@@ -25,6 +25,7 @@ from ....protocol.messages.metadata import (
 from ....protocol.primitives import ZERO_UUID
 from ...coordinators.internal_topics import INTERNAL_TOPICS, ensure_internal_topic
 from ...metadata.metadata_image import NO_LEADER, TopicImage, is_internal_topic
+from ...metadata.replica_placement import with_replication_key
 from ...metadata.topic_validation import PARTITIONS_PER_REQUEST_MAX, collision_key_of, find_topic_name_error
 from ...requests.advertised_endpoint import alive_brokers, controller_id_of
 from ...requests.mutation_quota import record_mutations
@@ -172,7 +173,7 @@ def _create(context: RequestContext, names: list[str]) -> Steps[None]:
                 record_mutations(context, node.config.num_partitions, strict_since=0)
                 node.controller.create_topic(name, node.config.num_partitions)
         except KafkaError as error:
-            logger.error("topic %s is not created: %s", name, error)
+            logger.error("topic %s is not created: %s", name, with_replication_key(error, node.config))
         yield None
 
 
