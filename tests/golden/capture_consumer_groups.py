@@ -46,6 +46,7 @@ SCENES: dict[str, Callable[[ConsumerGroupRecorder], None]] = {
     "static": migration.static,
     "empty": migration.empty_groups,
     "streams": streams.streams,
+    "changes": heartbeats.changes_in_interval,
 }
 
 
