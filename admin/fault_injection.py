@@ -27,7 +27,10 @@ class FaultInjection:
         self.plan = FaultPlan(cluster.clock.now_ms)
         self._initial_rules = initial_rules
         self.arm_initial_rules()
-        self.journal = Journal(cluster.image.configs.current.journal_requests_max, cluster.image.topic_name_of)
+        config = cluster.image.configs.current
+        self.journal = Journal(
+            config.journal_requests_max, cluster.image.topic_name_of, bytes_max=config.journal_bytes_max
+        )
 
     def arm_initial_rules(self) -> None:
         """Add the initial rules after the others."""

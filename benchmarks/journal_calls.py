@@ -47,6 +47,7 @@ class Request:
 
     connection: Peer = field(default_factory=Peer)
     client_id: str | None = "benchmark"
+    kept_client_id: str | None = "benchmark"
     api_key: int = 0
     api_version: int = 9
     correlation_id: int = 0

@@ -110,6 +110,11 @@ class RequestView(_RequestHeader, Protocol):
     """A request. Its buffers are valid only during the call that passes it."""
 
     @property
+    def kept_client_id(self) -> str | None:
+        """The client id, shortened if it is long."""
+        ...
+
+    @property
     def api_key(self) -> int:
         """The API key."""
         ...

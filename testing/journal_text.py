@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 
 from ..faults.journal.journal import Journal
-from ..faults.journal.journal_entries import JournalBatch, JournalEntry, read_entries
+from ..faults.journal.journal_entries import KEPT_BY, JournalBatch, JournalEntry, read_entries
 from ..faults.rules.match import Match
 from ..protocol.api_keys import api_name_of
 
@@ -34,7 +34,7 @@ def failure_text(
     kinds = Counter(api_name_of(request.api_key) for _, request in journal.records(since))
     lines.append(f"requests by API: {', '.join(f'{kinds[api]} {api}' for api in sorted(kinds)) or 'none'}")
     if journal.dropped:
-        lines.append(f"older requests that are no longer kept (fauxka.journal.requests.max): {journal.dropped}")
+        lines.append(f"older requests that are no longer kept ({KEPT_BY}): {journal.dropped}")
     return "\n".join(lines)
 
 

@@ -183,7 +183,10 @@ def journal(client: AdminClient, *, as_json: bool, **conditions: Any) -> None:
 
 def _journal_lines(lines: Iterable[str], dropped: int, *, has_entries: bool) -> Iterable[str]:
     if dropped:
-        yield f"{dropped} older requests are no longer kept (fauxka.journal.requests.max)"
+        # Lazy: the other commands start without it.
+        from ...faults.journal.journal_entries import KEPT_BY
+
+        yield f"{dropped} older requests are no longer kept ({KEPT_BY})"
     if not has_entries:
         yield "no requests"
     yield from lines

@@ -125,6 +125,7 @@ class BrokerConfig:
     group_consumer_regex_refresh_interval_ms = Setting("group.consumer.regex.refresh.interval.ms", int)
     # Keys of fauxka
     busy_poll_us = Setting("fauxka.busy.poll.us", int)
+    journal_bytes_max = Setting("fauxka.journal.bytes.max", int)
     journal_requests_max = Setting("fauxka.journal.requests.max", int)
     record_validation = Setting("fauxka.record.validation", str)
     response_delay_ms = Setting("fauxka.response.delay.ms", int)

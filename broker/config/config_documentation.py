@@ -63,6 +63,7 @@ _BROKER_LINES = {
     "delegation.token.secret.key": "The key of the HMACs of delegation tokens; there are none if it is not set.",
     "delete.topic.enable": "Whether topics can be deleted.",
     "fauxka.busy.poll.us": "How long the broker polls for the next request before it sleeps, in microseconds.",
+    "fauxka.journal.bytes.max": "The most bytes of bodies and batches of large requests in the journal.",
     "fauxka.journal.requests.max": "The most requests in the journal.",
     "fauxka.record.validation": "full checks every record, as Kafka does; batch checks the batch header only.",
     "fauxka.response.delay.ms": "The least time between a request and its response, in real time.",

@@ -76,6 +76,7 @@ class ConfigKey(NamedTuple):
 OWN_ROWS: tuple[config_table.Row, ...] = (
     # How long the broker polls for the next request before it sleeps.
     ("fauxka.busy.poll.us", "LONG", "200", "range 0 10000", "read-only", "", False),
+    ("fauxka.journal.bytes.max", "LONG", "104857600", "range 0 1099511627776", "read-only", "", False),
     ("fauxka.journal.requests.max", "LONG", "10000", "range 1 10000000", "read-only", "", False),
     # full: check every record of a batch, as Kafka does; batch: check the batch header only, which is faster.
     ("fauxka.record.validation", "STRING", "full", "in full,batch", "read-only", "", False),

@@ -33,6 +33,7 @@ class OwnedRequest(RequestContext):
         """frame[context.request_start:end]: the request, which is copied. body_start: the position of its body."""
         super().__init__(context.node, context.connection)
         self.client_id = context.client_id
+        self.kept_client_id = context.kept_client_id
         self.api_key = context.api_key
         self.api_version = context.api_version
         self.is_flexible = context.is_flexible

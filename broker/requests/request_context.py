@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
 from ...protocol.error_codes import ErrorCode
 from ...protocol.frames import FRAME_SIZE_BYTES, FrameError
 from ...protocol.primitives import Reader, Writer
+from ...protocol.shortened_text import shortened
 from ..runtime.deferred import Buffers, Deferred
 from ..runtime.long_work import LongWork, Steps, in_thread, when_complete
 from ..security.principal import ANONYMOUS, Principal
@@ -280,6 +281,7 @@ class RequestContext:
         "header_rest",
         "is_flexible",
         "kept_body",
+        "kept_client_id",
         "mutations_throttled_until_ms",
         "node",
         "now_ms",
@@ -296,6 +298,8 @@ class RequestContext:
         self.node = node
         self.connection = connection
         self.client_id: str | None = ""
+        # The same, shortened if it is long: for the journal.
+        self.kept_client_id: str | None = ""
         # The last request's header, for the dispatcher: its route, API key and version as one number, the bytes after
         # the correlation id, what unpacks a header of this size, and the size.
         self.route: Route | None = None
@@ -330,9 +334,11 @@ class RequestContext:
     def set_client_id(self, client_id: bytes | None) -> None:
         """Set the client id of a request's header. Raises FrameError if it is not UTF-8."""
         try:
-            self.client_id = None if client_id is None else client_id.decode()
+            text = None if client_id is None else client_id.decode()
         except UnicodeDecodeError as error:
             raise FrameError(f"client id {client_id!r} is not UTF-8") from error
+        self.client_id = text
+        self.kept_client_id = None if text is None else shortened(text)
 
     def keep_header(self, api_and_version: int, rest: bytes, route: Route) -> None:
         """Keep the header of a request, for the comparison with the next one.

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from ...protocol.batches.record_batch import NO_PRODUCER_ID
+from ...protocol.shortened_text import TEXT_CHARACTERS_MAX
 from ...storage.append_refused import AppendRefused
 from ...storage.append_result import AppendResult
 
@@ -19,10 +20,15 @@ from ...storage.append_result import AppendResult
 OFFSETS_KEPT_MAX = 65_536
 # Producers of partitions with their own counts, about 300 bytes each. The oldest beyond that are added up.
 PRODUCERS_MAX = 50_000
+# Topics with counts. Names that are longer than those of topics, and further topics that do not exist, have none.
+TOPICS_MAX = 50_000
 # The producer id of the added-up counts.
 OTHER_PRODUCERS = -2
 # Offset ranges in one partition that were written with acks=0; adjacent ranges are joined.
 ACKS_0_RANGES_MAX = 10_000
+
+# The partition of the added-up counts of all partitions of a topic.
+OTHER_PARTITIONS = -1
 
 # Topic, partition, producer id.
 ProducerKey = tuple[str, int, int]
@@ -48,10 +54,10 @@ class BatchCounts:
     """Counts by topic, partition and producer.
 
     appended: the base offsets of the batches. The journal appends to its arrays, and calls first_of for a new key.
-    topics: the topics with counts.
+    topics: the topics with counts. refused_elsewhere: refused batches of topics that have no counts (TOPICS_MAX).
     """
 
-    __slots__ = ("_acks_0", "_appended_before", "_duplicates", "_refused", "appended", "topics")
+    __slots__ = ("_acks_0", "_appended_before", "_duplicates", "_refused", "appended", "refused_elsewhere", "topics")
 
     def __init__(self) -> None:
         """Start empty."""
@@ -62,6 +68,7 @@ class BatchCounts:
         self._refused: dict[ProducerKey, int] = {}
         self._acks_0: dict[tuple[str, int], list[tuple[int, int]]] = {}
         self.topics: set[str] = set()
+        self.refused_elsewhere = 0
 
     def first_of(self, key: ProducerKey, base_offset: int) -> None:
         """Count the first batch of a producer in a partition."""
@@ -84,9 +91,17 @@ class BatchCounts:
         _count(self._duplicates, (topic, partition, result.header.producer_id))
 
     def refused(self, topic: str, partition: int, producer_id: int) -> None:
-        """Count a rejected batch."""
-        self.topics.add(topic)
-        _count(self._refused, (topic, partition, producer_id))
+        """Count a rejected batch. Its topic does not need to exist."""
+        if self.name_topic(topic):
+            _count(self._refused, (topic, partition, producer_id))
+        else:
+            self.refused_elsewhere += 1
+
+    def name_topic(self, topic: str) -> bool:
+        """Add a topic that may not exist. Return whether it has counts."""
+        if topic not in self.topics and len(topic) <= TEXT_CHARACTERS_MAX and len(self.topics) < TOPICS_MAX:
+            self.topics.add(topic)
+        return topic in self.topics
 
     def add_acks_0(self, topic: str, partition: int, result: AppendResult) -> None:
         """Record the offsets of a batch that was appended with acks=0."""
@@ -147,6 +162,7 @@ class BatchCounts:
         for counts in (self.appended, self._appended_before, self._duplicates, self._refused, self._acks_0):
             counts.clear()
         self.topics.clear()
+        self.refused_elsewhere = 0
 
     def of_topic(self, topic: str) -> Iterator[ProducerCounts]:
         """Yield the counts of each producer in each partition of the topic."""
@@ -174,7 +190,8 @@ class BatchCounts:
 
 def _count(counts: dict[ProducerKey, int], key: ProducerKey) -> None:
     if key not in counts and len(counts) >= PRODUCERS_MAX:
-        key = (key[0], key[1], OTHER_PRODUCERS)
+        # One for each of the topics at most.
+        key = (key[0], OTHER_PARTITIONS, OTHER_PRODUCERS)
     counts[key] = counts.get(key, 0) + 1
 
 

@@ -1,7 +1,9 @@
 """The journal: each request with the result of its batches, its response and its faults.
 
-- A request adds one tuple to a ring of fixed size and updates the delivery counts of the verdict. Requests older than
-  the ring are still in the counts.
+- A request adds one tuple to a ring and updates the delivery counts of the verdict. Requests older than the ring are
+  still in the counts.
+- The ring has a maximum of requests, and one of the bytes of large requests (large_requests). Long texts of clients are
+  shortened before they are kept.
 - Texts are made when the journal is read (journal_entries, verdict).
 - No record refers to a buffer of a connection, because buffers are reused.
 - `_record_plain` handles nearly every Produce request. It is written for speed: no dataclass, no helper function.
@@ -29,6 +31,7 @@ from .journal_record import (
     journal_record_of,
     merged,
 )
+from .large_requests import BYTES_MAX_DEFAULT, SMALL_BYTES, LargeRequests, bytes_of, has_small_body
 from .request_outcomes import OUTCOMES_MIN, RequestOutcomes
 
 if TYPE_CHECKING:
@@ -85,8 +88,10 @@ class Journal:
         self,
         capacity: int = REQUESTS_MAX_DEFAULT,
         topic_name_of: Callable[[bytes], str | None] = lambda _: None,
+        *,
+        bytes_max: int = BYTES_MAX_DEFAULT,
     ) -> None:
-        """Keep the newest capacity requests.
+        """Keep the newest capacity requests, and fewer if the large ones take more than bytes_max.
 
         topic_name_of: returns the name of a topic id, None for an unknown one; called when the journal is read.
         """
@@ -96,6 +101,7 @@ class Journal:
         self.outcomes = RequestOutcomes(max(capacity, OUTCOMES_MIN))
         self._requests: deque[RawRecord | RawAppend] = deque(maxlen=capacity)
         self._keep = self._requests.append
+        self._large = LargeRequests(bytes_max)
         # Parts of deliveries that every batch uses.
         self._appended: dict[tuple[str, int, int], array[int]] = {}
         self._withheld: WithheldBatches | _NothingWithheld = _NothingWithheld()
@@ -135,9 +141,23 @@ class Journal:
             self._count(context, request_id, batches, state)
         raw = _raw(context, size, state)
         self._keep(raw)
+        is_small = batches is None and has_small_body(raw)
+        if not is_small:
+            self._count_large(request_id, raw)
         if state == PENDING:
-            self._pending[request_id] = raw
+            # Of a large request the ring alone has the body, which leaves it with the request.
+            self._pending[request_id] = raw if is_small else (*raw[:10], None)
         return request_id
+
+    def _count_large(self, request_id: int, raw: RawRecord) -> None:
+        """Count the newest request of the ring, and remove the oldest if the large ones take too many bytes."""
+        size = bytes_of(raw)
+        if size <= SMALL_BYTES:
+            return
+        requests = self._requests
+        first_id = request_id - len(requests) + 1
+        for _ in range(first_id, self._large.add(request_id, size, first_id) + 1):
+            requests.popleft()
 
     def _record_plain(self, context: RequestView, size: int, batch: Decision) -> bool:
         """Record a Produce of one appended batch; return False for any other request."""
@@ -167,7 +187,7 @@ class Journal:
         self._keep(
             (
                 context.connection,
-                context.client_id,
+                context.kept_client_id,
                 context.api_key,
                 context.api_version,
                 topic,
@@ -232,21 +252,21 @@ class Journal:
             batches = self.deliveries.not_applied(request_id, request, fault)
         except FrameError:
             batches = None
-        self._keep(
-            (
-                request.connection,
-                request.client_id,
-                request.api_key,
-                request.api_version,
-                request.correlation_id,
-                request.size,
-                request.now_ms,
-                fault.error_code,
-                batches or None,
-                WITHHELD,
-                request.kept_body,
-            )
+        raw = (
+            request.connection,
+            request.kept_client_id,
+            request.api_key,
+            request.api_version,
+            request.correlation_id,
+            request.size,
+            request.now_ms,
+            fault.error_code,
+            batches or None,
+            WITHHELD,
+            request.kept_body,
         )
+        self._keep(raw)
+        self._count_large(request_id, raw)
         if fault.is_error:
             self.outcomes.answered(request_id)
         return request_id
@@ -306,6 +326,7 @@ class Journal:
         """Delete all requests, outcomes and counts; ids continue."""
         self.cleared_id = self.last_id
         self._requests.clear()
+        self._large.clear()
         self._pending.clear()
         self.outcomes.clear()
         self.deliveries.clear()
@@ -332,14 +353,14 @@ class Journal:
 
     def find(self, request_id: int) -> JournalRecord | None:
         """Return the record of a request; None if it left the ring and its response is not pending."""
-        raw: RawRecord | RawAppend | None
-        raw = self._pending.get(request_id) or self.outcomes.find_handled(request_id)
-        if raw is None:
-            position = request_id - self.last_id + len(self._requests) - 1
-            if not 0 <= position < len(self._requests):
-                return None
-            raw = self._requests[position]
-        return journal_record_of(raw)
+        position = request_id - self.last_id + len(self._requests) - 1
+        pending = self._pending.get(request_id)
+        raw: RawRecord | RawAppend | None = pending
+        if pending is None or pending[8] is None:
+            raw = self.outcomes.find_handled(request_id)
+            if raw is None:
+                raw = self._requests[position] if 0 <= position < len(self._requests) else pending
+        return None if raw is None else journal_record_of(raw)
 
     def is_from_before_reset(self, producer_id: int) -> bool:
         """Return whether the producer id was allocated before the last reset of the data."""
@@ -373,7 +394,7 @@ class Journal:
 def _raw(context: RequestView, size: int, state: int) -> RawRecord:
     return (
         context.connection,
-        context.client_id,
+        context.kept_client_id,
         context.api_key,
         context.api_version,
         context.correlation_id,

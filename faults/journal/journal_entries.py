@@ -15,6 +15,7 @@ from ...protocol.error_codes import ErrorCode, KafkaError
 from ...protocol.frames import FrameError
 from ...protocol.request_facts import BatchFacts, RequestFacts, read_request_facts
 from ...protocol.sequences import MAX_SEQUENCE, increment_sequence
+from ...protocol.shortened_text import shortened
 from ...storage.append_decision import describe_decision
 from ...storage.append_refused import AppendRefused
 from ...storage.append_result import AppendResult
@@ -26,6 +27,13 @@ if TYPE_CHECKING:
     from ..request_view import ConnectionView
     from ..rules.match import Match
     from .journal import Journal
+
+# The keys that limit the requests that are kept.
+KEPT_BY = "fauxka.journal.requests.max, fauxka.journal.bytes.max"
+# The batches of a request that its entry has; a Produce may have 100,000.
+BATCHES_MAX = 10_000
+# The sentence about a batch, with the names in it.
+WHY_CHARACTERS_MAX = 1000
 
 _NONE = -1
 _NO_RECORDS = memoryview(b"")
@@ -78,6 +86,8 @@ class JournalEntry(Struct, frozen=True, kw_only=True):
     error: the name of the top-level error of the response, else of the first batch with an error.
     rule: the rule of the last applied fault, None without one. faults: all applied faults, in order.
     topics, group_ids, transactional_id: from the body; empty for a request above 4 KiB that is not a Produce.
+    batches_left_out: how many batches it has beyond BATCHES_MAX.
+    Long texts of the client are shortened, and have their length then: "aaa… (32000 characters)".
     """
 
     id: int
@@ -102,6 +112,7 @@ class JournalEntry(Struct, frozen=True, kw_only=True):
     error: str | None
     rule: int | None
     faults: list[JournalFault]
+    batches_left_out: int = 0
 
 
 def read_entries(
@@ -110,6 +121,12 @@ def read_entries(
     """Return at most limit requests that match and have an id greater than since, oldest first."""
     found = islice(_matching(journal, match, since), limit)
     return [_entry_of(journal, request_id, request) for request_id, request in found]
+
+
+def search_entries(journal: Journal, match: Match | None = None, *, since: int = 0) -> Iterator[JournalEntry | None]:
+    """Yield the requests that match and have an id greater than since, oldest first, and None for each other one."""
+    for request_id, request, is_matched in _matched(journal, match, since):
+        yield _entry_of(journal, request_id, request) if is_matched else None
 
 
 def iterate_entries(journal: Journal, since: int) -> Iterator[JournalEntry]:
@@ -129,10 +146,18 @@ def count_entries(journal: Journal, match: Match | None = None, *, since: int = 
 
 
 def _matching(journal: Journal, match: Match | None, since: int) -> Iterator[tuple[int, JournalRecord]]:
+    return ((request_id, request) for request_id, request, is_matched in _matched(journal, match, since) if is_matched)
+
+
+def _matched(journal: Journal, match: Match | None, since: int) -> Iterator[tuple[int, JournalRecord, bool]]:
+    """Yield each request with its id, and whether it matches."""
     matcher = None if match is None else RequestMatcher(match)
     for request_id, request in journal.records(since):
-        if matcher is None or isinstance(matcher.match(JournalRecordView(journal, request)), Matched):
-            yield request_id, request
+        yield (
+            request_id,
+            request,
+            matcher is None or isinstance(matcher.match(JournalRecordView(journal, request)), Matched),
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -250,10 +275,11 @@ def _entry_of(journal: Journal, request_id: int, request: JournalRecord) -> Jour
     outcomes = journal.outcomes
     faults = outcomes.faults_on(request_id)
     before_reset = journal.producers_before_reset(request_id)
-    batches = [_journal_batch(batch, faults, before_reset) for batch in request.batches or ()]
+    decisions = request.batches or ()
+    batches = [_journal_batch(batch, faults, before_reset) for batch in decisions[:BATCHES_MAX]]
     answer = _response_state(journal, request_id, request)
     connection = request.connection
-    facts = JournalRecordView(journal, request).facts
+    facts = JournalRecordView(journal, request._replace(batches=decisions[:BATCHES_MAX])).facts
     return JournalEntry(
         id=request_id,
         at_ms=request.at_ms,
@@ -263,15 +289,16 @@ def _entry_of(journal: Journal, request_id: int, request: JournalRecord) -> Jour
         client_id=request.client_id,
         client_host=connection.client_host,
         software=connection.client_software,
-        principal=str(connection.principal),
+        principal=shortened(str(connection.principal)),
         api=api_name_of(request.api_key),
         api_version=request.api_version,
         correlation_id=request.correlation_id,
         size=request.size,
-        topics=list(facts.topics),
-        group_ids=list(facts.group_ids),
-        transactional_id=facts.transactional_id,
+        topics=[shortened(topic) for topic in facts.topics],
+        group_ids=[shortened(group_id) for group_id in facts.group_ids],
+        transactional_id=None if facts.transactional_id is None else shortened(facts.transactional_id),
         batches=batches,
+        batches_left_out=len(decisions) - len(batches),
         answered=answer == "written",
         answer=answer,
         error=_response_error(outcomes, request_id, request, batches),
@@ -326,7 +353,7 @@ def _journal_batch(batch: Decision, faults: list[AppliedFault], before_reset: ra
         error = decision.code.name
         why = describe_decision(decision) if isinstance(decision, AppendRefused) else decision.message
     return JournalBatch(
-        topic=topic,
+        topic=shortened(topic),
         partition=partition,
         producer_id=numbers.producer_id,
         producer_epoch=numbers.producer_epoch,
@@ -336,7 +363,7 @@ def _journal_batch(batch: Decision, faults: list[AppliedFault], before_reset: ra
         decision=decided,
         error=error,
         base_offset=base_offset,
-        why=why or (error or ""),
+        why=shortened(why or (error or ""), WHY_CHARACTERS_MAX),
         expected_sequence=_expected_sequence_of(decision),
         producer_before_reset=numbers.producer_id in before_reset,
     )

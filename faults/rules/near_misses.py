@@ -15,6 +15,7 @@ from typing import Any, cast
 
 from msgspec import Struct, to_builtins
 
+from ...protocol.shortened_text import shortened
 from ..json_bytes import BytesValue
 
 # Distinct (field, got) counted for one rule.
@@ -101,7 +102,7 @@ class NearMisses:
         """Count a mismatch. If there is no room, it replaces one that failed on an earlier field."""
         got = mismatch.got
         if isinstance(got, str):
-            got = got[:_GOT_CHARACTERS_MAX]
+            got = shortened(got, _GOT_CHARACTERS_MAX)
         key = (mismatch.field, got)
         counted = self._counts.get(key)
         if counted is None:

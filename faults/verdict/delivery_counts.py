@@ -162,7 +162,8 @@ class DeliveryCounts:
     def not_applied(self, request_id: int, request: ReceivedRequest, fault: Fault) -> list[Decision]:
         """Record the batches that a fault withholds from their logs, and return them. Raises FrameError."""
         batches = not_applied_batches(request, fault)
-        self.counts.topics.update(topic for topic, _, _ in batches)
+        for topic, _, _ in batches:
+            self.counts.name_topic(topic)
         kept = {(topic, partition): decision for topic, partition, decision in batches}
         for batch in request.facts.batches:
             decision = kept.get((batch.topic, batch.partition))

@@ -71,6 +71,7 @@ class TopicVerdict(Struct, kw_only=True):
 
     findings_left_out: how many more findings there are. forgotten: unacknowledged batches beyond the limit, in all
     topics; copies of those are not found.
+    refused_elsewhere: refused batches of topics that are not counted because there are too many, in all topics.
     """
 
     topic: str
@@ -80,6 +81,7 @@ class TopicVerdict(Struct, kw_only=True):
     producers: list[ProducerVerdict]
     findings_left_out: int = 0
     forgotten: int = 0
+    refused_elsewhere: int = 0
 
     def __repr__(self) -> str:
         """Return the counts in one line."""

@@ -95,6 +95,7 @@ def judge(journal: Journal, logs: TopicLogs, topic: str, *, event_id: str | None
         producers=[ProducerVerdict(producer_id=each, batches=producers[each]) for each in sorted(producers)],
         findings_left_out=max(0, len(findings) - FINDINGS_MAX),
         forgotten=deliveries.unacknowledged.forgotten,
+        refused_elsewhere=deliveries.counts.refused_elsewhere,
     )
 
 

@@ -6,13 +6,14 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
+from ...faults.journal.journal_entries import KEPT_BY
 from ..errors import CallError
 from .errors import CannotHunt
 from .judgement import differences, with_order_of_both
 from .options import Options
 from .plan import Target, targets_of
 from .program import Program, last_line
-from .run import JOURNAL_MAX, Run, Setting, run_once
+from .run import Run, Setting, run_once
 
 # A run without faults is done so often: a program that differs by itself cannot be judged.
 LEARNING_RUNS = 2
@@ -66,4 +67,4 @@ def _check(run: Run) -> None:
     if run.failed_check is not None:
         raise CannotHunt(f"without a fault, the check fails: {run.failed_check}")
     if not run.is_journal_whole:
-        raise CannotHunt(f"the program sends more requests than a plan is made of: set a greater {JOURNAL_MAX}")
+        raise CannotHunt(f"the program sends more requests than a plan is made of: set a greater {KEPT_BY}")

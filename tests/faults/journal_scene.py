@@ -63,6 +63,10 @@ class FakeRequest:
     matched_ahead: dict[object, object] = field(default_factory=dict[object, object])
 
     @property
+    def kept_client_id(self) -> str | None:
+        return self.client_id
+
+    @property
     def facts(self) -> RequestFacts:
         if self.named is None:
             raise FrameError("a body that does not decode")

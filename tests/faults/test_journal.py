@@ -6,12 +6,17 @@ import gc
 import weakref
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from fauxka.faults.actions import Drop, Error
 from fauxka.faults.fault import Fault
+from fauxka.faults.journal import batch_counts, journal_entries
+from fauxka.faults.journal.batch_counts import BatchCounts
 from fauxka.faults.journal.journal import Journal
 from fauxka.faults.journal.journal_entries import JournalEntry, count_entries, read_entries
 from fauxka.faults.journal.journal_record import NO_RESPONSE, PENDING, RESPONDED
+from fauxka.faults.journal.large_requests import BATCH_BYTES, SMALL_BYTES
 from fauxka.faults.rules.match import IntegerRange, Match
 from fauxka.protocol.api_keys import ApiKey
 from fauxka.protocol.error_codes import ErrorCode, KafkaError
@@ -321,3 +326,127 @@ def test_only_later_batches_of_a_producer_from_before_the_reset_are_marked() -> 
 
     marked = [entry.batches[0].producer_before_reset for entry in read_entries(scene.journal)]
     assert marked == [False, True, False, False]
+
+
+def metadata_request(body_bytes: int) -> FakeRequest:
+    return FakeRequest(api_key=int(ApiKey.METADATA), kept_body=bytes(body_bytes))
+
+
+@given(st.lists(st.integers(0, 5000), max_size=40), st.integers(1, 20), st.integers(0, 20_000))
+def test_ring_keeps_the_newest_that_fit_its_number_and_the_bytes_of_large_requests(
+    sizes: list[int], capacity: int, bytes_max: int
+) -> None:
+    journal = Journal(capacity, bytes_max=bytes_max)
+    for size in sizes:
+        journal.handled(metadata_request(size), size, RESPONDED)
+
+    kept = [request.size for _, request in journal.records()]
+    # One by one from the newest on, as long as those after it have room for it.
+    expected: list[int] = []
+    for size in reversed(sizes[-capacity:]):
+        counted = size if size > SMALL_BYTES else 0
+        if counted and sum(each for each in expected if each > SMALL_BYTES) + counted > bytes_max:
+            break
+        expected.insert(0, size)
+    assert kept == expected
+    assert journal.dropped == len(sizes) - len(kept)
+    assert [journal.find(each) is not None for each in range(1, len(sizes) + 1)] == [
+        *[False] * journal.dropped,
+        *[True] * len(kept),
+    ]
+
+
+def test_batches_and_long_names_of_a_produce_request_are_bytes_of_the_ring() -> None:
+    refused = KafkaError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
+    many: list[tuple[str, int, KafkaError]] = [("orders", partition, refused) for partition in range(101)]
+    for batches in (many, [("a" * 100 * BATCH_BYTES, 0, refused)]):
+        journal = Journal(10, bytes_max=199 * BATCH_BYTES)
+        journal.handled(FakeRequest(batches=[*batches]), 100, RESPONDED)
+        journal.handled(FakeRequest(batches=[*batches]), 100, RESPONDED)
+
+        assert [entry.id for entry in read_entries(journal)] == [2]
+
+
+def test_token_of_an_authentication_is_bytes_of_the_ring() -> None:
+    journal = Journal(10, bytes_max=100_000)
+    for _ in range(2):
+        journal.handled(FakeRequest(api_key=int(ApiKey.SASL_AUTHENTICATE)), 60_000, RESPONDED)
+
+    assert [entry.id for entry in read_entries(journal)] == [2]
+
+
+def test_large_request_that_left_the_ring_is_found_while_its_response_is_pending() -> None:
+    journal = Journal(10, bytes_max=1000)
+    waiting = journal.handled(metadata_request(600), 600, PENDING)
+    journal.handled(metadata_request(600), 600, RESPONDED)
+
+    assert journal.dropped == 1
+    assert journal.find(waiting) is not None
+    journal.answered(waiting)
+    assert journal.find(waiting) is None
+
+
+def test_cleared_journal_has_room_for_as_many_bytes_as_a_new_one() -> None:
+    journal = Journal(10, bytes_max=1000)
+    journal.handled(metadata_request(900), 900, RESPONDED)
+
+    journal.clear()
+    for _ in range(2):
+        journal.handled(metadata_request(500), 500, RESPONDED)
+
+    assert (len(read_entries(journal)), journal.dropped) == (2, 0)
+
+
+def test_long_texts_of_an_entry_are_shortened_and_have_their_length() -> None:
+    journal = Journal(10)
+    name = "a" * 30_000
+    connection = FakeConnection(principal=f"User:{name}")
+    refused = KafkaError(ErrorCode.INVALID_TOPIC_EXCEPTION, name)
+    journal.handled(FakeRequest(connection=connection, batches=[(name, 0, refused)]), 100, RESPONDED)
+
+    entry = only(journal)
+
+    shown = "a" * 249 + "… (30000 characters)"
+    assert (entry.topics, entry.batches[0].topic) == ([shown], shown)
+    assert entry.principal == "User:" + "a" * 244 + "… (30005 characters)"
+    assert entry.batches[0].why == "a" * 1000 + "… (30000 characters)"
+
+
+def test_batches_that_an_entry_leaves_out_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(journal_entries, "BATCHES_MAX", 3)
+    journal = Journal(10)
+    refused = KafkaError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
+    batches: list[tuple[str, int, KafkaError]] = [(f"topic-{index}", 0, refused) for index in range(5)]
+    journal.handled(FakeRequest(batches=[*batches]), 100, RESPONDED)
+
+    entry = only(journal)
+
+    assert (len(entry.batches), entry.batches_left_out) == (3, 2)
+    assert entry.topics == ["topic-0", "topic-1", "topic-2"]
+
+
+def test_refused_batches_of_very_many_topics_and_partitions_have_a_bounded_number_of_counts(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(batch_counts, "TOPICS_MAX", 4)
+    monkeypatch.setattr(batch_counts, "PRODUCERS_MAX", 10)
+    counts = BatchCounts()
+    for index in range(100):
+        counts.refused("orders", index, -1)
+        counts.refused(f"topic-{index}", 0, -1)
+    counts.refused("a" * 250, 0, -1)
+
+    assert counts.topics == {"orders", "topic-0", "topic-1", "topic-2"}
+    of_orders = list(counts.of_topic("orders"))
+    assert sum(each.refused for each in of_orders) == 100
+    assert len(of_orders) <= 11
+    assert counts.refused_elsewhere == 98
+
+
+def test_verdict_says_how_many_refused_batches_are_in_no_topic() -> None:
+    scene = JournalScene()
+    scene.send(numbered(0, 4))
+    refused = KafkaError(ErrorCode.INVALID_TOPIC_EXCEPTION)
+    scene.journal.handled(FakeRequest(batches=[("a" * 250, 0, refused)]), 100, RESPONDED)
+
+    assert scene.verdict().refused_elsewhere == 1

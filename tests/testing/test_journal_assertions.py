@@ -89,7 +89,8 @@ def test_failure_says_how_many_requests_are_no_longer_kept() -> None:
 
         lines = failure_of(broker, api="Fetch")
 
-    assert lines[-1] == "older requests that are no longer kept (fauxka.journal.requests.max): 1"
+    limits = "fauxka.journal.requests.max, fauxka.journal.bytes.max"
+    assert lines[-1] == f"older requests that are no longer kept ({limits}): 1"
 
 
 @pytest.mark.parametrize(("fields", "message"), [({"api": "Prodduce"}, "did you mean Produce"), ({"key": "a"}, "key")])

@@ -22,6 +22,7 @@ from ....protocol.messages.api_versions import (
     SupportedFeatureKey,
 )
 from ....protocol.primitives import Reader
+from ....protocol.shortened_text import shortened
 from ...metadata.features import FEATURES
 from ...requests.request_context import RequestContext, encode_response
 from ...runtime.deferred import Buffers, Deferred
@@ -68,7 +69,7 @@ def handle(context: RequestContext, request: ApiVersionsRequest) -> ApiVersionsR
         names = (request.client_software_name, request.client_software_version)
         if not all(CLIENT_SOFTWARE.fullmatch(name) for name in names):
             return ApiVersionsResponse(error_code=ErrorCode.INVALID_REQUEST)
-        context.connection.client_software = " ".join(names)
+        context.connection.client_software = shortened(" ".join(names))
     image = context.node.image
     levels = {name: image.features.level_of(name) for name in FEATURES}
     return ApiVersionsResponse(
