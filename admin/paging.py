@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from itertools import islice
 from typing import Annotated, TypeVar
 
+import msgspec
 from msgspec import Meta, Struct
 
 from ..faults.rule_error import RuleError
@@ -16,6 +16,11 @@ Described = TypeVar("Described")
 LIMIT_DEFAULT = 100
 # A page is built in one step on the event loop.
 LIMIT_MAX = 10_000
+# The JSON of a page's items; the one that reaches it is the last of its page. Clients may choose names of 32,767
+# characters.
+PAGE_BYTES_MAX = 4 * 1024 * 1024
+# The longest text of the protocol, and so the longest name of an item.
+NAME_CHARACTERS_MAX = 32_767
 INT64_MAX = 2**63 - 1
 _INT64_DIGITS_MAX = 19
 
@@ -32,17 +37,28 @@ class NumberPage(Struct, kw_only=True, forbid_unknown_fields=True):
 class NamePage(Struct, kw_only=True, forbid_unknown_fields=True):
     """A page of a list that is sorted by name."""
 
-    since: Annotated[str, Meta(max_length=1000, description="Only items after this name.")] = ""
+    since: Annotated[str, Meta(max_length=NAME_CHARACTERS_MAX, description="Only items after this name.")] = ""
     limit: Limit = LIMIT_DEFAULT
 
 
 def page_of(
     items: Iterable[Item], limit: int, describe: Callable[[Item], Described], token_of: Callable[[Item], str]
 ) -> tuple[list[Described], str | None]:
-    """Return the first limit items, each described, and the token of the next page, None at the end."""
-    found = list(islice(items, limit + 1))
-    shown = found[:limit]
-    return [describe(item) for item in shown], token_of(shown[-1]) if len(found) > limit else None
+    """Return the first limit items, each described, and the token of the next page, None at the end.
+
+    The page ends earlier with the item that reaches PAGE_BYTES_MAX.
+    """
+    shown: list[Described] = []
+    size = 0
+    last: Item | None = None
+    for item in items:
+        if last is not None and (len(shown) >= limit or size >= PAGE_BYTES_MAX):
+            return shown, token_of(last)
+        described = describe(item)
+        shown.append(described)
+        size += len(msgspec.json.encode(described))
+        last = item
+    return shown, None
 
 
 def make_token(*parts: str | int) -> str:

@@ -24,6 +24,8 @@ LOOK_SECONDS = 0.5
 SHARE_OF_TIME = 20
 # Kept for streams that read late. A stream that is further behind is told that everything may have changed.
 CHANGES_MAX = 1_000
+# The names of one event. A part with more characters may have changed as a whole.
+NAMES_CHARACTERS_MAX = 256 * 1024
 
 # Names of items, and their states as the admin API returns them.
 Page = list[tuple[str, object]]
@@ -89,7 +91,7 @@ class StateWatch:
             names = changed.setdefault(change.part, [])
             if names is not None and change.name not in names:
                 names.append(change.name)
-        return changed
+        return {part: _unless_long(names) for part, names in changed.items()}
 
     async def _look_on(self) -> None:
         while True:
@@ -129,3 +131,7 @@ class StateWatch:
             if found.get(name) != seen.get(name):
                 self._changes.append(_Change(part, name))
                 self.version += 1
+
+
+def _unless_long(names: list[str] | None) -> list[str] | None:
+    return None if names is not None and sum(map(len, names)) > NAMES_CHARACTERS_MAX else names

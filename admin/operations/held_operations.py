@@ -7,9 +7,10 @@ from typing import Annotated
 from msgspec import Meta, Struct
 
 from ...broker.dispatch.held_requests import HeldRequest
-from ...faults.journal.journal_entries import BatchInfo
+from ...faults.journal.journal_entries import BATCHES_MAX, BatchInfo
 from ...faults.rule_error import RuleError
 from ...protocol.frames import FrameError
+from ...protocol.shortened_text import shortened
 from ..control import Control
 from ..errors import unknown
 from ..operation import Operation
@@ -49,6 +50,7 @@ class HeldRequestInfo(Struct, kw_only=True):
     size: int
     topics: list[str]
     batches: list[BatchInfo]
+    batches_left_out: int
 
 
 class HeldPage(Struct, kw_only=True):
@@ -112,16 +114,16 @@ def held_request_info(held: HeldRequest) -> HeldRequestInfo:
         since_ms=held.since_ms,
         node=request.connection.node_id,
         connection=request.connection.connection_id,
-        client_id=request.client_id,
+        client_id=request.kept_client_id,
         software=request.connection.client_software,
         api=request.api_name,
         api_version=request.api_version,
         correlation_id=request.correlation_id,
         size=request.size,
-        topics=list(topics),
+        topics=[shortened(topic) for topic in topics[:BATCHES_MAX]],
         batches=[
             BatchInfo(
-                topic=batch.topic,
+                topic=shortened(batch.topic),
                 partition=batch.partition,
                 producer_id=batch.producer_id,
                 producer_epoch=batch.producer_epoch,
@@ -129,8 +131,9 @@ def held_request_info(held: HeldRequest) -> HeldRequestInfo:
                 last_sequence=batch.last_sequence,
                 records=batch.records_count,
             )
-            for batch in batches
+            for batch in batches[:BATCHES_MAX]
         ],
+        batches_left_out=max(0, len(batches) - BATCHES_MAX),
     )
 
 

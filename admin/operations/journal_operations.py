@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import AsyncIterator
 from typing import Annotated, cast
 
 from msgspec import Meta, Struct
 
 from ...faults.actions import INT64_MAX
-from ...faults.journal.journal_entries import JournalEntry, count_entries, read_entries
+from ...faults.journal.journal_entries import JournalEntry, count_entries, search_entries
 from ...faults.rule_error import RuleError
 from ...faults.rules.api_checks import check_apis
 from ...faults.rules.match import Match, Natural, NaturalOrNone
@@ -15,7 +16,8 @@ from ...faults.rules.value_tests import check_match
 from ...faults.strict_json import convert, parse
 from ..control import Control
 from ..operation import Operation
-from ..paging import LIMIT_DEFAULT, Limit, page_of
+from ..page_stream import stream_page
+from ..paging import LIMIT_DEFAULT, Limit
 
 TAG = "truth"
 
@@ -57,7 +59,7 @@ class JournalQuery(JournalFilter, kw_only=True, forbid_unknown_fields=True):
 
 
 class JournalPage(Struct, kw_only=True):
-    """Requests in the order in which they were handled. dropped: those that are no longer kept."""
+    """Requests in the order in which they were handled. dropped: those that are no longer kept, for number or bytes."""
 
     items: list[JournalEntry]
     next: str | None
@@ -71,12 +73,11 @@ class JournalCount(Struct, kw_only=True):
     dropped: int
 
 
-def read_journal(control: Control, query: JournalQuery) -> JournalPage:
+def read_journal(control: Control, query: JournalQuery) -> AsyncIterator[bytes]:
     """List the requests, oldest first."""
     journal = control.journal
-    found = read_entries(journal, _match_of(query), since=query.since, limit=query.limit + 1)
-    items, token = page_of(found, query.limit, lambda entry: entry, lambda entry: str(entry.id))
-    return JournalPage(items=items, next=token, dropped=journal.dropped)
+    found = search_entries(journal, _match_of(query), since=query.since)
+    return stream_page(found, query.limit, lambda entry: str(entry.id), {"dropped": journal.dropped})
 
 
 def count_journal(control: Control, query: JournalFilter) -> JournalCount:
@@ -123,7 +124,7 @@ def check_journal_match(match: Match) -> None:
 
 
 OPERATIONS = (
-    Operation(method="GET", path="/v1/journal", perform=read_journal, tag=TAG),
+    Operation(method="GET", path="/v1/journal", perform=read_journal, tag=TAG, streamed=JournalPage),
     Operation(method="DELETE", path="/v1/journal", perform=clear_journal, tag=TAG),
     Operation(method="GET", path="/v1/journal/count", perform=count_journal, tag=TAG),
 )

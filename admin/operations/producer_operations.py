@@ -21,7 +21,7 @@ from ..control import Control
 from ..errors import CallError, conflict
 from ..leading_partitions import following_partitions, leading_partitions
 from ..operation import Operation
-from ..paging import INT64_MAX, LIMIT_DEFAULT, Limit, make_token, page_of, split_token
+from ..paging import INT64_MAX, LIMIT_DEFAULT, NAME_CHARACTERS_MAX, Limit, make_token, page_of, split_token
 from .offset_pages import PartitionIndex
 
 TAG = "producers"
@@ -67,7 +67,7 @@ class ProducerQuery(Struct, kw_only=True, forbid_unknown_fields=True):
     topic: str | None = None
     partition: PartitionIndex | None = None
     producer_id: ProducerId | None = None
-    since: Annotated[str, Meta(max_length=1000, description="The `next` of the previous page.")] = ""
+    since: Annotated[str, Meta(max_length=NAME_CHARACTERS_MAX, description="The `next` of the previous page.")] = ""
     limit: Limit = LIMIT_DEFAULT
 
 

@@ -18,6 +18,7 @@ from ..current_coordinators import coordinated_groups
 from ..errors import CallError
 from ..leading_partitions import find_leading_partition
 from ..operation import Operation
+from ..paging import NAME_CHARACTERS_MAX as ID_CHARACTERS_MAX
 from ..paging import NamePage, page_of
 
 if TYPE_CHECKING:
@@ -123,7 +124,7 @@ class GroupInfo(Struct, kw_only=True):
 class GroupPath(Struct, kw_only=True, forbid_unknown_fields=True):
     """The id of a group."""
 
-    group_id: Annotated[str, Meta(min_length=1, max_length=NAME_CHARACTERS_MAX)]
+    group_id: Annotated[str, Meta(min_length=1, max_length=ID_CHARACTERS_MAX)]
 
 
 class GroupPage(Struct, kw_only=True):
