@@ -15,9 +15,11 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterable
+from hashlib import sha256
 from ipaddress import ip_address
 from typing import TYPE_CHECKING, TypeVar
 
+from ...protocol.shortened_text import TEXT_CHARACTERS_MAX
 from ..metadata.client_quota_control import addresses_of, is_address
 from ..metadata.client_quotas_image import (
     CONNECTION_CREATION_RATE,
@@ -155,6 +157,7 @@ class ClientQuotas:
         if found is None:
             return 0
         entity, limit = found
+        entity = _key_of(entity)
         now_ms = self._clock.now_ms()
         bucket = self._buckets.get(entity)
         if bucket is None:
@@ -185,11 +188,22 @@ class ClientQuotas:
         return min(throttle_ms, self._window.sample_ms)
 
     def _rate_of(self, key: str, entity: QuotaEntity, now_ms: int) -> SampledRate:
+        entity = _key_of(entity)
         rate = self._rates.get((key, entity))
         if rate is None:
             _make_room(self._rates)
             rate = self._rates[key, entity] = SampledRate(self._window, now_ms)
         return rate
+
+
+def _key_of(entity: QuotaEntity) -> QuotaEntity:
+    """Return the entity with the digest of each name that is too long to be kept for 10,000 clients."""
+    if all(name is None or len(name) <= TEXT_CHARACTERS_MAX for _, name in entity):
+        return entity
+    return tuple(
+        (kind, name if name is None or len(name) <= TEXT_CHARACTERS_MAX else sha256(name.encode()).hexdigest())
+        for kind, name in entity
+    )
 
 
 def _make_room(measures: dict[Key, SampledRate] | dict[Key, TokenBucket]) -> None:
