@@ -35,6 +35,7 @@ GROUPS = (
         "reference",
         "spark",
         "spark_versions",
+        "ecosystem",
         "python_versions",
         "image",
         "containers",

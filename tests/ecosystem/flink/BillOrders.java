@@ -1,0 +1,39 @@
+import org.apache.flink.api.common.eventtime.WatermarkStrategy;
+import org.apache.flink.api.common.serialization.SimpleStringSchema;
+import org.apache.flink.connector.base.DeliveryGuarantee;
+import org.apache.flink.connector.kafka.sink.KafkaRecordSerializationSchema;
+import org.apache.flink.connector.kafka.sink.KafkaSink;
+import org.apache.flink.connector.kafka.source.KafkaSource;
+import org.apache.flink.connector.kafka.source.enumerator.initializer.OffsetsInitializer;
+import org.apache.flink.streaming.api.environment.StreamExecutionEnvironment;
+
+/** Bills the orders up to the end of the topic on a MiniCluster; the sink commits a transaction with each checkpoint. */
+public class BillOrders {
+    public static void main(String[] arguments) throws Exception {
+        var bootstrap = arguments[0];
+        var environment = StreamExecutionEnvironment.createLocalEnvironment(1);
+        environment.enableCheckpointing(200);
+        var orders = KafkaSource.<String>builder()
+                .setBootstrapServers(bootstrap)
+                .setTopics("orders")
+                .setGroupId("billing")
+                .setStartingOffsets(OffsetsInitializer.earliest())
+                .setBounded(OffsetsInitializer.latest())
+                .setValueOnlyDeserializer(new SimpleStringSchema())
+                .build();
+        var bills = KafkaSink.<String>builder()
+                .setBootstrapServers(bootstrap)
+                .setDeliveryGuarantee(DeliveryGuarantee.EXACTLY_ONCE)
+                .setTransactionalIdPrefix("billing")
+                .setProperty("transaction.timeout.ms", "600000")
+                .setRecordSerializer(KafkaRecordSerializationSchema.builder()
+                        .setTopic("bills")
+                        .setValueSerializationSchema(new SimpleStringSchema())
+                        .build())
+                .build();
+        environment.fromSource(orders, WatermarkStrategy.noWatermarks(), "orders")
+                .map(order -> "bill for " + order)
+                .sinkTo(bills);
+        environment.execute();
+    }
+}

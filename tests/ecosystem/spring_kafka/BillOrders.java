@@ -1,0 +1,70 @@
+import java.util.Map;
+import java.util.concurrent.CountDownLatch;
+import org.apache.kafka.common.serialization.StringDeserializer;
+import org.apache.kafka.common.serialization.StringSerializer;
+import org.springframework.context.annotation.AnnotationConfigApplicationContext;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.kafka.annotation.EnableKafka;
+import org.springframework.kafka.annotation.KafkaListener;
+import org.springframework.kafka.config.ConcurrentKafkaListenerContainerFactory;
+import org.springframework.kafka.core.DefaultKafkaConsumerFactory;
+import org.springframework.kafka.core.DefaultKafkaProducerFactory;
+import org.springframework.kafka.core.KafkaTemplate;
+import org.springframework.kafka.transaction.KafkaTransactionManager;
+
+/** A listener in a container with transactions. It fails once, after its write: the transaction is aborted and the order read again. */
+@Configuration
+@EnableKafka
+public class BillOrders {
+    static final String FAILING = "order 3";
+    static final String LAST = "order 9";
+    static String bootstrap;
+
+    private final CountDownLatch done = new CountDownLatch(1);
+    private boolean failed;
+
+    @Bean
+    DefaultKafkaProducerFactory<String, String> producers() {
+        var factory = new DefaultKafkaProducerFactory<String, String>(
+                Map.of("bootstrap.servers", bootstrap), new StringSerializer(), new StringSerializer());
+        factory.setTransactionIdPrefix("billing-");
+        return factory;
+    }
+
+    @Bean
+    KafkaTemplate<String, String> bills() {
+        return new KafkaTemplate<>(producers());
+    }
+
+    @Bean
+    ConcurrentKafkaListenerContainerFactory<String, String> kafkaListenerContainerFactory() {
+        var settings = Map.<String, Object>of(
+                "bootstrap.servers", bootstrap, "group.id", "billing", "auto.offset.reset", "earliest",
+                "isolation.level", "read_committed");
+        var factory = new ConcurrentKafkaListenerContainerFactory<String, String>();
+        factory.setConsumerFactory(
+                new DefaultKafkaConsumerFactory<>(settings, new StringDeserializer(), new StringDeserializer()));
+        factory.getContainerProperties().setKafkaAwareTransactionManager(new KafkaTransactionManager<>(producers()));
+        return factory;
+    }
+
+    @KafkaListener(topics = "orders")
+    void bill(String order) {
+        bills().send("bills", "bill for " + order);
+        if (order.equals(FAILING) && !failed) {
+            failed = true;
+            throw new IllegalStateException("fails once");
+        }
+        if (order.equals(LAST)) {
+            done.countDown();
+        }
+    }
+
+    public static void main(String[] arguments) throws InterruptedException {
+        bootstrap = arguments[0];
+        try (var context = new AnnotationConfigApplicationContext(BillOrders.class)) {
+            context.getBean(BillOrders.class).done.await();
+        }
+    }
+}
