@@ -10,10 +10,17 @@ JAAS_CONFIG = "sasl.jaas.config"
 PLAIN_MODULE = "org.apache.kafka.common.security.plain.PlainLoginModule"
 SCRAM_MODULE = "org.apache.kafka.common.security.scram.ScramLoginModule"
 OAUTHBEARER_MODULE = "org.apache.kafka.common.security.oauthbearer.OAuthBearerLoginModule"
-_CONFIG = re.compile(r"\s*(?P<module>[\w.]+)\s+(?i:required)\b(?P<options>.*);\s*", re.DOTALL)
+# White space of java.io.StreamTokenizer; a no-break space is a letter.
+_SPACES = "".join(map(chr, range(0x21)))
+_SPACE = r"[\0- ]"
+_CONFIG = re.compile(rf"{_SPACE}*(?P<module>[\w.]+){_SPACE}+(?i:required)\b(?P<options>.*);{_SPACE}*", re.DOTALL)
 # A text in quotes of either kind (org.apache.kafka.common.security.JaasConfig).
 _TEXT = r"""(?:"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*')"""
-_OPTION = re.compile(rf"""\s*(?P<name>[^\s=]+)\s*=\s*(?:(?P<quoted>{_TEXT})|(?P<bare>[^\s;"']+))""", re.DOTALL)
+_OPTION = re.compile(
+    rf"""{_SPACE}*(?P<name>{_TEXT}|[^\0- ="';]+){_SPACE}*={_SPACE}*(?P<value>{_TEXT}|[^\0- ;"']+)""", re.DOTALL
+)
+_ESCAPE = re.compile(r"\\([0-3][0-7]{0,2}|[4-7][0-7]?|.)", re.DOTALL)
+_ESCAPED = {"a": "\a", "b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "v": "\v"}
 _USER_PREFIX = "user_"
 _QUOTES = ('"', "'")
 _TEXT_OR_COMMENT = re.compile(rf"{_TEXT}|//[^\n]*|/\*.*?\*/", re.DOTALL)
@@ -31,15 +38,25 @@ def parse_jaas_options(text: str, module: str, key: str) -> dict[str, str]:
     if match is None or match["module"].rpartition(".")[2] != module.rpartition(".")[2]:
         raise ConfigError(f'{key}: expected "{module} required ...;"')
     found: dict[str, str] = {}
-    options, position = match["options"].rstrip(), 0
+    options, position = match["options"].rstrip(_SPACES), 0
     while position < len(options):
         option = _OPTION.match(options, position)
         if option is None:
             raise ConfigError(f'{key}: expected options name="value" after "required"')
         position = option.end()
-        quoted = option["quoted"]
-        found[option["name"]] = option["bare"] if quoted is None else re.sub(r"\\(.)", r"\1", quoted[1:-1])
+        found[_text_of(option["name"])] = _text_of(option["value"])
     return found
+
+
+def _text_of(part: str) -> str:
+    """Return what a name or value stands for: in quotes it may have the escapes of java.io.StreamTokenizer."""
+    if not part.startswith(_QUOTES):
+        return part
+    return _ESCAPE.sub(lambda found: _character(found[1]), part[1:-1])
+
+
+def _character(escape: str) -> str:
+    return chr(int(escape, 8)) if escape[0] in "01234567" else _ESCAPED.get(escape, escape)
 
 
 def parse_jaas_users(text: str, key: str) -> dict[str, str]:

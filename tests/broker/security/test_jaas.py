@@ -16,6 +16,20 @@ def test_users_have_their_passwords() -> None:
 
 
 @pytest.mark.parametrize(
+    ("options", "users"),
+    [
+        ('"user_a,b=c"="x"', {"a,b=c": "x"}),
+        ("'user_a b'='x y'", {"a b": "x y"}),
+        ('user_alice\u00a0="x" user_alice="y"', {"alice\u00a0": "x", "alice": "y"}),
+        (r'user_alice="\t\101\1012\"\\\n"', {"alice": '\tAA2"\\\n'}),
+        ('user_\u00fc="\u00a0"', {"\u00fc": "\u00a0"}),
+    ],
+)
+def test_names_and_passwords_are_read_as_by_java(options: str, users: dict[str, str]) -> None:
+    assert parse_jaas_users(f"{MODULE} required {options};", KEY) == users
+
+
+@pytest.mark.parametrize(
     "text",
     [
         "",
