@@ -64,6 +64,8 @@ class SaslGate:
     ) -> Outcome | HandledLater | Deferred[HandledLater]:
         """Handle a frame as the dispatcher does. Raises FrameError to end the connection."""
         session = self._session
+        if session.stage is Stage.NOTHING:
+            raise FrameError(f"re-authentication by another SASL mechanism than {session.mechanism}")
         if session.stage is Stage.BARE_TOKEN:
             return self._take_bare_token(context, bytes(frame[start:end]))
         api_key = _api_key_of(frame, start, end)

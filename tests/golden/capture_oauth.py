@@ -11,7 +11,7 @@ from typing import TextIO
 
 from .capture_sasl import REAUTH_PAUSE_SECONDS
 from .case_recorder import Json, in_order
-from .connection_cases import ConnectionCase, Step, metadata, wait, write_lines
+from .connection_cases import ConnectionCase, Step, connector, metadata, wait, write_lines
 from .oauth_brokers import SESSION_MS
 from .oauth_cases.claims import ALICE, EXPIRED, VALID
 from .oauth_cases.malformed import MALFORMED
@@ -38,7 +38,7 @@ SHORT = Jws({**ALICE, "exp": f"now+{SHORT_SECONDS}"})
 
 def capture(addresses: Addresses, output: TextIO) -> None:
     """Run every case against a broker of oauth_brokers, and write a line of each to output."""
-    write_lines(_cases(), addresses, output)
+    write_lines(_cases(), connector(addresses), output)
 
 
 def _cases() -> Iterator[ConnectionCase]:

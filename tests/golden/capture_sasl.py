@@ -9,7 +9,7 @@ from typing import TextIO
 
 from . import raw_apis
 from .case_recorder import in_order
-from .connection_cases import ConnectionCase, Step, metadata, wait, write_lines
+from .connection_cases import ConnectionCase, Step, connector, metadata, wait, write_lines
 from .sasl_brokers import SESSION_MS
 from .sasl_client import Addresses, SaslClient, ScramClient, plain
 
@@ -28,7 +28,7 @@ SCRAM_512 = replace(SCRAM, mechanism="SCRAM-SHA-512")
 
 def capture(addresses: Addresses, output: TextIO) -> None:
     """Run every case against a broker of sasl_brokers, and write a line of each to output."""
-    write_lines(_cases(), addresses, output)
+    write_lines(_cases(), connector(addresses), output)
 
 
 def _cases() -> Iterator[ConnectionCase]:

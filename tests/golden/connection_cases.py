@@ -26,18 +26,28 @@ class ConnectionCase(NamedTuple):
     step: Step
 
 
-def write_lines(cases: Iterable[ConnectionCase], addresses: Addresses, output: TextIO) -> None:
-    """Run every case, and write a line of each. addresses: of the listeners."""
+def write_lines(
+    cases: Iterable[ConnectionCase],
+    connect: Callable[[ConnectionCase], SaslClient],
+    output: TextIO,
+    parallel_cases: int = PARALLEL_CASES,
+) -> None:
+    """Run every case, so many at the same time, and write a line of each. connect: returns the client of a case."""
 
     def run(case: ConnectionCase) -> dict[str, Json]:
-        client = SaslClient(addresses, case.listener)
+        client = connect(case)
         case.step(client)
         end = client.close()
         return {"case": case.name, "listener": case.listener, "steps": client.steps, "end": end}
 
-    with ThreadPoolExecutor(PARALLEL_CASES) as pool:
+    with ThreadPoolExecutor(parallel_cases) as pool:
         for line in pool.map(run, cases):
             output.write(json.dumps(line, ensure_ascii=False) + "\n")
+
+
+def connector(addresses: Addresses) -> Callable[[ConnectionCase], SaslClient]:
+    """Return what connects to the listener of a case. addresses: of the listeners."""
+    return lambda case: SaslClient(addresses, case.listener)
 
 
 def metadata(client: SaslClient) -> None:

@@ -20,7 +20,7 @@ WITH_SASL = LISTENERS[1:]
 ISSUER = "https://issuer.example"
 AUDIENCES = ("kafka", "fauxka")
 
-_LOGIN_MODULE = "org.apache.kafka.common.security.oauthbearer.OAuthBearerLoginModule required"
+LOGIN_MODULE = "org.apache.kafka.common.security.oauthbearer.OAuthBearerLoginModule required"
 _HANDLER = "org.apache.kafka.common.security.oauthbearer.OAuthBearerValidatorCallbackHandler"
 _OPTIONS = (
     'unsecuredLoginStringClaim_sub="broker" unsecuredValidatorPrincipalClaimName="user" '
@@ -47,33 +47,43 @@ def write_key_sets(folder: Path) -> dict[str, Path]:
     return {listener: folder / f"{listener}.json" for listener in sets}
 
 
+# The tokens that the listener "signed" accepts.
+ISSUER_CONFIG = {
+    "listener.name.signed.oauthbearer.sasl.oauthbearer.expected.audience": ",".join(AUDIENCES),
+    "listener.name.signed.oauthbearer.sasl.oauthbearer.expected.issuer": ISSUER,
+}
+
+
+def key_set_config(listener: str, file: Path) -> dict[str, str]:
+    """Return the keys of a listener that checks tokens with the JWKS in a file. listener: in lower case."""
+    keys = {"sasl.server.callback.handler.class": _HANDLER, "sasl.oauthbearer.jwks.endpoint.url": file.as_uri()}
+    return {f"listener.name.{listener}.oauthbearer.{key}": value for key, value in keys.items()}
+
+
+def variables_for(*files: Path) -> dict[str, str]:
+    """Return the environment variables with which Kafka reads these JWKS."""
+    urls = ",".join(file.as_uri() for file in files)
+    return {"JAVA_TOOL_OPTIONS": f"-Dorg.apache.kafka.sasl.oauthbearer.allowed.urls={urls}"}
+
+
 def config_of(key_sets: dict[str, Path]) -> dict[str, str]:
     """Return the keys of both brokers."""
     protocols = [f"{name}:SASL_PLAINTEXT" for name in WITH_SASL]
-    of_signed = {
-        f"listener.name.{listener}.oauthbearer.{key}": value
-        for listener, file in key_sets.items()
-        for key, value in {
-            "sasl.server.callback.handler.class": _HANDLER,
-            "sasl.oauthbearer.jwks.endpoint.url": file.as_uri(),
-        }.items()
-    }
     return {
         "listener.security.protocol.map": ",".join(["PLAINTEXT:PLAINTEXT", "CONTROLLER:PLAINTEXT", *protocols]),
         "sasl.enabled.mechanisms": "PLAIN,OAUTHBEARER",
         "connection.failed.authentication.delay.ms": str(FAILED_DELAY_MS),
-        **{f"listener.name.{name.lower()}.oauthbearer.sasl.jaas.config": f"{_LOGIN_MODULE};" for name in WITH_SASL},
+        **{f"listener.name.{name.lower()}.oauthbearer.sasl.jaas.config": f"{LOGIN_MODULE};" for name in WITH_SASL},
         **{
             f"listener.name.{name.lower()}.plain.sasl.jaas.config": (
                 'org.apache.kafka.common.security.plain.PlainLoginModule required user_alice="secret";'
             )
             for name in WITH_SASL
         },
-        "listener.name.options.oauthbearer.sasl.jaas.config": f"{_LOGIN_MODULE} {_OPTIONS};",
+        "listener.name.options.oauthbearer.sasl.jaas.config": f"{LOGIN_MODULE} {_OPTIONS};",
         "listener.name.sessions.connections.max.reauth.ms": str(SESSION_MS),
-        **of_signed,
-        "listener.name.signed.oauthbearer.sasl.oauthbearer.expected.audience": ",".join(AUDIENCES),
-        "listener.name.signed.oauthbearer.sasl.oauthbearer.expected.issuer": ISSUER,
+        **{key: value for listener, file in key_sets.items() for key, value in key_set_config(listener, file).items()},
+        **ISSUER_CONFIG,
         "listener.name.claims.oauthbearer.sasl.oauthbearer.sub.claim.name": "client_id",
         "listener.name.claims.oauthbearer.sasl.oauthbearer.scope.claim.name": "scp",
         "listener.name.no_skew.oauthbearer.sasl.oauthbearer.clock.skew.seconds": "0",
@@ -84,8 +94,7 @@ def config_of(key_sets: dict[str, Path]) -> dict[str, str]:
 def kafka_with_oauth(folder: Path) -> Generator[Addresses, None, None]:
     """Run a real Kafka for the length of the block, and yield the addresses of its listeners."""
     key_sets = write_key_sets(folder)
-    urls = ",".join(file.as_uri() for file in key_sets.values())
-    variables = {"JAVA_TOOL_OPTIONS": f"-Dorg.apache.kafka.sasl.oauthbearer.allowed.urls={urls}"}
+    variables = variables_for(*key_sets.values())
     with kafka_with_listeners(folder / "kafka.log", LISTENERS, config_of(key_sets), variables) as addresses:
         yield addresses
 

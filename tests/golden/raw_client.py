@@ -2,6 +2,7 @@
 
 import contextlib
 import socket
+import ssl
 import struct
 from collections.abc import Mapping
 
@@ -54,7 +55,7 @@ class RawConnection:
         """Send with the size in front. Raises Closed when the broker is gone."""
         try:
             self.socket.sendall(struct.pack(">i", len(request)) + request)
-        except (BrokenPipeError, ConnectionResetError) as error:
+        except (BrokenPipeError, ConnectionResetError, ssl.SSLError) as error:
             raise Closed from error
 
     def receive(self) -> bytes:
@@ -66,7 +67,7 @@ class RawConnection:
         while len(received) < size:
             try:
                 chunk = self.socket.recv(size - len(received))
-            except ConnectionResetError as error:
+            except (ConnectionResetError, ssl.SSLError) as error:
                 raise Closed from error
             if not chunk:
                 raise Closed

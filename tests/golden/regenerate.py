@@ -18,6 +18,8 @@ from .acl_matrix.capture import regenerate_matrix
 from .capture_recorder import Recorder
 from .captures import CAPTURES, CONFIG_OF, golden_file
 from .failover.scripts import SCRIPTS, capture_from_kafka
+from .login_probes import capture as login_probes
+from .login_probes.brokers import kafka_with_probes
 from .replay import run_all_programs, write_cases
 from .secured_captures import SECURED_CAPTURES
 
@@ -77,12 +79,23 @@ def regenerate_listener_settings(target: Path) -> None:
         capture_listener_settings.capture(output)
 
 
+def regenerate_login_probes(target: Path) -> None:
+    """Run the login probes against a fresh broker and write their lines to target."""
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        kafka_with_probes(Path(folder)) as addresses,
+        target.open("w") as output,
+    ):
+        login_probes.capture(addresses, output)
+
+
 # The programs that need other brokers than one with the default listeners.
 WITH_OWN_BROKERS: Mapping[str, Callable[[Path], None]] = {
     "nodes": regenerate_nodes,
     "acls": regenerate_acls,
     "acl_matrix": regenerate_matrix,
     "listener_settings": regenerate_listener_settings,
+    "login_probes": regenerate_login_probes,
     **{name: partial(regenerate_secured, name) for name in SECURED_CAPTURES},
 }
 

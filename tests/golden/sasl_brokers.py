@@ -109,8 +109,11 @@ def fauxka_with_listeners(
         yield {name: address for name, _, address in lines}
 
 
-def create_scram_users(addresses: Addresses) -> None:
-    """Create SCRAM_USERS by the listener PLAINTEXT, and wait until one can log in on SASL_PLAINTEXT."""
+def create_scram_users(addresses: Addresses, users: Mapping[str, str] = SCRAM_USERS) -> None:
+    """Create users by the listener PLAINTEXT, and wait until they can log in on SASL_PLAINTEXT.
+
+    users: their passwords by name.
+    """
     host, port = addresses["PLAINTEXT"].rsplit(":", 1)
     connection = RawConnection(host, int(port))
     # Kafka alters a user once in a request.
@@ -123,14 +126,14 @@ def create_scram_users(addresses: Addresses) -> None:
                 "salt": SALT,
                 "salted_password": hashlib.pbkdf2_hmac(hash_, password.encode(), SALT, ITERATIONS),
             }
-            for user, password in SCRAM_USERS.items()
+            for user, password in users.items()
         ]
         response = connection.call(ALTER_USER_SCRAM_CREDENTIALS, 0, {"upsertions": upsertions})
         assert not any(result.integer("error_code") for result in response.structs("results")), response
     connection.close()
     deadline = time.monotonic() + CREDENTIALS_SECONDS_MAX
     # The records of the last request are applied last. Kafka does not find a user whose name is not ASCII.
-    while not all(_has_user(addresses, user) for user in SCRAM_USERS if user.isascii()):
+    while not all(_has_user(addresses, user) for user in users if user.isascii()):
         assert time.monotonic() < deadline, f"no SCRAM users after {CREDENTIALS_SECONDS_MAX} s"
         time.sleep(POLL_SECONDS)
 

@@ -33,6 +33,8 @@ CLIENT_NONCE = "nonce-of-the-client"
 HASHES = {"SCRAM-SHA-256": "sha256", "SCRAM-SHA-512": "sha512"}
 CLOSED = "CLOSED"
 UNSUPPORTED_VERSION = b"\0\x23"
+# The last version of ApiVersions.
+LAST_VERSIONS = 4
 
 # The addresses of the listeners by name.
 Addresses = Mapping[str, str]
@@ -58,8 +60,8 @@ class SaslClient:
         answer = self._exchange(self.connection.request(raw_apis.API_VERSIONS, version, body))
         sent = f"ApiVersions v{version} {fields or ''}".strip()
         if isinstance(answer, bytes):
-            # A version that the broker does not support is answered in version 0.
-            read_as = 0 if answer[4:6] == UNSUPPORTED_VERSION else version
+            # A version that the broker does not support is answered in version 0, whatever the error.
+            read_as = 0 if answer[4:6] == UNSUPPORTED_VERSION or version > LAST_VERSIONS else version
             response = self.connection.parse(raw_apis.API_VERSIONS, read_as, answer)
             self._add(sent, self._of_versions(response))
         else:

@@ -86,7 +86,7 @@ class SignedValidator:
         algorithm, key_id = header.get("alg"), header.get("kid")
         if not isinstance(algorithm, str) or not isinstance(key_id, str | None):
             raise InvalidToken("a header without an algorithm, or with a key id that is no text")
-        if "crit" in header or str(header.get("cty", "")).lower() == _NESTED:
+        if header.get("crit") not in (None, []) or str(header.get("cty", "")).lower() == _NESTED:
             raise InvalidToken("a header with crit, or of a nested token")
         signed, _, _ = token.rpartition(".")
         part = SignedPart(algorithm, key_id, signed.encode(), decode_base64url(parts[2]))
@@ -129,6 +129,8 @@ def _read_object(part: str) -> Claims:
             parse_float=read_number,
             parse_constant=refuse_constant,
             object_pairs_hook=_members,
+            # Control characters may be in texts.
+            strict=False,
         )
     except JSON_ERRORS as error:
         raise InvalidToken("malformed JSON") from error
@@ -158,12 +160,17 @@ def _seconds(claims: Claims, name: str) -> int:
 
 
 def _optional_seconds(claims: Claims, name: str) -> int | None:
-    """Return whole seconds, as Java converts a number to a long; None without the claim. Raises InvalidToken."""
+    """Return whole seconds, as Java converts a number to a long; None without the claim. Raises InvalidToken.
+
+    An integer that is no long is refused.
+    """
     value = claims.get(name)
     if value is None:
         return None
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise InvalidToken(f"the claim {name} is no number")
+    if isinstance(value, int) and abs(value) > _LONG_MAX:
+        raise InvalidToken(f"the claim {name} is too large")
     if not isfinite(value):
         return _LONG_MAX if value > 0 else -_LONG_MAX
     return max(-_LONG_MAX, min(_LONG_MAX, int(value)))

@@ -37,6 +37,8 @@ class Stage(Enum):
     HANDSHAKE = auto()
     BARE_TOKEN = auto()
     SASL_AUTHENTICATE = auto()
+    # Nothing: it authenticates again by another mechanism. Kafka responds to the handshake, and then closes.
+    NOTHING = auto()
     AUTHENTICATED = auto()
     FAILED = auto()
 
@@ -151,12 +153,11 @@ class SaslSession:
             if self.is_reauthenticating:
                 raise FrameError(f"re-authentication by the unsupported SASL mechanism {mechanism}")
             raise self._failed(SaslFailed(f"Unsupported SASL mechanism {mechanism}"))
-        self._exchange = self.mechanisms.start(mechanism, self._credentials, self._clock.now_ms)
         if self.is_reauthenticating and mechanism != self._mechanism:
-            # Kafka responds to the handshake, and ends the connection at the first token.
-            self._exchange = _WrongMechanism(mechanism, self._mechanism)
-        else:
-            self._mechanism = mechanism
+            self.stage = Stage.NOTHING
+            return
+        self._mechanism = mechanism
+        self._exchange = self.mechanisms.start(mechanism, self._credentials, self._clock.now_ms)
         self.stage = Stage.BARE_TOKEN if has_bare_tokens else Stage.SASL_AUTHENTICATE
 
     def take_token(self, token: bytes) -> bytes:
@@ -212,20 +213,3 @@ class SaslSession:
     def _failed(self, error: SaslFailed) -> SaslFailed:
         self.stage = Stage.FAILED
         return error
-
-
-class _WrongMechanism:
-    """The exchange of a client that authenticates again by another mechanism."""
-
-    def __init__(self, mechanism: str, first: str) -> None:
-        self.result: Authenticated | None = None
-        self._message = (
-            f"SASL mechanism '{mechanism}' requested by client is not supported for re-authentication of mechanism "
-            f"'{first}'"
-        )
-
-    def find_user(self, token: bytes) -> str | None:
-        return None
-
-    def evaluate(self, token: bytes) -> bytes:
-        raise FrameError(self._message)
