@@ -38,7 +38,8 @@ def imported_by(file: Path) -> set[str]:
 
 def test_every_imported_package_is_declared() -> None:
     distributions = packages_distributions()
-    imported = set().union(*(imported_by(file) for part in PARTS for file in (ROOT / part).rglob("*.py")))
+    files = [file for part in PARTS for file in (ROOT / part).rglob("*.py")]
+    imported = {name for file in files for name in imported_by(file)}
     known = {name: {normalized(each) for each in distributions[name]} for name in imported if name in distributions}
 
     assert {name for name, packages in known.items() if not packages & (declared() | BROUGHT_BY.keys())} == set()

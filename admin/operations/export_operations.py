@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import socket
 from pathlib import Path
 from typing import Annotated
 
@@ -10,8 +12,6 @@ from msgspec import Meta, Struct
 from ...broker.lifecycle.export import log_export
 from ...broker.lifecycle.export.kafka_folder import ExportError
 from ...broker.lifecycle.server import Server
-from ...broker.network.listeners import WILDCARD_HOSTS
-from ...protocol.host_and_port import address_text
 from ..control import Control
 from ..daemon_thread import run_in_daemon_thread
 from ..errors import conflict
@@ -20,7 +20,8 @@ from ..operation import Operation
 TAG = "state"
 
 PATH_CHARACTERS_MAX = 4096
-LOOPBACK = "127.0.0.1"
+# Reached only if the event loop has stopped.
+CONNECT_SECONDS_MAX = 60.0
 
 
 class Export(Struct, kw_only=True, forbid_unknown_fields=True):
@@ -42,20 +43,26 @@ class Exported(Struct, kw_only=True):
 async def export(control: Control, body: Export) -> Exported:
     """Write all topics to a folder on which a real Kafka starts, as `fauxka export` does.
 
-    The topics are read over the Kafka protocol: fault rules apply to these requests, and the journal records them.
+    The topics are read over the Kafka protocol: fault rules apply to these requests, and the journal records them. The
+    connections are within the process, so that listeners may all have TLS and SASL, and that no ACL denies a topic if
+    there is a super user.
     """
-    listener = _reachable_server(control).listeners[0]
-    host = LOOPBACK if listener.host in WILDCARD_HOSTS else listener.host
-    bootstrap = address_text(host, listener.port)
+    first = _reachable_server(control).node.node_id
+    loop = asyncio.get_running_loop()
     said: list[str] = []
     confined = control.export_folder
+
+    async def open_connection(node_id: int) -> socket.socket:
+        return control.server.server_of(node_id).open_internally()
+
+    def connect(node_id: int) -> socket.socket:
+        return asyncio.run_coroutine_threadsafe(open_connection(node_id), loop).result(CONNECT_SECONDS_MAX)
 
     def work() -> Path:
         path = Path(body.dir).absolute() if confined is None else confined.resolve(body.dir)
         within = None if confined is None else confined.path
-        log_export.export(
-            str(path), data_folder=None, broker=log_export.BrokerSource(bootstrap), report=said.append, within=within
-        )
+        source = log_export.OwnSource(first, connect)
+        log_export.export(str(path), data_folder=None, broker=source, report=said.append, within=within)
         return path
 
     try:

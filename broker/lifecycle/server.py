@@ -21,6 +21,7 @@ from ..network.bound_sockets import bind_address
 from ..network.listeners import Listener, ListenerConfig
 from ..network.socket_server import SocketServer
 from ..runtime.clock import Timer
+from ..security.principal import ANONYMOUS
 from .cleaner_thread import CleanerThread
 from .log_scheduler import LogScheduler
 
@@ -224,6 +225,17 @@ class Server:
         for security in [config.security for config in self._configs]:
             if security is not None and security.mechanisms is not None:
                 await asyncio.to_thread(security.mechanisms.prepare)
+
+    def open_internally(self) -> socket.socket:
+        """Return a connected socket for an export by this process. Raises OSError, also if the node does not run.
+
+        Its principal is a super user, if there is one.
+        """
+        if not self.is_running:
+            raise ConnectionRefusedError(f"node {self.node.node_id} does not run")
+        authorizer = self.node.authorizer
+        principal = ANONYMOUS if authorizer is None else authorizer.a_super_user or ANONYMOUS
+        return self._socket_server.open_internally(self.listeners[0], principal)
 
     async def _listen(self, configs: Sequence[ListenerConfig]) -> None:
         """Listen, and register the addresses for the clients of other nodes. Raises OSError."""

@@ -20,6 +20,7 @@ from .busy_poll import BusyPoll
 from .connection import Connection, SharedParts
 from .connection_quotas import ConnectionQuotas
 from .connection_turns import ConnectionTurns
+from .internal_connection import connected_pair
 from .listeners import Listener, ListenerConfig
 from .receive_buffers import ReceiveBuffers
 
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from ssl import SSLContext
 
     from ..runtime.clock import Timer
+    from ..security.principal import Principal
     from ..security.sasl.mechanisms import Mechanisms
     from ..security.tls.dynamic_stores import DynamicStores
     from ..security.tls.listener_tls import PresentedCertificate
@@ -156,9 +158,7 @@ class SocketServer:
             )
             accepted.close()
             return
-        info = ConnectionInfo(next(self.connection_ids), listener, address, node_id=self._node.node_id)
-        context = RequestContext(self._node, info)
-        connection = Connection(self._shared, context, frame_bytes_max=self._node.config.socket_request_max_bytes)
+        connection, context = self._new_connection(listener, address)
         security = listener.security
         if security is not None and security.mechanisms is not None:
             self._guard(connection, context, security.mechanisms)
@@ -168,6 +168,26 @@ class SocketServer:
             tls = self.certificate_of(listener.name).context
             if security.mechanisms is None:
                 connection.identify_by(security.tls.principal_of)
+        self._begin_attaching(connection, accepted, tls)
+
+    def open_internally(self, listener: Listener, principal: Principal) -> socket.socket:
+        """Return the client's end of a connection for this process, without TLS and SASL. Raises OSError.
+
+        listener: one of this node, whose addresses the client gets. principal: who the client is.
+        """
+        client, accepted = connected_pair()
+        connection, context = self._new_connection(listener, str(client.getsockname()[0]))
+        context.connection.take_certificate(principal)
+        self._quotas.opened(connection, listener.name, context.connection.client_host)
+        self._begin_attaching(connection, accepted, None)
+        return client
+
+    def _new_connection(self, listener: Listener, address: str) -> tuple[Connection, RequestContext]:
+        info = ConnectionInfo(next(self.connection_ids), listener, address, node_id=self._node.node_id)
+        context = RequestContext(self._node, info)
+        return Connection(self._shared, context, frame_bytes_max=self._node.config.socket_request_max_bytes), context
+
+    def _begin_attaching(self, connection: Connection, accepted: socket.socket, tls: SSLContext | None) -> None:
         unattached = _Unattached(connection, accepted)
         task = asyncio.get_running_loop().create_task(self._attach(unattached, tls))
         self._attaching[task] = unattached

@@ -50,7 +50,6 @@ def test_files_with_secrets_are_private(tmp_path: Path) -> None:
         broker.call(broker.cluster.token_issuer.make_key)
         broker.users.set_password("alice", USER_PASSWORD)
         broker.write_report(written / "report.html")
-    with Broker() as broker:
         broker.topics.create("orders")
         broker.export(written / "export")
 

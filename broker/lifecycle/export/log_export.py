@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from .... import ConfigError
 from ....storage.corrupt_file import CorruptFileError
@@ -14,6 +14,11 @@ from ..data_directory import DataDirectoryError
 from .data_folder import export_data_folder
 from .kafka_folder import ExportedCluster, ExportError, KafkaFolder
 from .server_properties import SERVER_PROPERTIES
+
+if TYPE_CHECKING:
+    import socket
+
+    from .running_broker import RunningBroker
 
 PORT_MAX = 65535
 
@@ -28,8 +33,24 @@ class BrokerSource:
     properties: Mapping[str, str] = field(default_factory=dict[str, str], repr=False)
 
 
+@dataclass(frozen=True, slots=True)
+class OwnSource:
+    """The broker of this process. connect: returns a connected socket to a node, which needs no security.
+
+    node_id: of the first node to ask.
+    """
+
+    node_id: int
+    connect: Callable[[int], socket.socket]
+
+
 def export(
-    path: str, *, data_folder: str | None, broker: BrokerSource | None, report: ReportLine, within: Path | None = None
+    path: str,
+    *,
+    data_folder: str | None,
+    broker: BrokerSource | OwnSource | None,
+    report: ReportLine,
+    within: Path | None = None,
 ) -> None:
     """Write all topics of a data folder, or of a running broker, to the folder at path.
 
@@ -57,22 +78,44 @@ def export(
     report(f"start a Kafka 4.3 on it with: kafka-server-start.sh {folder.path / SERVER_PROPERTIES}")
 
 
-def _export_broker(source: BrokerSource, folder: KafkaFolder, report: ReportLine) -> ExportedCluster:
+def _export_broker(source: BrokerSource | OwnSource, folder: KafkaFolder, report: ReportLine) -> ExportedCluster:
     # Lazy: a broker that serves exports of its own data does not load the client.
-    from ....client.bootstrap import connect_to_first
     from ....client.errors import BrokerError
-    from ....client.security_properties import parse_client_security
-    from .running_broker import RunningBroker
 
     try:
-        connect = partial(RunningBroker, security=parse_client_security(source.properties))
-        broker = connect_to_first([_address_of(text) for text in source.bootstrap.split(",")], connect)
+        broker = _own_broker(source) if isinstance(source, OwnSource) else _other_broker(source)
         try:
             return broker.export(folder, report)
         finally:
             broker.close()
     except (BrokerError, ConfigError) as error:
         raise ExportError(str(error)) from error
+
+
+def _own_broker(source: OwnSource) -> RunningBroker:
+    from ....client.broker_connection import BrokerConnection
+    from .running_broker import TIMEOUT_SECONDS, RunningBroker
+
+    def connect(node_id: int) -> BrokerConnection:
+        connected = source.connect(node_id)
+        return BrokerConnection(f"node {node_id}", 0, timeout_seconds=TIMEOUT_SECONDS, connected=connected)
+
+    return RunningBroker(connect(source.node_id), lambda broker: connect(broker.node_id))
+
+
+def _other_broker(source: BrokerSource) -> RunningBroker:
+    from ....client.bootstrap import connect_to_first
+    from ....client.broker_connection import BrokerConnection
+    from ....client.security_properties import parse_client_security
+    from .running_broker import TIMEOUT_SECONDS, RunningBroker
+
+    security = parse_client_security(source.properties)
+
+    def connect(host: str, port: int) -> BrokerConnection:
+        return BrokerConnection(host, port, timeout_seconds=TIMEOUT_SECONDS, security=security)
+
+    bootstrap = connect_to_first([_address_of(text) for text in source.bootstrap.split(",")], connect)
+    return RunningBroker(bootstrap, lambda broker: connect(broker.host, broker.port))
 
 
 def _address_of(text: str) -> tuple[str, int]:

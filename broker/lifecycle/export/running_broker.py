@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from ....client.broker_connection import BrokerConnection
-from ....client.client_security import PLAINTEXT, ClientSecurity
 from ....protocol.api_keys import ApiKey
 from ....protocol.batches.whole_batches import whole_batches
 from ....protocol.error_codes import ErrorCode
@@ -69,13 +68,17 @@ class OffsetRange:
     end: int
 
 
+# Returns a connection to a broker. Raises BrokerError.
+Connect = Callable[[MetadataResponseBroker], BrokerConnection]
+
+
 class RunningBroker:
     """A running broker, and the other brokers of its cluster that lead partitions."""
 
-    def __init__(self, host: str, port: int, security: ClientSecurity = PLAINTEXT) -> None:
-        """Connect and fetch the metadata of all topics. Raises BrokerError."""
-        self._security = security
-        self._bootstrap = self._connect(host, port)
+    def __init__(self, bootstrap: BrokerConnection, connect: Connect) -> None:
+        """Fetch the metadata of all topics. Raises BrokerError. connect: to another broker of the cluster."""
+        self._connect = connect
+        self._bootstrap = bootstrap
         self._connections: dict[int, BrokerConnection] = {}
         self._metadata = self._bootstrap.send_request(
             ApiKey.METADATA,
@@ -86,9 +89,6 @@ class RunningBroker:
         if len(self._metadata.brokers) == 1:
             # Its advertised address may not be reachable from here.
             self._connections[self._metadata.brokers[0].node_id] = self._bootstrap
-
-    def _connect(self, host: str, port: int) -> BrokerConnection:
-        return BrokerConnection(host, port, timeout_seconds=TIMEOUT_SECONDS, security=self._security)
 
     def close(self) -> None:
         """Close the connections."""
@@ -205,7 +205,7 @@ class RunningBroker:
     def _connection_to(self, broker: MetadataResponseBroker) -> BrokerConnection:
         connection = self._connections.get(broker.node_id)
         if connection is None:
-            connection = self._connections[broker.node_id] = self._connect(broker.host, broker.port)
+            connection = self._connections[broker.node_id] = self._connect(broker)
         return connection
 
     def _highest_of_transactional_ids(self) -> int:

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable
 
-from ..principal import USER_TYPE, Client
+from ..principal import USER_TYPE, Client, Principal
 from .acl_types import WILDCARD, AclOperation, AclPermission, PatternType, ResourceType
 from .acls import Acls, Patterns, Rights, right
 
@@ -53,6 +53,14 @@ class StandardAuthorizer:
         """super_users: principals. allows_without_acl: allow.everyone.if.no.acl.found."""
         self._super_users = frozenset(super_users)
         self._allows_without_acl = allows_without_acl
+
+    @property
+    def a_super_user(self) -> Principal | None:
+        """The first super user in the order of their names; None without any."""
+        if not self._super_users:
+            return None
+        principal_type, _, name = min(self._super_users).partition(":")
+        return Principal(name, principal_type)
 
     def allows(
         self, acls: Acls, client: Client, operation: AclOperation, resource_type: ResourceType, name: str
