@@ -17,6 +17,8 @@ INDEX_SUFFIX = ".index"
 TIME_INDEX_SUFFIX = ".timeindex"
 TRANSACTION_INDEX_SUFFIX = ".txnindex"
 SNAPSHOT_SUFFIX = ".snapshot"
+# Of the files of a segment. A cleaned segment is renamed in this order.
+SEGMENT_SUFFIXES = (LOG_SUFFIX, INDEX_SUFFIX, TIME_INDEX_SUFFIX, TRANSACTION_INDEX_SUFFIX)
 
 DELETED_SUFFIX = ".deleted"
 CLEANED_SUFFIX = ".cleaned"
@@ -38,6 +40,11 @@ _OFFSET_DIGITS = 20
 _OFFSET_MAX = 2**63 - 1
 _PARTITION_MAX = 2**31 - 1
 _OFFSET = re.compile(r"[0-9]{20}")
+# What fauxka and Kafka write to the folder of a partition, with the temporary names of replaced files.
+_LOG_FILE = re.compile(
+    r"[0-9]{20}\.(?:log|index|timeindex|txnindex|snapshot)(?:\.deleted|\.cleaned|\.swap)?(?:\.tmp)*"
+    r"|(?:leader-epoch-checkpoint|partition\.metadata)(?:\.tmp)*"
+)
 _PARTITION_FOLDER = re.compile(r"([a-zA-Z0-9._-]{1,249})-(0|[1-9][0-9]{0,9})")
 
 
@@ -75,6 +82,11 @@ def _renamed_folder(topic_name: str, partition: int, unique_id: bytes, suffix: s
     assert len(unique_id) == 16, f"unique_id has {len(unique_id)} bytes, not 16"
     ending = f"-{partition}.{unique_id.hex()}{suffix}"
     return topic_name[: FOLDER_NAME_MAX - len(ending)] + ending
+
+
+def is_log_file(name: str) -> bool:
+    """Return whether a file with that name in the folder of a partition is of its log. Every other file is foreign."""
+    return _LOG_FILE.fullmatch(name) is not None
 
 
 def segment_path(folder: str, base_offset: int, suffix: str) -> str:

@@ -16,25 +16,27 @@ from .log_files import (
     DELETED_SUFFIX,
     INDEX_SUFFIX,
     LOG_SUFFIX,
+    SEGMENT_SUFFIXES,
     SNAPSHOT_SUFFIX,
     SWAP_SUFFIX,
     TIME_INDEX_SUFFIX,
     TRANSACTION_INDEX_SUFFIX,
     base_offset_of,
+    is_log_file,
     segment_path,
 )
 from .segments.batch_scan import scan_batches
 
 _INDEX_SUFFIXES = (INDEX_SUFFIX, TIME_INDEX_SUFFIX, TRANSACTION_INDEX_SUFFIX)
-_SEGMENT_SUFFIXES = (LOG_SUFFIX, *_INDEX_SUFFIXES)
 
 
 def finish_interrupted_changes(file_system: FileSystem, folder: str) -> None:
     """Finish deletions and segment swaps that a crash interrupted, and delete unfinished files.
 
+    Kafka also deletes foreign files with such suffixes, or stops at their names.
     The replaced segments are deleted before the .swap files are renamed, so a second crash here does no harm.
     """
-    names = file_system.names_in(folder)
+    names = [name for name in file_system.names_in(folder) if is_log_file(name)]
     for name in names:
         if name.endswith((DELETED_SUFFIX, TEMPORARY_SUFFIX)):
             file_system.delete(f"{folder}/{name}")
@@ -42,7 +44,7 @@ def finish_interrupted_changes(file_system: FileSystem, folder: str) -> None:
     bases = _base_offsets_of(swaps, LOG_SUFFIX + SWAP_SUFFIX)
     if bases:
         end = max(_end_offset_of_swap(file_system, folder, base) for base in bases)
-        for suffix in (*_SEGMENT_SUFFIXES, SNAPSHOT_SUFFIX):
+        for suffix in (*SEGMENT_SUFFIXES, SNAPSHOT_SUFFIX):
             _delete_between(file_system, folder, suffix, min(bases), end)
     for name in swaps:
         file_system.rename(f"{folder}/{name}", f"{folder}/{name.removesuffix(SWAP_SUFFIX)}")
@@ -55,9 +57,9 @@ def _drop_unfinished_swaps(file_system: FileSystem, folder: str, names: Sequence
     been deleted yet, and all of them are dropped.
     Source: LogLoader.removeTempFilesAndCollectSwapFiles, Kafka 4.3.0.
     """
-    cleaned = [base for suffix in _SEGMENT_SUFFIXES for base in _base_offsets_of(names, suffix + CLEANED_SUFFIX)]
+    cleaned = [base for suffix in SEGMENT_SUFFIXES for base in _base_offsets_of(names, suffix + CLEANED_SUFFIX)]
     swaps: list[str] = []
-    for suffix in _SEGMENT_SUFFIXES:
+    for suffix in SEGMENT_SUFFIXES:
         for base_offset in _base_offsets_of(names, suffix + SWAP_SUFFIX):
             path = segment_path(folder, base_offset, suffix + SWAP_SUFFIX)
             if base_offset >= min(cleaned, default=base_offset + 1):

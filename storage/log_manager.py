@@ -9,7 +9,9 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
+from errno import ENOTEMPTY
 from functools import partial
 
 from .checkpoints.checkpoint_files import (
@@ -99,8 +101,17 @@ class LogManager:
         self._file_system.sync_folder("")
         for folder in self._file_system.folders():
             if folder.endswith(DELETED_FOLDER_SUFFIX):
-                self._file_system.delete_folder(folder)
+                self.delete_folder(folder)
         return self._was_clean
+
+    def delete_folder(self, folder: str) -> None:
+        """Delete the log in a folder. What is not of a log stays, with the folder, and is logged. Raises OSError."""
+        try:
+            self._file_system.delete_folder(folder)
+        except OSError as error:
+            if error.errno != ENOTEMPTY:
+                raise
+            logger.warning("%s: %s", folder, error.strerror)
 
     def checkpointed_high_watermark(self, topic_name: str, partition: int) -> int:
         """Return the high watermark of a log as prepare_loading found it; 0 if there is none."""
@@ -148,15 +159,23 @@ class LogManager:
     ) -> PartitionLog:
         """Create the empty log of a partition, which must not have one, and start leader_epoch at offset 0.
 
-        topic_id: 16 bytes for partition.metadata; None writes no such file. Raises OSError.
+        topic_id: 16 bytes for partition.metadata; None writes no such file.
+        Raises OSError, also if the folder has files already; no file is created then.
         """
         name = PartitionName(topic_name, partition)
         assert name not in self._logs, f"{name} already has a log"
-        if topic_id is not None:
-            path = f"{partition_folder(topic_name, partition)}/{PARTITION_METADATA}"
-            self._file_system.replace(path, encode_partition_metadata(topic_id))
-        log = PartitionLog(self._location(name), config, now_ms=now_ms)
-        log.assign_leader_epoch(leader_epoch)
+        folder = partition_folder(topic_name, partition)
+        if self._file_system.names_in(folder):
+            raise OSError(ENOTEMPTY, "the folder of a new partition has files", folder)
+        try:
+            if topic_id is not None:
+                self._file_system.replace(f"{folder}/{PARTITION_METADATA}", encode_partition_metadata(topic_id))
+            log = PartitionLog(self._location(name), config, now_ms=now_ms)
+            log.assign_leader_epoch(leader_epoch)
+        except OSError:
+            with suppress(OSError):
+                self._file_system.delete_folder(folder)
+            raise
         self._logs[name] = log
         return log
 
@@ -280,7 +299,7 @@ class LogManager:
         return partial(self._delete_all, files, folders)
 
     def _delete_all(self, files: list[str], folders: list[str]) -> None:
-        for delete, paths in ((self._file_system.delete, files), (self._file_system.delete_folder, folders)):
+        for delete, paths in ((self._file_system.delete, files), (self.delete_folder, folders)):
             for path in paths:
                 try:
                     delete(path)

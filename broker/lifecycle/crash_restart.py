@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 from ...storage.checkpoints.checkpoint_files import LOG_START_OFFSET_CHECKPOINT, REPLICATION_OFFSET_CHECKPOINT
 from ...storage.file_systems.file_system import FileSystem, read_whole
 from ...storage.file_systems.os_file_system import OsFileSystem
-from ...storage.log_files import SNAPSHOT_SUFFIX, partition_of
+from ...storage.log_files import SNAPSHOT_SUFFIX, base_offset_of, partition_of
 from ..metadata.cluster_metadata import ClusterMetadata
 from .metadata_store import MetadataFileStore, metadata_of
 
@@ -228,7 +228,7 @@ def damage_snapshots(file_system: FileSystem, fault: SnapshotFault) -> int:
         for folder in file_system.folders()
         if partition_of(folder) is not None
         for name in file_system.names_in(folder)
-        if name.endswith(SNAPSHOT_SUFFIX)
+        if base_offset_of(name, SNAPSHOT_SUFFIX) is not None
     ]
     for path in paths:
         if fault is SnapshotFault.DROP:

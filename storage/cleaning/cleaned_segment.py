@@ -14,18 +14,12 @@ from ..file_systems.file_system import FileSystem
 from ..log_config import LogConfig
 from ..log_files import (
     CLEANED_SUFFIX,
-    INDEX_SUFFIX,
-    LOG_SUFFIX,
+    SEGMENT_SUFFIXES,
     SWAP_SUFFIX,
-    TIME_INDEX_SUFFIX,
-    TRANSACTION_INDEX_SUFFIX,
     segment_path,
 )
 from ..partition_log import PartitionLog
 from ..segments.log_segment import LogSegment
-
-# In the order of renaming.
-_SUFFIXES = (LOG_SUFFIX, INDEX_SUFFIX, TIME_INDEX_SUFFIX, TRANSACTION_INDEX_SUFFIX)
 
 
 class CleanedSegment(LogSegment):
@@ -52,7 +46,7 @@ def create_cleaned_segment(
     has_aborts: whether a transaction index may be needed.
     """
     delete_cleaned_segment(file_system, folder, base_offset)
-    suffixes = _SUFFIXES if has_aborts else _SUFFIXES[:-1]
+    suffixes = SEGMENT_SUFFIXES if has_aborts else SEGMENT_SUFFIXES[:-1]
     # References keep the files open until the segment has its own.
     files = [file_system.open(_temporary_path(folder, base_offset, suffix, CLEANED_SUFFIX)) for suffix in suffixes]
     segment = CleanedSegment(file_system, folder, base_offset, config, 0)
@@ -62,7 +56,7 @@ def create_cleaned_segment(
 
 def delete_cleaned_segment(file_system: FileSystem, folder: str, base_offset: int) -> None:
     """Delete the .cleaned files at base_offset, if they exist."""
-    for suffix in _SUFFIXES:
+    for suffix in SEGMENT_SUFFIXES:
         file_system.delete(_temporary_path(folder, base_offset, suffix, CLEANED_SUFFIX))
 
 
@@ -96,7 +90,7 @@ class SegmentSwap:
 
     def _rename_all(self, old_suffix: str, new_suffix: str) -> None:
         folder, base_offset = self._log.topic_partition, self._cleaned.base_offset
-        for suffix in _SUFFIXES:
+        for suffix in SEGMENT_SUFFIXES:
             path = _temporary_path(folder, base_offset, suffix, old_suffix)
             if self._file_system.exists(path):
                 self._file_system.rename(path, _temporary_path(folder, base_offset, suffix, new_suffix))

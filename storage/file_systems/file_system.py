@@ -118,7 +118,10 @@ class FileSystem(Protocol):
         ...
 
     def delete_folder(self, folder: str) -> None:
-        """Delete a folder with its files, if it exists. Any thread, if no other thread uses the folder."""
+        """Delete a folder with its log, if it exists. Any thread, if no other thread uses the folder.
+
+        On disk, what is not of a log (log_files.is_log_file) stays with the folder. OSError has ENOTEMPTY then.
+        """
         ...
 
     def replace(self, path: str, content: bytes, *, is_synced: bool = False) -> None:

@@ -9,6 +9,8 @@ import os
 import resource
 from errno import EMFILE, ENFILE
 
+from .own_folder import FILE_MODE
+
 # The cache uses a third of the process limit. The rest is for a second data folder and for connections.
 _SHARE_OF_PROCESS = 3
 
@@ -29,9 +31,6 @@ _OPEN_MIN = 8
 # A full cache closes a quarter of its descriptors, to sort by age less often.
 _CLOSED_AT_ONCE = 4
 
-# File permissions before the umask.
-_MODE = 0o666
-
 
 class Descriptor:
     """An open file descriptor, closed with its last reference.
@@ -45,7 +44,7 @@ class Descriptor:
         """Open the file at path; raises OSError."""
         # __del__ also runs after a failed open.
         self.number = -1
-        self.number = os.open(path, flags, _MODE)
+        self.number = os.open(path, flags, FILE_MODE)
         self.is_writable = bool(flags & os.O_RDWR)
         self.last_use = 0
 
@@ -78,14 +77,7 @@ class OpenDescriptors:
 
     def open(self, owner: object, path: str, flags: int) -> Descriptor:
         """Open the file at path for owner, replacing its cached descriptor; raises OSError."""
-        try:
-            descriptor = Descriptor(path, flags)
-        except OSError as error:
-            if error.errno not in (EMFILE, ENFILE) or not self._open:
-                raise
-            # Connections use more descriptors than planned. The cached files can be opened again.
-            self._open.clear()
-            descriptor = Descriptor(path, flags)
+        descriptor = self.open_uncached(path, flags)
         if not can_open(_LEFT_BY_CACHE, descriptor.number):
             self._open.clear()
         self._uses += 1
@@ -94,6 +86,17 @@ class OpenDescriptors:
             self._close_oldest()
         self._open[owner] = descriptor
         return descriptor
+
+    def open_uncached(self, path: str, flags: int) -> Descriptor:
+        """Open the file or folder at path for a moment; raises OSError."""
+        try:
+            return Descriptor(path, flags)
+        except OSError as error:
+            if error.errno not in (EMFILE, ENFILE) or not self._open:
+                raise
+            # Connections use more descriptors than planned. The cached files can be opened again.
+            self._open.clear()
+            return Descriptor(path, flags)
 
     def _close_oldest(self) -> None:
         by_age = sorted(self._open.items(), key=lambda item: item[1].last_use)

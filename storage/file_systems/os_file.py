@@ -14,6 +14,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from .open_descriptors import Descriptor, OpenDescriptors
+from .own_folder import check_identity, identity_of
 
 if TYPE_CHECKING:
     from .file_system import File
@@ -28,11 +29,12 @@ _sync_data: Callable[[int], None] = getattr(os, "fdatasync", os.fsync)
 class OsFile:
     """A file on disk, opened when it is used and closed when the cache needs the descriptor."""
 
-    __slots__ = ("__weakref__", "_descriptors", "_is_torn", "_key", "_path", "_physical_size", "_size")
+    __slots__ = ("__weakref__", "_descriptors", "_identity", "_is_torn", "_key", "_path", "_physical_size", "_size")
 
-    def __init__(self, path: str, size: int, descriptors: OpenDescriptors) -> None:
-        """path: an existing file of size bytes."""
+    def __init__(self, path: str, size: int, descriptors: OpenDescriptors, identity: int) -> None:
+        """path: an existing file of size bytes and with this identity; see own_folder."""
         self._path: str | None = path
+        self._identity = identity
         self._size = size
         self._physical_size = size
         self._is_torn = False
@@ -42,9 +44,10 @@ class OsFile:
 
     @classmethod
     def create(cls, path: str, descriptors: OpenDescriptors) -> OsFile:
-        """Create an empty file at path, which must not exist; raises OSError."""
-        file = cls(path, 0, descriptors)
-        descriptors.open(file._key, path, os.O_RDWR | os.O_CREAT)
+        """Create an empty file at path, at which nothing may be, not even a link; raises OSError."""
+        file = cls(path, 0, descriptors, 0)
+        descriptor = descriptors.open(file._key, path, os.O_RDWR | os.O_CREAT | os.O_EXCL)
+        file._identity = identity_of(os.fstat(descriptor.number))
         return file
 
     @property
@@ -77,7 +80,7 @@ class OsFile:
         """Return a writable descriptor, after truncating a torn tail."""
         descriptor = self._descriptors.find(self._key)
         if descriptor is None or not descriptor.is_writable:
-            descriptor = self._descriptors.open(self._key, self._require_path(), os.O_RDWR)
+            descriptor = self._open(os.O_RDWR)
         if self._is_torn:
             self._truncate_torn_tail(descriptor)
         return descriptor
@@ -109,7 +112,18 @@ class OsFile:
         return [self.read(start, min(end - start, _READ_BYTES_MAX)) for start in range(position, end, _READ_BYTES_MAX)]
 
     def _open_for_reading(self) -> Descriptor:
-        return self._descriptors.open(self._key, self._require_path(), os.O_RDONLY)
+        return self._open(os.O_RDONLY)
+
+    def _open(self, flags: int) -> Descriptor:
+        """Open the file again; raises OSError: ESTALE if another file is at its path."""
+        path = self._require_path()
+        descriptor = self._descriptors.open(self._key, path, flags)
+        try:
+            check_identity(path, descriptor.number, self._identity)
+        except OSError:
+            self.close()
+            raise
+        return descriptor
 
     def preallocate(self, size: int) -> None:
         """Extend the file on disk to at least size bytes."""

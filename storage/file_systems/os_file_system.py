@@ -1,21 +1,31 @@
-"""Files on disk, in one folder and its subfolders."""
+"""Files on disk, in one folder and its subfolders.
+
+Nothing outside is written to by a link or a folder that comes between two operations:
+1. A folder is what it was at its first use. With another one in its place, every operation that writes, renames or
+   deletes raises OSError with ESTALE.
+2. A file is what it was when it was opened first, in the same way.
+3. A link to a file is followed if it was in the folder at the first use of the folder. Another one raises ELOOP.
+4. A renamed or deleted name is that of the link; its target stays.
+"""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Collection
-from contextlib import suppress
-from errno import EISDIR
-from stat import S_IFMT, S_ISREG
+from collections.abc import Collection, Generator
+from contextlib import contextmanager, suppress
+from errno import EISDIR, ELOOP
+from stat import S_IMODE, S_ISLNK, S_ISREG
 from weakref import ref
 
+from ..log_files import is_log_file
 from .file_system import TEMPORARY_SUFFIX
 from .open_descriptors import OpenDescriptors
 from .os_file import OsFile
+from .own_folder import FILE_MODE, check_identity, delete_own_folder, identity_of, replacing, write_whole
 
 _NS_PER_MS = 1_000_000
 # Permissions before the umask.
-_PRIVATE, _SHARED = 0o600, 0o666
+_PRIVATE = 0o600
 
 
 class OsFileSystem:
@@ -40,6 +50,9 @@ class OsFileSystem:
         self._root = os.path.abspath(root)
         self._descriptors = OpenDescriptors() if descriptors is None else descriptors
         self._files: dict[str, dict[str, ref[OsFile]]] = {}
+        # Of the folders that were used, by name; and the links to files that they had then.
+        self._identities: dict[str, int] = {}
+        self._links: dict[str, frozenset[str]] = {}
 
     @property
     def is_persistent(self) -> bool:
@@ -48,33 +61,34 @@ class OsFileSystem:
 
     def open(self, path: str) -> OsFile:
         """Return the file at path; creates it if necessary."""
-        folder, _, name = path.rpartition("/")
+        folder, name = _split(path)
         files = self._files.setdefault(folder, {})
         file = files[name]() if name in files else None
         if file is None:
-            file = self._open_file(self._full_path(path))
+            file = self._open_file(folder, name)
             files[name] = ref(file)
         return file
 
-    def _open_file(self, full_path: str) -> OsFile:
-        try:
-            status = os.stat(full_path)
-        except FileNotFoundError:
-            return self._create_file(full_path)
+    def _open_file(self, folder: str, name: str) -> OsFile:
+        full_path = f"{self._full_path(folder)}/{name}"
+        with self._folder(folder, is_created=True) as descriptor:
+            try:
+                status = os.stat(name, dir_fd=descriptor, follow_symlinks=False)
+            except FileNotFoundError:
+                return OsFile.create(full_path, self._descriptors)
+            if S_ISLNK(status.st_mode):
+                if name not in self._links.get(folder, ()):
+                    raise OSError(ELOOP, "a link that was not there before", full_path)
+                status = os.stat(name, dir_fd=descriptor)
         if not S_ISREG(status.st_mode):
             raise IsADirectoryError(EISDIR, "not a regular file", full_path)
-        return OsFile(full_path, status.st_size, self._descriptors)
-
-    def _create_file(self, full_path: str) -> OsFile:
-        try:
-            return OsFile.create(full_path, self._descriptors)
-        except FileNotFoundError:
-            os.makedirs(os.path.dirname(full_path), exist_ok=True)
-            return OsFile.create(full_path, self._descriptors)
+        return OsFile(full_path, status.st_size, self._descriptors, identity_of(status))
 
     def discard_open_files(self) -> None:
-        """Drop all OsFiles, so that each path is opened again; existing ones must not be used."""
+        """Drop all OsFiles and identities, so that each path is opened again; existing files must not be used."""
         self._files.clear()
+        self._identities.clear()
+        self._links.clear()
 
     def exists(self, path: str) -> bool:
         """Whether a file exists at path."""
@@ -86,7 +100,7 @@ class OsFileSystem:
     def names_in(self, folder: str) -> list[str]:
         """Return the sorted names of the files, and links to files, in folder."""
         try:
-            with os.scandir(self._full_path(folder)) as entries:
+            with self._folder(folder) as descriptor, os.scandir(descriptor) as entries:
                 return sorted(entry.name for entry in entries if entry.is_file())
         except FileNotFoundError:
             return []
@@ -101,22 +115,27 @@ class OsFileSystem:
 
     def rename(self, path: str, new_path: str) -> None:
         """Rename a file, replacing a file at new_path."""
+        (folder, name), (new_folder, new_name) = _split(path), _split(new_path)
         new_full_path = self._full_path(new_path)
-        os.rename(self._full_path(path), new_full_path)
+        with self._folder(folder) as source, self._folder(new_folder) as target:
+            os.rename(name, new_name, src_dir_fd=source, dst_dir_fd=target)
         if path == new_path:
             return
         self._detach(new_path)
         file = self._pop_file(path)
         if file is not None:
             file.set_path(new_full_path)
-            new_folder, _, new_name = new_path.rpartition("/")
             self._files.setdefault(new_folder, {})[new_name] = ref(file)
 
     def rename_folder(self, folder: str, new_folder: str) -> None:
         """Rename a folder."""
         assert folder and new_folder, "the top folder cannot be renamed"
         new_full_path = self._full_path(new_folder)
-        os.rename(self._full_path(folder), new_full_path)
+        with self._folder(folder), self._folder("") as top:
+            os.rename(folder, new_folder, src_dir_fd=top, dst_dir_fd=top)
+        self._identities[new_folder] = self._identities.pop(folder)
+        if folder in self._links:
+            self._links[new_folder] = self._links.pop(folder)
         files = self._files.pop(folder, {})
         self._files[new_folder] = files
         for name, reference in files.items():
@@ -126,48 +145,34 @@ class OsFileSystem:
 
     def delete(self, path: str) -> None:
         """Delete the file at path, if it exists."""
-        with suppress(FileNotFoundError):
-            os.unlink(self._full_path(path))
+        folder, name = _split(path)
+        with suppress(FileNotFoundError), self._folder(folder) as descriptor:
+            os.unlink(name, dir_fd=descriptor)
         self._detach(path)
 
     def delete_folder(self, folder: str) -> None:
-        """Delete a folder with its files, if it exists; raises OSError if it has subfolders."""
+        """Delete the files of a log in a folder, and the folder, if it exists; see delete_own_folder."""
         assert folder, "the top folder cannot be deleted"
-        full_path = self._full_path(folder)
         try:
-            with os.scandir(full_path) as entries:
-                names = [entry.name for entry in entries if not entry.is_dir(follow_symlinks=False)]
-        except FileNotFoundError:
-            names = []
-        for name in names:
-            self.delete(f"{folder}/{name}")
-        with suppress(FileNotFoundError):
-            os.rmdir(full_path)
-        self._files.pop(folder, None)
+            delete_own_folder(self._full_path(folder), is_log_file, self._identities.get(folder))
+        finally:
+            for name in list(self._files.get(folder, {})):
+                self._detach(f"{folder}/{name}")
+            self._files.pop(folder, None)
+        self._forget(folder)
 
     def replace(self, path: str, content: bytes, *, is_synced: bool = False) -> None:
         """Replace the content of the file at path atomically."""
-        full_path = self._full_path(path)
-        temporary_path = full_path + TEMPORARY_SUFFIX
-        mode = _PRIVATE if path in self._private_files else _SHARED
-        os.makedirs(os.path.dirname(full_path), exist_ok=True)
-        try:
-            # What a crash left has the permissions that it was created with.
-            with suppress(FileNotFoundError):
-                os.unlink(temporary_path)
-            with open(os.open(temporary_path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode), "wb") as file:
-                file.write(content)
-                file.flush()
-                if is_synced:
-                    os.fsync(file.fileno())
-            os.replace(temporary_path, full_path)
-        except BaseException:
-            with suppress(OSError):
-                os.unlink(temporary_path)
-            raise
+        folder, name = _split(path)
+        mode = _PRIVATE if path in self._private_files else FILE_MODE
+        with (
+            self._folder(folder, is_created=True) as descriptor,
+            replacing(descriptor, name, name + TEMPORARY_SUFFIX, mode=mode) as file,
+        ):
+            write_whole(file, content, is_synced=is_synced)
         self._detach(path)
         if is_synced:
-            self.sync_folder(path.rpartition("/")[0])
+            self.sync_folder(folder)
 
     def protect_private_files(self) -> None:
         """Take the permissions of other users from the private files that exist. Raises OSError."""
@@ -175,7 +180,7 @@ class OsFileSystem:
             full_path = self._full_path(path)
             with suppress(FileNotFoundError):
                 status = os.lstat(full_path)
-                if S_ISREG(status.st_mode) and status.st_mode & ~S_IFMT(status.st_mode) != _PRIVATE:
+                if S_ISREG(status.st_mode) and S_IMODE(status.st_mode) != _PRIVATE:
                     os.chmod(full_path, _PRIVATE)
 
     def modified_ms(self, path: str) -> int:
@@ -184,23 +189,45 @@ class OsFileSystem:
 
     def sync_folder(self, folder: str) -> None:
         """Sync the file names of the folder to disk."""
-        descriptor = os.open(self._full_path(folder), os.O_RDONLY | os.O_DIRECTORY)
-        try:
+        with self._folder(folder) as descriptor:
             os.fsync(descriptor)
-        finally:
-            os.close(descriptor)
+
+    @contextmanager
+    def _folder(self, folder: str, *, is_created: bool = False) -> Generator[int, None, None]:
+        """Yield a descriptor of a folder. Raises OSError: ESTALE if it is another one than at its first use.
+
+        is_created: whether a missing folder is created.
+        """
+        full_path = self._full_path(folder)
+        if is_created and not os.path.isdir(full_path):
+            os.makedirs(full_path, exist_ok=True)
+            self._forget(folder)
+        descriptor = self._descriptors.open_uncached(full_path, os.O_RDONLY | os.O_DIRECTORY)
+        identity = self._identities.get(folder)
+        if identity is not None:
+            check_identity(full_path, descriptor.number, identity)
+        else:
+            self._identities[folder] = identity_of(os.fstat(descriptor.number))
+            with os.scandir(descriptor.number) as entries:
+                links = frozenset(entry.name for entry in entries if entry.is_symlink())
+            if links:
+                self._links[folder] = links
+        yield descriptor.number
+
+    def _forget(self, folder: str) -> None:
+        self._identities.pop(folder, None)
+        self._links.pop(folder, None)
 
     def _full_path(self, path: str) -> str:
         """Return the absolute path; path must stay inside the root."""
         if not path:
             return self._root
-        names = path.split("/")
-        assert len(names) <= 2 and not {"", ".", ".."}.intersection(names), f"{path!r} is not folder/name or name"
+        _split(path)
         return f"{self._root}/{path}"
 
     def _pop_file(self, path: str) -> OsFile | None:
         """Remove the path from the open files, and return its file, if it is held."""
-        folder, _, name = path.rpartition("/")
+        folder, name = _split(path)
         reference = self._files.get(folder, {}).pop(name, None)
         return None if reference is None else reference()
 
@@ -208,3 +235,11 @@ class OsFileSystem:
         file = self._pop_file(path)
         if file is not None:
             file.detach()
+
+
+def _split(path: str) -> tuple[str, str]:
+    """Return the folder and the name of a path, which must stay inside the root."""
+    names = path.split("/")
+    assert len(names) <= 2 and not {"", ".", ".."}.intersection(names), f"{path!r} is not folder/name or name"
+    folder, _, name = path.rpartition("/")
+    return folder, name

@@ -40,6 +40,7 @@ from ..log_files import (
     INDEX_SUFFIX,
     LOG_SUFFIX,
     RELATIVE_OFFSET_MAX,
+    SEGMENT_SUFFIXES,
     TIME_INDEX_SUFFIX,
     TRANSACTION_INDEX_SUFFIX,
     segment_path,
@@ -532,5 +533,4 @@ class LogSegment:
 
     def paths(self) -> list[str]:
         """Return the paths of the segment's files; some may not exist."""
-        suffixes = (LOG_SUFFIX, INDEX_SUFFIX, TIME_INDEX_SUFFIX, TRANSACTION_INDEX_SUFFIX)
-        return [self._path(suffix) for suffix in suffixes]
+        return [self._path(suffix) for suffix in SEGMENT_SUFFIXES]

@@ -16,6 +16,7 @@ from ...protocol.batches import records
 from ...protocol.batches.record_batch import NO_PRODUCER_ID
 from ..file_systems.file_system import FileSystem
 from ..log_config import LogConfig
+from ..log_files import SEGMENT_SUFFIXES, segment_path
 from .batch_scan import ScannedBatch
 from .header_checks import DamagedSegmentError
 from .log_segment import LogSegment
@@ -71,10 +72,18 @@ class LogSegments:
         return sum(segment.size for segment in self._segments)
 
     def roll(self, base_offset: int, config: LogConfig, now_ms: int) -> None:
-        """Start a new active segment at base_offset, the log end. After OSError the old segment is still active."""
+        """Start a new active segment at base_offset, the log end. After OSError the old segment is still active.
+
+        Files and links with the names of its files are deleted before.
+        Source: LocalLog.roll, Kafka 4.3.0.
+        """
+        assert base_offset > self.active.base_offset, f"a segment at {base_offset} exists"
         # Loading would take a torn tail for damage and drop all later segments.
         self.active.truncate_tail()
         self.active.finish()
+        for path in [segment_path(self._folder, base_offset, suffix) for suffix in SEGMENT_SUFFIXES]:
+            if self._file_system.exists(path):
+                self._file_system.delete(path)
         self.active = LogSegment(self._file_system, self._folder, base_offset, config, now_ms)
         self.active.create_index_files(is_rolled=True)
         self._segments.append(self.active)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import signal
-from collections.abc import Generator
+from collections.abc import Generator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -42,8 +42,10 @@ class RunningFauxka:
 
 
 @contextmanager
-def running_fauxka(folder: Path, data: Path) -> Generator[RunningFauxka, None, None]:
-    options = [option for key, value in CONFIG.items() for option in ("-c", f"{key}={value}")]
+def running_fauxka(
+    folder: Path, data: Path, config: Mapping[str, str] = CONFIG
+) -> Generator[RunningFauxka, None, None]:
+    options = [option for key, value in config.items() for option in ("-c", f"{key}={value}")]
     (folder / "ready.json").unlink(missing_ok=True)
     with serving(folder, "--data-dir", str(data), "--log-level", "error", *options) as started:
         yield RunningFauxka(started)

@@ -15,11 +15,14 @@ from fauxka.storage.file_systems.memory_file_system import MemoryFileSystem
 from fauxka.storage.file_systems.open_descriptors import OpenDescriptors
 from fauxka.storage.file_systems.os_file_system import OsFileSystem
 from fauxka.storage.file_systems.overlay_file_system import OverlayFileSystem
+from fauxka.storage.log_files import LOG_SUFFIX, file_name
 
 from ..run_counts import examples
 
 # More than one view, and more than the first memory blocks.
 LARGE = 3 * 1024 * 1024
+# Names of segments: other files stay when a folder is deleted.
+FIRST, SECOND = file_name(0, LOG_SUFFIX), file_name(1, LOG_SUFFIX)
 
 Settle = Callable[[], FileSystem]
 
@@ -206,17 +209,17 @@ class TestFileSystem:
         assert (found.folders(), found.open("a-0/1").size) == (["a-0"], 0)
 
     def test_deleted_folder_does_not_exist_nor_its_files(self, files: FileSystem, settle: Settle) -> None:
-        files.open("a-0/1").append(b"1", b"")
-        files.open("a-0/2")
+        files.open(f"a-0/{FIRST}").append(b"1", b"")
+        files.open(f"a-0/{SECOND}")
         files.open("b-0/1")
         found = settle()
-        found.open("a-0/1").append(b"2", b"")
+        found.open(f"a-0/{FIRST}").append(b"2", b"")
 
         found.delete_folder("a-0")
         found.delete_folder("a-0")
 
-        assert (found.folders(), found.names_in("a-0"), found.exists("a-0/1")) == (["b-0"], [], False)
-        assert found.open("a-0/1").size == 0
+        assert (found.folders(), found.names_in("a-0"), found.exists(f"a-0/{FIRST}")) == (["b-0"], [], False)
+        assert found.open(f"a-0/{FIRST}").size == 0
 
     @pytest.mark.parametrize("is_synced", [False, True])
     def test_replace_replaces_the_whole_content(self, files: FileSystem, settle: Settle, is_synced: bool) -> None:
@@ -263,7 +266,7 @@ class TestFileSystem:
             found.modified_ms("2")
 
 
-PATHS = ["top", "a-0/1", "a-0/2", "b-0/1", "b-0/2"]
+PATHS = ["top", f"a-0/{FIRST}", f"a-0/{SECOND}", f"b-0/{FIRST}", f"b-0/{SECOND}"]
 FOLDERS = ["a-0", "b-0", "c-0"]
 
 paths = st.sampled_from(PATHS)

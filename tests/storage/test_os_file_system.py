@@ -15,6 +15,9 @@ import pytest
 
 from fauxka.storage.file_systems.open_descriptors import OpenDescriptors
 from fauxka.storage.file_systems.os_file_system import OsFileSystem
+from fauxka.storage.log_files import LOG_SUFFIX, file_name
+
+FIRST = file_name(0, LOG_SUFFIX)
 
 
 def open_descriptors(folder: Path) -> list[str]:
@@ -136,9 +139,9 @@ def test_sync_in_progress_completes_after_the_file_is_deleted(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, what_happens: str
 ) -> None:
     files = OsFileSystem(tmp_path, OpenDescriptors(1))
-    file = files.open("a-0/1.log")
+    file = files.open(f"a-0/{FIRST}")
     file.append(b"1", b"")
-    inode = (tmp_path / "a-0/1.log").stat().st_ino
+    inode = (tmp_path / f"a-0/{FIRST}").stat().st_ino
     synced: list[int] = []
 
     def note(number: int) -> None:
@@ -150,9 +153,9 @@ def test_sync_in_progress_completes_after_the_file_is_deleted(
     files.open("b-0/1.log").append(b"1", b"")
     match what_happens:
         case "renamed":
-            files.rename("a-0/1.log", "a-0/1.log.deleted")
+            files.rename(f"a-0/{FIRST}", f"a-0/{FIRST}.deleted")
         case "deleted":
-            files.delete("a-0/1.log")
+            files.delete(f"a-0/{FIRST}")
         case "folder deleted":
             files.delete_folder("a-0")
         case _:
@@ -328,7 +331,7 @@ def test_failed_replacement_leaves_the_old_content_and_nothing_else(
     files = OsFileSystem(tmp_path)
     files.replace("checkpoint", b"old")
 
-    def fail(*arguments: object) -> None:
+    def fail(*arguments: object, **named: object) -> None:
         raise OSError(ENOSPC, "No space left on device")
 
     monkeypatch.setattr(os, failing, fail)
