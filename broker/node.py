@@ -128,7 +128,8 @@ class Node:
         self.replicas.create_partitions(topic, first_index)
 
     def partitions_taken_back(self, topic: TopicImage, first_index: int) -> None:
-        """Delete the partitions from first_index on, which no client has used."""
+        """Delete the partitions from first_index on."""
+        self.produce_routes.clear()
         self.replicas.take_back_partitions(topic, first_index)
 
     def apply_partitions(self, topic: TopicImage, indexes: Sequence[int]) -> None:

@@ -52,7 +52,7 @@ class MetadataPublisher(Protocol):
         ...
 
     def partitions_taken_back(self, topic: TopicImage, first_index: int) -> None:
-        """Delete the logs of the topic's partitions from first_index on: another publisher could not create its own."""
+        """Delete the logs of the topic's partitions from first_index on, because the change could not be completed."""
         ...
 
     def topic_created(self, topic: TopicImage) -> None:
@@ -223,6 +223,17 @@ class Controller:
                     other.partitions_taken_back(topic, before)
                 del topic.partitions[before:]
                 raise
+
+    def take_back_partitions(self, topic: TopicImage, first_index: int) -> None:
+        """Delete the topic's partitions from first_index on, because the metadata could not be saved with them."""
+        for publisher in self.publishers:
+            publisher.partitions_taken_back(topic, first_index)
+        del topic.partitions[first_index:]
+        self._partitions_changed(topic, ())
+        if self.store is not None:
+            self.store.write()
+        for publisher in self.publishers:
+            publisher.complete_waiting()
 
     def _partitions_changed(self, topic: TopicImage, indexes: Sequence[int]) -> None:
         if self.publish_partitions is not None:

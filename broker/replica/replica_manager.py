@@ -163,11 +163,9 @@ class ReplicaManager:
             partitions.append(partition)
 
     def take_back_partitions(self, topic: TopicImage, first_index: int) -> None:
-        """Delete the topic's partitions from first_index on. No client has used them yet."""
+        """Delete the topic's partitions from first_index on. Requests that wait for them wait for complete_waiting."""
         partitions = self._partitions.get(topic.topic_id, _NO_PARTITIONS)
-        for partition in partitions[first_index:]:
-            partition.is_deleted = True
-            self._delete_log(partition)
+        self._remove(partitions[first_index:])
         del partitions[first_index:]
 
     def load_partitions(self, topic: TopicImage, logs: Iterable[PartitionLog | None]) -> None:
@@ -182,10 +180,13 @@ class ReplicaManager:
     def remove_partitions(self, topics: Iterable[TopicImage]) -> None:
         """Delete the topics' partitions with their logs. Requests that wait for them wait until complete_waiting."""
         for topic in topics:
-            for partition in self._partitions.pop(topic.topic_id, _NO_PARTITIONS):
-                partition.is_deleted = True
-                self._delete_log(partition)
-                self._removed.append(partition)
+            self._remove(self._partitions.pop(topic.topic_id, _NO_PARTITIONS))
+
+    def _remove(self, partitions: Iterable[Partition]) -> None:
+        for partition in partitions:
+            partition.is_deleted = True
+            self._delete_log(partition)
+            self._removed.append(partition)
 
     def complete_waiting(self) -> None:
         """Complete the requests that wait for removed partitions."""

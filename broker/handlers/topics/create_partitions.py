@@ -8,6 +8,9 @@ tests/golden/topics-4.3.0.jsonl.
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import partial
 
 from ....protocol.error_codes import ErrorCode, KafkaError
 from ....protocol.messages.create_partitions import (
@@ -28,6 +31,15 @@ from ...runtime.long_work import Steps, for_each
 STRICT_SINCE = 3
 
 
+@dataclass(frozen=True, slots=True)
+class AddedPartitions:
+    """The partitions that a request has added to a topic: those from first_index to before total."""
+
+    topic: TopicImage
+    first_index: int
+    total: int
+
+
 def handle(
     context: RequestContext, request: CreatePartitionsRequest
 ) -> Steps[CreatePartitionsResponse | Deferred[CreatePartitionsResponse]]:
@@ -40,32 +52,45 @@ def handle(
     counts = Counter(topic.name for topic in request.topics)
     duplicate = KafkaError(ErrorCode.INVALID_REQUEST, "Duplicate topic name.")
     results = [_result(name, duplicate) for name, count in counts.items() if count > 1]
+    added: list[AddedPartitions] = []
     for requested in request.topics:
         if counts[requested.name] == 1:
-            error = _add_partitions(context, requested, validate_only=request.validate_only)
+            error = _add_partitions(context, requested, added, validate_only=request.validate_only)
             results.append(_result(requested.name, error))
         yield None
-    return context.node.controller.when_saved(lambda error: _response(results, error))
+    return context.node.controller.when_saved(partial(_response, context.node, results, added))
 
 
-def _response(results: list[CreatePartitionsTopicResult], error: KafkaError | None) -> CreatePartitionsResponse:
-    """Return the response. error: why the metadata could not be saved; it replaces every success."""
+def _response(
+    node: NodeServices,
+    results: list[CreatePartitionsTopicResult],
+    added: Iterable[AddedPartitions],
+    error: KafkaError | None,
+) -> CreatePartitionsResponse:
+    """Return the response. error: why the metadata could not be saved; no partition of the request exists then."""
     if error is not None:
+        for each in added:
+            # A later request may have deleted the topic, or added further partitions, which are saved or taken back.
+            if len(each.topic.partitions) == each.total and node.controller.image.find_topic_by_id(each.topic.topic_id):
+                node.controller.take_back_partitions(each.topic, each.first_index)
         results = [each if each.error_code else _result(each.name, error) for each in results]
     return CreatePartitionsResponse(results=results)
 
 
 def _add_partitions(
-    context: RequestContext, requested: CreatePartitionsTopic, *, validate_only: bool
+    context: RequestContext, requested: CreatePartitionsTopic, added: list[AddedPartitions], *, validate_only: bool
 ) -> KafkaError | None:
+    """Add the partitions, and note them in added. Return the error, if there is one."""
     node = context.node
     try:
         topic = _checked_topic(node, requested)
+        first_index = len(topic.partitions)
         record_mutations(context, requested.count - len(topic.partitions), strict_since=STRICT_SINCE)
         if not validate_only:
             given = requested.assignments
             assignments = None if given is None else [assignment.broker_ids for assignment in given]
             node.controller.create_partitions(topic, requested.count, assignments=assignments)
+            added.append(AddedPartitions(topic, first_index, requested.count))
     except KafkaError as error:
         return error
     return None

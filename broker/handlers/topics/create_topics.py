@@ -83,12 +83,17 @@ def create_topics(
         return CreateTopicsResponse(topics=refused)
     results = [_error_result(name, error) for name, error in _name_errors(counts)]
     results += yield from _create_all(node, wanted, record, validate_only=request.validate_only)
-    return node.controller.when_saved(lambda error: _response(results, error))
+    return node.controller.when_saved(partial(_response, node, results))
 
 
-def _response(results: list[CreatableTopicResult], error: KafkaError | None) -> CreateTopicsResponse:
-    """Return the response. error: why the metadata could not be saved; it replaces every success."""
+def _response(
+    node: NodeServices, results: list[CreatableTopicResult], error: KafkaError | None
+) -> CreateTopicsResponse:
+    """Return the response. error: why the metadata could not be saved; no topic of the request exists then."""
     if error is not None:
+        image = node.controller.image
+        created = [image.find_topic_by_id(each.topic_id) for each in results if not each.error_code]
+        node.controller.delete_topics([topic for topic in created if topic is not None])
         results = [each if each.error_code else _error_result(each.name, error) for each in results]
     return CreateTopicsResponse(topics=results)
 
