@@ -8,7 +8,6 @@ from __future__ import annotations
 import fcntl
 import logging
 import os
-import shutil
 from collections.abc import Iterable
 
 from ...protocol.kafka_uuid import new_uuid
@@ -24,8 +23,9 @@ from ...storage.checkpoints.checkpoint_files import (
 from ...storage.corrupt_file import CorruptFileError
 from ...storage.file_systems.file_system import FileSystem
 from ...storage.file_systems.os_file_system import OsFileSystem
+from ...storage.file_systems.own_folder import copy_file
 from ...storage.file_systems.path_problems import find_file_in_the_way
-from ...storage.log_files import PartitionName, partition_folder
+from ...storage.log_files import PartitionName, is_log_file, partition_folder
 from ...storage.log_manager import LogManager, StoredPartition
 from ..metadata.cluster_metadata import ClusterMetadata, TopicMetadata, encode_metadata
 from ..metadata.metadata_fields import METADATA_FILE
@@ -93,6 +93,7 @@ class ImportedLogs:
             unfinished.append(f"{number}{UNFINISHED_SUFFIX}")
             source = f"{self.folder}/{partition_folder(*name)}"
             _copy_folder(source, f"{directory.folder}/{unfinished[-1]}")
+            directory.file_system.sync_folder(unfinished[-1])
         for checkpoint in _CHECKPOINTS:
             theirs = _offsets(self.file_system, checkpoint)
             ours = _offsets(directory.file_system, checkpoint)
@@ -128,7 +129,7 @@ def delete_unfinished_imports(file_system: FileSystem) -> None:
     """Delete the folders of an interrupted import. Raises OSError."""
     for folder in file_system.folders():
         if folder.endswith(UNFINISHED_SUFFIX) and folder.removesuffix(UNFINISHED_SUFFIX).isdecimal():
-            file_system.delete_folder(folder)
+            LogManager(file_system).delete_folder(folder)
 
 
 def compacted_topics(file_system: FileSystem) -> set[str]:
@@ -166,18 +167,9 @@ def lock_shared(folder: str) -> int:
 
 
 def _copy_folder(source: str, target: str) -> None:
+    """Copy the files of a log to a new folder."""
     os.mkdir(target)
     with os.scandir(source) as entries:
-        names = [entry.name for entry in entries if entry.is_file()]
+        names = [entry.name for entry in entries if entry.is_file() and is_log_file(entry.name)]
     for name in names:
-        shutil.copyfile(f"{source}/{name}", f"{target}/{name}")
-        _sync(f"{target}/{name}")
-    _sync(target)
-
-
-def _sync(path: str) -> None:
-    descriptor = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
+        copy_file(f"{source}/{name}", f"{target}/{name}", is_synced=True)

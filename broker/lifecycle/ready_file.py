@@ -18,6 +18,7 @@ from contextlib import suppress
 from errno import EPERM
 from typing import NamedTuple
 
+from ...storage.file_systems.own_folder import identity_of, replace_file
 from ...storage.file_systems.path_problems import find_file_in_the_way
 
 logger = logging.getLogger(__name__)
@@ -53,7 +54,7 @@ class ReadyFile:
     def __init__(self, path: str) -> None:
         """path: the file. Nothing is written yet."""
         self._path = path
-        self._is_written = False
+        self._identity: int | None = None
 
     def write(
         self,
@@ -77,28 +78,25 @@ class ReadyFile:
         if tls_dir is not None:
             fields["tls_dir"] = os.fspath(tls_dir)
         content = json.dumps(fields) + "\n"
-        # A rename is atomic only within a file system, so the partial file is in the same folder.
-        folder, name = os.path.split(self._path)
-        partial = os.path.join(folder, f".{name}.{pid}")
-        try:
-            with open(partial, "w", encoding="utf-8") as file:
-                file.write(content)
-            os.replace(partial, self._path)
-        except OSError:
-            _remove(partial)
-            raise
-        self._is_written = True
+        replace_file(self._path, content.encode())
+        self._identity = identity_of(os.stat(self._path, follow_symlinks=False))
 
     def remove(self) -> None:
-        """Remove the file if `write` created it; no effect if it does not exist any more."""
-        if self._is_written:
-            _remove(self._path)
-            self._is_written = False
+        """Remove the file that `write` created; no effect if it does not exist any more, or another one does."""
+        with suppress(FileNotFoundError):
+            if self._identity == identity_of(os.stat(self._path, follow_symlinks=False)):
+                os.remove(self._path)
+        self._identity = None
 
 
-def _remove(path: str) -> None:
-    with suppress(FileNotFoundError):
-        os.remove(path)
+class RegisteredFile(ReadyFile):
+    """A ready file in the folder of running brokers, which is removed with the last file."""
+
+    def remove(self) -> None:
+        """Remove the file as ReadyFile does, and then the folder if it is empty."""
+        super().remove()
+        with suppress(OSError):
+            os.rmdir(os.path.dirname(self._path))
 
 
 def find_ready_file_problem(path: str) -> str | None:
@@ -125,11 +123,16 @@ def read_ready_file(path: str) -> RunningBroker:
 def register_broker(bootstrap: str, pid: int, admin: str) -> ReadyFile | None:
     """Write a ready file to the folder of running brokers, and return it; None if the folder cannot be used."""
     folder = running_brokers_folder()
-    ready_file = ReadyFile(os.path.join(folder, f"{pid}{_SUFFIX}"))
+    ready_file = RegisteredFile(os.path.join(folder, f"{pid}{_SUFFIX}"))
     try:
         os.makedirs(folder, mode=stat.S_IRWXU, exist_ok=True)
         _check_owner(folder)
-        ready_file.write(bootstrap, pid, admin=admin)
+        try:
+            ready_file.write(bootstrap, pid, admin=admin)
+        except FileNotFoundError:
+            # Another broker has just removed the folder as the last one.
+            os.makedirs(folder, mode=stat.S_IRWXU, exist_ok=True)
+            ready_file.write(bootstrap, pid, admin=admin)
     except OSError as error:
         logger.info("fauxka fault, verdict, journal and reset need --admin %s: cannot write to %s", admin, error)
         return None
@@ -152,7 +155,7 @@ def registered_brokers() -> list[RunningBroker]:
             if _is_running(broker.pid):
                 found.append(broker)
             else:
-                _remove(path)
+                os.remove(path)
     return found
 
 

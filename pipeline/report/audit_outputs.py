@@ -10,6 +10,7 @@ from pathlib import Path
 
 from pyspark.sql import DataFrame
 
+from ...storage.file_systems.own_folder import replace_file
 from ...storage.file_systems.path_problems import find_path_problem
 from ..bad_option import BadOption
 from ..cluster.stored_frames import check_new, find_store, write_parquet
@@ -118,13 +119,7 @@ def _replace(name: str, file: str, content: str) -> None:
     if not isinstance(store, LocalFiles):
         _with_reasons(name, place, lambda: store.write(place, content.encode()))
         return
-    path = Path(place)
-    beside = path.with_name(f".{path.name}.{os.getpid()}")
-    try:
-        _with_reasons(name, place, lambda: store.write(str(beside), content.encode()))
-        _with_reasons(name, place, lambda: beside.replace(path))
-    finally:
-        beside.unlink(missing_ok=True)
+    _with_reasons(name, place, lambda: replace_file(place, content.encode()))
 
 
 def _with_reasons(name: str, file: str, write: Callable[[], object]) -> None:

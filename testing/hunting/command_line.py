@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import os
 import shlex
 import signal
 import sys
@@ -209,6 +210,7 @@ def _partitions_of(seed_topics: Sequence[str]) -> dict[str, int | None]:
 def _hunt(words: Sequence[str], options: Options, outputs: Outputs) -> bool:
     """Hunt, print the report and write the findings; return whether there are findings."""
     # Lazy: no option that is refused needs a broker.
+    from ...storage.file_systems.own_folder import replace_file
     from .hunt_program import hunt_program
     from .program import Command, starting
     from .report import report_text
@@ -229,7 +231,7 @@ def _hunt(words: Sequence[str], options: Options, outputs: Outputs) -> bool:
     with _writing("--output"):
         page = report_html(result, shlex.join(words), folders)
         # A word of the command may be no text.
-        (outputs.folder / PAGE).write_text(page, "utf-8", "backslashreplace")
+        replace_file(outputs.folder / PAGE, page.encode("utf-8", "backslashreplace"))
     return bool(result.findings)
 
 
@@ -241,7 +243,7 @@ def _check_outputs(outputs: Outputs) -> None:
     for option, file in (("--json", outputs.json_file), ("--junit", outputs.junit)):
         if file is not None:
             with _writing(option):
-                is_new = not file.exists()
+                is_new = not os.path.lexists(file)
                 file.open("a").close()
                 if is_new:
                     file.unlink()

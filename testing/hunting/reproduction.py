@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 import shlex
 from collections.abc import Iterator, Sequence
-from contextlib import suppress
+from errno import EEXIST, ENOTEMPTY
 from pathlib import Path
 
 from msgspec import to_builtins
 
 from ...faults.rules.fault_rules import FaultRule
+from ...storage.file_systems.own_folder import delete_own_folder, replace_file
 from ..rule import DEFAULT_WHEN, without_defaults
 from .arguments import default_config
 from .changes import change_of
@@ -48,17 +49,20 @@ def write_finding(folder: Path, finding: Finding, words: Sequence[str], options:
 
     words: of the command.
     """
+    if folder.is_symlink():
+        raise FileExistsError(EEXIST, "it is a link", str(folder))
     folder.mkdir(parents=True, exist_ok=True)
     rules = [json_of(rule) for rule in finding.trial.rules]
-    (folder / RULES_FILE).write_text(json.dumps(rules, indent=1) + "\n", "utf-8")
-    (folder / TEST_FILE.format(folder.name)).write_text(_test_text(finding, rules, words, options), "utf-8")
+    replace_file(folder / RULES_FILE, f"{json.dumps(rules, indent=1)}\n".encode())
+    replace_file(folder / TEST_FILE.format(folder.name), _test_text(finding, rules, words, options).encode())
     calls = [f"# {rule.name}, while the request is held" for rule in finding.trial.rules if change_of(rule)]
     calls += [f"curl -s $A/v1/rules -d {shlex.quote(json.dumps(rule))}" for rule in rules]
-    (folder / CALLS_FILE).write_text("\n".join(["A=$(fauxka admin)", *calls]) + "\n", "utf-8")
+    replace_file(folder / CALLS_FILE, ("\n".join(["A=$(fauxka admin)", *calls]) + "\n").encode())
 
 
 def write_timeline(folder: Path, finding: Finding, words: Sequence[str], options: Options) -> None:
     """Run the command once more, and write the timeline to the folder of a finding. Raises as run_once does."""
+    (folder / RUN_FILE).unlink(missing_ok=True)
     run_once(Command(words), options.setting, finding.trial.rules, finding.timeout_seconds, folder / RUN_FILE)
 
 
@@ -66,13 +70,15 @@ def remove_findings(folder: Path) -> None:
     """Remove the files of an earlier hunt's findings. Raises OSError."""
     for rules_file in folder.glob(f"*/{RULES_FILE}"):
         of_finding = rules_file.parent
-        if not of_finding.name.isdecimal():
+        if not of_finding.name.isdecimal() or of_finding.is_symlink():
             continue
-        for name in (RULES_FILE, TEST_FILE.format(of_finding.name), CALLS_FILE, RUN_FILE):
-            (of_finding / name).unlink(missing_ok=True)
-        with suppress(OSError):
-            # Unless a person keeps something there.
-            of_finding.rmdir()
+        own = {RULES_FILE, TEST_FILE.format(of_finding.name), CALLS_FILE, RUN_FILE}
+        try:
+            delete_own_folder(of_finding, own.__contains__)
+        except OSError as error:
+            # A person keeps something there.
+            if error.errno != ENOTEMPTY:
+                raise
 
 
 def _test_text(finding: Finding, rules: Sequence[object], words: Sequence[str], options: Options) -> str:

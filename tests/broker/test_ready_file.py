@@ -104,12 +104,45 @@ def runtime_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_registered_broker_is_found_until_it_is_removed(runtime_folder: Path) -> None:
     ready_file = register_broker("127.0.0.1:9092", os.getpid(), "127.0.0.1:9099")
     found = registered_brokers()
+    mode = (runtime_folder / "fauxka").stat().st_mode & 0o777
     assert ready_file is not None
     ready_file.remove()
 
+    assert mode == 0o700
     assert found == [RunningBroker("127.0.0.1:9092", "127.0.0.1:9099", os.getpid())]
-    assert registered_brokers() == []
-    assert (runtime_folder / "fauxka").stat().st_mode & 0o777 == 0o700
+    assert (registered_brokers(), list(runtime_folder.iterdir())) == ([], [])
+
+
+def test_folder_of_running_brokers_stays_while_another_one_is_registered(runtime_folder: Path) -> None:
+    first = register_broker("127.0.0.1:9092", os.getpid(), "127.0.0.1:9099")
+    register_broker("127.0.0.1:9093", os.getppid(), "127.0.0.1:9098")
+    assert first is not None
+    first.remove()
+
+    assert registered_brokers() == [RunningBroker("127.0.0.1:9093", "127.0.0.1:9098", os.getppid())]
+
+
+def test_ready_file_of_another_broker_is_not_removed(tmp_path: Path) -> None:
+    path = tmp_path / "ready.json"
+    first, second = ReadyFile(str(path)), ReadyFile(str(path))
+    first.write("127.0.0.1:9092", os.getpid())
+    second.write("127.0.0.1:9093", os.getpid())
+    first.remove()
+
+    assert read_ready_file(str(path)).bootstrap == "127.0.0.1:9093"
+
+
+def test_ready_file_replaces_a_link_and_is_not_written_through_one(tmp_path: Path) -> None:
+    important, path = tmp_path / "important.txt", tmp_path / "ready.json"
+    important.write_text("important")
+    path.symlink_to(important)
+    (tmp_path / f".ready.json.{os.getpid()}").symlink_to(important)
+    ready_file = ReadyFile(str(path))
+    ready_file.write("127.0.0.1:9092", os.getpid())
+    ready_file.remove()
+
+    assert important.read_text() == "important"
+    assert [each.name for each in tmp_path.iterdir()] == ["important.txt"]
 
 
 def test_broker_that_was_killed_is_not_found_and_its_file_is_deleted(runtime_folder: Path) -> None:

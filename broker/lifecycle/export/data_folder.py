@@ -8,7 +8,6 @@ Of several nodes each partition is copied from the folder of its leader, which h
 from __future__ import annotations
 
 import os
-import shutil
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass
@@ -24,8 +23,17 @@ from ....protocol.batches.record_batch import (
 )
 from ....storage.checkpoints.checkpoint_files import LOG_START_OFFSET_CHECKPOINT, decode_offsets
 from ....storage.corrupt_file import CorruptFileError
+from ....storage.file_systems.own_folder import copy_file
 from ....storage.file_systems.path_problems import find_file_in_the_way
-from ....storage.log_files import LOG_SUFFIX, SNAPSHOT_SUFFIX, SWAP_SUFFIX, PartitionName, base_offset_of, file_name
+from ....storage.log_files import (
+    LOG_SUFFIX,
+    SNAPSHOT_SUFFIX,
+    SWAP_SUFFIX,
+    PartitionName,
+    base_offset_of,
+    file_name,
+    is_log_file,
+)
 from ....storage.log_files import partition_folder as folder_name_of
 from ....storage.producers.producer_snapshot import decode_snapshot
 from ...metadata.cluster_metadata import (
@@ -144,7 +152,7 @@ def _export_all(source: SourceFolders, folder: KafkaFolder, report: Callable[[st
         if is_internal_topic(topic.name) and highest.total_bytes == 0:
             # Kafka creates it at its first use.
             for partition in exported.partitions:
-                shutil.rmtree(folder.path / folder_name_of(topic.name, partition.index))
+                folder.delete_partition(folder.path / folder_name_of(topic.name, partition.index))
             continue
         report(f"{topic.name}: partitions {topic.partition_count}, bytes {highest.total_bytes}")
         topics.append(exported)
@@ -178,7 +186,7 @@ def _export_topic(
         start = sources.log_starts(node_folder).get(PartitionName(topic.name, index), 0)
         first_base_offset = min(bases, default=start)
         if not bases:
-            (target / file_name(start, LOG_SUFFIX)).touch()
+            (target / file_name(start, LOG_SUFFIX)).touch(exist_ok=False)
         exported.partitions.append(
             ExportedPartition(index, max(found.leader_epoch, 0), max(start, first_base_offset), first_base_offset)
         )
@@ -189,8 +197,10 @@ def _copy_files(source: Path, target: Path) -> SegmentTotals:
     """Copy the files of a partition that Kafka needs. Return their totals."""
     highest = SegmentTotals()
     for file in sorted(source.iterdir()) if source.is_dir() else []:
+        if not is_log_file(file.name):
+            continue
         if file.name.endswith(COPIED_SUFFIXES):
-            shutil.copyfile(file, target / file.name)
+            copy_file(file, target / file.name)
         if file.name.endswith((LOG_SUFFIX, LOG_SUFFIX + SWAP_SUFFIX)):
             highest = highest.combined_with(_highest_in(file))
         if file.name.endswith(SNAPSHOT_SUFFIX):

@@ -7,7 +7,7 @@ Source: LogLoader.load and KafkaRaftServer.initializeLogDirs, Kafka 4.3.0.
 
 from __future__ import annotations
 
-import shutil
+import os
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
@@ -36,8 +36,9 @@ from ....storage.checkpoints.checkpoint_files import (
     encode_offsets,
     encode_partition_metadata,
 )
+from ....storage.file_systems.own_folder import delete_own_folder, identity_of
 from ....storage.file_systems.path_problems import find_file_in_the_way
-from ....storage.log_files import partition_folder
+from ....storage.log_files import is_log_file, partition_folder
 from .server_properties import NODE_ID, SERVER_PROPERTIES, server_properties
 
 # The block size of Kafka's controller (ProducerIdsBlock.PRODUCER_ID_BLOCK_SIZE).
@@ -105,31 +106,40 @@ class KafkaFolder:
         self._created = [each for each in [path, *path.parents] if not each.exists()]
         path.mkdir(parents=True, exist_ok=True)
         self.path = path.resolve()
+        # The identities of the partition folders, and the names of the other files, that this export creates.
+        self._folders: dict[Path, int] = {}
+        self._files: list[str] = []
         if within is not None and not self.path.is_relative_to(within):
             # A link replaced a folder after the path was checked. Only empty folders were created, and a deletion that
             # follows the link could delete more than these.
             raise ExportError(f"{path} leads out of {within}")
 
     def discard(self) -> None:
-        """Delete everything that the export has created, because it failed.
+        """Delete what the export has created, because it failed; a folder with something else stays.
 
         Another export may use a folder around this one that this export has created; that one stays.
         """
-        for entry in self.path.iterdir():
-            if entry.is_dir():
-                shutil.rmtree(entry, ignore_errors=True)
-            else:
-                entry.unlink(missing_ok=True)
+        for folder in list(self._folders):
+            with suppress(OSError):
+                self.delete_partition(folder)
+        for name in self._files:
+            (self.path / name).unlink(missing_ok=True)
         with suppress(OSError):
-            for folder in self._created:
-                folder.rmdir()
+            for created in self._created:
+                created.rmdir()
 
     def create_partition(self, topic_name: str, topic_id: bytes, index: int) -> Path:
         """Create the folder of a partition and return it. Raises OSError."""
         folder = self.path / partition_folder(topic_name, index)
         folder.mkdir()
-        (folder / PARTITION_METADATA).write_bytes(encode_partition_metadata(topic_id))
+        self._folders[folder] = identity_of(os.stat(folder, follow_symlinks=False))
+        with (folder / PARTITION_METADATA).open("xb") as file:
+            file.write(encode_partition_metadata(topic_id))
         return folder
+
+    def delete_partition(self, folder: Path) -> None:
+        """Delete the folder of a partition. What another process has placed there stays. Raises OSError."""
+        delete_own_folder(folder, is_log_file, self._folders.pop(folder))
 
     def finish(self, cluster: ExportedCluster, now_ms: int) -> None:
         """Write all other files, after the logs. Raises OSError."""
@@ -155,6 +165,7 @@ class KafkaFolder:
     def _write(self, name: str, content: bytes) -> None:
         # Fails at a link or a file that another process has placed here.
         with (self.path / name).open("xb") as file:
+            self._files.append(name)
             file.write(content)
 
 

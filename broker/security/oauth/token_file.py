@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from contextlib import suppress
 from pathlib import Path
 from typing import Annotated
 
 import msgspec
 
+from ....storage.file_systems.own_folder import replace_file
 from ...config.config_types import ConfigError
 
 TOKEN_FILE = "oauth-tokens.json"
@@ -66,16 +66,4 @@ class TokenFile:
 
     def write(self, tokens: StoredTokens) -> None:
         """Replace the content. Raises OSError."""
-        temporary = self.path.with_suffix(".tmp")
-        try:
-            with suppress(FileNotFoundError):
-                temporary.unlink()
-            with open(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, _PRIVATE), "wb") as file:
-                file.write(msgspec.json.encode(tokens))
-                file.flush()
-                os.fsync(file.fileno())
-            temporary.replace(self.path)
-        except OSError:
-            with suppress(OSError):
-                temporary.unlink()
-            raise
+        replace_file(self.path, msgspec.json.encode(tokens), mode=_PRIVATE, is_synced=True)

@@ -330,6 +330,26 @@ def test_failed_export_leaves_what_others_wrote_into_a_folder_that_it_created(tm
     assert list((tmp_path / "new").iterdir()) == [other.path]
 
 
+def test_failed_export_deletes_its_own_files_only(tmp_path: Path) -> None:
+    important = tmp_path / "important"
+    important.mkdir()
+    (important / "00000000000000000000.log").write_text("important")
+    failed = KafkaFolder(tmp_path / "failed")
+    kept = failed.create_partition("t", bytes(16), 0)
+    (kept / "notes.txt").touch()
+    swapped = failed.create_partition("t", bytes(16), 1)
+    swapped.rename(tmp_path / "moved")
+    swapped.symlink_to(important)
+    failed.create_partition("t", bytes(16), 2)
+    (failed.path / "meta.properties").touch()
+
+    failed.discard()
+
+    names = sorted(str(path.relative_to(failed.path)) for path in failed.path.rglob("*"))
+    assert names == ["meta.properties", "t-0", "t-0/notes.txt", "t-1"]
+    assert (important / "00000000000000000000.log").read_text() == "important"
+
+
 def test_failed_export_leaves_an_empty_folder_empty(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def fail(_folder: KafkaFolder, _cluster: object, _now_ms: int) -> None:
         raise OSError(errno.ENOSPC, "No space left on device")
