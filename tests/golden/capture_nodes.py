@@ -150,11 +150,7 @@ def capture(bootstraps: Sequence[str], output: TextIO) -> None:
         for name in LAYOUTS:
             _asked(node, name, topic_ids[name])
     _of_each_node(nodes)
-    for node in nodes:
-        _producers(node)
-    for node in nodes[:2]:
-        _without_authorizer(node)
-        _voters(node)
+    _answered_by_each(nodes)
     _reassigned(nodes[0])
     for node in nodes:
         node.connection.close()
@@ -322,6 +318,15 @@ def _setting(name: str, value: str) -> list[AlterConfigsRequest | IncrementalAlt
         ]
     )
     return [replaced, altered]
+
+
+def _answered_by_each(nodes: Sequence[NodeRecorder]) -> None:
+    """Ask for producers, and without an authorizer for ACLs, and for changes of the voters."""
+    for node in nodes:
+        _producers(node)
+    for node in nodes[:2]:
+        _without_authorizer(node)
+        _voters(node)
 
 
 def _producers(recorder: NodeRecorder) -> None:

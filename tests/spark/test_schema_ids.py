@@ -4,6 +4,7 @@ import json
 import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 from confluent_kafka import Producer
@@ -99,28 +100,32 @@ def found(ended: Ended) -> list[tuple[str, str | None, str | None]]:
     )
 
 
+class Orders(NamedTuple):
+    """Orders in a topic, and the options that read their ids."""
+
+    topic: str
+    order_of: Callable[[RegistryServer, str], Serialize]
+    options: tuple[str, ...]
+
+
 @pytest.mark.parametrize(
-    ("topic", "order_of", "event_id", "options"),
+    "orders",
     [
-        ("avro", avro_order, "avro:meta.id", ()),
-        ("protobuf", protobuf_order, "protobuf:reference.uuid", ()),
-        ("apicurio", apicurio_order, "avro:meta.id", ("--schema-id-bytes", "8")),
+        Orders("avro", avro_order, ("--event-id", "avro:meta.id")),
+        Orders("protobuf", protobuf_order, ("--event-id", "protobuf:reference.uuid")),
+        Orders("apicurio", apicurio_order, ("--event-id", "avro:meta.id", "--schema-id-bytes", "8")),
     ],
+    ids=lambda orders: str(orders.topic),
 )
 def test_an_audit_finds_a_copy_and_a_loss_by_a_schema_of_the_registry(
-    registry: RegistryServer,
-    tmp_path: Path,
-    topic: str,
-    order_of: Callable[[RegistryServer, str], Serialize],
-    event_id: str,
-    options: tuple[str, ...],
+    registry: RegistryServer, tmp_path: Path, orders: Orders
 ) -> None:
     with Broker() as broker:
-        send(broker, topic, order_of(registry, topic))
+        send(broker, orders.topic, orders.order_of(registry, orders.topic))
 
         ended = command(
-            *("audit", "--bootstrap", broker.bootstrap_servers, "--event-id", event_id, "--json", "-"),
-            *("--schema-registry", registry.url, "--sent", ledger(tmp_path), *options),
+            *("audit", "--bootstrap", broker.bootstrap_servers, "--json", "-", *orders.options),
+            *("--schema-registry", registry.url, "--sent", ledger(tmp_path)),
         )
 
     assert ended.exit_code == 1, ended.log

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from fauxka.broker.cluster import Cluster
 from fauxka.broker.config.broker_config import BrokerConfig
@@ -17,6 +19,8 @@ from fauxka.broker.coordinators.share.state_requests import (
 )
 from fauxka.protocol.error_codes import ErrorCode, KafkaError
 from fauxka.protocol.stored_records.share_state_records import DeliveryState, ShareKey, StateBatch
+
+from ....run_counts import examples
 
 
 class Scene:
@@ -109,6 +113,35 @@ def test_state_has_a_limited_number_of_batches() -> None:
     scene.requests.write(scene.key, change(0, 0, *batches))
 
     assert code_of(scene.requests.write, scene.key, change(0, 0, batches[0])) is ErrorCode.INVALID_REQUEST
+
+
+def batch_of(first: int, more: int, state: DeliveryState, deliveries: int) -> StateBatch:
+    return StateBatch(first, first + more, state, deliveries)
+
+
+drawn_batches = st.builds(
+    batch_of, st.integers(0, 12), st.integers(0, 8), st.sampled_from(DeliveryState), st.integers(0, 3)
+)
+
+
+@settings(max_examples=examples(200))
+@given(st.lists(drawn_batches, max_size=8), st.sampled_from([-1, 0, 5]))
+def test_each_offset_has_the_highest_of_its_batches(batches: list[StateBatch], start_offset: int) -> None:
+    expected: dict[int, tuple[int, int]] = {}
+    for batch in batches:
+        for offset in range(max(batch.first_offset, start_offset), batch.last_offset + 1):
+            rank = (batch.delivery_count, int(batch.delivery_state))
+            expected[offset] = max(rank, expected.get(offset, rank))
+
+    combined = combine_batches(batches, start_offset)
+
+    offsets = [offset for each in combined for offset in range(each.first_offset, each.last_offset + 1)]
+    assert offsets == sorted(expected)
+    assert expected == {
+        offset: (each.delivery_count, int(each.delivery_state))
+        for each in combined
+        for offset in range(each.first_offset, each.last_offset + 1)
+    }
 
 
 def test_batch_with_more_deliveries_has_the_offsets_that_two_batches_share() -> None:
