@@ -9,7 +9,14 @@ import pytest
 from fauxka.broker.config.broker_config import BrokerConfig
 from fauxka.broker.config.config_sources import gather_config
 from fauxka.broker.config.config_types import ConfigError
+from fauxka.protocol.messages.alter_client_quotas import (
+    AlterClientQuotasRequest,
+    EntityData,
+    OpData,
+    RequestEntryData,
+)
 from fauxka.protocol.messages.create_topics import CreatableTopic, CreateTopicsRequest
+from fauxka.protocol.messages.fetch import FetchRequest
 from fauxka.testing import Broker
 
 from ..golden.capture_connection import Connection
@@ -52,6 +59,22 @@ def test_request_takes_effect_before_its_response_and_a_broker_that_stops_does_n
         connection.close()
 
     assert time.monotonic() - begin < WAIT_SECONDS_MAX
+
+
+def test_floor_stays_when_a_client_gets_a_quota() -> None:
+    with Broker({KEY: str(DELAY_MS)}) as broker:
+        connection = Connection(broker.bootstrap_servers)
+        fetch = FetchRequest(max_wait_ms=0, max_bytes=1, session_epoch=-1)
+        connection.call(fetch, 11)
+        entity = EntityData(entity_type="client-id", entity_name=None)
+        entry = RequestEntryData(entity=[entity], ops=[OpData(key="consumer_byte_rate", value=1e9)])
+        connection.call(AlterClientQuotasRequest(entries=[entry]), 1)
+
+        begin = time.monotonic()
+        connection.call(fetch, 11)
+        connection.close()
+
+        assert time.monotonic() - begin >= DELAY_MS / 1000
 
 
 @pytest.mark.parametrize("value", ["-1", "60001", "slow"])
