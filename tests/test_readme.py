@@ -1,4 +1,4 @@
-"""The programs and commands in README.md, run unchanged, do what README.md says."""
+"""The programs and commands in README.md, and the ways to start a broker in docs/commands.md, do what the pages say."""
 
 import json
 import os
@@ -17,6 +17,7 @@ from .runtimes import need
 from .serving_process import Ended, environment, serving
 
 README = Path(__file__).resolve().parent.parent / "README.md"
+COMMANDS = README.parent / "docs" / "commands.md"
 PROGRAM_SECONDS_MAX = 60
 # Where the command `fauxka` is.
 PROGRAMS = Path(sys.executable).parent
@@ -36,7 +37,7 @@ def run_program(text: str, log: str = "") -> str:
         [sys.executable, "-c", text], env=environment(), capture_output=True, text=True, timeout=PROGRAM_SECONDS_MAX
     )
     assert result.returncode == 0, result.stderr
-    assert (log in result.stderr) if log else (result.stderr == "")
+    assert (log in result.stderr) if log else (result.stderr == ""), result.stderr
     return result.stdout
 
 
@@ -63,14 +64,14 @@ def by_hand(tmp_path: Path) -> Iterator[StartedByHand]:
     starts.close()
 
 
-def section(heading: str) -> str:
+def section(heading: str, page: Path) -> str:
     """Return the text below a heading."""
-    return README.read_text().partition(f"## {heading}\n")[2].partition("\n## ")[0]
+    return page.read_text().partition(f"## {heading}\n")[2].partition("\n## ")[0]
 
 
-def shell_blocks(heading: str) -> list[str]:
+def shell_blocks(heading: str, page: Path = README) -> list[str]:
     """Return the indented blocks below a heading, without the indent."""
-    blocks = re.findall(r"(?:^ {4}.*\n)+", section(heading), re.MULTILINE)
+    blocks = re.findall(r"(?:^ {4}.*\n)+", section(heading, page), re.MULTILINE)
     return [textwrap.dedent(block) for block in blocks]
 
 
@@ -133,8 +134,8 @@ def test_scenarios_are_listed_and_run(tmp_path: Path) -> None:
 
 
 def commands_without_spark() -> list[str]:
-    """Return the lines below "From the command line", without comments."""
-    (block,) = shell_blocks("From the command line")
+    """Return the lines below "Start a broker", without comments."""
+    (block,) = shell_blocks("Start a broker", COMMANDS)
     lines = [line.partition(" #")[0].strip() for line in block.splitlines()]
     return [line for line in lines if "fauxka audit" not in line]
 
