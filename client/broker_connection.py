@@ -37,12 +37,10 @@ class BrokerConnection:
         timeout_seconds: float,
         response_bytes_max: int = RESPONSE_BYTES_MAX,
         security: ClientSecurity = PLAINTEXT,
-        connected: socket.socket | None = None,
     ) -> None:
         """Connect and authenticate.
 
         timeout_seconds: of each operation of the socket. response_bytes_max: a larger response is an error.
-        connected: a socket that is connected to the broker, without TLS; None to connect one.
         Raises ConnectionFailed and AuthenticationFailed.
         """
         self.address = f"{host}:{port}"
@@ -52,10 +50,7 @@ class BrokerConnection:
         self._has_response = False
         self._versions: dict[int, tuple[int, int]] | None = None
         self._session: SaslSession | None = None
-        if connected is None:
-            connected = self._connect(host, port, timeout_seconds)
-        connected.settimeout(timeout_seconds)
-        self._socket = connected
+        self._socket = self._connect(host, port, timeout_seconds)
         try:
             if security.login is not None:
                 self._session = SaslSession(security.login, self.address, self._send_negotiated)

@@ -163,10 +163,7 @@ def _decode(frame: memoryview, position: int, end: int, version: int, elements_m
     if version >= 11:
         rack, position = _decode_name(frame, position, end, version)
     if version >= FLEXIBLE_SINCE:
-        tags_position, position = position, skip_tagged_fields(frame, position, end)
-        # A client has no tagged field.
-        if version >= REPLICA_STATE_SINCE and frame[tags_position]:
-            replica_id = _find_replica_id(frame, tags_position, end)
+        replica_id, position = _decode_tagged_fields(frame, position, end, version, replica_id)
     request = FetchRequest(
         max_wait_ms, min_bytes, max_bytes, isolation_level, session_id, session_epoch, partitions, forgotten
     )
@@ -175,6 +172,15 @@ def _decode(frame: memoryview, position: int, end: int, version: int, elements_m
     if replica_id != NO_REPLICA:
         request.replica_id = replica_id
     return request, position
+
+
+def _decode_tagged_fields(frame: memoryview, position: int, end: int, version: int, replica_id: int) -> tuple[int, int]:
+    """Return the replica id, by default replica_id, and the position after the fields."""
+    after = skip_tagged_fields(frame, position, end)
+    # A client has no tagged field.
+    if version >= REPLICA_STATE_SINCE and frame[position]:
+        replica_id = _find_replica_id(frame, position, end)
+    return replica_id, after
 
 
 def _find_replica_id(frame: memoryview, position: int, end: int) -> int:

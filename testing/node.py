@@ -441,6 +441,12 @@ def _path_of(name: str, path: object) -> str:
     return os.fspath(cast("str | os.PathLike[str]", path))
 
 
+def _check_listeners(listeners: Sequence[ListenerConfig], of_listeners: Mapping[str, str], nodes: int) -> None:
+    """Raise ConfigError for a key of no listener, and for ports that several nodes cannot have."""
+    check_listener_keys(of_listeners, {each.name: each.protocol for each in listeners})
+    check_ports(listeners, nodes)
+
+
 def _secured_listener(
     protocol: str, users: Mapping[str, str] | None, tls_dir: str | os.PathLike[str] | None
 ) -> SecuredListener | None:

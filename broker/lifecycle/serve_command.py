@@ -290,11 +290,7 @@ async def serve_until_stopped(prepared: PreparedBroker, ready_file: ReadyFile | 
         loop.add_signal_handler(number, _stop_on_signal, number, stopping)
     hooks.bind({listener.port for of_node in prepared.listeners for listener in of_node}, prepared.tls_dir)
     server = hooks.make_server(prepared.cluster, prepared.listeners)
-    try:
-        create_seed_topics(prepared.cluster.controller, prepared.seed_topics)
-    except KafkaError as error:
-        reason = with_replication_key(error, prepared.cluster.image.configs.current)
-        raise StartupError(f"--seed-topic: {reason}") from error
+    _create_seed_topics(prepared)
     await _start_server(server, prepared.listeners)
     # Only now, because a failed start is one line.
     _log_notes(prepared.notes)
@@ -316,6 +312,15 @@ async def serve_until_stopped(prepared: PreparedBroker, ready_file: ReadyFile | 
             ready_file.remove()
         await hooks.close()
         await server.stop()
+
+
+def _create_seed_topics(prepared: PreparedBroker) -> None:
+    """Create the seed topics. Raises StartupError."""
+    try:
+        create_seed_topics(prepared.cluster.controller, prepared.seed_topics)
+    except KafkaError as error:
+        reason = with_replication_key(error, prepared.cluster.image.configs.current)
+        raise StartupError(f"--seed-topic: {reason}") from error
 
 
 def _log_notes(notes: Sequence[str]) -> None:

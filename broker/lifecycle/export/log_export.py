@@ -93,12 +93,10 @@ def _export_broker(source: BrokerSource | OwnSource, folder: KafkaFolder, report
 
 
 def _own_broker(source: OwnSource) -> RunningBroker:
-    from ....client.broker_connection import BrokerConnection
-    from .running_broker import TIMEOUT_SECONDS, RunningBroker
+    from .running_broker import InternalConnection, RunningBroker
 
-    def connect(node_id: int) -> BrokerConnection:
-        connected = source.connect(node_id)
-        return BrokerConnection(f"node {node_id}", 0, timeout_seconds=TIMEOUT_SECONDS, connected=connected)
+    def connect(node_id: int) -> InternalConnection:
+        return InternalConnection(node_id, source.connect(node_id))
 
     return RunningBroker(connect(source.node_id), lambda broker: connect(broker.node_id))
 

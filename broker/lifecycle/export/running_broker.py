@@ -5,6 +5,7 @@ Batches are fetched from the earliest offset of a partition up to its end at the
 
 from __future__ import annotations
 
+import socket
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
@@ -66,6 +67,19 @@ class OffsetRange:
 
     start: int
     end: int
+
+
+class InternalConnection(BrokerConnection):
+    """A connection to a node of this process, by a socket that is connected to it."""
+
+    def __init__(self, node_id: int, connected: socket.socket) -> None:
+        """connected: owned by the connection from now on."""
+        self._connected = connected
+        super().__init__(f"node {node_id}", 0, timeout_seconds=TIMEOUT_SECONDS)
+
+    def _connect(self, host: str, port: int, timeout_seconds: float) -> socket.socket:
+        self._connected.settimeout(timeout_seconds)
+        return self._connected
 
 
 # Returns a connection to a broker. Raises BrokerError.
