@@ -33,18 +33,14 @@ class CompiledRegex(Protocol):
 
 
 class RegexMatch(Protocol):
-    """A match of google-re2. Group 0 is the matched text."""
+    """A match of google-re2. Group 0 is the match itself."""
 
-    def start(self) -> int:
-        """Return the position of the match in bytes."""
+    def start(self, number: int = 0, /) -> int:
+        """Return the position of a group in bytes, -1 if the group has not matched."""
         ...
 
-    def end(self) -> int:
-        """Return the position after the match in bytes."""
-        ...
-
-    def group(self, number: int, /) -> bytes | None:
-        """Return the text of a group, None if the group has not matched."""
+    def end(self, number: int = 0, /) -> int:
+        """Return the position after a group in bytes, -1 if the group has not matched."""
         ...
 
 

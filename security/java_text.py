@@ -1,21 +1,23 @@
 """Functions of Java for texts that say who a client is, or what a security config means.
 
 Python's str.strip and str.split remove every space of Unicode, and str.isdecimal accepts every digit of Unicode. Java's
-String.trim ends at U+0020, and a name with another space around it is another name.
-Source: java.lang.String, Java 17.
+String.trim ends at U+0020, and a name with another space around it is another name. tools/identity_text.py checks the
+places where such texts are compared; docs/decisions/identity-comparison.md lists them.
+Source: java.lang.String and java.net.InetAddress, Java 17; tests/broker/java_text_17.jsonl.
 """
 
 from __future__ import annotations
 
 import re
+from ipaddress import IPv6Address, ip_address
 
 # What String.trim removes at both ends.
 SPACE = "".join(map(chr, range(0x21)))
+# The white space of Java's expressions is that of ASCII.
+_COMMA = re.compile(r"\s*,\s*", re.ASCII)
 # The three bytes of a surrogate, or the first two: Java replaces them by one character, Python each byte.
 _SURROGATE = re.compile(rb"\xed[\xa0-\xbf][\x80-\xbf]?")
 _NO_UTF8 = b"\xff"
-# Java compares UTF-16, and no halves of pairs by their case.
-_CHARACTER_MAX = "\uffff"
 
 
 def trim(text: str) -> str:
@@ -26,6 +28,11 @@ def trim(text: str) -> str:
 def is_blank(text: str) -> bool:
     """Return whether trim leaves nothing (Kafka: Utils.isBlank)."""
     return not trim(text)
+
+
+def split_list(text: str) -> list[str]:
+    """Return the elements of a list, without the blank ones (Kafka: ConfigDef.parseType of a LIST)."""
+    return [element for element in _COMMA.split(trim(text)) if element]
 
 
 def split_trimmed(text: str, separator: str) -> list[str]:
@@ -46,16 +53,26 @@ def equals_ignore_case(left: str, right: str) -> bool:
 def _is_same_letter(left: str, right: str) -> bool:
     if left == right:
         return True
-    if max(left, right) > _CHARACTER_MAX:
-        return False
     left, right = _upper_letter(left), _upper_letter(right)
-    return left == right or left.lower() == right.lower()
+    # Of several letters in lower case the first one is Character.toLowerCase.
+    return left == right or left.lower()[0] == right.lower()[0]
 
 
 def _upper_letter(letter: str) -> str:
     """Return the letter in upper case, itself where that has several letters (Character.toUpperCase)."""
     upper = letter.upper()
     return upper if len(upper) == 1 else letter
+
+
+def host_address(address: str) -> str:
+    """Return an IP address as ACLs have it: eight numbers for IPv6, without "::" (InetAddress.getHostAddress)."""
+    text, separator, scope = address.partition("%")
+    ip = ip_address(text)
+    if not isinstance(ip, IPv6Address):
+        return address
+    if ip.ipv4_mapped is not None:
+        return str(ip.ipv4_mapped)
+    return ":".join(f"{int(group, 16):x}" for group in ip.exploded.split(":")) + separator + scope
 
 
 def decode_utf8(data: bytes) -> str:

@@ -5,18 +5,22 @@ is. A slash inside a rule is written with a backslash before it. The first rule 
 applies: each match of the pattern in the name is replaced, as by Java's String.replaceAll. So `.*` replaces the name
 and, once more, the empty text at its end.
 
-Patterns are those of RE2, as everywhere in fauxka: names come from clients, and no pattern may hold the event loop.
+Patterns are those of Java that RE2 matches with the same result (java_regex). Names come from clients, and no pattern
+may hold the event loop.
 Source: SslPrincipalMapper, Kafka 4.3.0; tests/broker/principal_mapping_4.3.0.jsonl.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from typing import NamedTuple
 
-from ....protocol.linear_regex import CapturingRegex, RegexError, RegexMatch, compile_capturing_regex
+from ....protocol.linear_regex import CapturingRegex, RegexError, RegexMatch
+from ....security.java_text import trim
 from ...config.config_types import ConfigError
+from .java_regex import JavaRegex, compile_java_regex
 
 KEY = "ssl.principal.mapping.rules"
 DEFAULT = "DEFAULT"
@@ -36,7 +40,7 @@ class NoPrincipalError(Exception):
 class _Rule:
     """pattern: None for DEFAULT. case: L, U or empty."""
 
-    pattern: CapturingRegex | None = None
+    pattern: JavaRegex | None = None
     replacement: str = ""
     case: str = ""
 
@@ -44,19 +48,30 @@ class _Rule:
         """Return the principal, None if the pattern does not match. Raises ValueError for a wrong replacement."""
         if self.pattern is None:
             return name
-        text = name.encode()
-        if self.pattern.fullmatch(text) is None:
+        matches = self.pattern.matches(name)
+        if not matches:
             return None
-        principal = b"".join(self._replaced(self.pattern, text)).decode()
+        principal = b"".join(self._replaced(self.pattern.compiled, matches, name.encode())).decode()
         return {"L": principal.lower(), "U": principal.upper()}.get(self.case, principal)
 
-    def _replaced(self, pattern: CapturingRegex, text: bytes) -> Iterator[bytes]:
+    def _replaced(self, pattern: CapturingRegex, matches: Iterable[RegexMatch], text: bytes) -> Iterator[bytes]:
         position = 0
-        for match in pattern.finditer(text):
+        for match in matches:
             yield text[position : match.start()]
-            yield _expanded(self.replacement, pattern, match)
+            yield _expanded(self.replacement, pattern, _Found(match, text))
             position = match.end()
         yield text[position:]
+
+
+class _Found(NamedTuple):
+    """A match in a text."""
+
+    match: RegexMatch
+    text: bytes
+
+    def group(self, number: int) -> bytes:
+        """Return the text of a group, none if the group has not matched."""
+        return self.text[max(0, self.match.start(number)) : max(0, self.match.end(number))]
 
 
 class PrincipalMapping:
@@ -80,7 +95,7 @@ class PrincipalMapping:
 
 
 def _parse_rules(text: str) -> Iterator[_Rule]:
-    text = text.strip()
+    text = trim(text)
     position = 0
     while position < len(text):
         rule = _RULE.match(text, position)
@@ -99,9 +114,9 @@ def _rule_of(match: re.Match[str]) -> _Rule:
     if pattern is None:
         return _Rule()
     try:
-        return _Rule(compile_capturing_regex(pattern), replacement, case)
+        return _Rule(compile_java_regex(pattern), replacement, case)
     except RegexError as error:
-        raise _invalid(match.group(), f"{pattern!r} is no expression of RE2: {error}") from error
+        raise _invalid(match.group(), f"{pattern!r} cannot be used: {error}") from error
 
 
 def _invalid(rule: str, reason: str) -> ConfigError:
@@ -110,7 +125,7 @@ def _invalid(rule: str, reason: str) -> ConfigError:
     )
 
 
-def _expanded(replacement: str, pattern: CapturingRegex, match: RegexMatch) -> bytes:
+def _expanded(replacement: str, pattern: CapturingRegex, match: _Found) -> bytes:
     """Return the replacement with the groups of a match. Raises ValueError."""
     parts: list[bytes] = []
     position = 0
@@ -122,12 +137,12 @@ def _expanded(replacement: str, pattern: CapturingRegex, match: RegexMatch) -> b
     return b"".join(parts)
 
 
-def _value_of(reference: re.Match[str], pattern: CapturingRegex, match: RegexMatch) -> bytes:
+def _value_of(reference: re.Match[str], pattern: CapturingRegex, match: _Found) -> bytes:
     literal, digits, name = reference.group("literal", "number", "name")
     if literal is not None:
         return str(literal).encode()
     if name is not None and name in pattern.groupindex:
-        return match.group(pattern.groupindex[name]) or b""
+        return match.group(pattern.groupindex[name])
     if digits is None:
         raise ValueError(f"the replacement has {reference.group()!r}, which is no group")
     number, rest = int(digits[0]), digits[1:]
@@ -138,4 +153,4 @@ def _value_of(reference: re.Match[str], pattern: CapturingRegex, match: RegexMat
         raise ValueError(f"the replacement has ${number}, and the pattern no groups")
     while rest and number * 10 + int(rest[0]) <= pattern.groups:
         number, rest = number * 10 + int(rest[0]), rest[1:]
-    return (match.group(number) or b"") + rest.encode()
+    return match.group(number) + rest.encode()

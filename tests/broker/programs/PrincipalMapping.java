@@ -28,8 +28,25 @@ public class PrincipalMapping {
         "RULE:^CN=(.*?),.*$/$1/L,RULE:^.*$/other/,DEFAULT", "\n DEFAULT \n", "RULE:^CN=.*$/a\nb/", "RULE:^CN=(.),.*$/$1$2/,RULE:.*/$1/",
     };
 
+    // Line terminators, white space, digits and letters beyond ASCII, two of which RE2 takes for s and k.
+    static final String[] UNICODE_NAMES = {
+        "CN=a\rb,O=x", "CN=a\u2028b,O=x", "CN=a\u0085b,O=x", "CN=a\nb,O=x", "CN=a\u000bb,O=x", "CN=a\u00a0b,O=x", "CN=\u0663,O=x", "CN=a[b],O=x",
+        "CN=\u212aelvin,O=x", "CN=admin\u017f,O=x", "CN=Kelvin,O=x", "CN=ADMINS,O=x", "CN=J\u00dcRGEN,O=x", "CN=\u212a\u017f\ud83d\ude00,O=x", "CN=,O=x",
+    };
+    static final String[] UNICODE_RULES = {
+        "RULE:^CN=(.*),O=(.*)$/$1/", "RULE:.*/x/", "RULE:^CN=([^,]*),.*$/$1/", "RULE:(?s)^CN=(.*),O=x$/$1/", "RULE:(?is)^cn=(.*),o=x$/$1/",
+        "RULE:(?i)^cn=kelvin.*$/admin/", "RULE:(?i)^cn=admins.*$/admin/", "RULE:(?i:^cn=)(.*)$/$1/", "RULE:(?i)^cn=[a-z]+,(.*)$/$1/", "RULE:(?i)^cn=([^k]+),.*$/$1/", "RULE:(?i)^cn=(.*?),.*$/$1/",
+        "RULE:^CN=\\w+\\s\\w+,.*$/x/", "RULE:^CN=[\\w\\s]+,.*$/x/", "RULE:^CN=\\S+,.*$/x/", "RULE:^CN=[\\S]+,.*$/x/", "RULE:^CN=[^\\s]+,.*$/x/", "RULE:^CN=[^\\S]*,.*$/x/", "RULE:^CN=\\d,.*$/x/",
+        "RULE:^CN=\\p{L}+,.*$/x/", "RULE:^CN=[^\\x00-\\x7f]+,.*$/x/", "RULE:^CN=\\Qa[b]\\E,.*$/x/", "RULE:^CN=a\\[b\\],.*$/x/", "RULE:^CN=[\\[\\]ab]+,.*$/x/", "RULE:^CN=[.$]*,.*$/x/",
+    };
+
     public static void main(String[] arguments) {
-        for (String rules : RULES) {
+        print(RULES, NAMES);
+        print(UNICODE_RULES, UNICODE_NAMES);
+    }
+
+    static void print(String[] allRules, String[] names) {
+        for (String rules : allRules) {
             SslPrincipalMapper mapper;
             try {
                 mapper = SslPrincipalMapper.fromRules(rules);
@@ -37,7 +54,7 @@ public class PrincipalMapping {
                 System.out.println("{\"rules\": " + quoted(rules) + ", \"error\": " + quoted(error.getClass().getSimpleName() + ": " + error.getMessage()) + "}");
                 continue;
             }
-            for (String name : NAMES) System.out.println("{\"rules\": " + quoted(rules) + ", \"name\": " + quoted(name) + ", " + mapped(mapper, name) + "}");
+            for (String name : names) System.out.println("{\"rules\": " + quoted(rules) + ", \"name\": " + quoted(name) + ", " + mapped(mapper, name) + "}");
         }
     }
 

@@ -12,7 +12,7 @@ from fauxka.broker.security.tls.der import DerError
 from fauxka.broker.security.tls.distinguished_name import name_of_certificate
 
 from .drawn_names import CAPTURED, SET, attribute, certificate_with, drawn_subjects, names_by_java, subject_of, tlv
-from .tls_clients import error_of_a_write, mutual_tls, write_client
+from .tls_clients import REFUSED_MS, error_of_a_write, mutual_tls, write_client
 
 COMMON_NAME, ORGANIZATION, UNIT = b"\x55\x04\x03", b"\x55\x04\x0a", b"\x55\x04\x0b"
 EMAIL = bytes.fromhex("2a864886f70d010901")
@@ -120,7 +120,7 @@ def test_connection_with_a_name_that_cannot_be_read_is_closed(tmp_path: Path, ca
     with mutual_tls(tmp_path, "DEFAULT", "admin") as broker:
         write_client(tmp_path, "odd.pem", subject_of(utf8(b"\x2a" * 257, "a")))
 
-        error = error_of_a_write(broker, tmp_path, "odd.pem")
+        error = error_of_a_write(broker, tmp_path, "odd.pem", REFUSED_MS)
 
     assert error == KafkaError._MSG_TIMED_OUT
     assert "the name in the certificate cannot be read: an object identifier has 257 bytes" in caplog.text

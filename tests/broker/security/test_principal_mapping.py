@@ -11,7 +11,7 @@ from fauxka.broker.config.config_types import ConfigError
 from fauxka.broker.security.tls.principal_mapping import NoPrincipalError, PrincipalMapping
 
 from ...serving_process import run
-from .tls_clients import error_of_a_write, mutual_tls
+from .tls_clients import REFUSED_MS, error_of_a_write, mutual_tls
 
 CAPTURED = Path(__file__).parent.parent / "principal_mapping_4.3.0.jsonl"
 CASES: list[dict[str, Any]] = [json.loads(line) for line in CAPTURED.read_text().splitlines()]
@@ -45,8 +45,40 @@ def test_rules_that_kafka_takes_are_taken(rules: str) -> None:
 
 
 def test_pattern_that_re2_does_not_have_is_refused_with_its_reason() -> None:
-    with pytest.raises(ConfigError, match=r"is no expression of RE2: invalid perl operator"):
+    with pytest.raises(ConfigError, match=r"cannot be used: invalid perl operator"):
         PrincipalMapping("RULE:^(?=CN)(.*)$/$1/")
+
+
+@pytest.mark.parametrize(
+    ("pattern", "reason"),
+    [
+        ("(?i)^cn=j\u00fcrgen", r"(?i) is possible with characters of ASCII only, and without \x and \p"),
+        (r"(?i)^cn=j\x{fc}rgen", r"(?i) is possible with characters of ASCII only, and without \x and \p"),
+        (r"(?i)^cn=\p{L}", r"(?i) is possible with characters of ASCII only, and without \x and \p"),
+        ("[[:alpha:]]", "'[' in a class: Java reads it in another way"),
+        ("[a-c&&[b]]", "'&&' in a class: Java reads it in another way"),
+        ("[]a]", "']' in a class: Java reads it in another way"),
+        ("[^]a]", "']' in a class: Java reads it in another way"),
+        (r"[\Qa\E]", r"'\\Qa\\E' in a class: Java reads it in another way"),
+        (r"(a)\1", r"\1: Java reads it in another way"),
+        (r"\v", r"\v: Java reads it in another way"),
+        (r"\C", r"\C: Java reads it in another way"),
+        ("(?m)^a$", "(?m): allowed are i, and s at the start of the whole expression"),
+        ("(?U)a+", "(?U): allowed are i, and s at the start of the whole expression"),
+        ("a(?s:.)", "(?s:: allowed are i, and s at the start of the whole expression"),
+        ("a(?s).", "(?s): allowed are i, and s at the start of the whole expression"),
+    ],
+)
+def test_pattern_that_re2_reads_in_another_way_than_java_is_refused(pattern: str, reason: str) -> None:
+    with pytest.raises(ConfigError) as refused:
+        PrincipalMapping(f"RULE:{pattern}/x/")
+
+    assert f"cannot be used: {reason}; allowed: DEFAULT" in str(refused.value)
+
+
+def test_name_that_ends_with_a_line_terminator_has_no_principal_by_a_pattern_with_an_end() -> None:
+    with pytest.raises(NoPrincipalError, match="the name ends with a line terminator"):
+        PrincipalMapping("RULE:^([^,]*?)$/$1-/").principal_of("CN=a\n")
 
 
 def test_nested_repetition_takes_no_time() -> None:
@@ -68,7 +100,7 @@ def test_client_without_a_mapping_has_the_name_of_its_certificate(tmp_path: Path
 
 def test_connection_without_a_principal_is_closed(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     with mutual_tls(tmp_path, "RULE:^CN=nobody$/x/", "x") as broker:
-        assert error_of_a_write(broker, tmp_path) == KafkaError._MSG_TIMED_OUT
+        assert error_of_a_write(broker, tmp_path, timeout_ms=REFUSED_MS) == KafkaError._MSG_TIMED_OUT
 
     assert "no rule of ssl.principal.mapping.rules=RULE:^CN=nobody$/x/ applies to 'CN=fauxka-client," in caplog.text
 

@@ -24,7 +24,9 @@ from fauxka.testing import Broker
 from .drawn_names import OBJECT_IDENTIFIER, SEQUENCE, tlv
 from .secured_broker import secured_broker
 
-SECONDS_MAX = 20
+# What only a hang reaches; and how long a client tries to connect that is disconnected each time.
+DELIVERY_MS_MAX = 60_000
+REFUSED_MS = 3000
 _ECDSA_WITH_SHA_256 = bytes.fromhex("2a8648ce3d040302")
 _SERIAL_BYTES = 8
 _BIT_STRING, _INTEGER, _UTC_TIME, _VERSION = 0x03, 0x02, 0x17, 0xA0
@@ -41,7 +43,9 @@ def mutual_tls(folder: Path, rules: str, super_user: str) -> Broker:
     return secured_broker(SecurityProtocol.SSL, folder, keys)
 
 
-def error_of_a_write(broker: Broker, folder: Path, client: str = "client.pem") -> object:
+def error_of_a_write(
+    broker: Broker, folder: Path, client: str = "client.pem", timeout_ms: int = DELIVERY_MS_MAX
+) -> object:
     """Return the error code of a produced record, None for none. client: a file of folder."""
     producer = Producer(
         {
@@ -50,12 +54,12 @@ def error_of_a_write(broker: Broker, folder: Path, client: str = "client.pem") -
             "ssl.ca.location": str(folder / "ca.pem"),
             "ssl.certificate.location": str(folder / client),
             "ssl.key.location": str(folder / client),
-            "message.timeout.ms": 3000,
+            "message.timeout.ms": timeout_ms,
         }
     )
     errors: list[object] = []
     producer.produce("orders", b"v", on_delivery=lambda error, _: errors.append(error and error.code()))
-    assert producer.flush(SECONDS_MAX) == 0
+    assert producer.flush(2 * timeout_ms / 1000) == 0
     return errors[0]
 
 
