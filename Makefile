@@ -65,6 +65,7 @@ check: $(VENV)/.test-all
 	$(BIN)/lint-imports
 	$(BIN)/python tools/import_cycles.py
 	$(BIN)/python tools/lint_ratchet.py
+	$(BIN)/python tools/identity_text.py
 	$(BIN)/python tools/generate_messages.py --check
 	$(BIN)/python tools/generate_config_page.py --check
 	rm -rf $(VENV)/locked && cp -r requirements $(VENV)/locked

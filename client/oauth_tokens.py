@@ -17,6 +17,7 @@ from functools import lru_cache
 from threading import Lock
 from typing import assert_never, cast
 
+from ..security.java_text import trim
 from .client_security import TokenCommand, TokenEndpoint, TokenFile, TokenSource, UnsecuredToken
 from .token_command import run_token_command
 from .token_error import TokenError
@@ -85,7 +86,7 @@ def _new_token(source: TokenSource, now: float) -> _Token:
 
 
 def _checked(content: bytes, name: str, now: float, seconds: float | None = None) -> _Token:
-    text = content.decode("ascii", "replace").strip()
+    text = trim(content.decode("ascii", "backslashreplace"))
     if not text:
         raise TokenError(f"{name} returns no token")
     if len(content) > TOKEN_BYTES_MAX or _TOKEN.fullmatch(text) is None:

@@ -10,12 +10,12 @@ Source: CommonClientConfigs, SslConfigs and SaslConfigs, Kafka 4.3.0.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from dataclasses import replace
 
 from .. import ConfigError
 from ..security.jaas import JAAS_CONFIG, OAUTHBEARER_MODULE, PLAIN_MODULE, SCRAM_MODULE, parse_jaas_options
+from ..security.java_text import equals_ignore_case, split_list, trim
 from ..security.key_store import PEM, PEM_KEYS, Store, find_store
 from ..security.security_protocol import SecurityProtocol
 from .client_security import MECHANISMS, OAUTHBEARER, PLAIN, ClientSecurity, ClientTls, PasswordLogin, SaslLogin
@@ -53,8 +53,6 @@ _OF_SECURITY = ("ssl.", "sasl.", "security.", "fauxka.")
 # The default of Kafka, which is not supported.
 _GSSAPI = "GSSAPI"
 _HTTPS = "https"
-# What String.trim of Java takes away around each value (ConfigDef.parseType).
-_JAVA_SPACE = "".join(map(chr, range(0x21)))
 
 
 def parse_client_security(properties: Mapping[str, str]) -> ClientSecurity:
@@ -63,7 +61,7 @@ def parse_client_security(properties: Mapping[str, str]) -> ClientSecurity:
     Raises ConfigError, whose message has no password, key or token.
     """
     _check_names(properties)
-    properties = {key: value.strip(_JAVA_SPACE) for key, value in properties.items()}
+    properties = {key: trim(value) for key, value in properties.items()}
     name = properties.get(PROTOCOL, SecurityProtocol.PLAINTEXT.value).upper()
     if name not in SecurityProtocol.__members__:
         raise ConfigError(f"{PROTOCOL}: got {name}; allowed: {', '.join(SecurityProtocol.__members__)}")
@@ -90,7 +88,7 @@ def _tls_of(properties: Mapping[str, str]) -> ClientTls:
     algorithm = properties.get(HOST_NAME_CHECK, _HTTPS).lower()
     if algorithm not in ("", _HTTPS):
         raise ConfigError(f"{HOST_NAME_CHECK}: got {algorithm}; allowed: {_HTTPS}, or nothing for no check")
-    versions = tuple(part for part in re.split(r"[\s,]+", properties.get(ENABLED_PROTOCOLS, "")) if part)
+    versions = tuple(split_list(properties.get(ENABLED_PROTOCOLS, "")))
     return ClientTls(
         _read_store(properties, "ssl.truststore"),
         _read_store(properties, "ssl.keystore"),
@@ -105,7 +103,7 @@ def _read_store(properties: Mapping[str, str], kind: str) -> Store | None:
     store = find_store({f"{kind}.type": "JKS", **properties}.get, kind)
     if store is None:
         return None
-    if store.pem is not None and properties.get(f"{kind}.type", "").upper() != PEM:
+    if store.pem is not None and not equals_ignore_case(properties.get(f"{kind}.type", ""), PEM):
         raise ConfigError(f"{store.source}: needs {kind}.type={PEM}")
     return replace(store, type=PEM, pem=store.read_pem().decode("latin-1"))
 
@@ -126,5 +124,5 @@ def _login_of(properties: Mapping[str, str]) -> SaslLogin:
     user, password = options.get("username"), options.get("password")
     if not user or password is None:
         raise ConfigError(f"{JAAS_CONFIG}: must have username and password for {mechanism}")
-    is_token = mechanism != PLAIN and options.get("tokenauth", "").lower() == "true"
+    is_token = mechanism != PLAIN and equals_ignore_case(options.get("tokenauth", ""), "true")
     return PasswordLogin(mechanism, user, password, is_token)

@@ -17,6 +17,7 @@ from urllib.parse import unquote, urlsplit
 
 from .. import ConfigError
 from ..security.jaas import JAAS_CONFIG
+from ..security.java_text import trim
 from .client_security import TokenCommand, TokenEndpoint, TokenFile, TokenLogin, TokenSource, UnsecuredToken
 
 COMMAND = "fauxka.sasl.oauthbearer.token.command"
@@ -54,7 +55,7 @@ def _source_of(properties: Mapping[str, str], jaas: Mapping[str, str]) -> TokenS
     if command is not None:
         return _command_of(command)
     if url is not None:
-        return _source_at(url.strip(), properties, jaas)
+        return _source_at(trim(url), properties, jaas)
     claims = {name.removeprefix(_CLAIM_PREFIX): value for name, value in jaas.items() if name.startswith(_CLAIM_PREFIX)}
     if not claims.get("sub"):
         raise ConfigError(

@@ -5,15 +5,17 @@ from __future__ import annotations
 import re
 
 from .. import ConfigError
+from .java_text import SPACE
 
 JAAS_CONFIG = "sasl.jaas.config"
 PLAIN_MODULE = "org.apache.kafka.common.security.plain.PlainLoginModule"
 SCRAM_MODULE = "org.apache.kafka.common.security.scram.ScramLoginModule"
 OAUTHBEARER_MODULE = "org.apache.kafka.common.security.oauthbearer.OAuthBearerLoginModule"
 # White space of java.io.StreamTokenizer; a no-break space is a letter.
-_SPACES = "".join(map(chr, range(0x21)))
 _SPACE = r"[\0- ]"
-_CONFIG = re.compile(rf"{_SPACE}*(?P<module>[\w.]+){_SPACE}+(?i:required)\b(?P<options>.*);{_SPACE}*", re.DOTALL)
+_CONFIG = re.compile(
+    rf"{_SPACE}*(?P<module>[\w.]+){_SPACE}+(?i:required)\b(?P<options>.*);{_SPACE}*", re.DOTALL | re.ASCII
+)
 # A text in quotes of either kind (org.apache.kafka.common.security.JaasConfig).
 _TEXT = r"""(?:"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*')"""
 _OPTION = re.compile(
@@ -24,8 +26,11 @@ _ESCAPED = {"a": "\a", "b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "v
 _USER_PREFIX = "user_"
 _QUOTES = ('"', "'")
 _TEXT_OR_COMMENT = re.compile(rf"{_TEXT}|//[^\n]*|/\*.*?\*/", re.DOTALL)
-_ENTRY = re.compile(rf"""\s*(?P<name>[^\s{{}}"';]+)\s*\{{(?P<modules>(?:{_TEXT}|[^"'{{}}])*)\}}\s*;\s*""", re.DOTALL)
-_MODULE = re.compile(rf"""\s*(?P<module>(?:{_TEXT}|[^"';])+;)""", re.DOTALL)
+_ENTRY = re.compile(
+    rf"""{_SPACE}*(?P<name>[^\x00-\x20{{}}"';]+){_SPACE}*\{{(?P<modules>(?:{_TEXT}|[^"'{{}}])*)\}}{_SPACE}*;{_SPACE}*""",
+    re.DOTALL,
+)
+_MODULE = re.compile(rf"""{_SPACE}*(?P<module>(?:{_TEXT}|[^"';])+;)""", re.DOTALL)
 
 
 def parse_jaas_options(text: str, module: str, key: str) -> dict[str, str]:
@@ -38,7 +43,7 @@ def parse_jaas_options(text: str, module: str, key: str) -> dict[str, str]:
     if match is None or match["module"].rpartition(".")[2] != module.rpartition(".")[2]:
         raise ConfigError(f'{key}: expected "{module} required ...;"')
     found: dict[str, str] = {}
-    options, position = match["options"].rstrip(_SPACES), 0
+    options, position = match["options"].rstrip(SPACE), 0
     while position < len(options):
         option = _OPTION.match(options, position)
         if option is None:
@@ -70,7 +75,7 @@ def parse_jaas_file(text: str, name: str) -> dict[str, list[str]]:
 
     name: of the file, for the message. Raises ConfigError, whose message does not have the text; that has passwords.
     """
-    code = _TEXT_OR_COMMENT.sub(lambda found: found[0] if found[0].startswith(_QUOTES) else " ", text).rstrip()
+    code = _TEXT_OR_COMMENT.sub(lambda found: found[0] if found[0].startswith(_QUOTES) else " ", text).rstrip(SPACE)
     entries: dict[str, list[str]] = {}
     position = 0
     while position < len(code):

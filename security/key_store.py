@@ -21,6 +21,7 @@ _PEM_START = b"-----BEGIN "
 # DefaultSslEngineFactory.PemParser, without the headers of an old encryption of keys: those are in lines anyway.
 _PEM_BLOCK = re.compile(rb"(-----BEGIN [A-Z0-9 ]+-----)([A-Za-z0-9+/=\s]+)(-----END [A-Z0-9 ]+-----)")
 _PEM_LINE_BYTES = 64
+_SPACE = b" \t\n\r\v\f"
 # The tag of a SEQUENCE, with which each store of PKCS12 begins.
 _DER_SEQUENCE = b"\x30"
 # The keys that have PEM as their values, by the name of the store.
@@ -72,7 +73,7 @@ class Store:
                 f"{self.source}: it is a {java_format} store, which cannot be read; "
                 "keytool -importkeystore -deststoretype PKCS12 turns it into one that can"
             )
-        if content.lstrip().startswith(_PEM_START):
+        if content.lstrip(_SPACE).startswith(_PEM_START):
             raise ConfigError(f"{self.source}: it is PEM; {self.name}.type=PEM reads it, and it is {self.type}")
         if not content.startswith(_DER_SEQUENCE):
             raise ConfigError(f"{self.source}: it is no PKCS12 store")
@@ -96,7 +97,7 @@ def _with_lines(pem: bytes) -> bytes:
 
 
 def _lines(base64: bytes) -> list[bytes]:
-    digits = b"".join(base64.split())
+    digits = base64.translate(None, _SPACE)
     return [digits[start : start + _PEM_LINE_BYTES] for start in range(0, len(digits), _PEM_LINE_BYTES)]
 
 

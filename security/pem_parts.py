@@ -14,14 +14,14 @@ _KEY = re.compile(rb"-----BEGIN [A-Z0-9 ]*PRIVATE KEY-----.*?-----END [A-Z0-9 ]*
 
 def certificates_in(pem: bytes) -> str:
     """Return the certificates, without text between them."""
-    return b"\n".join(_CERTIFICATE.findall(pem)).decode("ascii", "replace")
+    return b"\n".join(_CERTIFICATE.findall(pem)).decode("ascii", "backslashreplace")
 
 
 def pkcs8_key_in(store: Store, pem: bytes) -> str:
     """Return the private key without a password, in PKCS8. store: has the password. Raises ConfigError."""
     found = _PKCS8.search(pem)
     if found is not None:
-        return found[0].decode("ascii", "replace")
+        return found[0].decode("ascii", "backslashreplace")
     key = _KEY.search(pem)
     if key is None:
         raise ConfigError(f"{store.source}: it has no private key")

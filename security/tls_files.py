@@ -65,7 +65,7 @@ def load_trusted(context: ssl.SSLContext, store: Store) -> None:
     if _CERTIFICATE not in pem:
         raise ConfigError(f"{store.source}: it has no certificate")
     try:
-        context.load_verify_locations(cadata=pem.decode("ascii", "replace"))
+        context.load_verify_locations(cadata=pem.decode("ascii", "backslashreplace"))
     except (ssl.SSLError, ValueError) as error:
         raise ConfigError(f"{store.source}: its certificates cannot be read: {_reason_of(error)}") from error
 

@@ -422,12 +422,6 @@ def _paths_of(paths: object) -> list[str]:
     return [_path_of("import_logs", paths)]
 
 
-def _check_listeners(listeners: Sequence[ListenerConfig], of_listeners: Mapping[str, str], nodes: int) -> None:
-    """Raise ConfigError for keys of listeners without an effect, or for ports that the nodes cannot have."""
-    check_listener_keys(of_listeners, {each.name: each.protocol for each in listeners})
-    check_ports(listeners, nodes)
-
-
 def _storage_of(data_dir: object, import_logs: Sequence[str], racks: Sequence[str | None]) -> StorageOptions:
     """Return where the logs are. Raises ConfigError for a data_dir of another type than a path."""
     folder = None if data_dir is None else _path_of("data_dir", data_dir)

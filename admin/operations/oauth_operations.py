@@ -22,6 +22,7 @@ from ...broker.security.oauth.token_issuer import (
     TokenIssuer,
     can_issue,
 )
+from ...security.java_text import trim
 from ..control import Control
 from ..errors import CallError
 from ..operation import Operation
@@ -129,7 +130,7 @@ async def issue_token(control: Control, form: TokenForm, query: TokenQuery, head
         kind: Any = "invalid_request" if form.grant_type is None else "unsupported_grant_type"
         raise OauthError(OauthErrorBody(error=kind, error_description=f"grant_type: expected {GRANT_TYPE}"))
     await asyncio.to_thread(issuer.make_key)
-    scope = (form.scope or "").strip() or None
+    scope = trim(form.scope or "") or None
     claims = TokenClaims(_base_url(control, headers), user, form.audience or AUDIENCE_DEFAULT, scope)
     issued = issuer.issue(claims, control.clock.now_ms(), query.lifetime_ms or issuer.lifetime_ms)
     return Token(
@@ -187,7 +188,7 @@ def _basic(authorization: str) -> tuple[str, str]:
     if scheme.lower() != BASIC:
         return "", ""
     try:
-        user, _, secret = b64decode(credentials.strip(), validate=True).decode().partition(":")
+        user, _, secret = b64decode(trim(credentials), validate=True).decode().partition(":")
     except (binascii.Error, ValueError):
         return "", ""
     return user, secret

@@ -7,6 +7,7 @@ import re
 from enum import IntEnum
 
 from ... import ConfigError as ConfigError
+from ...security.java_text import equals_ignore_case, trim
 
 ConfigValue = bool | int | float | str | list[str] | None
 
@@ -85,7 +86,7 @@ def text_of(value: ConfigValue) -> str | None:
 
 def parse_value(name: str, config_type: ConfigType, text: str) -> ConfigValue:
     """Parse the text of a value. Raises ConfigError. Source: ConfigDef.parseType, Kafka 4.3.0."""
-    trimmed = text.strip()
+    trimmed = trim(text)
     match config_type:
         case ConfigType.BOOLEAN:
             return parse_boolean(name, trimmed)
@@ -96,20 +97,17 @@ def parse_value(name: str, config_type: ConfigType, text: str) -> ConfigValue:
                 raise invalid_value(name, text, "Not a number of type DOUBLE")
             return float(trimmed.rstrip("fFdD") if trimmed[-1:] in "fFdD" else trimmed)
         case ConfigType.LIST:
-            return re.split(r"\s*,\s*", trimmed) if trimmed else []
+            return re.split(r"\s*,\s*", trimmed, flags=re.ASCII) if trimmed else []
         case ConfigType.STRING | ConfigType.CLASS | ConfigType.PASSWORD:
             return trimmed
 
 
 def parse_boolean(name: str, text: str) -> bool:
     """Parse "true" or "false" in any case. Raises ConfigError."""
-    match text.lower():
-        case "true":
-            return True
-        case "false":
-            return False
-        case _:
-            raise invalid_value(name, text, "Expected value to be either true or false")
+    for value in (True, False):
+        if equals_ignore_case(text, str(value)):
+            return value
+    raise invalid_value(name, text, "Expected value to be either true or false")
 
 
 def parse_integer(name: str, config_type: ConfigType, text: str) -> int:

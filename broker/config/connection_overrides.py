@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 
+from ...security.java_text import trim
 from .config_types import ConfigError, ConfigType, ConfigValue, parse_integer
 
 MAX_CONNECTIONS_PER_IP = "max.connections.per.ip"
@@ -18,13 +19,13 @@ _HOST = r"[0-9a-zA-Z\-%._:]*"
 def parse_overrides(text: str) -> dict[str, int]:
     """Return the maximum by host of "host:count,...". An IPv6 address has no brackets. Raises ConfigError."""
     overrides: dict[str, int] = {}
-    for item in re.split(r"\s*,\s*", text.rstrip(", ")) if text else []:
+    for item in re.split(r"\s*,\s*", text.rstrip(", "), flags=re.ASCII) if text else []:
         host, separator, count = item.rpartition(":")
         if not separator:
             # Kafka's message is that of the failed Java call.
             reason = f"begin 0, end -1, length {len(item)}"
             raise ConfigError(f"Error parsing configuration property '{OVERRIDES}': {reason}")
-        overrides[host.strip()] = _parse_count(count.strip())
+        overrides[trim(host)] = _parse_count(trim(count))
     invalid = [host for host in overrides if re.fullmatch(_HOST, host) is None]
     if invalid:
         raise ConfigError(f"{OVERRIDES} contains invalid addresses : {','.join(invalid)}")

@@ -14,6 +14,7 @@ from enum import IntEnum
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
+from ...security.java_text import is_blank
 from ..metadata.metadata_image import GROUP_METADATA_TOPIC, SHARE_GROUP_STATE_TOPIC, TRANSACTION_STATE_TOPIC
 from .java_strings import java_string_hash
 
@@ -147,7 +148,7 @@ def _number(image: MetadataImage, key: str) -> int:
 def is_share_key(key: str) -> bool:
     """Return whether the key is GROUP:TOPIC_ID:PARTITION, the key of a share group's state."""
     parts = key.split(":")
-    if len(parts) != SHARE_KEY_PARTS or not all(part.strip() for part in parts):
+    if len(parts) != SHARE_KEY_PARTS or any(map(is_blank, parts)):
         return False
     _, topic_id, partition = parts
     return _is_uuid_text(topic_id) and partition.removeprefix("-").isdecimal()

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, ParamSpec
 from weakref import WeakMethod
 
+from ...security.java_text import host_address
 from ..dispatch.dispatch import Dispatcher
 from ..requests.request_context import ConnectionInfo, NodeServices, RequestContext
 from ..runtime.clock import AdjustableClock
@@ -183,7 +184,7 @@ class SocketServer:
         return client
 
     def _new_connection(self, listener: Listener, address: str) -> tuple[Connection, RequestContext]:
-        info = ConnectionInfo(next(self.connection_ids), listener, address, node_id=self._node.node_id)
+        info = ConnectionInfo(next(self.connection_ids), listener, host_address(address), node_id=self._node.node_id)
         context = RequestContext(self._node, info)
         return Connection(self._shared, context, frame_bytes_max=self._node.config.socket_request_max_bytes), context
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from ...security.java_text import split_list, trim
 from ...security.security_protocol import SecurityProtocol
 from ..config.broker_config import BrokerConfig
 from ..config.config_keys import LISTENER_PREFIX
@@ -40,7 +41,7 @@ class ListenerKeys:
         """Return the value as text, None if the key is not set and has no default."""
         own = self._prefixed.get(f"{listener_prefix(self.name)}{key}")
         if own is not None:
-            return own
+            return trim(own)
         value = self._config.value_of(key)
         return ",".join(value) if isinstance(value, list) else None if value is None else str(value)
 
@@ -60,7 +61,7 @@ class ListenerKeys:
 
     def names(self, key: str) -> list[str]:
         """Return the value of a list."""
-        return [part.strip() for part in (self.text(key) or "").split(",") if part.strip()]
+        return split_list(self.text(key) or "")
 
     def is_set(self, key: str) -> bool:
         """Return whether the key is set, for this listener or for all."""
@@ -68,7 +69,8 @@ class ListenerKeys:
 
     def of_mechanism(self, mechanism: str, key: str) -> str | None:
         """Return the value of a key of one mechanism, None if it is not set."""
-        return self._prefixed.get(f"{listener_prefix(self.name)}{mechanism.lower()}.{key}")
+        value = self._prefixed.get(f"{listener_prefix(self.name)}{mechanism.lower()}.{key}")
+        return None if value is None else trim(value)
 
 
 def listener_prefix(name: str) -> str:

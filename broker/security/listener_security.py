@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from ...security.jaas import JAAS_CONFIG, parse_jaas_users
 from ...security.security_protocol import SecurityProtocol
-from ..config.config_types import ConfigError
+from ..config.config_types import ConfigError, ConfigType, parse_integer
 from .listener_keys import ListenerKeys
 from .sasl.mechanisms import ENABLED_BY_DEFAULT, OAUTHBEARER, PLAIN, SUPPORTED, Mechanisms
 from .users import Users
@@ -84,8 +84,8 @@ def _token_validator_of(keys: ListenerKeys, issuer: TokenIssuer | None) -> Token
 def _reauth_ms(keys: ListenerKeys, mechanism: str) -> int:
     text = keys.of_mechanism(mechanism, REAUTH_MS) or keys.text(REAUTH_MS) or "0"
     try:
-        return max(0, int(text))
-    except ValueError as error:
+        return max(0, parse_integer(REAUTH_MS, ConfigType.LONG, text))
+    except ConfigError as error:
         raise ConfigError(f"{REAUTH_MS} of {mechanism}: expected a number of ms, got {text}") from error
 
 

@@ -37,6 +37,10 @@ def test_principals_are_mapped_as_captured(jars: str) -> None:
     assert printed_by_java(jars, "PrincipalMapping.java") == (CAPTURED / "principal_mapping_4.3.0.jsonl").read_text()
 
 
+def test_texts_are_trimmed_compared_and_decoded_as_captured(jars: str) -> None:
+    assert printed_by_java(jars, "JavaText.java") == (CAPTURED / "java_text_17.jsonl").read_text()
+
+
 def test_table_of_keys_equals_kafkas_definitions(jars: str) -> None:
     command = [sys.executable, str(ROOT / "tools" / "generate_config_table.py"), jars, "--check"]
 

@@ -18,6 +18,7 @@ from ....protocol.messages.consumer_group_heartbeat import (
     TopicPartitions,
 )
 from ....protocol.stored_records.consumer_group_values import PartitionEpochs, Partitions
+from ....security.java_text import is_blank
 from .member import JOIN_EPOCH, LEAVE_EPOCH, STATIC_LEAVE_EPOCH, ConsumerMember
 from .members import Caller, known_static_member, member_of
 from .regex_refresh import RegexUpdate
@@ -174,8 +175,7 @@ def _check_join(request: ConsumerGroupHeartbeatRequest) -> None:
 
 
 def _check_not_blank(text: str | None, message: str) -> None:
-    # Java's trim removes all characters up to the space.
-    if text is not None and not text.strip("".join(map(chr, range(0x21)))):
+    if text is not None and is_blank(text):
         raise _invalid(message)
 
 

@@ -7,6 +7,7 @@ from collections.abc import Collection
 from ....protocol.error_codes import ErrorCode, KafkaError
 from ....protocol.messages.describe_groups import DescribedGroup, DescribedGroupMember
 from ....protocol.messages.list_groups import ListedGroup
+from ....security.java_text import trim
 from .classic_group import ClassicGroup, GroupState
 from .group import Group
 from .group_member import GroupMember
@@ -14,7 +15,7 @@ from .group_member import GroupMember
 
 def is_selected(group: Group, states: Collection[str], types: Collection[str]) -> bool:
     """Return whether the group matches both filters, ignoring case. An empty filter matches every group."""
-    is_in_state = not states or group.state_name.lower() in {state.strip().lower() for state in states}
+    is_in_state = not states or group.state_name.lower() in {trim(state).lower() for state in states}
     is_of_type = not types or group.group_type.value in {group_type.lower() for group_type in types}
     return is_in_state and is_of_type
 

@@ -25,6 +25,7 @@ from ....protocol.stored_records.share_group_records import (
     ShareMemberMetadata,
     ShareRecordType,
 )
+from ....security.java_text import is_blank
 from ..consumer.topics import metadata_hash
 from .group_change import ShareGroupChange
 from .member_update import ShareMemberUpdate
@@ -174,11 +175,11 @@ def _session_of(member_id: str) -> str:
 
 def _check_request(request: ShareGroupHeartbeatRequest) -> None:
     """Raise KafkaError INVALID_REQUEST for missing or invalid fields."""
-    if not request.member_id.strip():
+    if is_blank(request.member_id):
         raise KafkaError(ErrorCode.INVALID_REQUEST)
-    if not request.group_id.strip():
+    if is_blank(request.group_id):
         raise KafkaError(ErrorCode.INVALID_REQUEST, "GroupId can't be empty.")
-    if request.rack_id is not None and not request.rack_id.strip():
+    if request.rack_id is not None and is_blank(request.rack_id):
         raise KafkaError(ErrorCode.INVALID_REQUEST, "RackId can't be empty.")
     if request.member_epoch == JOIN_EPOCH and not request.subscribed_topic_names:
         raise KafkaError(ErrorCode.INVALID_REQUEST, "SubscribedTopicNames must be set in first request.")

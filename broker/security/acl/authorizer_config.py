@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ....security.java_text import split_trimmed
 from ...config.broker_config import BrokerConfig
 from ...config.config_types import ConfigError
 from .standard_authorizer import StandardAuthorizer
@@ -15,7 +16,7 @@ def authorizer_of(config: BrokerConfig) -> StandardAuthorizer:
     """Return the authorizer. Raises ConfigError for another class, and for a super user that is no principal."""
     if config.authorizer_class_name not in (CLASS_NAME, *FORMER_CLASS_NAMES):
         raise ConfigError(f"authorizer.class.name: got {config.authorizer_class_name}; allowed: {CLASS_NAME}")
-    super_users = [part.strip() for part in config.super_users.split(";") if part.strip()]
+    super_users = split_trimmed(config.super_users, ";")
     for user in super_users:
         if ":" not in user:
             raise ConfigError(f"super.users: got {user}; expected principals such as User:admin, separated by ;")

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Protocol
 
 from ....security.jaas import JAAS_CONFIG, OAUTHBEARER_MODULE, parse_jaas_options
+from ....security.java_text import is_decimal, split_list
 from ...config.config_types import ConfigError
 from ..sasl.mechanisms import OAUTHBEARER
 from .bearer_token import TokenValidator
@@ -47,12 +48,12 @@ class OauthKeys:
 
     def names(self, key: str) -> list[str]:
         """Return the value of a list."""
-        return [part.strip() for part in (self.text(key) or "").split(",") if part.strip()]
+        return split_list(self.text(key) or "")
 
     def number(self, key: str) -> int:
         """Return the value of a number, at least 0. Raises ConfigError."""
         text = self.text(key) or ""
-        if not (text.isascii() and text.isdecimal()):
+        if not is_decimal(text):
             raise ConfigError(f"{key}: expected a number from 0 on, got {text}")
         return int(text)
 

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from math import isfinite
 from typing import NamedTuple, cast
 
-from ....security.java_text import decode_utf8, trim
+from ....security.java_text import decode_utf8, equals_ignore_case, trim
 from .bearer_token import (
     JSON_ERRORS,
     BearerToken,
@@ -86,7 +86,7 @@ class SignedValidator:
         algorithm, key_id = header.get("alg"), header.get("kid")
         if not isinstance(algorithm, str) or not isinstance(key_id, str | None):
             raise InvalidToken("a header without an algorithm, or with a key id that is no text")
-        if header.get("crit") not in (None, []) or str(header.get("cty", "")).lower() == _NESTED:
+        if header.get("crit") not in (None, []) or equals_ignore_case(str(header.get("cty", "")), _NESTED):
             raise InvalidToken("a header with crit, or of a nested token")
         signed, _, _ = token.rpartition(".")
         part = SignedPart(algorithm, key_id, signed.encode(), decode_base64url(parts[2]))

@@ -97,7 +97,7 @@ class TokenIssuer:
     def is_secret_of(self, user: str, secret: str) -> bool:
         """Return whether a secret is that of a user, in a time that does not depend on both."""
         expected = self._users.find_password(user)
-        is_same = compare_digest(secret.encode(errors="surrogatepass"), (expected or "").encode())
+        is_same = compare_digest(*(text.encode(errors="surrogatepass") for text in (secret, expected or "")))
         return expected is not None and is_same
 
     def make_key(self) -> Mapping[str, object]:

@@ -11,6 +11,7 @@ import re
 from collections.abc import Callable
 
 from ....protocol.frames import FrameError
+from ....security.java_text import decode_utf8, equals_ignore_case
 from ..oauth.bearer_token import InvalidToken, TokenValidator, end_without_response
 from ..principal import Principal
 from .exchange import SASL_NAME, Authenticated, SaslFailed
@@ -76,7 +77,7 @@ class OauthBearerExchange:
 
 def _parse(message: bytes) -> tuple[str, str]:
     """Return authorization id and token of the first message. Raises SaslFailed and FrameError."""
-    match = _FIRST_MESSAGE.fullmatch(message.decode(errors="replace"))
+    match = _FIRST_MESSAGE.fullmatch(decode_utf8(message))
     if match is None:
         raise SaslFailed(_INVALID_MESSAGE)
     pairs = dict(pair.split("=", 1) for pair in match["pairs"].split(_SEPARATOR) if pair)
@@ -86,7 +87,7 @@ def _parse(message: bytes) -> tuple[str, str]:
     parts = _AUTH.fullmatch(auth)
     if parts is None:
         raise SaslFailed(f"{_INVALID_MESSAGE}: invalid 'auth' format")
-    if parts["scheme"].lower() != "bearer":
+    if not equals_ignore_case(parts["scheme"], "bearer"):
         # Kafka fails to name the scheme in its message.
         raise end_without_response("invalid scheme in OAUTHBEARER client first message")
     return match["authorization_id"] or "", parts["token"]

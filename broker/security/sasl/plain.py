@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from hmac import compare_digest
 
+from ....security.java_text import decode_utf8
 from ..principal import Principal
 from .exchange import Authenticated, SaslFailed
 
@@ -41,7 +42,7 @@ class PlainExchange:
             raise _failed("password not specified")
         expected = self._find_password(username)
         # An unknown user takes as long as a wrong password.
-        is_same = compare_digest(password.encode(), (expected or "").encode())
+        is_same = compare_digest(password.encode(), (expected or "").encode(errors="surrogatepass"))
         if expected is None or not is_same:
             raise _failed("Invalid username or password")
         if authorization_id and authorization_id != username:
@@ -51,8 +52,7 @@ class PlainExchange:
 
 
 def _parts_of(token: bytes) -> list[str]:
-    # Java replaces what is not UTF-8, too.
-    return token.decode(errors="replace").split(_SEPARATOR, _TOKEN_PARTS)
+    return decode_utf8(token).split(_SEPARATOR, _TOKEN_PARTS)
 
 
 def _failed(reason: str) -> SaslFailed:

@@ -20,6 +20,7 @@ from secrets import token_bytes, token_hex
 from typing import NamedTuple, Protocol
 
 from ....protocol.frames import FrameError
+from ....security.java_text import decode_utf8, equals_ignore_case
 from ..principal import ANONYMOUS, Principal
 from .exchange import SASL_NAME, Authenticated, SaslFailed
 
@@ -78,7 +79,7 @@ class ScramCredential:
 def credential_of_password(hash_: ScramHash, password: str, iterations: int = ITERATIONS_DEFAULT) -> ScramCredential:
     """Return the credential of a password, with a random salt. It takes milliseconds."""
     salt = token_bytes(_SALT_BYTES)
-    salted_password = hashlib.pbkdf2_hmac(hash_.hash_name, password.encode(), salt, iterations)
+    salted_password = hashlib.pbkdf2_hmac(hash_.hash_name, password.encode(errors="surrogatepass"), salt, iterations)
     return credential_of_salted_password(hash_, salted_password, salt, iterations)
 
 
@@ -136,7 +137,7 @@ class ScramExchange:
         """Return the user that a message of the client claims to be, of a delegation token its owner."""
         if self._credential is not None:
             return self._claimed.principal.name
-        match = _CLIENT_FIRST.fullmatch(token.decode(errors="replace"))
+        match = _CLIENT_FIRST.fullmatch(decode_utf8(token))
         if match is None:
             return None
         user = _user_in(match)
@@ -150,8 +151,7 @@ class ScramExchange:
 
         Raises SaslFailed, and FrameError for a proof of another length, to which Kafka does not respond.
         """
-        # Java replaces what is not UTF-8, too.
-        text = token.decode(errors="replace")
+        text = decode_utf8(token)
         answer = self._take_first(text) if self._credential is None else self._take_final(text, self._credential)
         return answer.encode()
 
@@ -213,4 +213,4 @@ def _extensions_in(match: re.Match[str]) -> dict[str, str]:
 
 
 def _has_token(extensions: Mapping[str, str]) -> bool:
-    return extensions.get(_TOKEN_EXTENSION, "").lower() == "true"
+    return equals_ignore_case(extensions.get(_TOKEN_EXTENSION, ""), "true")

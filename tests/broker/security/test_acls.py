@@ -12,6 +12,7 @@ from confluent_kafka import Consumer, KafkaError, KafkaException, Producer, Topi
 from fauxka.broker.config.broker_config import BrokerConfig
 from fauxka.broker.config.config_types import ConfigError
 from fauxka.broker.metadata.metadata_fields import METADATA_FILE
+from fauxka.broker.network.listeners import ListenerConfig
 from fauxka.broker.security.acl import acl_types
 from fauxka.broker.security.acl.authorizer_config import CLASS_NAME, FORMER_CLASS_NAMES, authorizer_of
 from fauxka.protocol.api_keys import ApiKey
@@ -45,6 +46,14 @@ def acl_of(operation: Any, permission: Any = AclPermissionType.ALLOW) -> Any:
 EVERY_ACL = confluent_admin.AclBindingFilter(
     ResourceType.ANY, None, PatternType.ANY, None, None, AclOperation.ANY, AclPermissionType.ANY
 )
+
+
+def error_of_a_write(bootstrap: str) -> object:
+    errors: list[object] = []
+    producer = Producer({"bootstrap.servers": bootstrap})
+    producer.produce(TOPIC, b"v", on_delivery=lambda error, _: errors.append(error and error.code()))
+    assert producer.flush(SECONDS_MAX) == 0
+    return errors[0]
 
 
 def create(bootstrap: str, *acls: Any) -> None:
@@ -234,3 +243,23 @@ def test_wrong_key_is_one_line(tmp_path: Path, entries: dict[str, str], message:
         authorizer_of(BrokerConfig.from_entries(entries))
 
     assert str(raised.value) == message
+
+
+def test_acl_for_an_ipv6_address_as_java_prints_it_counts_for_the_client() -> None:
+    keys = {**WITH_ACLS, "allow.everyone.if.no.acl.found": "true"}
+    with Broker(keys, listeners=[ListenerConfig(host="::1", port=0)]) as broker:
+        allowed = acl_of(AclOperation.ALL)
+        denied = confluent_admin.AclBinding(
+            ResourceType.TOPIC,
+            TOPIC,
+            PatternType.LITERAL,
+            ANONYMOUS,
+            "0:0:0:0:0:0:0:1",
+            AclOperation.WRITE,
+            AclPermissionType.DENY,
+        )
+        create(broker.bootstrap_servers, allowed, denied)
+
+        error = error_of_a_write(broker.bootstrap_servers)
+
+    assert error == KafkaError.TOPIC_AUTHORIZATION_FAILED
