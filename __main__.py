@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import gc
 import os
+import signal
 import sys
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
 
@@ -27,8 +28,9 @@ EXIT_UNHEALTHY = 1
 EXIT_TOPICS_FAILED = 1
 # A scenario did not show its expected result.
 EXIT_NOT_SEEN = 1
-# The exit code of shells for a process that ended by SIGINT.
+# The exit codes of shells for a process that ended by SIGINT or SIGTERM.
 EXIT_INTERRUPTED = 130
+EXIT_TERMINATED = 143
 
 HEALTH_TIMEOUT_SECONDS = 3.0
 # Shared by all options, because each instance looks up a translation.
@@ -40,6 +42,8 @@ COMMAND_CONFIG = click.option(
 
 def main() -> None:
     """Run the command line and exit."""
+    # A command deletes its temporary files at its end.
+    signal.signal(signal.SIGTERM, exit_terminated)
     try:
         commands.main(prog_name="fauxka", standalone_mode=False)
     except click.exceptions.NoArgsIsHelpError as error:
@@ -50,6 +54,11 @@ def main() -> None:
         sys.exit(EXIT_USAGE)
     except (click.Abort, KeyboardInterrupt):
         sys.exit(EXIT_INTERRUPTED)
+
+
+def exit_terminated(number: int, frame: object) -> NoReturn:
+    """Exit, as the handler of SIGTERM."""
+    sys.exit(EXIT_TERMINATED)
 
 
 def one_line(text: str) -> str:

@@ -14,10 +14,7 @@ for a file with its addresses. Its certificates are copied out of the container 
 
 from __future__ import annotations
 
-import shutil
-import tempfile
 import time
-import weakref
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Self
@@ -28,7 +25,7 @@ from .broker.config.config_types import ConfigError
 from .broker.config.environment_variables import variable_of
 from .broker.lifecycle.health import HealthAddress, UnhealthyError, check_health
 from .broker.security.sasl.mechanisms import OAUTHBEARER
-from .broker.security.tls.throw_away_ca import CLIENT_FILE, FILES
+from .broker.security.tls.throw_away_ca import CLIENT_FILE, FILES, temporary_folder
 from .testing.client_security import ClientSecurity
 from .testing.errors import BrokerStateError
 from .testing.remote_broker import RemoteBroker
@@ -160,8 +157,7 @@ class FauxkaContainer(DockerContainer):
         """Return a folder with the throw-away certificates; None if the broker has certificates of its own."""
         if self.exec(["test", "-d", TLS_DIR]).exit_code != 0:
             return None
-        folder = Path(tempfile.mkdtemp(prefix="fauxka-tls-"))
-        weakref.finalize(self, shutil.rmtree, folder, ignore_errors=True)
+        folder = temporary_folder(self)
         for name in FILES:
             self.copy_from_container(f"{TLS_DIR}/{name}", folder / name)
         return folder

@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
-import tempfile
-import weakref
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -31,8 +28,10 @@ class SecuredListener:
         if tls_dir is not None:
             self._folder = os.fspath(tls_dir)
         elif self.protocol.has_tls:
-            self._folder = tempfile.mkdtemp(prefix="fauxka-tls-")
-            weakref.finalize(self, shutil.rmtree, self._folder, ignore_errors=True)
+            # Lazy: most listeners have no TLS.
+            from ..broker.security.tls.throw_away_ca import temporary_folder
+
+            self._folder = os.fspath(temporary_folder(self))
         self.tls_dir: Path | None = None
 
     def make(

@@ -140,12 +140,11 @@ class ListenerSecurities:
 
     def _throw_away_folder(self, hosts: Sequence[str]) -> Path:
         """Return the folder with the throw-away certificates. Raises ConfigError."""
-        import tempfile
         from pathlib import Path
 
-        from ..security.tls.throw_away_ca import ensure_files
+        from ..security.tls.throw_away_ca import ensure_files, temporary_folder
 
-        folder = Path(self._given_dir or tempfile.mkdtemp(prefix="fauxka-tls-"))
+        folder = Path(self._given_dir) if self._given_dir else temporary_folder()
         ensure_files(folder, hosts)
         return folder
 

@@ -12,12 +12,14 @@ import shutil
 import tempfile
 import zipfile
 from collections.abc import Iterator
+from contextlib import suppress
 from importlib.resources import files
 from importlib.resources.abc import Traversable
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 from zipimport import zipimporter
 
+from ...storage.file_systems.own_folder import delete_own_folder
 from ...storage.file_systems.path_problems import find_path_problem
 from ..bad_option import BadOption
 
@@ -88,9 +90,14 @@ def _copy_for_streams(archive: Path) -> None:
 def _new_archive() -> Path:
     """Write an archive that is deleted at exit, because Spark serves it to every executor that starts later."""
     folder = Path(tempfile.mkdtemp(prefix="fauxka-archive-"))
-    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    atexit.register(_delete_archive, folder)
     write_archive(folder / ARCHIVE_NAME)
     return folder / ARCHIVE_NAME
+
+
+def _delete_archive(folder: Path) -> None:
+    with suppress(OSError):
+        delete_own_folder(folder, lambda name: name == ARCHIVE_NAME)
 
 
 def _archive_of_this_code() -> Path | None:

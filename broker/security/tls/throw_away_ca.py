@@ -15,13 +15,18 @@ A folder that has these files already is used as it is, so that clients may keep
 
 from __future__ import annotations
 
+import atexit
 import os
+import tempfile
+import weakref
 from collections.abc import Sequence
+from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, assert_never
 
 from ....security.key_store import PEM, Store
+from ....storage.file_systems.own_folder import delete_own_folder
 from ....storage.file_systems.path_problems import find_file_in_the_way
 from ...config.config_types import ConfigError
 
@@ -36,6 +41,7 @@ CLIENT_FILE = "client.pem"
 CLIENT_STORE_FILE = "client.p12"
 FILES = (CA_FILE, TRUST_STORE_FILE, SERVER_FILE, CLIENT_FILE, CLIENT_STORE_FILE)
 AUTHORITY_KEY_FILE = "ca-key.pem"
+_OWN_FILES = frozenset({*FILES, AUTHORITY_KEY_FILE})
 CLIENT_NAME = "fauxka-client"
 # Clients of other users, such as those in other containers, read what they trust.
 _PUBLIC_FILES = (CA_FILE, TRUST_STORE_FILE)
@@ -67,6 +73,21 @@ def ensure_files(folder: Path, hosts: Sequence[str]) -> None:
         _write_files(folder, hosts)
     except OSError as error:
         raise ConfigError(f"--tls-dir {folder}: {error.strerror}") from error
+
+
+def temporary_folder(owner: object = None) -> Path:
+    """Return a new folder, which is deleted with its certificates with owner, or at the end of the process."""
+    folder = Path(tempfile.mkdtemp(prefix="fauxka-tls-"))
+    if owner is None:
+        atexit.register(_delete, folder)
+    else:
+        weakref.finalize(owner, _delete, folder)
+    return folder
+
+
+def _delete(folder: Path) -> None:
+    with suppress(OSError):
+        delete_own_folder(folder, _OWN_FILES.__contains__)
 
 
 def key_store_of(folder: Path) -> Store:
@@ -139,7 +160,8 @@ def _write_files(folder: Path, hosts: Sequence[str]) -> None:
     }
     for name, content in contents.items():
         mode = _PUBLIC if name in _PUBLIC_FILES else _PRIVATE
-        with open(os.open(folder / name, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, mode), "wb") as file:
+        # Fails at a file or link that is there: ca-key.pem may be that of another authority.
+        with open(os.open(folder / name, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode), "wb") as file:
             file.write(content)
 
 
