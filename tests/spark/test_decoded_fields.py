@@ -69,6 +69,19 @@ def test_a_record_without_the_field_has_no_event_id(spark: SparkSession, schema:
     ]
 
 
+def test_schema_ids_of_eight_bytes_are_skipped(spark: SparkSession, schema: str) -> None:
+    header = b"\x00" + (2**40).to_bytes(8)
+
+    found = ids(
+        spark,
+        "avro:id",
+        SchemaOptions(value_schema=schema, is_framed=True, schema_id_bytes=8),
+        *(record(0, None, value=header + VALUE), record(1, None, value=VALUE)),
+    )
+
+    assert found == [("a", False, None), (None, False, "there is no schema id in front of it")]
+
+
 def test_parts_of_key_value_and_header_are_in_the_order_of_the_text(
     spark: SparkSession, schema: str, descriptors: str
 ) -> None:
