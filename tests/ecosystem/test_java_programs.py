@@ -138,14 +138,16 @@ def test_orders_are_billed_once_and_their_offsets_committed(name: str, broker: B
     broker.verdict("bills").assert_exactly_once()
 
 
-def test_flink_commits_a_transaction_with_each_checkpoint(broker: Broker) -> None:
+def test_flink_commits_a_transaction_with_each_checkpoint(broker: Broker, tmp_path: Path) -> None:
     seed_orders(broker)
+    broker.topics.create("bills", partitions=1)
 
-    java_program("flink", "BillOrders").run(broker.bootstrap_servers)
+    with java_program("flink", "BillOrders").running(tmp_path / "log", broker.bootstrap_servers) as job:
+        job.wait_until(lambda: committed_offset(broker, "billing", "orders") == ORDERS)
+        job.wait_until(lambda: len(committed_values(broker, "bills")) == ORDERS)
 
     assert committed_values(broker, "bills") == BILLS
     assert markers(broker, "bills") == {"committed"}
-    assert committed_offset(broker, "billing", "orders") == ORDERS
     broker.verdict("bills").assert_exactly_once()
 
 

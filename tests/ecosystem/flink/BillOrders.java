@@ -7,7 +7,7 @@ import org.apache.flink.connector.kafka.source.KafkaSource;
 import org.apache.flink.connector.kafka.source.enumerator.initializer.OffsetsInitializer;
 import org.apache.flink.streaming.api.environment.StreamExecutionEnvironment;
 
-/** Bills the orders up to the end of the topic on a MiniCluster; the sink commits a transaction with each checkpoint. */
+/** Bills orders on a MiniCluster until it is stopped; the sink commits a transaction with each checkpoint. */
 public class BillOrders {
     public static void main(String[] arguments) throws Exception {
         var bootstrap = arguments[0];
@@ -18,7 +18,6 @@ public class BillOrders {
                 .setTopics("orders")
                 .setGroupId("billing")
                 .setStartingOffsets(OffsetsInitializer.earliest())
-                .setBounded(OffsetsInitializer.latest())
                 .setValueOnlyDeserializer(new SimpleStringSchema())
                 .build();
         var bills = KafkaSink.<String>builder()
