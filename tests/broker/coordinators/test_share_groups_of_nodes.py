@@ -190,6 +190,18 @@ def test_group_gets_the_records_of_each_leader(scene: Scene) -> None:
     assert [len(states[0]), len(states[1]) + len(states[2])] == [0, 3]
 
 
+def test_each_share_coordinator_deletes_the_states_in_a_deleted_topic(scene: Scene) -> None:
+    scene.join()
+    controller, nodes = scene.running.cluster.controller, scene.running.cluster.nodes
+    before = scene.running.call(lambda: [len(node.coordinators.share_states.keys_of(GROUP)) for node in nodes])
+
+    scene.running.call(lambda: controller.delete_topics([scene.topic]))
+
+    after = scene.running.call(lambda: [node.coordinators.share_states.keys_of(GROUP) for node in nodes])
+    assert sum(before) == len(LED_BY)
+    assert after == [[], [], []]
+
+
 def test_other_nodes_name_the_leader(scene: Scene) -> None:
     scene.join()
 

@@ -2,9 +2,18 @@
 
 from __future__ import annotations
 
+import pytest
+
 from fauxka.protocol.error_codes import ErrorCode
 
-from .group_harness import REBALANCE_TIMEOUT_MS, SESSION_TIMEOUT_MS, GroupHarness, join_response, sync_response
+from .group_harness import (
+    GROUP,
+    REBALANCE_TIMEOUT_MS,
+    SESSION_TIMEOUT_MS,
+    GroupHarness,
+    join_response,
+    sync_response,
+)
 
 
 def _static_pair(harness: GroupHarness) -> tuple[str, str]:
@@ -59,6 +68,37 @@ def test_the_session_of_an_absent_static_member_expires() -> None:
 
     assert harness.member_ids == [a]
     assert harness.state == "PreparingRebalance"
+
+
+@pytest.mark.parametrize(
+    "last_request", ["SyncGroup", "Heartbeat", "OffsetCommit", "JoinGroup", "JoinGroup without id"]
+)
+def test_a_static_member_that_closes_leaves_its_group_when_its_session_ends(last_request: str) -> None:
+    harness = GroupHarness()
+    member_id = join_response(harness.start_join("a", instance="i-a")).member_id
+    harness.clock.advance(SESSION_TIMEOUT_MS - 1)
+    harness.start_sync(member_id, 1, {member_id: b"all"})
+    if last_request != "SyncGroup":
+        harness.clock.advance(SESSION_TIMEOUT_MS - 1)
+    match last_request:
+        case "Heartbeat":
+            harness.heartbeat(member_id, 1)
+        case "OffsetCommit":
+            harness.commit(7, member_id=member_id, generation_id=1)
+        case "JoinGroup":
+            harness.start_join("a", member_id, instance="i-a")
+        case "JoinGroup without id":
+            harness.start_join("a", instance="i-a")
+        case _:
+            pass
+
+    harness.clock.advance(SESSION_TIMEOUT_MS - 1)
+    count_before = len(harness.member_ids)
+    harness.clock.advance(1)
+
+    assert count_before == 1
+    assert harness.state == "Empty"
+    harness.coordinator.delete_group(GROUP)
 
 
 def test_a_returning_member_has_a_session_of_its_own() -> None:
