@@ -1,4 +1,4 @@
-"""The requests of the matrix whose answers differ, each with the reason."""
+"""The requests of the matrix whose answers differ on purpose, each with the reason."""
 
 from __future__ import annotations
 
@@ -6,12 +6,8 @@ from __future__ import annotations
 ON_PURPOSE = {
     "StreamsGroup": "Streams groups are not supported; docs/differences.md",
 }
-# To be mended.
-KNOWN = {
-    **{f"Fetch v{version} as a follower": "A follower needs CLUSTER_ACTION" for version in (15, 18)},
-}
 
 
 def is_known(name: str) -> bool:
     """Return whether fauxka's answer to a request may differ."""
-    return name.startswith((*ON_PURPOSE, *KNOWN))
+    return name.startswith(tuple(ON_PURPOSE))
