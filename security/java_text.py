@@ -9,7 +9,6 @@ Source: java.lang.String and java.net.InetAddress, Java 17; tests/broker/java_te
 from __future__ import annotations
 
 import re
-from ipaddress import IPv6Address, ip_address
 
 # What String.trim removes at both ends.
 SPACE = "".join(map(chr, range(0x21)))
@@ -66,10 +65,13 @@ def _upper_letter(letter: str) -> str:
 
 def host_address(address: str) -> str:
     """Return an IP address as ACLs have it: eight numbers for IPv6, without "::" (InetAddress.getHostAddress)."""
-    text, separator, scope = address.partition("%")
-    ip = ip_address(text)
-    if not isinstance(ip, IPv6Address):
+    if ":" not in address:
         return address
+    # Lazy: most clients have an IPv4 address.
+    from ipaddress import IPv6Address
+
+    text, separator, scope = address.partition("%")
+    ip = IPv6Address(text)
     if ip.ipv4_mapped is not None:
         return str(ip.ipv4_mapped)
     return ":".join(f"{int(group, 16):x}" for group in ip.exploded.split(":")) + separator + scope

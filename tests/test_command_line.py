@@ -39,8 +39,12 @@ LOADED_ON_USE = (
     "trustme",
     "uvicorn",
 )
-# Every connection has a principal, and every listener a protocol.
-LOADED_OF_SECURITY = {"fauxka.broker.security.principal", "fauxka.security.security_protocol"}
+# Every connection has a principal, every listener a protocol, and every config is read as by Java.
+LOADED_OF_SECURITY = {
+    "fauxka.broker.security.principal",
+    "fauxka.security.java_text",
+    "fauxka.security.security_protocol",
+}
 SECURITY_PREFIXES = ("fauxka.broker.security.", "fauxka.security.")
 
 

@@ -74,10 +74,12 @@ class LogSegments:
     def roll(self, base_offset: int, config: LogConfig, now_ms: int) -> None:
         """Start a new active segment at base_offset, the log end. After OSError the old segment is still active.
 
-        Files and links with the names of its files are deleted before.
-        Source: LocalLog.roll, Kafka 4.3.0.
+        Files and links with the names of its files are deleted before. An empty active segment stays.
+        Source: LocalLog.roll, Kafka 4.3.0, which creates an empty segment again.
         """
-        assert base_offset > self.active.base_offset, f"a segment at {base_offset} exists"
+        if base_offset == self.active.base_offset:
+            assert not self.active.size, f"a segment at {base_offset} has batches"
+            return
         # Loading would take a torn tail for damage and drop all later segments.
         self.active.truncate_tail()
         self.active.finish()

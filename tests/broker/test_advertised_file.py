@@ -84,7 +84,7 @@ def test_wrong_addresses_in_the_file_are_one_line_and_exit_code_2(tmp_path: Path
     ended = run("serve", *LISTENER, "--advertised-file", str(file))
 
     assert (ended.exit_code, ended.output) == (2, "")
-    assert "listener nonsense: expected NAME://host:port" in ended.log
+    assert "Unable to parse nonsense to a broker endpoint: expected NAME://host:port" in ended.log
     assert ended.log.count("\n") == 1
 
 

@@ -34,6 +34,7 @@ from fauxka.faults.rules.near_misses import NEAR_MISSES_MAX, NearMiss
 from fauxka.faults.rules.rule_list import RULES_MAX
 from fauxka.protocol.batches.records import Record
 from fauxka.protocol.request_facts import RequestFacts
+from fauxka.protocol.shortened_text import shortened
 
 from .matched_requests import Connection, Request, batch_facts, naming, produce
 
@@ -326,7 +327,7 @@ def test_only_the_nearest_misses_are_kept() -> None:
         ("partition", 0),
         ("partition", 1),
         ("partition", 2),
-        ("client_id", ("client-3" + "x" * 1000)[:200]),
+        ("client_id", shortened("client-3" + "x" * 1000, 200)),
     ]
 
 
