@@ -1,10 +1,12 @@
 """Writes to the transport of one connection, a large response in pieces.
 
 Rules:
-- Up to PIECE_BYTES_MAX bytes are given to the transport at once. More are kept here, and one piece is given to it each
-  turn of the connection (connection_turns): a transport copies all that the socket takes before it serves another one.
-- The transport gets no piece while it is full: while the client does not read.
-- `is_paused`: unwritten bytes are kept here, or the transport is full. The connection handles no request meanwhile.
+- Up to BYTES_AT_ONCE_MAX bytes are given to the transport at once. More are kept here: a transport copies all that the
+  socket takes before it serves another one.
+- Of a large response the transport gets pieces of PIECE_BYTES_MAX, the next one when it has sent the one before. Pieces
+  that the socket takes at once are up to BYTES_AT_ONCE_MAX in one turn of the connection (connection_turns).
+- `is_paused`: unwritten bytes are kept here, or the transport is full, because the client does not read. The connection
+  handles no request meanwhile.
 - `close` takes effect after the last piece.
 """
 
@@ -17,7 +19,9 @@ from collections.abc import Callable
 from ..runtime.deferred import Buffers
 from .connection_turns import ConnectionTurns
 
-# Small enough that the pieces of TURN_CONNECTIONS_MAX connections take a few milliseconds.
+# Copied in less than a millisecond.
+BYTES_AT_ONCE_MAX = 2 * 1024 * 1024
+# What the transport copies when the client reads again. A hundred slow clients together take a few milliseconds.
 PIECE_BYTES_MAX = 256 * 1024
 # Bytes of responses that wait for a client that does not read, before its next request is handled.
 # One response may be larger (fetch.max.bytes): its records are not copied, they are views into the log.
@@ -66,13 +70,13 @@ class TransportWriter:
         elif memoryview not in map(type, responses):
             # Without records all buffers are small, and one is cheaper to send than many.
             self._write_joined(b"".join(responses) if len(responses) > 1 else responses[0])
-        elif sum(map(len, responses)) <= PIECE_BYTES_MAX:
+        elif sum(map(len, responses)) <= BYTES_AT_ONCE_MAX:
             self._transport.writelines(responses)
         else:
             self._write_in_pieces(responses)
 
     def _write_joined(self, response: bytes | bytearray | memoryview) -> None:
-        if len(response) <= PIECE_BYTES_MAX:
+        if len(response) <= BYTES_AT_ONCE_MAX:
             self._transport.write(response)
         else:
             self._write_in_pieces([response])
@@ -80,12 +84,22 @@ class TransportWriter:
     def _write_in_pieces(self, responses: Buffers) -> None:
         self._unwritten.extend(responses)
         self.is_paused = True
-        self._write_piece()
+        # The transport is full as long as it has not sent a piece.
+        self._transport.set_write_buffer_limits(high=0)
+        self._write_pieces()
 
-    def _write_piece(self) -> None:
+    def _write_pieces(self) -> None:
+        """Write pieces until the turn of the connection is over, or the socket takes no more."""
         self._is_waiting = False
-        if self._is_transport_full or not self._unwritten:
+        if self._transport.is_closing():
             return
+        for _ in range(BYTES_AT_ONCE_MAX // PIECE_BYTES_MAX):
+            if self._is_transport_full or not self._unwritten:
+                break
+            self._transport.writelines(self._take_piece())
+        self._go_on()
+
+    def _take_piece(self) -> Buffers:
         piece: Buffers = []
         room = PIECE_BYTES_MAX
         while room and self._unwritten:
@@ -96,8 +110,7 @@ class TransportWriter:
                 buffer = view[:room]
             piece.append(buffer)
             room -= len(buffer)
-        self._transport.writelines(piece)
-        self._go_on()
+        return piece
 
     def transport_full(self) -> None:
         """Pause, because the client does not read."""
@@ -115,10 +128,11 @@ class TransportWriter:
         if self._unwritten:
             if not self._is_waiting:
                 self._is_waiting = True
-                self._turns.wait(self._write_piece)
+                self._turns.wait(self._write_pieces)
         elif self._is_close_requested:
             self._transport.close()
         elif not self._is_held:
+            self._transport.set_write_buffer_limits(high=RESPONSE_BYTES_WAITING_MAX)
             self.is_paused = False
             self._resumed()
 
@@ -138,5 +152,6 @@ class TransportWriter:
             self._transport.close()
 
     def discard(self) -> None:
-        """Discard the unwritten bytes, because the connection is closed."""
+        """Discard the unwritten bytes, because the connection is closed. Nothing is written or resumed any more."""
         self._unwritten.clear()
+        self._is_transport_full = True

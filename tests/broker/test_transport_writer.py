@@ -1,4 +1,4 @@
-"""A large response is written in pieces, one a turn: the responses of other connections need not wait for it."""
+"""A large response is written in pieces, over several turns of the event loop."""
 
 from __future__ import annotations
 
@@ -6,9 +6,10 @@ import asyncio
 from collections.abc import Callable, Iterable
 
 from fauxka.broker.network.connection_turns import TURN_CONNECTIONS_MAX, ConnectionTurns
-from fauxka.broker.network.transport_writer import PIECE_BYTES_MAX, TransportWriter
+from fauxka.broker.network.transport_writer import BYTES_AT_ONCE_MAX, PIECE_BYTES_MAX, TransportWriter
 
-LARGE = bytes(range(256)) * (3 * PIECE_BYTES_MAX // 256) + b"end"
+PIECES_AT_ONCE = BYTES_AT_ONCE_MAX // PIECE_BYTES_MAX
+LARGE = bytes(range(256)) * (3 * BYTES_AT_ONCE_MAX // 256) + b"end"
 
 
 class KeptTransport(asyncio.Transport):
@@ -73,7 +74,7 @@ def test_small_responses_are_written_at_once() -> None:
     assert not scene.writer.is_paused
 
 
-def test_large_response_is_written_in_pieces_one_a_turn() -> None:
+def test_large_response_is_written_in_pieces_over_several_turns() -> None:
     scene = WriterScene()
 
     scene.writer.write([b"size", memoryview(LARGE)])
@@ -84,7 +85,7 @@ def test_large_response_is_written_in_pieces_one_a_turn() -> None:
 
     assert b"".join(scene.transport.pieces) == b"size" + LARGE
     assert max(map(len, scene.transport.pieces)) <= PIECE_BYTES_MAX
-    assert written == [1, 2, 3, 4]
+    assert written == [PIECES_AT_ONCE, 2 * PIECES_AT_ONCE, 3 * PIECES_AT_ONCE, 3 * PIECES_AT_ONCE + 1]
 
 
 def test_no_request_is_handled_until_the_last_piece_is_written() -> None:
@@ -159,7 +160,8 @@ def test_pieces_of_a_lost_connection_are_discarded() -> None:
     scene.writer.discard()
     scene.run_turns()
 
-    assert len(scene.transport.pieces) == 1
+    assert len(scene.transport.pieces) == PIECES_AT_ONCE
+    assert scene.resumed == 0
 
 
 def test_held_writer_stays_paused_although_the_client_has_read() -> None:
