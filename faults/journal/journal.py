@@ -30,6 +30,7 @@ from .journal_record import (
     RawRecord,
     journal_record_of,
     merged,
+    raw_record_of,
 )
 from .large_requests import BYTES_MAX_DEFAULT, SMALL_BYTES, LargeRequests, bytes_of, has_small_body
 from .request_outcomes import OUTCOMES_MIN, RequestOutcomes
@@ -139,7 +140,7 @@ class Journal:
             if state == RESPONDED and len(batches) == 1 and self._record_plain(context, size, batches[0]):
                 return request_id
             self._count(context, request_id, batches, state)
-        raw = _raw(context, size, state)
+        raw = raw_record_of(context, size, state)
         self._keep(raw)
         is_small = batches is None and has_small_body(raw)
         if not is_small:
@@ -276,7 +277,7 @@ class Journal:
 
         state: as in handled.
         """
-        raw = _raw(context, size, state)
+        raw = raw_record_of(context, size, state)
         kept_back = self.find(request_id)
         if kept_back is not None:
             raw = merged(kept_back, raw)
@@ -389,20 +390,3 @@ class Journal:
         self.deliveries.counts.trim()
         while len(self._pending) > PENDING_MAX:
             del self._pending[next(iter(self._pending))]
-
-
-def _raw(context: RequestView, size: int, state: int) -> RawRecord:
-    return (
-        context.connection,
-        context.kept_client_id,
-        context.api_key,
-        context.api_version,
-        context.correlation_id,
-        size,
-        context.now_ms,
-        context.error_code,
-        context.batches,
-        state,
-        # Of a Produce it would be the body of an earlier request.
-        context.kept_body if context.batches is None else None,
-    )

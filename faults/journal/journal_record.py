@@ -12,7 +12,7 @@ from ...storage.append_result import NO_LOG_START_OFFSET, AppendResult
 if TYPE_CHECKING:
     from ...protocol.error_codes import KafkaError
     from ..fault import Fault
-    from ..request_view import ConnectionView, ReceivedRequest
+    from ..request_view import ConnectionView, ReceivedRequest, RequestView
 
 # The response when the handler returned, as in broker.requests.fault_ports.
 RESPONDED = 0
@@ -153,3 +153,21 @@ def merged(withheld: JournalRecord, handled: RawRecord) -> RawRecord:
 def release_traceback(error: BaseException) -> None:
     """Delete the traceback of an exception: its frames refer to the receive buffer."""
     error.__traceback__ = error.__context__ = error.__cause__ = None
+
+
+def raw_record_of(context: RequestView, size: int, state: int) -> RawRecord:
+    """Return the record of a handled request. size: its bytes. state: of its response."""
+    return (
+        context.connection,
+        context.kept_client_id,
+        context.api_key,
+        context.api_version,
+        context.correlation_id,
+        size,
+        context.now_ms,
+        context.error_code,
+        context.batches,
+        state,
+        # Of a Produce it would be the body of an earlier request.
+        context.kept_body if context.batches is None else None,
+    )

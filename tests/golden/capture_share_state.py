@@ -245,7 +245,7 @@ def _epochs(recorder: Recorder, place: Place) -> None:
 
 
 def _batches(recorder: Recorder, place: Place) -> None:
-    """What becomes of batches: overlapping, adjacent, in and before the start offset, in any state."""
+    """Record writes of batches: overlapping, adjacent, in and before the start offset, in any state."""
     writes: dict[str, tuple[int, list[tuple[int, int, int, int]]]] = {
         "a batch": (-1, [(10, 19, AVAILABLE, 1)]),
         "the same again": (-1, [(10, 19, AVAILABLE, 1)]),

@@ -14,7 +14,7 @@ OBJECT_IDENTIFIER = 0x06
 _LENGTH_BYTES_MAX = 4
 _LONG_FORM = 0x80
 _TAG_NUMBER = 0x1F
-# An identifier that nobody has. It bounds the digits of a number in it.
+# Longer than any registered identifier. It bounds the digits of a number in it.
 _IDENTIFIER_BYTES_MAX = 256
 
 

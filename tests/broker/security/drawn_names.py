@@ -133,7 +133,7 @@ def _damaged(random: Random, relative_names: Sequence[bytes]) -> bytes:
 
 
 def certificate_with(subject: bytes) -> bytes:
-    """Return a certificate that nobody has signed. A name for an empty subject: Java refuses one without any."""
+    """Return a certificate without a valid signature. Java refuses an empty subject without any name."""
     algorithm = tlv(SEQUENCE, tlv(OBJECT_IDENTIFIER, bytes.fromhex("2b6570")))
     moment = tlv(0x17, b"250101000000Z")
     alternative = tlv(

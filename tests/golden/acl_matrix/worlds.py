@@ -1,4 +1,4 @@
-"""The worlds of the matrix: who asks what, under which ACLs.
+"""The worlds of the matrix: a client and the ACLs under which it sends its requests.
 
 Enumerated worlds have one ACL for each operation of each resource type: ALLOW alone, and DENY beside ALLOW of all.
 Drawn worlds have any ACLs, users, hosts and versions; a seed decides them.

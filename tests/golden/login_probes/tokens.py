@@ -185,7 +185,7 @@ def _by_hmac(secret: bytes, algorithm: str = "HS256") -> Step:
     return run
 
 
-# What becomes of a valid signature.
+# Changes of a valid signature.
 _SIGNATURES = (
     "valid",
     "without its last byte",
