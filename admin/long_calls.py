@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Generator
+from collections.abc import Coroutine
 from typing import TYPE_CHECKING, TypeVar, cast
 
 from ..broker.runtime.deferred import Deferred
-from ..broker.runtime.long_work import Step, Steps, all_complete
+from ..broker.runtime.long_work import Step, all_complete
 from ..faults.rule_error import RuleError
 from .control import Control
 from .errors import CallError, conflict
@@ -23,12 +23,12 @@ REFUSALS = (CallError, RuleError)
 CALLER = "a call of the admin API"
 
 
-async def run_steps(control: Control, steps: Steps[Result | Deferred[Result]]) -> Result:
+async def run_steps(control: Control, steps: Coroutine[Step, object, Result | Deferred[Result]]) -> Result:
     """Run the steps and return their result, or the result that they wait for.
 
     Raises the CallError or RuleError of a step, and CallError 409 if the node crashes or is reset before the end.
     """
-    work = cast("Steps[Result | Refusal | Deferred[Result | Refusal]]", _with_refusal(steps))
+    work = cast("Coroutine[Step, object, Result | Refusal | Deferred[Result | Refusal]]", _with_refusal(steps))
     result: object = control.node.long_work.run(work, CALLER)
     if isinstance(result, Deferred):
         result = await _completed(cast("Deferred[object]", result))
@@ -38,19 +38,19 @@ async def run_steps(control: Control, steps: Steps[Result | Deferred[Result]]) -
     return outcome
 
 
-def wait_until_saved(control: Control) -> Steps[None]:
+async def wait_until_saved(control: Control) -> None:
     """Wait until the metadata is saved. Raises CallError 409 if that fails; the change is in force all the same."""
     controller = control.cluster.controller
     done = controller.when_saved(lambda error: error.message if error is not None else "")
-    (failure,) = yield from all_complete([done])
+    (failure,) = await all_complete([done])
     if failure:
         raise conflict(failure)
 
 
-def _with_refusal(steps: Steps[Result]) -> Generator[Step, object, Result | Refusal]:
+async def _with_refusal(steps: Coroutine[Step, object, Result]) -> Result | Refusal:
     """Return the refusal of a step as its result: long work logs what a later step raises as an internal error."""
     try:
-        return (yield from steps)
+        return await steps
     except REFUSALS as error:
         return error
 

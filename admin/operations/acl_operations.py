@@ -7,7 +7,7 @@ from typing import Annotated, Literal, TypeVar
 
 from msgspec import Meta, Struct
 
-from ...broker.runtime.long_work import Steps, for_each
+from ...broker.runtime.long_work import for_each
 from ...broker.security.acl.acl_types import AclOperation, AclPermission, PatternType, ResourceType
 from ...broker.security.acl.acls import AclBinding, AclFilter
 from ...broker.security.acl.authorizer_config import CLASS_NAME
@@ -115,14 +115,14 @@ async def create_acl(control: Control, body: Acl) -> Acl:
         AclPermission[body.permission],
     )
 
-    def steps() -> Steps[Acl]:
+    async def steps() -> Acl:
         try:
             control.cluster.controller.create_acl(acl)
         except KafkaError as error:
             field = "principal" if ":" not in body.principal else "name"
             allowed = "a principal such as User:alice" if field == "principal" else "kafka-cluster"
             raise CallError(400, error.message, field=field, value=getattr(body, field), allowed=allowed) from error
-        yield from wait_until_saved(control)
+        await wait_until_saved(control)
         return _info(acl)
 
     return await run_steps(control, steps())
@@ -132,11 +132,11 @@ async def delete_acls(control: Control, query: AclMatch) -> AclList:
     """Delete the ACLs that have all of these values, without any all ACLs, and return them."""
     _check_authorizer(control)
 
-    def steps() -> Steps[AclList]:
+    async def steps() -> AclList:
         found = control.cluster.image.security.acls.matching(_filter_of(query))
-        yield from for_each(control.cluster.controller.delete_acl, found)
-        yield from wait_until_saved(control)
-        return AclList(items=(yield from for_each(_info, found)))
+        await for_each(control.cluster.controller.delete_acl, found)
+        await wait_until_saved(control)
+        return AclList(items=await for_each(_info, found))
 
     return await run_steps(control, steps())
 

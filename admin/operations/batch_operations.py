@@ -9,7 +9,6 @@ from msgspec import Struct
 from ...broker.replica.batch_reader import read_headers
 from ...broker.replica.partition import Partition
 from ...broker.replica.record_reader import LogPage, OffsetRange, TimestampTypeName
-from ...broker.runtime.long_work import Steps
 from ...protocol.batches.record_batch import (
     COMPRESSION_MASK,
     DELETE_HORIZON_BIT,
@@ -78,17 +77,15 @@ async def list_batches(control: Control, path: TopicPath, query: RecordQuery) ->
     """
     start = place_of_token(query.since) if query.since else None
 
-    def steps() -> Steps[BatchPage]:
-        read = yield from read_from(control, path, query, start, Reading(_read_page, PAGE_BYTES_MAX))
+    async def steps() -> BatchPage:
+        read = await read_from(control, path, query, start, Reading(_read_page, PAGE_BYTES_MAX))
         return BatchPage(items=read.items, next=None if read.next_place is None else token_of(read.next_place))
 
     return await run_steps(control, steps())
 
 
-def _read_page(
-    partition: Partition, offsets: OffsetRange, limit: int, size_max: int
-) -> Steps[LogPage[BatchHeaderInfo]]:
-    page = yield from read_headers(partition, offsets, limit, size_max)
+async def _read_page(partition: Partition, offsets: OffsetRange, limit: int, size_max: int) -> LogPage[BatchHeaderInfo]:
+    page = await read_headers(partition, offsets, limit, size_max)
     items = list(map(partial(batch_header_info, partition.index), page.items))
     return LogPage(items, page.next_offset, page.size)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Annotated, Generic, TypeVar
 
@@ -11,7 +11,7 @@ from msgspec import Meta, Struct
 from ...broker.metadata.metadata_image import TopicImage
 from ...broker.replica.partition import Partition
 from ...broker.replica.record_reader import LogPage, OffsetRange, UnreadableError
-from ...broker.runtime.long_work import Steps
+from ...broker.runtime.long_work import step
 from ...protocol.error_codes import KafkaError
 from ..control import Control
 from ..errors import CallError, conflict
@@ -52,7 +52,7 @@ class Reading(Generic[Item]):
     read: takes the partition, the offsets, and at most how many items and bytes. size_max: of all items.
     """
 
-    read: Callable[[Partition, OffsetRange, int, int], Steps[LogPage[Item]]]
+    read: Callable[[Partition, OffsetRange, int, int], Awaitable[LogPage[Item]]]
     size_max: int
 
 
@@ -64,9 +64,9 @@ class ReadItems(Generic[Item]):
     next_place: Place | None
 
 
-def read_from(
+async def read_from(
     control: Control, path: TopicPath, query: RecordQuery, start: Place | None, reading: Reading[Item]
-) -> Steps[ReadItems[Item]]:
+) -> ReadItems[Item]:
     """Return the first items of the query from start on. Raises CallError 404, and 409 for damage at their start."""
     items: list[Item] = []
     room = reading.size_max
@@ -78,7 +78,7 @@ def read_from(
             return ReadItems(items, Place(partition.index, first))
         try:
             offsets = OffsetRange(first, query.to_offset)
-            page = yield from _read_page(partition, offsets, query.limit - len(items), room, reading)
+            page = await _read_page(partition, offsets, query.limit - len(items), room, reading)
         except UnreadableError as error:
             if not items:
                 raise conflict(str(error), field="from_offset", value=error.offset) from error
@@ -87,7 +87,7 @@ def read_from(
         room -= page.size
         if page.next_offset is not None:
             return ReadItems(items, Place(partition.index, page.next_offset))
-        yield None
+        await step()
     return ReadItems(items, None)
 
 
@@ -98,11 +98,11 @@ def _first_offset(partition: Partition, query: RecordQuery, start: Place | None)
     return max(query.from_offset, start.offset) if partition.index == start.partition else None
 
 
-def _read_page(
+async def _read_page(
     partition: Partition, offsets: OffsetRange, limit: int, size_max: int, reading: Reading[Item]
-) -> Steps[LogPage[Item]]:
+) -> LogPage[Item]:
     try:
-        return (yield from reading.read(partition, offsets, limit, size_max))
+        return await reading.read(partition, offsets, limit, size_max)
     except KafkaError as error:
         raise conflict(error.message, field="topic", value=partition.topic_name) from error
 

@@ -9,7 +9,7 @@ from msgspec import UNSET, Meta, Struct, UnsetType, to_builtins
 
 from ...broker.metadata.client_quota_control import Alteration, Hosts, check_alteration, find_hosts
 from ...broker.metadata.client_quotas_image import CLIENT_ID, IP, USER, QuotaEntity
-from ...broker.runtime.long_work import Steps, for_each
+from ...broker.runtime.long_work import for_each
 from ...faults.strict_json import convert
 from ...protocol.error_codes import KafkaError
 from ..control import Control
@@ -89,12 +89,12 @@ def list_quotas(control: Control, query: QuotaQuery) -> QuotaPage:
 async def set_quotas(control: Control, body: EntityQuotas) -> EntityQuotas:
     """Set or remove quotas of an entity, and return its quotas. They are in force for the next request."""
 
-    def steps() -> Steps[EntityQuotas]:
+    async def steps() -> EntityQuotas:
         names, changes = _names_and_changes(body)
-        hosts = yield from find_hosts([names.get(IP)])
+        hosts = await find_hosts([names.get(IP)])
         alteration = _checked_alteration(body, names, changes, hosts)
         control.cluster.controller.alter_client_quotas([alteration])
-        yield from wait_until_saved(control)
+        await wait_until_saved(control)
         entity = alteration.entity
         return _quotas_of(entity, control.cluster.image.client_quotas.quotas_of(entity))
 
@@ -104,12 +104,12 @@ async def set_quotas(control: Control, body: EntityQuotas) -> EntityQuotas:
 async def delete_quotas(control: Control, query: QuotaMatch) -> QuotaList:
     """Delete all quotas of the entities that have all of these names, without any all quotas, and return them."""
 
-    def steps() -> Steps[QuotaList]:
+    async def steps() -> QuotaList:
         found = _matching(control, query)
         deletions = [Alteration(entity, dict.fromkeys(quotas)) for entity, quotas in found]
-        items = yield from for_each(lambda each: _quotas_of(*each), found)
+        items = await for_each(lambda each: _quotas_of(*each), found)
         control.cluster.controller.alter_client_quotas(deletions)
-        yield from wait_until_saved(control)
+        await wait_until_saved(control)
         return QuotaList(items=items)
 
     return await run_steps(control, steps())

@@ -11,7 +11,7 @@ from ...broker.replica.record_reader import (
     Transaction,
     read_page,
 )
-from ...broker.runtime.long_work import Steps, for_each
+from ...broker.runtime.long_work import for_each
 from ...faults.json_bytes import BytesValue, bytes_value_of
 from ..control import Control
 from ..errors import CallError
@@ -73,9 +73,9 @@ async def list_records(control: Control, path: TopicPath, query: RecordQuery) ->
     """
     start = place_of_token(query.since) if query.since else None
 
-    def steps() -> Steps[RecordPage]:
-        read = yield from _read(control, path, query, start)
-        items = yield from for_each(_record_info, read.items)
+    async def steps() -> RecordPage:
+        read = await _read(control, path, query, start)
+        items = await for_each(_record_info, read.items)
         return RecordPage(items=items, next=None if read.next_place is None else token_of(read.next_place))
 
     return await run_steps(control, steps())
@@ -104,9 +104,9 @@ async def read_records(control: Control, path: TopicPath, query: RecordQuery, li
     return records
 
 
-def _read(control: Control, path: TopicPath, query: RecordQuery, start: Place | None) -> Steps[ReadItems[StoredRecord]]:
+async def _read(control: Control, path: TopicPath, query: RecordQuery, start: Place | None) -> ReadItems[StoredRecord]:
     """Return the first records of the query from start on. Raises CallError."""
-    return read_from(control, path, query, start, Reading(read_page, PAGE_BYTES_MAX))
+    return await read_from(control, path, query, start, Reading(read_page, PAGE_BYTES_MAX))
 
 
 def _record_info(record: StoredRecord) -> RecordInfo:

@@ -13,7 +13,7 @@ from msgspec import Meta, Struct
 from ...broker.metadata.metadata_image import TopicImage
 from ...broker.replica.partition import Partition
 from ...broker.replica.record_writer import NewRecord, RecordsRefused, append_records
-from ...broker.runtime.long_work import Steps
+from ...broker.runtime.long_work import step
 from ...faults.json_bytes import BytesValue, bytes_of, check_bytes
 from ...protocol.batches.records import Record
 from ...protocol.error_codes import ErrorCode
@@ -85,7 +85,7 @@ async def seed_records(control: Control, path: TopicPath, body: SeedRecords) -> 
     No request is handled: fault rules for requests do not apply, and the journal has no entry.
     """
 
-    def steps() -> Steps[SeededRecords]:
+    async def steps() -> SeededRecords:
         topic = topic_of(control, path)
         if topic.is_internal:
             message = f"{topic.name} is an internal topic, which only its coordinator writes"
@@ -97,9 +97,9 @@ async def seed_records(control: Control, path: TopicPath, body: SeedRecords) -> 
         for index, record in enumerate(body.records):
             decoded = _decoded(f"records[{index}]", record, now_ms)
             new.append((chooser.choose(index, record.partition, decoded.key), NewRecord(index, decoded)))
-            yield None
+            await step()
         try:
-            written = yield from append_records(new, now_ms)
+            written = await append_records(new, now_ms)
         except RecordsRefused as error:
             raise _error(error) from error
         return SeededRecords(

@@ -43,7 +43,7 @@ from ..replica.disk_fault_injector import FileFaults, NoFileFaults, delay_respon
 from ..requests.fault_ports import NO_RESPONSE, PENDING, Ending, HandledLater, Outcome, ResponsePlan, joined
 from ..requests.request_context import ConnectionInfo, RequestContext, RequestHandler
 from ..runtime.deferred import Buffers, Deferred
-from ..runtime.long_work import Steps, in_thread
+from ..runtime.long_work import in_thread
 from .owned_request import OwnedRequest
 
 if TYPE_CHECKING:
@@ -137,9 +137,9 @@ class FaultInjector:
         context.request_id = request.request_id
         return outcome
 
-    def _match_and_handle(self, request: OwnedRequest) -> Steps[HandledLater]:
+    async def _match_and_handle(self, request: OwnedRequest) -> HandledLater:
         with self._reports_undecoded(request):
-            yield from in_thread(lambda: self.plan.match_ahead(request))
+            await in_thread(lambda: self.plan.match_ahead(request))
         outcome = self._start(request)
         if request.connection.is_closed:
             # The client has gone.

@@ -14,7 +14,7 @@ from ipaddress import ip_address
 from typing import TYPE_CHECKING, NamedTuple
 
 from ...protocol.error_codes import ErrorCode, KafkaError
-from ..runtime.long_work import Steps, in_thread
+from ..runtime.long_work import in_thread, step
 from .client_quotas_image import (
     CLIENT_ID,
     CONNECTION_CREATION_RATE,
@@ -158,13 +158,13 @@ def addresses_of(host: str) -> frozenset[str]:
         return frozenset()
 
 
-def find_hosts(names: Iterable[str | None]) -> Steps[Hosts]:
+async def find_hosts(names: Iterable[str | None]) -> Hosts:
     """Return the known hosts among the names. Between two lookups, the thread serves other requests."""
     hosts: dict[str, frozenset[str]] = {}
     for name in names:
-        yield None
+        await step()
         if name and name not in hosts and not is_address(name):
-            hosts[name] = yield from in_thread(partial(addresses_of, name))
+            hosts[name] = await in_thread(partial(addresses_of, name))
     return {name: addresses for name, addresses in hosts.items() if addresses}
 
 

@@ -7,7 +7,7 @@ ControllerConfigurationValidator, Kafka 4.3.0; tests/golden/configs-4.3.0.jsonl.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from typing import Protocol, TypeVar
 
 from ...protocol.error_codes import ErrorCode, KafkaError
@@ -15,7 +15,7 @@ from ...protocol.message_types import number_in
 from ..config.config_keys import BROKER_KEYS, TOPIC_KEYS, ConfigKey
 from ..config.config_resources import AlterConfigOp, ConfigResource, OpType, ResourceType, broker_id_of
 from ..config.config_types import ConfigError, ConfigType
-from ..runtime.long_work import Steps, for_each
+from ..runtime.long_work import for_each, step
 from .controller import Controller
 from .dynamic_broker_rules import (
     check_broker_configs,
@@ -84,13 +84,13 @@ def check_ops(node_id: int, resource: ConfigResource, ops: Sequence[AlterConfigO
         raise KafkaError(ErrorCode.INVALID_REQUEST, message)
 
 
-def is_refused_unauthorized(node: AlteringNode, requested: RequestedChange, *, is_incremental: bool) -> Steps[bool]:
+async def is_refused_unauthorized(node: AlteringNode, requested: RequestedChange, *, is_incremental: bool) -> bool:
     """Return whether a change is invalid for the broker, which finds that before it authorizes the client.
 
     The broker checks the operations of all resources, and the new configs of brokers; the controller checks the rest.
     """
     resource = ConfigResource(requested.resource_type, requested.resource_name)
-    ops = yield from for_each(op_of, requested.configs)
+    ops = await for_each(op_of, requested.configs)
     try:
         check_ops(node.node_id, resource, ops)
         if resource.resource_type == ResourceType.BROKER:
@@ -233,9 +233,9 @@ def _replace_topic_configs(controller: Controller, name: str, texts: dict[str, s
 Resource = TypeVar("Resource", bound=RequestResource)
 
 
-def alter_each(
-    resources: Sequence[Resource], alter: Callable[[Resource], Steps[None]]
-) -> Steps[list[KafkaError | None]]:
+async def alter_each(
+    resources: Sequence[Resource], alter: Callable[[Resource], Awaitable[None]]
+) -> list[KafkaError | None]:
     """Take the steps of alter for each resource. Return the error of each, or None.
 
     A resource that appears more than once is refused. An error of one resource does not affect the others.
@@ -246,9 +246,9 @@ def alter_each(
         try:
             if counts[resource.resource_type, resource.resource_name] > 1:
                 raise KafkaError(ErrorCode.INVALID_REQUEST, "Each resource must appear at most once.")
-            yield from alter(resource)
+            await alter(resource)
             errors.append(None)
         except KafkaError as error:
             errors.append(error)
-        yield None
+        await step()
     return errors

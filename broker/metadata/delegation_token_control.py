@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from ...protocol.error_codes import ErrorCode, KafkaError
 from ...protocol.kafka_uuid import new_uuid, uuid_text
-from ..runtime.long_work import Steps
+from ..runtime.long_work import step
 from ..security.delegation_token import DelegationToken, hmac_of
 
 if TYPE_CHECKING:
@@ -56,25 +56,25 @@ class DelegationTokenControl:
         self._put(token)
         return token, hmac_of(secret_key, token_id)
 
-    def renew(self, hmac_: bytes, principal: Principal, period_ms: int, now_ms: int) -> Steps[int]:
+    async def renew(self, hmac_: bytes, principal: Principal, period_ms: int, now_ms: int) -> int:
         """Renew the token of an HMAC, and return its new expiry in ms since the epoch.
 
         period_ms: as requested; delegation.token.expiry.time.ms is the maximum, and the default for less than 1.
         Raises KafkaError: DELEGATION_TOKEN_AUTH_DISABLED, NOT_FOUND, EXPIRED, OWNER_MISMATCH.
         """
-        token = yield from self._token_of(hmac_)
+        token = await self._token_of(hmac_)
         if token.is_expired(now_ms):
             raise _error(ErrorCode.DELEGATION_TOKEN_EXPIRED)
         if not token.can_be_changed_by(principal):
             raise _error(ErrorCode.DELEGATION_TOKEN_OWNER_MISMATCH)
         return self._expire_later(token, now_ms, _limited(period_ms, self._config.delegation_token_expiry_time_ms))
 
-    def expire(self, hmac_: bytes, principal: Principal, period_ms: int, now_ms: int) -> Steps[int]:
+    async def expire(self, hmac_: bytes, principal: Principal, period_ms: int, now_ms: int) -> int:
         """Set the expiry of the token of an HMAC, and return it in ms since the epoch. Raises KafkaError as renew.
 
         period_ms: from now on; less than 0 removes the token, also one that has expired.
         """
-        token = yield from self._token_of(hmac_)
+        token = await self._token_of(hmac_)
         if not token.can_be_changed_by(principal):
             raise _error(ErrorCode.DELEGATION_TOKEN_OWNER_MISMATCH)
         if period_ms < 0:
@@ -101,7 +101,7 @@ class DelegationTokenControl:
             raise _error(ErrorCode.DELEGATION_TOKEN_AUTH_DISABLED)
         return secret_key
 
-    def _token_of(self, hmac_: bytes) -> Steps[DelegationToken]:
+    async def _token_of(self, hmac_: bytes) -> DelegationToken:
         """Return the token of an HMAC. Raises KafkaError DELEGATION_TOKEN_AUTH_DISABLED and NOT_FOUND."""
         secret_key = self._secret_key
         for token_id in list(self._image.security.tokens):
@@ -110,7 +110,7 @@ class DelegationTokenControl:
                 token = self._image.find_delegation_token(token_id)
                 if token is not None:
                     return token
-            yield None
+            await step()
         raise _error(ErrorCode.DELEGATION_TOKEN_NOT_FOUND)
 
     def _expire_later(self, token: DelegationToken, now_ms: int, period_ms: int) -> int:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from ...protocol.batches.record_batch import BatchHeader
 from ...protocol.batches.whole_batches import split_batches
-from ..runtime.long_work import Steps
+from ..runtime.long_work import step
 from .partition import Partition
 from .record_reader import CHUNK_BYTES, LogPage, OffsetRange, UnreadableError
 
 
-def read_headers(partition: Partition, offsets: OffsetRange, limit: int, size_max: int) -> Steps[LogPage[BatchHeader]]:
+async def read_headers(partition: Partition, offsets: OffsetRange, limit: int, size_max: int) -> LogPage[BatchHeader]:
     """Return the headers of the first limit batches with these offsets, or fewer if the batches have size_max bytes.
 
     CRCs are not checked. Raises UnreadableError for a batch whose place in the log is damaged.
@@ -35,7 +35,7 @@ def read_headers(partition: Partition, offsets: OffsetRange, limit: int, size_ma
         if next_offset is None or page.next_offset is not None:
             break
         offset = next_offset
-        yield None
+        await step()
     return page
 
 

@@ -22,7 +22,7 @@ from ...protocol.batches.records import Headers, RecordFields
 from ...protocol.batches.whole_batches import WholeBatch, split_batches
 from ...protocol.error_codes import ErrorCode, KafkaError
 from ...protocol.sequences import NO_SEQUENCE, increment_sequence
-from ..runtime.long_work import Steps, in_thread, let_others_run
+from ..runtime.long_work import in_thread, let_others_run
 from .partition import Partition
 
 if TYPE_CHECKING:
@@ -131,7 +131,7 @@ class _Chunk:
     open_since: dict[int, int]
 
 
-def read_page(partition: Partition, offsets: OffsetRange, limit: int, size_max: int) -> Steps[RecordsPage]:
+async def read_page(partition: Partition, offsets: OffsetRange, limit: int, size_max: int) -> RecordsPage:
     """Return the first limit records with these offsets, or fewer if they have size_max bytes.
 
     Raises UnreadableError, and KafkaError UNKNOWN_TOPIC_OR_PARTITION if the topic is deleted meanwhile.
@@ -145,7 +145,7 @@ def read_page(partition: Partition, offsets: OffsetRange, limit: int, size_max: 
         if chunk is None:
             break
         reader = _ChunkReader(partition, page, OffsetRange(offset, offsets.last), limit, size_max)
-        yield from in_thread(partial(reader.read, chunk))
+        await in_thread(partial(reader.read, chunk))
         if partition.is_deleted:
             raise KafkaError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, f"the topic {partition.topic_name} was deleted")
         if page.next_offset is not None:

@@ -18,7 +18,7 @@ from ...protocol.batches.record_batch import HEADER_SIZE, NO_TIMESTAMP
 from ...protocol.batches.records import Record, build_batch, encode_record
 from ...protocol.error_codes import ErrorCode, KafkaError
 from ..runtime.deferred import Deferred
-from ..runtime.long_work import Steps, in_thread, let_others_run, when_complete
+from ..runtime.long_work import in_thread, let_others_run, step
 from .partition import Partition
 
 if TYPE_CHECKING:
@@ -77,7 +77,7 @@ class _Batch:
         return [each.index for each in self.records]
 
 
-def append_records(records: Sequence[tuple[Partition, NewRecord]], now_ms: int) -> Steps[list[WrittenRecord]]:
+async def append_records(records: Sequence[tuple[Partition, NewRecord]], now_ms: int) -> list[WrittenRecord]:
     """Append the records and return them in the order of the call, once they are as safe as a Produce with acks=all.
 
     now_ms: for LogAppendTime and the bounds of timestamps. Raises RecordsRefused.
@@ -91,13 +91,13 @@ def append_records(records: Sequence[tuple[Partition, NewRecord]], now_ms: int) 
             logs[partition] = partition.log
         except KafkaError as error:
             raise RecordsRefused(error, [new[0].index], 0) from error
-        yield None
-    batches = yield from in_thread(lambda: _prepare(of_partitions, logs, now_ms))
+        await step()
+    batches = await in_thread(lambda: _prepare(of_partitions, logs, now_ms))
     written: list[WrittenRecord] = []
     for batch in batches:
         written += _append(batch, now_ms, len(written))
-        yield None
-    yield from _flushed(batches, len(written))
+        await step()
+    await _flushed(batches, len(written))
     return sorted(written, key=lambda each: each.index)
 
 
@@ -167,11 +167,11 @@ def _append(batch: _Batch, now_ms: int, written: int) -> list[WrittenRecord]:
     ]
 
 
-def _flushed(batches: Sequence[_Batch], written: int) -> Steps[None]:
+async def _flushed(batches: Sequence[_Batch], written: int) -> None:
     """Wait for the flushes that a Produce would wait for. Raises RecordsRefused if one fails."""
     begun = {partition: _begin_flush(partition) for partition in dict.fromkeys(batch.partition for batch in batches)}
     for partition, flush in begun.items():
-        failure = None if flush is None else (yield from when_complete(flush)).error
+        failure = None if flush is None else (await flush).error
         if failure is not None:
             error = KafkaError(ErrorCode.KAFKA_STORAGE_ERROR, f"{partition.topic_name}-{partition.index}: {failure}")
             indexes = [index for batch in batches if batch.partition is partition for index in batch.indexes]

@@ -23,7 +23,7 @@ from ...protocol.messages.describe_user_scram_credentials import DescribeUserScr
 from ...protocol.primitives import Reader, Writer
 from ..config.config_resources import ResourceType as ConfigResourceType
 from ..runtime.deferred import Buffers, Deferred, changed
-from ..runtime.long_work import Steps, in_thread, when_complete
+from ..runtime.long_work import in_thread
 from .authorization_rules import (
     AUTHORIZED,
     ON_CONFIGS,
@@ -98,38 +98,38 @@ class AuthorizingHandler:
         steps = self._authorize(context, bytes(frame[position:end]))
         return context.node.long_work.run(steps, context.connection)
 
-    def _authorize(self, context: RequestContext, body: bytes) -> Steps[Buffers | Deferred[Buffers]]:
+    async def _authorize(self, context: RequestContext, body: bytes) -> Buffers | Deferred[Buffers]:
         api, version = self._api, context.api_version
         is_large = len(body) > LARGE_BODY_BYTES
-        request = yield from _run(partial(_decoded, api, version, body), is_large=is_large)
+        request = await _run(partial(_decoded, api, version, body), is_large=is_large)
         error = request_error(context, api, request)
         if error is not None:
-            return (yield from self._refuse_whole(context, request, body, error))
-        denied = yield from denied_entries(context, api, request)
+            return await self._refuse_whole(context, request, body, error)
+        denied = await denied_entries(context, api, request)
         if denied:
             # What is checked and handled from here on is the rest.
-            body = yield from _run(partial(_encoded, request, version), is_large=is_large)
-        topics = yield from denied_topics(context, api, request)
+            body = await _run(partial(_encoded, request, version), is_large=is_large)
+        topics = await denied_topics(context, api, request)
         if api.key is ApiKey.ADD_PARTITIONS_TO_TXN and topics:
-            return (yield from _run(partial(self._refuse_partitions, context, body, topics), is_large=is_large))
+            return await _run(partial(self._refuse_partitions, context, body, topics), is_large=is_large)
         rest: bytes | None = body
         if denied and not has_entries(api, request):
             rest = None
         elif topics:
-            rest = yield from _run(partial(self._without_topics, context, body, topics), is_large=is_large)
+            rest = await _run(partial(self._without_topics, context, body, topics), is_large=is_large)
         response = self._handle(context, rest)
         if not denied and not topics:
             return response
         change = partial(self._with_errors, context, body, topics, denied)
-        return (yield from _changed(response, change)) if is_large else changed(response, change)
+        return await _changed(response, change) if is_large else changed(response, change)
 
-    def _refuse_whole(
+    async def _refuse_whole(
         self, context: RequestContext, request: Message, body: bytes, error: ErrorCode
-    ) -> Steps[Buffers | Deferred[Buffers]]:
+    ) -> Buffers | Deferred[Buffers]:
         if isinstance(request, DescribeUserScramCredentialsRequest) and request.users is None:
             # Kafka fails while it makes the response with the error, and sends none.
             return Deferred()
-        return (yield from _run(partial(self._refuse, context, body, error), is_large=len(body) > LARGE_BODY_BYTES))
+        return await _run(partial(self._refuse, context, body, error), is_large=len(body) > LARGE_BODY_BYTES)
 
     def _handle(self, context: RequestContext, rest: bytes | None) -> Buffers | Deferred[Buffers]:
         """Handle the permitted part of a request. rest: that part; None if nothing is permitted."""
@@ -196,15 +196,15 @@ class AuthorizingHandler:
         return _with_entries(context, api, frame, denied) if denied else [frame]
 
 
-def _run(work: Callable[[], Result], *, is_large: bool) -> Steps[Result]:
+async def _run(work: Callable[[], Result], *, is_large: bool) -> Result:
     """Return the result of the work, which runs in a thread for a large request."""
-    return (yield from in_thread(work)) if is_large else work()
+    return await in_thread(work) if is_large else work()
 
 
-def _changed(response: Buffers | Deferred[Buffers], change: Callable[[Buffers], Buffers]) -> Steps[Buffers]:
+async def _changed(response: Buffers | Deferred[Buffers], change: Callable[[Buffers], Buffers]) -> Buffers:
     """Return what the change, in a thread, makes of the response."""
-    buffers = (yield from when_complete(response)) if isinstance(response, Deferred) else response
-    return (yield from in_thread(partial(change, buffers)))
+    buffers = await response if isinstance(response, Deferred) else response
+    return await in_thread(partial(change, buffers))
 
 
 def _has_failed(api: Api, version: int, frame: bytes | bytearray) -> bool:

@@ -21,7 +21,7 @@ from ...protocol.message_types import elements, number_in, text_in
 from ...protocol.topic_lists import GROUP_RESOURCE, TOPIC_RESOURCE, request_lists
 from ..coordinators.internal_topics import CoordinatorType
 from ..metadata.config_changes import RequestedChange, is_refused_unauthorized
-from ..runtime.long_work import Steps
+from ..runtime.long_work import step
 from ..security.acl.acl_types import AclOperation, ResourceType
 from .permissions import may_describe_topics, permits, permits_on_any, permits_on_cluster
 from .request_context import RequestContext
@@ -236,7 +236,7 @@ def has_entries(api: Api, request: Message) -> bool:
     return bool(elements(request, _entry_list(api)))
 
 
-def denied_entries(context: RequestContext, api: Api, request: Message) -> Steps[list[DeniedEntry]]:
+async def denied_entries(context: RequestContext, api: Api, request: Message) -> list[DeniedEntry]:
     """Take the entries out of the request that the client may not have, and return them.
 
     A change of configs that is invalid anyway stays, as Kafka's broker finds that first.
@@ -252,13 +252,13 @@ def denied_entries(context: RequestContext, api: Api, request: Message) -> Steps
         if error is not None and api.key in _CHANGES_OF_CONFIGS:
             is_incremental = api.key is ApiKey.INCREMENTAL_ALTER_CONFIGS
             change = cast(RequestedChange, entry)
-            if (yield from is_refused_unauthorized(context.node, change, is_incremental=is_incremental)):
+            if await is_refused_unauthorized(context.node, change, is_incremental=is_incremental):
                 error = None
         if error is None:
             kept.append(entry)
         else:
             denied.append((entry, error))
-        yield None
+        await step()
     entries[:] = kept
     return denied
 
@@ -281,7 +281,7 @@ def _configs_error(context: RequestContext, operation: AclOperation, resource: o
     return None if permits(context, operation, resource_type, name) else _DENIED[resource_type]
 
 
-def denied_topics(context: RequestContext, api: Api, request: Message) -> Steps[set[str]]:
+async def denied_topics(context: RequestContext, api: Api, request: Message) -> set[str]:
     """Return the names of the topics that the client may not have."""
     denied: set[str] = set()
     operation = _ON_TOPICS.get(api.key)
@@ -297,7 +297,7 @@ def denied_topics(context: RequestContext, api: Api, request: Message) -> Steps[
         for name in dict.fromkeys(names):
             if name not in twice and not permits(context, operation, ResourceType.TOPIC, name):
                 denied.add(name)
-            yield None
+            await step()
     return denied
 
 

@@ -45,8 +45,12 @@ class DisabledApi:
         context.error_code = ErrorCode.UNSUPPORTED_VERSION
         if end - position > LARGE_BODY_BYTES:
             body = memoryview(bytes(frame[position:end]))
-            return context.node.long_work.run(in_thread(lambda: [_refusal(context, body)]), context.connection)
+            return context.node.long_work.run(_refuse_large(context, body), context.connection)
         return [_refusal(context, frame[position:end])]
+
+
+async def _refuse_large(context: RequestContext, body: memoryview) -> Buffers:
+    return await in_thread(lambda: [_refusal(context, body)])
 
 
 def _refusal(context: RequestContext, body: memoryview) -> bytearray:

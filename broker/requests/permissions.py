@@ -10,7 +10,7 @@ from functools import partial
 from itertools import compress
 from typing import TYPE_CHECKING
 
-from ..runtime.long_work import Steps, for_each
+from ..runtime.long_work import for_each
 from ..security.acl.acl_types import CLUSTER_NAME, AclOperation, ResourceType
 from ..security.principal import ANONYMOUS, Client
 
@@ -76,12 +76,12 @@ def may_describe_topics(context: RequestContext, names: Iterable[str]) -> bool:
     return all(may_describe_topic(context, name) for name in names)
 
 
-def describable_topics(context: RequestContext, names: Iterable[str]) -> Steps[list[str]]:
+async def describable_topics(context: RequestContext, names: Iterable[str]) -> list[str]:
     """Return the given topics that the client may describe."""
     asked = list(names)
     if context.node.authorizer is None:
         return asked
-    answers = yield from for_each(partial(may_describe_topic, context), asked)
+    answers = await for_each(partial(may_describe_topic, context), asked)
     return list(compress(asked, answers))
 
 

@@ -6,7 +6,7 @@ A handler uses the node through NodeServices and never sees a socket.
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from importlib import import_module
 from struct import Struct, pack_into
 from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
@@ -16,7 +16,7 @@ from ...protocol.frames import FRAME_SIZE_BYTES, FrameError
 from ...protocol.primitives import Reader, Writer
 from ...protocol.shortened_text import shortened
 from ..runtime.deferred import Buffers, Deferred
-from ..runtime.long_work import LongWork, Steps, in_thread, when_complete
+from ..runtime.long_work import LongWork, in_thread
 from ..security.principal import ANONYMOUS, Principal
 
 if TYPE_CHECKING:
@@ -427,9 +427,8 @@ class ApiHandler(Generic[Q, R]):
         context.error_code = getattr(response, "error_code", 0)
         return encode_response(context, response)
 
-    def _take_steps(self, context: RequestContext, request: Q) -> Steps[R | Deferred[R]]:
+    async def _take_steps(self, context: RequestContext, request: Q) -> R | Deferred[R]:
         return self._handle(context, request)
-        yield
 
 
 class SteppedApiHandler(Generic[Q, R]):
@@ -438,7 +437,9 @@ class SteppedApiHandler(Generic[Q, R]):
     __slots__ = ("_read", "_take_steps")
 
     def __init__(
-        self, read: Callable[[Reader, int], Q], take_steps: Callable[[RequestContext, Q], Steps[R | Deferred[R]]]
+        self,
+        read: Callable[[Reader, int], Q],
+        take_steps: Callable[[RequestContext, Q], Awaitable[R | Deferred[R]]],
     ) -> None:
         """read: decodes a request of a version. take_steps: returns the response, which may be pending, in steps."""
         self._read = read
@@ -456,32 +457,32 @@ class SteppedApiHandler(Generic[Q, R]):
         return context.node.long_work.run(steps, context.connection)
 
 
-def _handle_large(
+async def _handle_large(
     context: RequestContext,
     body: bytes,
     read: Callable[[Reader, int], Q],
-    take_steps: Callable[[RequestContext, Q], Steps[R | Deferred[R]]],
-) -> Steps[Buffers]:
+    take_steps: Callable[[RequestContext, Q], Awaitable[R | Deferred[R]]],
+) -> Buffers:
     """Handle a request that is decoded in a thread. Raises FrameError."""
-    request = yield from in_thread(lambda: read(Reader.of_request(body), context.api_version))
-    return (yield from _answer(context, request, take_steps(context, request), is_large=True))
+    request = await in_thread(lambda: read(Reader.of_request(body), context.api_version))
+    return await _answer(context, request, take_steps(context, request), is_large=True)
 
 
-def _answer(
-    context: RequestContext, request: object, steps: Steps[R | Deferred[R]], *, is_large: bool = False
-) -> Steps[Buffers]:
+async def _answer(
+    context: RequestContext, request: object, steps: Awaitable[R | Deferred[R]], *, is_large: bool = False
+) -> Buffers:
     """Return the encoded response of the steps. is_large: the request is, so the response may be. Raises FrameError."""
     try:
-        response = yield from steps
+        response = await steps
         if isinstance(response, Deferred):
-            response = yield from when_complete(response)
+            response = await response
     except FrameError:
         raise
     except Exception:
         return _fail(context, request)
     context.error_code = getattr(response, "error_code", 0)
     if is_large or context.node.long_work.is_interrupted:
-        return (yield from in_thread(lambda: encode_response(context, response)))
+        return await in_thread(lambda: encode_response(context, response))
     return encode_response(context, response)
 
 

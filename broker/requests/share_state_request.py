@@ -13,7 +13,7 @@ from ...protocol.error_codes import ErrorCode, KafkaError
 from ...protocol.error_messages import ERROR_MESSAGES
 from ...protocol.stored_records.share_state_records import ShareKey
 from ..runtime.deferred import Deferred
-from ..runtime.long_work import Steps
+from ..runtime.long_work import step
 from .request_context import RequestContext
 
 
@@ -69,14 +69,14 @@ class StateRequest(Generic[P, Result, Response]):
         self._fail = fail
         self._respond = respond
 
-    def handle(self, group_id: str, topics: Sequence[_Topic[P]]) -> Steps[Response | Deferred[Response]]:
+    async def handle(self, group_id: str, topics: Sequence[_Topic[P]]) -> Response | Deferred[Response]:
         """Handle each partition, and return the response when what was written is durable."""
         results: Results[Result] = {}
         for topic in topics if group_id else ():
             for partition in topic.partitions:
                 key = ShareKey(group_id, topic.topic_id, partition.partition)
                 results.setdefault(topic.topic_id, {})[partition.partition] = self._result(key, partition)
-                yield None
+                await step()
 
         def fail_all(code: ErrorCode) -> Response:
             error = self._coordinator_error(KafkaError(code, ERROR_MESSAGES[code]))

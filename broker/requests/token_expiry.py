@@ -6,23 +6,22 @@ tests/golden/tokens-4.3.0.jsonl.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from typing import TypeVar
 
 from ...protocol.error_codes import ErrorCode, KafkaError
 from ...protocol.messages.expire_delegation_token import ExpireDelegationTokenResponse
 from ...protocol.messages.renew_delegation_token import RenewDelegationTokenResponse
 from ..runtime.deferred import Deferred
-from ..runtime.long_work import Steps
 from .permissions import allows_token_requests
 from .request_context import RequestContext
 
 Response = TypeVar("Response", RenewDelegationTokenResponse, ExpireDelegationTokenResponse)
 
 
-def change_expiry(
-    context: RequestContext, response_type: type[Response], change: Callable[[int], Steps[int]]
-) -> Steps[Response | Deferred[Response]]:
+async def change_expiry(
+    context: RequestContext, response_type: type[Response], change: Callable[[int], Awaitable[int]]
+) -> Response | Deferred[Response]:
     """Return the response with the new expiry of a token.
 
     change: gets the time of the cluster's clock, and returns the expiry, both in ms since the epoch. It may raise
@@ -31,7 +30,7 @@ def change_expiry(
     if not allows_token_requests(context):
         return response_type(error_code=ErrorCode.DELEGATION_TOKEN_REQUEST_NOT_ALLOWED, expiry_timestamp_ms=-1)
     try:
-        expiry_ms = yield from change(context.node.clock.now_ms())
+        expiry_ms = await change(context.node.clock.now_ms())
     except KafkaError as error:
         return response_type(error_code=error.code)
 

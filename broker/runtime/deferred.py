@@ -9,7 +9,7 @@ Rules:
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Generator
 from typing import Generic, TypeVar, cast
 
 logger = logging.getLogger(__name__)
@@ -19,6 +19,10 @@ Buffers = list[bytes | bytearray | memoryview]
 
 Response = TypeVar("Response")
 Encoded = TypeVar("Encoded")
+
+
+class WaitFailed(Exception):
+    """The pending result that a coroutine waits for has failed. The reason is logged."""
 
 
 class Deferred(Generic[Response]):
@@ -99,6 +103,12 @@ class Deferred(Generic[Response]):
         self.is_done = self._has_failed = True
         if self._fail is not None:
             self._fail()
+
+    def __await__(self) -> Generator[Deferred[object], object, Response]:
+        """Wait for the response in a coroutine that long_work runs. Raises WaitFailed if it has failed."""
+        if self._response is not None:
+            return self._response
+        return cast(Response, (yield cast("Deferred[object]", self)))
 
     def response(self) -> Response | None:
         """Return the response if it is complete, else None."""

@@ -1,12 +1,13 @@
 """Handles a long request in steps, so that it delays no connection but its own.
 
 Rules:
-- The work is a generator (`Steps`). It yields None after each element: then another request may be handled. It yields a
-  function to run it in a thread (`in_thread`), and a pending result to wait for it (`when_complete`).
+- The work is a coroutine. It awaits `step` after each element: then another request may be handled. It awaits
+  `in_thread` to run a function in a thread, and a pending result (`Deferred`) to wait for it. It awaits nothing else:
+  its turns are given here, and not by asyncio.
 - Work runs at once, in its caller, for as long as a slice. What is left goes on from the event loop: one slice each
   turn for all work together.
-- After a yield, nothing that was read from the node before it needs to be true: other requests were handled. What a
-  step appended to a coordinator's log is given to `when_durable` before the next yield, because another request would
+- After an await, nothing that was read from the node before it needs to be true: other requests were handled. What a
+  step appended to a coordinator's log is given to `when_durable` before the next await, because another request would
   take it along.
 - A thread gets only what no request changes, such as the bytes of a request. One thread runs at a time, because each
   further one makes the event loop wait longer for the interpreter lock.
@@ -19,12 +20,13 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections import deque
-from collections.abc import Callable, Generator, Iterable
+from collections.abc import Awaitable, Callable, Coroutine, Generator, Iterable
 from time import perf_counter, sleep
+from types import coroutine
 from typing import TypeVar, cast
 
 from ...protocol.frames import FrameError
-from .deferred import Deferred
+from .deferred import Deferred, WaitFailed
 
 logger = logging.getLogger(__name__)
 
@@ -35,18 +37,19 @@ SLICE_STEPS_MIN = 8
 
 Element = TypeVar("Element")
 Result = TypeVar("Result")
-# What work yields, see the rules.
+# What work waits for, see the rules: a thread's function, a pending result, or None for its next turn.
 Step = Callable[[], object] | Deferred[object] | None
-# Work that ends with a result.
-Steps = Generator[Step, object, Result]
 
 
-class WaitFailed(Exception):
-    """The pending result that work waits for has failed. The reason is logged."""
+@coroutine
+def step() -> Generator[Step, object, None]:
+    """Let another request be handled, if the slice is over."""
+    yield None
 
 
-def in_thread(work: Callable[[], Result]) -> Steps[Result]:
-    """Run work in a thread and return its result, within other steps: `data = yield from in_thread(read)`."""
+@coroutine
+def in_thread(work: Callable[[], Result]) -> Generator[Step, object, Result]:
+    """Run work in a thread and return its result."""
     return cast(Result, (yield work))
 
 
@@ -55,38 +58,32 @@ def let_others_run() -> None:
     sleep(0)
 
 
-def when_complete(pending: Deferred[Result]) -> Steps[Result]:
-    """Wait for the pending result and return it, within other steps. Raises WaitFailed."""
-    return cast(Result, (yield cast("Deferred[object]", pending)))
-
-
-def for_each(function: Callable[[Element], Result], elements: Iterable[Element]) -> Steps[list[Result]]:
+async def for_each(function: Callable[[Element], Result], elements: Iterable[Element]) -> list[Result]:
     """Return the results of function for the elements, one element a step."""
     results: list[Result] = []
     for element in elements:
         results.append(function(element))
-        yield None
+        await step()
     return results
 
 
-def steps_for_each(function: Callable[[Element], Steps[Result]], elements: Iterable[Element]) -> Steps[list[Result]]:
+async def steps_for_each(function: Callable[[Element], Awaitable[Result]], elements: Iterable[Element]) -> list[Result]:
     """Return the results of the steps of function for the elements."""
     results: list[Result] = []
     for element in elements:
-        results.append((yield from function(element)))
-        yield None
+        results.append(await function(element))
+        await step()
     return results
 
 
-def all_complete(results: Iterable[Result | Deferred[Result]]) -> Steps[list[Result]]:
+async def all_complete(results: Iterable[Result | Deferred[Result]]) -> list[Result]:
     """Return the results, those that are pending when they are complete. Raises WaitFailed."""
     completed: list[Result] = []
     for result in results:
         if isinstance(result, Deferred):
-            completed.append((yield from when_complete(cast("Deferred[Result]", result))))
-        else:
-            completed.append(result)
-        yield None
+            result = await cast("Deferred[Result]", result)
+        completed.append(result)
+        await step()
     return completed
 
 
@@ -106,13 +103,15 @@ class LongWork:
         self._in_thread: _Work | None = None
         self._wait_for_thread: deque[tuple[_Work, Callable[[], object]]] = deque()
 
-    def run(self, steps: Steps[Result | Deferred[Result]], connection: object) -> Result | Deferred[Result]:
+    def run(
+        self, coroutine: Coroutine[Step, object, Result | Deferred[Result]], connection: object
+    ) -> Result | Deferred[Result]:
         """Run the first slice. Return the result, or a pending one if there is more to do or the result itself waits.
 
         connection: its name in the log. Raises what the first slice raises. A later exception is logged and fails the
         result, so that the connection is closed.
         """
-        work = self._running = _Work(steps, connection)
+        work = self._running = _Work(coroutine, connection)
         try:
             step = work.run_slice()
         except StopIteration as end:
@@ -201,10 +200,10 @@ class LongWork:
 class _Work:
     """The steps of one request, and its result. answer, error: what the next step receives."""
 
-    __slots__ = ("_steps", "answer", "connection", "error", "is_interrupted", "result")
+    __slots__ = ("_coroutine", "answer", "connection", "error", "is_interrupted", "result")
 
-    def __init__(self, steps: Generator[Step, object, object], connection: object) -> None:
-        self._steps = steps
+    def __init__(self, coroutine: Coroutine[Step, object, object], connection: object) -> None:
+        self._coroutine = coroutine
         self.connection = connection
         self.answer: object = None
         self.error: BaseException | None = None
@@ -216,13 +215,13 @@ class _Work:
 
         Raises StopIteration at the end, with the result, and what a step raises.
         """
-        steps = self._steps
-        step = steps.send(self.answer) if self.error is None else steps.throw(self.error)
+        send = self._coroutine.send
+        step = send(self.answer) if self.error is None else self._coroutine.throw(self.error)
         self.answer = self.error = None
         until = perf_counter() + SLICE_SECONDS
         steps_left = SLICE_STEPS_MIN
         while step is None and (steps_left > 0 or perf_counter() < until):
-            step = next(steps)
+            step = send(None)
             steps_left -= 1
         return step
 

@@ -10,7 +10,7 @@ import pytest
 
 from fauxka.broker.runtime import long_work
 from fauxka.broker.runtime.deferred import Deferred
-from fauxka.broker.runtime.long_work import LongWork, Steps, all_complete, for_each, in_thread, when_complete
+from fauxka.broker.runtime.long_work import LongWork, all_complete, for_each, in_thread, step
 from fauxka.protocol.frames import FrameError
 
 CONNECTION = "connection 7 of 127.0.0.1"
@@ -30,12 +30,12 @@ async def settled(result: object) -> object:
     return finished(cast("Deferred[object]", result)) if isinstance(result, Deferred) else result
 
 
-def numbers(count: int, step: Callable[[], None] = lambda: None) -> Steps[list[int]]:
+async def numbers(count: int, note: Callable[[], None] = lambda: None) -> list[int]:
     for_step: list[int] = []
     for number in range(count):
-        step()
+        note()
         for_step.append(number)
-        yield None
+        await step()
     return for_step
 
 
@@ -95,9 +95,9 @@ def test_several_works_share_one_slice_a_turn() -> None:
 
 
 def test_function_runs_in_a_thread_and_its_result_goes_on() -> None:
-    def steps() -> Steps[tuple[bool, int]]:
-        thread = yield from in_thread(threading.get_ident)
-        return thread != threading.get_ident(), (yield from in_thread(lambda: 5))
+    async def steps() -> tuple[bool, int]:
+        thread = await in_thread(threading.get_ident)
+        return thread != threading.get_ident(), await in_thread(lambda: 5)
 
     async def scene() -> object:
         return await settled(LongWork().run(steps(), CONNECTION))
@@ -115,9 +115,12 @@ def test_threads_of_several_requests_run_one_at_a_time() -> None:
         time.sleep(0.01)
         running -= 1
 
+    async def waiting() -> None:
+        await in_thread(work)
+
     async def scene() -> None:
         long = LongWork()
-        for result in [long.run(in_thread(work), CONNECTION) for _ in range(4)]:
+        for result in [long.run(waiting(), CONNECTION) for _ in range(4)]:
             await settled(result)
 
     asyncio.run(scene())
@@ -129,9 +132,9 @@ def test_exception_of_a_thread_rises_in_the_steps() -> None:
     def fail() -> None:
         raise KeyError("missing")
 
-    def steps() -> Steps[str]:
+    async def steps() -> str:
         try:
-            yield from in_thread(fail)
+            await in_thread(fail)
         except KeyError as error:
             return f"caught {error}"
         return "nothing was raised"
@@ -145,10 +148,10 @@ def test_exception_of_a_thread_rises_in_the_steps() -> None:
 def test_work_waits_for_pending_results() -> None:
     pending = [Deferred[int](), Deferred[int]()]
 
-    def steps() -> Steps[list[int]]:
-        first = yield from when_complete(pending[0])
+    async def steps() -> list[int]:
+        first = await pending[0]
         others: list[int | Deferred[int]] = [7, pending[1]]
-        return [first, *(yield from all_complete(others))]
+        return [first, *await all_complete(others)]
 
     async def scene() -> object:
         result = LongWork().run(steps(), CONNECTION)
@@ -162,8 +165,8 @@ def test_work_waits_for_pending_results() -> None:
 def test_result_that_waits_itself_is_passed_on() -> None:
     flush = Deferred[str]()
 
-    def steps() -> Steps[str | Deferred[str]]:
-        yield from in_thread(lambda: None)
+    async def steps() -> str | Deferred[str]:
+        await in_thread(lambda: None)
         return flush
 
     async def scene() -> object:
@@ -184,8 +187,8 @@ def test_result_that_waits_itself_is_passed_on() -> None:
 def test_late_error_fails_the_result_and_is_logged_once(
     error: Exception, text: str, caplog: pytest.LogCaptureFixture
 ) -> None:
-    def steps() -> Steps[str]:
-        yield from in_thread(lambda: None)
+    async def steps() -> str:
+        await in_thread(lambda: None)
         raise error
 
     async def scene() -> bool:
@@ -208,14 +211,14 @@ def test_late_error_fails_the_result_and_is_logged_once(
 def test_dropped_work_does_nothing_more() -> None:
     steps_taken = 0
 
-    def step() -> None:
+    def note() -> None:
         nonlocal steps_taken
         steps_taken += 1
         a_while()
 
     async def scene() -> int:
         work = LongWork()
-        result = work.run(numbers(100, step), CONNECTION)
+        result = work.run(numbers(100, note), CONNECTION)
         work.drop()
         taken = steps_taken
         await asyncio.sleep(3 * long_work.SLICE_SECONDS)
@@ -233,12 +236,12 @@ def test_elements_keep_their_order() -> None:
 def test_work_that_only_waited_is_not_interrupted() -> None:
     work, pending, seen = LongWork(), Deferred[int](), list[bool]()
 
-    def waiting() -> Steps[None]:
-        yield from when_complete(pending)
+    async def waiting() -> None:
+        await pending
         seen.append(work.is_interrupted)
 
-    def long() -> Steps[None]:
-        yield from numbers(12, a_while)
+    async def long() -> None:
+        await numbers(12, a_while)
         seen.append(work.is_interrupted)
 
     async def scene() -> None:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from ....protocol.error_codes import ErrorCode
-from ...runtime.long_work import Steps
+from ...runtime.long_work import step
 from .group_offsets import OffsetToCommit
 
 if TYPE_CHECKING:
@@ -31,12 +31,12 @@ class PartitionResponse(Protocol):
 P = TypeVar("P", bound=PartitionToCommit)
 
 
-def existing_partitions(
+async def existing_partitions(
     found: TopicImage | None,
     partitions: Iterable[P],
     add_error: Callable[[int, ErrorCode], None],
     unknown_topic: ErrorCode,
-) -> Steps[list[tuple[TopicImage, P]]]:
+) -> list[tuple[TopicImage, P]]:
     """Return the existing partitions of a topic, and call add_error with the index and error code of the others.
 
     found: the topic, or None if it does not exist. unknown_topic: the error code for a missing topic.
@@ -49,7 +49,7 @@ def existing_partitions(
             add_error(partition.partition_index, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
         else:
             existing.append((found, partition))
-        yield None
+        await step()
     return existing
 
 

@@ -13,26 +13,26 @@ from ....protocol.messages.add_raft_voter import AddRaftVoterRequest, AddRaftVot
 from ...coordinators.java_hash_tables import java_hash_order
 from ...metadata.raft_voters import ReplicaKey, add_voter_error, check_voter_request, controller_replica
 from ...requests.request_context import RequestContext, SteppedApiHandler
-from ...runtime.long_work import Steps
+from ...runtime.long_work import step
 
 # Up to here the endpoints in a message are in the order of Kafka's hash table, beyond it in that of the request: the
 # hash of a name takes a step for each character.
 HASHED_CHARACTERS_MAX = 10_000
 
 
-def handle(context: RequestContext, request: AddRaftVoterRequest) -> Steps[AddRaftVoterResponse]:
+async def handle(context: RequestContext, request: AddRaftVoterRequest) -> AddRaftVoterResponse:
     """Return the error of the request."""
     image = context.node.image
     voter = ReplicaKey(request.voter_id, request.voter_directory_id)
     try:
         check_voter_request(image, "Add", request.cluster_id, voter)
-        yield from _check_listeners(context, request.listeners)
+        await _check_listeners(context, request.listeners)
         raise add_voter_error(image, voter, controller_replica(image, context.node.replicas))
     except KafkaError as error:
         return AddRaftVoterResponse(error_code=error.code, error_message=error.message)
 
 
-def _check_listeners(context: RequestContext, listeners: list[Listener]) -> Steps[None]:
+async def _check_listeners(context: RequestContext, listeners: list[Listener]) -> None:
     """Raise KafkaError INVALID_REQUEST without an endpoint for the listener of the controller."""
     endpoints: dict[str, str] = {}
     characters = 0
@@ -40,7 +40,7 @@ def _check_listeners(context: RequestContext, listeners: list[Listener]) -> Step
         name = listener.name.upper()
         endpoints[name] = f"ListenerName({name})={listener.host}/<unresolved>:{listener.port}"
         characters += len(name)
-        yield None
+        await step()
     wanted = context.node.config.list_of("controller.listener.names")[0]
     if wanted in endpoints and "" not in endpoints:
         return

@@ -29,30 +29,30 @@ from ...metadata.client_quota_control import (
 from ...metadata.client_quotas_image import IP, QuotaEntity, entity_of
 from ...requests.request_context import RequestContext, SteppedApiHandler
 from ...runtime.deferred import Deferred
-from ...runtime.long_work import Steps, for_each, steps_for_each
+from ...runtime.long_work import for_each, step, steps_for_each
 
 # The result of each entity of a request.
 _Results = dict[QuotaEntity, KafkaError | None]
 
 
-def handle(
+async def handle(
     context: RequestContext, request: AlterClientQuotasRequest
-) -> Steps[AlterClientQuotasResponse | Deferred[AlterClientQuotasResponse]]:
+) -> AlterClientQuotasResponse | Deferred[AlterClientQuotasResponse]:
     """Change the quotas of each entity, unless validate_only; an error of one does not affect the others."""
-    every_names = yield from steps_for_each(_names_of, request.entries)
-    hosts = yield from find_hosts(names.get(IP) for names in every_names)
+    every_names = await steps_for_each(_names_of, request.entries)
+    hosts = await find_hosts(names.get(IP) for names in every_names)
     results: _Results = {}
     alterations: list[Alteration] = []
     for requested, names in zip(request.entries, every_names, strict=True):
         entity = entity_of(names)
-        yield None
+        await step()
         if entity in results or has_duplicate_key(requested):
             # Of an entity that is named twice, Kafka makes the first change.
             results[entity] = duplicate_error(entity)
         else:
             results[entity] = _check(names, changes_of(requested), hosts, alterations)
-        yield None
-    entries = yield from steps_for_each(_entry, results.items())
+        await step()
+    entries = await steps_for_each(_entry, results.items())
     if request.validate_only:
         return AlterClientQuotasResponse(entries=entries)
     context.node.controller.alter_client_quotas(alterations)
@@ -67,12 +67,12 @@ def handle(
     return context.node.controller.when_saved(respond)
 
 
-def _names_of(requested: RequestEntryData) -> Steps[dict[str, str | None]]:
+async def _names_of(requested: RequestEntryData) -> dict[str, str | None]:
     """Return the names of an entity by type; the last of several of a type counts."""
     names: dict[str, str | None] = {}
     for each in requested.entity:
         names[each.entity_type] = each.entity_name
-        yield None
+        await step()
     return names
 
 
@@ -90,12 +90,12 @@ def _check(
     return None
 
 
-def _entry(result: tuple[QuotaEntity, KafkaError | None]) -> Steps[ResponseEntryData]:
+async def _entry(result: tuple[QuotaEntity, KafkaError | None]) -> ResponseEntryData:
     entity, error = result
     return ResponseEntryData(
         error_code=0 if error is None else error.code,
         error_message=None if error is None else error.message,
-        entity=(yield from for_each(_component, entity)),
+        entity=await for_each(_component, entity),
     )
 
 

@@ -20,16 +20,14 @@ from ...config.config_resources import ConfigResource
 from ...metadata.config_changes import alter_each, apply_ops, check_ops, op_of, replace_configs
 from ...requests.request_context import NodeServices, RequestContext, SteppedApiHandler
 from ...runtime.deferred import Deferred
-from ...runtime.long_work import Steps, for_each
+from ...runtime.long_work import for_each, step
 
 
-def handle(
+async def handle(
     context: RequestContext, request: AlterConfigsRequest
-) -> Steps[AlterConfigsResponse | Deferred[AlterConfigsResponse]]:
+) -> AlterConfigsResponse | Deferred[AlterConfigsResponse]:
     """Replace the configs of each resource; an error of one does not affect the others."""
-    errors = yield from alter_each(
-        request.resources, partial(_replace, context.node, validate_only=request.validate_only)
-    )
+    errors = await alter_each(request.resources, partial(_replace, context.node, validate_only=request.validate_only))
 
     def respond(storage_error: KafkaError | None) -> AlterConfigsResponse:
         pairs = zip(request.resources, errors, strict=True)
@@ -49,13 +47,13 @@ def _resource_response(resource: AlterConfigsResource, error: KafkaError | None)
     )
 
 
-def _replace(node: NodeServices, requested: AlterConfigsResource, *, validate_only: bool) -> Steps[None]:
+async def _replace(node: NodeServices, requested: AlterConfigsResource, *, validate_only: bool) -> None:
     resource = ConfigResource(requested.resource_type, requested.resource_name)
-    ops = yield from for_each(op_of, requested.configs)
+    ops = await for_each(op_of, requested.configs)
     check_ops(node.node_id, resource, ops)
-    yield None
+    await step()
     configs = apply_ops(resource, {}, ops)
-    yield None
+    await step()
     replace_configs(node, resource, configs, validate_only=validate_only)
 
 

@@ -19,10 +19,10 @@ from ....protocol.messages.describe_client_quotas import (
 from ...metadata.client_quota_control import QuotaFilter
 from ...metadata.client_quotas_image import QuotaEntity
 from ...requests.request_context import RequestContext, SteppedApiHandler
-from ...runtime.long_work import Steps
+from ...runtime.long_work import step
 
 
-def handle(context: RequestContext, request: DescribeClientQuotasRequest) -> Steps[DescribeClientQuotasResponse]:
+async def handle(context: RequestContext, request: DescribeClientQuotasRequest) -> DescribeClientQuotasResponse:
     """Return the quotas of the entities that match every component."""
     try:
         quota_filter = QuotaFilter(request)
@@ -32,7 +32,7 @@ def handle(context: RequestContext, request: DescribeClientQuotasRequest) -> Ste
     for entity, quotas in context.node.image.client_quotas:
         if quota_filter.matches(entity):
             entries.append(_entry(entity, quotas))
-        yield None
+        await step()
     return DescribeClientQuotasResponse(entries=entries)
 
 

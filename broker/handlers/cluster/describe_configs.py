@@ -22,7 +22,7 @@ from ...config.config_resources import ResourceType, broker_id_of
 from ...metadata import config_entries
 from ...metadata.topic_validation import find_topic_name_error
 from ...requests.request_context import NodeServices, RequestContext, SteppedApiHandler
-from ...runtime.long_work import Steps
+from ...runtime.long_work import step
 
 # Entries of one response; each takes about 500 bytes of memory. Kafka has no such limit.
 ENTRIES_MAX = 100_000
@@ -34,7 +34,7 @@ MALFORMED = (
 )
 
 
-def handle(context: RequestContext, request: DescribeConfigsRequest) -> Steps[DescribeConfigsResponse]:
+async def handle(context: RequestContext, request: DescribeConfigsRequest) -> DescribeConfigsResponse:
     """Describe each resource, in the order of the request."""
     response = DescribeConfigsResponse()
     entries_left = ENTRIES_MAX
@@ -50,7 +50,7 @@ def handle(context: RequestContext, request: DescribeConfigsRequest) -> Steps[De
         except KafkaError as error:
             result.error_code, result.error_message = error.code, error.message
         entries_left -= len(result.configs)
-        yield None
+        await step()
     return response
 
 

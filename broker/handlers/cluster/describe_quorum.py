@@ -31,19 +31,19 @@ from ...metadata.features import KRAFT_VERSION
 from ...metadata.quorum_observers import Observer
 from ...metadata.raft_voters import controller_replica
 from ...requests.request_context import RequestContext, SteppedApiHandler
-from ...runtime.long_work import Steps, for_each, steps_for_each
+from ...runtime.long_work import for_each, steps_for_each
 
 METADATA_TOPIC, METADATA_PARTITION = "__cluster_metadata", 0
 # The first epoch of Kafka's only controller. Here the leader never changes.
 LEADER_EPOCH = 1
 
 
-def handle(context: RequestContext, request: DescribeQuorumRequest) -> Steps[DescribeQuorumResponse]:
+async def handle(context: RequestContext, request: DescribeQuorumRequest) -> DescribeQuorumResponse:
     """Return the state of the metadata partition. A request for any other partition fails for all its partitions."""
     if _is_of_metadata(request):
         topic = ResponseTopicData(topic_name=METADATA_TOPIC, partitions=[_metadata_partition(context)])
         return DescribeQuorumResponse(topics=[topic], nodes=[_controller_node(context)])
-    return DescribeQuorumResponse(topics=(yield from steps_for_each(_unknown_topic, request.topics)))
+    return DescribeQuorumResponse(topics=await steps_for_each(_unknown_topic, request.topics))
 
 
 def _is_of_metadata(request: DescribeQuorumRequest) -> bool:
@@ -54,9 +54,9 @@ def _is_of_metadata(request: DescribeQuorumRequest) -> bool:
     return len(partitions) == 1 and partitions[0].partition_index == METADATA_PARTITION
 
 
-def _unknown_topic(topic: RequestTopicData) -> Steps[ResponseTopicData]:
+async def _unknown_topic(topic: RequestTopicData) -> ResponseTopicData:
     return ResponseTopicData(
-        topic_name=topic.topic_name, partitions=(yield from for_each(_unknown_partition, topic.partitions))
+        topic_name=topic.topic_name, partitions=await for_each(_unknown_partition, topic.partitions)
     )
 
 

@@ -21,7 +21,7 @@ from ...coordinators.internal_topics import (
 )
 from ...requests.advertised_endpoint import find_endpoint
 from ...requests.request_context import RequestContext, SteppedApiHandler
-from ...runtime.long_work import Steps, for_each
+from ...runtime.long_work import for_each
 
 SEVERAL_KEYS_SINCE = 4
 SHARE_SINCE = 6
@@ -36,10 +36,10 @@ INVALID_REQUEST = (
 )
 
 
-def handle(context: RequestContext, request: FindCoordinatorRequest) -> Steps[FindCoordinatorResponse]:
+async def handle(context: RequestContext, request: FindCoordinatorRequest) -> FindCoordinatorResponse:
     """Return the node that coordinates each key."""
     if context.api_version >= SEVERAL_KEYS_SINCE:
-        coordinators = yield from for_each(partial(_coordinator, context, request.key_type), request.coordinator_keys)
+        coordinators = await for_each(partial(_coordinator, context, request.key_type), request.coordinator_keys)
         return FindCoordinatorResponse(coordinators=coordinators)
     found = _coordinator(context, request.key_type, request.key)
     return FindCoordinatorResponse(

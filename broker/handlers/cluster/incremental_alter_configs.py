@@ -21,16 +21,14 @@ from ...config.config_resources import ConfigResource, ResourceType, broker_id_o
 from ...metadata.config_changes import alter_each, apply_ops, check_ops, current_configs, op_of, replace_configs
 from ...requests.request_context import NodeServices, RequestContext, SteppedApiHandler
 from ...runtime.deferred import Deferred
-from ...runtime.long_work import Steps, for_each
+from ...runtime.long_work import for_each, step
 
 
-def handle(
+async def handle(
     context: RequestContext, request: IncrementalAlterConfigsRequest
-) -> Steps[IncrementalAlterConfigsResponse | Deferred[IncrementalAlterConfigsResponse]]:
+) -> IncrementalAlterConfigsResponse | Deferred[IncrementalAlterConfigsResponse]:
     """Alter the configs of each resource; an error of one does not affect the others."""
-    errors = yield from alter_each(
-        request.resources, partial(_alter, context.node, validate_only=request.validate_only)
-    )
+    errors = await alter_each(request.resources, partial(_alter, context.node, validate_only=request.validate_only))
 
     def respond(storage_error: KafkaError | None) -> IncrementalAlterConfigsResponse:
         pairs = zip(request.resources, errors, strict=True)
@@ -50,11 +48,11 @@ def _resource_response(resource: AlterConfigsResource, error: KafkaError | None)
     )
 
 
-def _alter(node: NodeServices, requested: AlterConfigsResource, *, validate_only: bool) -> Steps[None]:
+async def _alter(node: NodeServices, requested: AlterConfigsResource, *, validate_only: bool) -> None:
     resource = ConfigResource(requested.resource_type, requested.resource_name)
-    ops = yield from for_each(op_of, requested.configs)
+    ops = await for_each(op_of, requested.configs)
     check_ops(node.node_id, resource, ops)
-    yield None
+    await step()
     if resource.resource_type == ResourceType.BROKER_LOGGER:
         if broker_id_of(resource.name, "Node id") != node.node_id:
             raise KafkaError(

@@ -17,7 +17,7 @@ from ....protocol.messages.list_config_resources import (
 from ...config.config_resources import ResourceType
 from ...metadata.metadata_image import MetadataImage
 from ...requests.request_context import RequestContext, SteppedApiHandler
-from ...runtime.long_work import Steps, for_each
+from ...runtime.long_work import for_each
 
 TYPES_SINCE = 1
 # In the order of Kafka's response.
@@ -30,7 +30,7 @@ TYPES = (
 )
 
 
-def handle(context: RequestContext, request: ListConfigResourcesRequest) -> Steps[ListConfigResourcesResponse]:
+async def handle(context: RequestContext, request: ListConfigResourcesRequest) -> ListConfigResourcesResponse:
     """Return the names of the resources of each requested type."""
     if context.api_version < TYPES_SINCE:
         requested = {int(ResourceType.CLIENT_METRICS)}
@@ -44,7 +44,7 @@ def handle(context: RequestContext, request: ListConfigResourcesRequest) -> Step
         if resource_type in requested
         for name in _names(context.node.image, resource_type)
     ]
-    resources = yield from for_each(lambda each: ConfigResource(resource_name=each[0], resource_type=each[1]), names)
+    resources = await for_each(lambda each: ConfigResource(resource_name=each[0], resource_type=each[1]), names)
     return ListConfigResourcesResponse(config_resources=resources)
 
 

@@ -20,7 +20,7 @@ from ...coordinators.java_hash_tables import java_hash_order
 from ...metadata.features import FeatureUpdate
 from ...requests.request_context import RequestContext, SteppedApiHandler
 from ...runtime.deferred import Deferred
-from ...runtime.long_work import Steps, for_each
+from ...runtime.long_work import for_each, step
 
 LAST_VERSION_WITH_RESULTS = 1
 NO_ERROR = "NONE"
@@ -29,15 +29,15 @@ NO_ERROR = "NONE"
 HASHED_CHARACTERS_MAX = 10_000
 
 
-def handle(
+async def handle(
     context: RequestContext, request: UpdateFeaturesRequest
-) -> Steps[UpdateFeaturesResponse | Deferred[UpdateFeaturesResponse]]:
+) -> UpdateFeaturesResponse | Deferred[UpdateFeaturesResponse]:
     """Change the levels of all features of the request, or of none."""
     controller = context.node.controller
-    updates = yield from updates_of(request)
+    updates = await updates_of(request)
     results: list[UpdatableFeatureResult] = []
     if context.api_version <= LAST_VERSION_WITH_RESULTS:
-        results = yield from for_each(_success, request.feature_updates)
+        results = await for_each(_success, request.feature_updates)
     try:
         controller.update_features(updates, validate_only=request.validate_only)
     except KafkaError as error:
@@ -56,14 +56,14 @@ def _success(update: FeatureUpdateKey) -> UpdatableFeatureResult:
     return UpdatableFeatureResult(feature=update.feature, error_code=ErrorCode.NONE, error_message=NO_ERROR)
 
 
-def updates_of(request: UpdateFeaturesRequest) -> Steps[dict[str, FeatureUpdate]]:
+async def updates_of(request: UpdateFeaturesRequest) -> dict[str, FeatureUpdate]:
     """Return the requested levels by feature, in the order in which Kafka checks them."""
     updates: dict[str, FeatureUpdate] = {}
     characters = 0
     for update in request.feature_updates:
         updates[update.feature] = FeatureUpdate(update.max_version_level, update.upgrade_type)
         characters += len(update.feature)
-        yield None
+        await step()
     if characters > HASHED_CHARACTERS_MAX:
         return updates
     return {name: updates[name] for name in java_hash_order(updates)}

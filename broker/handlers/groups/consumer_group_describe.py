@@ -16,20 +16,20 @@ from ....protocol.messages.consumer_group_describe import (
 from ...requests.group_protocols import CONSUMER_PROTOCOL, GroupProtocolApi
 from ...requests.permissions import DESCRIBED_TOPICS_DENIED, authorized_operations, may_describe_topics
 from ...requests.request_context import RequestContext, SteppedApiHandler
-from ...runtime.long_work import Steps, for_each
+from ...runtime.long_work import for_each, step
 from ...security.acl.acl_types import ResourceType
 
 
-def handle(context: RequestContext, request: ConsumerGroupDescribeRequest) -> Steps[ConsumerGroupDescribeResponse]:
+async def handle(context: RequestContext, request: ConsumerGroupDescribeRequest) -> ConsumerGroupDescribeResponse:
     """Describe the groups."""
     # Those with an empty id are first, as in Kafka.
     group_ids = sorted(request.group_ids, key=bool)
-    groups = yield from for_each(context.node.coordinators.groups.consumer_groups.describe, group_ids)
-    groups = yield from for_each(partial(_without_denied_topics, context), groups)
+    groups = await for_each(context.node.coordinators.groups.consumer_groups.describe, group_ids)
+    groups = await for_each(partial(_without_denied_topics, context), groups)
     for group in groups:
         if request.include_authorized_operations and group.error_code == ErrorCode.NONE:
             group.authorized_operations = authorized_operations(context, ResourceType.GROUP, group.group_id)
-        yield None
+        await step()
     return ConsumerGroupDescribeResponse(groups=groups)
 
 

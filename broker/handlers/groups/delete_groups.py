@@ -12,14 +12,14 @@ from ....protocol.messages.delete_groups import DeletableGroupResult, DeleteGrou
 from ...coordinators.group.group_coordinator import GroupCoordinator
 from ...requests.request_context import RequestContext, SteppedApiHandler
 from ...runtime.deferred import Deferred
-from ...runtime.long_work import Steps, all_complete, for_each
+from ...runtime.long_work import all_complete, for_each
 
 
-def handle(context: RequestContext, request: DeleteGroupsRequest) -> Steps[DeleteGroupsResponse]:
+async def handle(context: RequestContext, request: DeleteGroupsRequest) -> DeleteGroupsResponse:
     """Delete groups without members. A group that appears twice has one result."""
     groups = context.node.coordinators.groups
-    results = yield from for_each(partial(_delete, groups), dict.fromkeys(request.groups_names))
-    return DeleteGroupsResponse(results=(yield from all_complete(results)))
+    results = await for_each(partial(_delete, groups), dict.fromkeys(request.groups_names))
+    return DeleteGroupsResponse(results=await all_complete(results))
 
 
 def _delete(groups: GroupCoordinator, group_id: str) -> DeletableGroupResult | Deferred[DeletableGroupResult]:

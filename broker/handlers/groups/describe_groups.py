@@ -10,21 +10,21 @@ from ....protocol.error_codes import ErrorCode
 from ....protocol.messages.describe_groups import DescribeGroupsRequest, DescribeGroupsResponse
 from ...requests.permissions import authorized_operations
 from ...requests.request_context import RequestContext, SteppedApiHandler
-from ...runtime.long_work import Steps, for_each
+from ...runtime.long_work import for_each, step
 from ...security.acl.acl_types import ResourceType
 
 GROUP_ID_NOT_FOUND_SINCE = 6
 
 
-def handle(context: RequestContext, request: DescribeGroupsRequest) -> Steps[DescribeGroupsResponse]:
+async def handle(context: RequestContext, request: DescribeGroupsRequest) -> DescribeGroupsResponse:
     """Describe the groups in the order of the request."""
-    groups = yield from for_each(context.node.coordinators.groups.describe, request.groups)
+    groups = await for_each(context.node.coordinators.groups.describe, request.groups)
     for group in groups:
         if context.api_version < GROUP_ID_NOT_FOUND_SINCE and group.error_code == ErrorCode.GROUP_ID_NOT_FOUND:
             group.error_code, group.error_message = ErrorCode.NONE, None
         if request.include_authorized_operations and group.error_code == ErrorCode.NONE:
             group.authorized_operations = authorized_operations(context, ResourceType.GROUP, group.group_id)
-        yield None
+        await step()
     return DescribeGroupsResponse(groups=groups)
 
 

@@ -21,7 +21,7 @@ from ...coordinators.group.group import OffsetCommitter
 from ...coordinators.group.offset_requests import existing_partitions, fail_accepted, offset_to_commit
 from ...metadata.metadata_image import TopicImage
 from ...requests.request_context import RequestContext, SteppedApiHandler
-from ...runtime.long_work import Steps, all_complete, for_each
+from ...runtime.long_work import all_complete, for_each, step
 
 TOPIC_IDS_SINCE = 10
 
@@ -47,21 +47,21 @@ class _Results:
         return self.response()
 
 
-def handle(context: RequestContext, request: OffsetCommitRequest) -> Steps[OffsetCommitResponse]:
+async def handle(context: RequestContext, request: OffsetCommitRequest) -> OffsetCommitResponse:
     """Commit the offsets of existing partitions. Without any, the group is not checked."""
     results = _Results()
     by_id = context.api_version >= TOPIC_IDS_SINCE
     unknown_topic = ErrorCode.UNKNOWN_TOPIC_ID if by_id else ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
     commits: list[tuple[TopicImage, OffsetCommitRequestTopic, OffsetCommitRequestPartition]] = []
     for topic in request.topics:
-        existing = yield from existing_partitions(
+        existing = await existing_partitions(
             _find_topic(context, topic), topic.partitions, partial(results.add, topic), unknown_topic
         )
         commits += [(found, topic, partition) for found, partition in existing]
     if not commits:
         return results.response()
     groups = context.node.coordinators.groups
-    offsets = yield from for_each(lambda commit: offset_to_commit(commit[0], commit[2]), commits)
+    offsets = await for_each(lambda commit: offset_to_commit(commit[0], commit[2]), commits)
     committer = OffsetCommitter(
         group_id=request.group_id,
         member_id=request.member_id,
@@ -76,8 +76,8 @@ def handle(context: RequestContext, request: OffsetCommitRequest) -> Steps[Offse
     flushed = groups.when_durable(ErrorCode.NONE, ErrorCode)
     for (_, topic, partition), error_code in zip(commits, error_codes, strict=True):
         results.add(topic, partition.partition_index, error_code)
-        yield None
-    (flush_error,) = yield from all_complete([flushed])
+        await step()
+    (flush_error,) = await all_complete([flushed])
     return results.error_response(flush_error) if flush_error else results.response()
 
 

@@ -10,10 +10,10 @@ from ....protocol.messages.offset_delete import (
     OffsetDeleteResponseTopic,
 )
 from ...requests.request_context import RequestContext, SteppedApiHandler
-from ...runtime.long_work import Steps, all_complete
+from ...runtime.long_work import all_complete, step
 
 
-def handle(context: RequestContext, request: OffsetDeleteRequest) -> Steps[OffsetDeleteResponse]:
+async def handle(context: RequestContext, request: OffsetDeleteRequest) -> OffsetDeleteResponse:
     """Delete offsets of partitions that no member consumes. Unknown partitions come first in the response."""
     groups = context.node.coordinators.groups
     results: dict[str, OffsetDeleteResponseTopic] = {}
@@ -28,15 +28,15 @@ def handle(context: RequestContext, request: OffsetDeleteRequest) -> Steps[Offse
                     _add(results, topic.name, index, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
                 else:
                     existing.append((topic.name, index))
-                yield None
+                await step()
         error_codes = groups.offsets.delete(group, existing)
         flushed = groups.when_durable(ErrorCode.NONE, ErrorCode)
     except KafkaError as error:
         return _error_response(error.code)
     for (name, index), error_code in zip(existing, error_codes, strict=True):
         _add(results, name, index, error_code)
-        yield None
-    (error_code,) = yield from all_complete([flushed])
+        await step()
+    (error_code,) = await all_complete([flushed])
     return _error_response(error_code) if error_code else OffsetDeleteResponse(topics=list(results.values()))
 
 

@@ -24,7 +24,7 @@ from ....protocol.messages.offset_fetch import (
 )
 from ...requests.permissions import may_describe_topic
 from ...requests.request_context import RequestContext, SteppedApiHandler
-from ...runtime.long_work import Steps, for_each, steps_for_each
+from ...runtime.long_work import for_each, steps_for_each
 
 GROUP_ERROR_SINCE = 2
 SEVERAL_GROUPS_SINCE = 8
@@ -32,24 +32,24 @@ TOPIC_IDS_SINCE = 10
 NO_OFFSET = -1
 
 
-def handle(context: RequestContext, request: OffsetFetchRequest) -> Steps[OffsetFetchResponse]:
+async def handle(context: RequestContext, request: OffsetFetchRequest) -> OffsetFetchResponse:
     """Return the committed offsets of the groups; -1 for a partition without one, also if it does not exist."""
     version = context.api_version
     if version < SEVERAL_GROUPS_SINCE:
-        group = yield from _as_group(request)
-        fetched = yield from _GroupFetch(context, request, by_id=False).fetch(group)
+        group = await _as_group(request)
+        fetched = await _GroupFetch(context, request, by_id=False).fetch(group)
         if fetched.error_code and version < GROUP_ERROR_SINCE:
-            fetched.topics = yield from for_each(partial(_refuse_topic, fetched.error_code), group.topics or [])
-        return (yield from _single(fetched))
+            fetched.topics = await for_each(partial(_refuse_topic, fetched.error_code), group.topics or [])
+        return await _single(fetched)
     group_fetch = _GroupFetch(context, request, by_id=version >= TOPIC_IDS_SINCE)
-    return OffsetFetchResponse(groups=(yield from steps_for_each(group_fetch.fetch, request.groups)))
+    return OffsetFetchResponse(groups=await steps_for_each(group_fetch.fetch, request.groups))
 
 
-def _as_group(request: OffsetFetchRequest) -> Steps[OffsetFetchRequestGroup]:
+async def _as_group(request: OffsetFetchRequest) -> OffsetFetchRequestGroup:
     """Convert a request before v8 to a group of the newer versions."""
     if request.topics is None:
         return OffsetFetchRequestGroup(group_id=request.group_id, topics=None)
-    topics = yield from for_each(
+    topics = await for_each(
         lambda each: OffsetFetchRequestTopics(name=each.name, partition_indexes=each.partition_indexes), request.topics
     )
     return OffsetFetchRequestGroup(group_id=request.group_id, topics=topics)
@@ -61,14 +61,14 @@ def _refuse_topic(error_code: int, topic: OffsetFetchRequestTopics) -> OffsetFet
     return OffsetFetchResponseTopics(name=topic.name, partitions=partitions)
 
 
-def _single(group: OffsetFetchResponseGroup) -> Steps[OffsetFetchResponse]:
+async def _single(group: OffsetFetchResponseGroup) -> OffsetFetchResponse:
     """Convert the result of a group to a response before v8."""
-    topics = yield from steps_for_each(_single_topic, group.topics)
+    topics = await steps_for_each(_single_topic, group.topics)
     return OffsetFetchResponse(error_code=group.error_code, topics=topics)
 
 
-def _single_topic(topic: OffsetFetchResponseTopics) -> Steps[OffsetFetchResponseTopic]:
-    partitions = yield from for_each(_single_partition, topic.partitions)
+async def _single_topic(topic: OffsetFetchResponseTopics) -> OffsetFetchResponseTopic:
+    partitions = await for_each(_single_partition, topic.partitions)
     return OffsetFetchResponseTopic(name=topic.name, partitions=partitions)
 
 
@@ -91,13 +91,13 @@ class _GroupFetch:
         self._is_stable_required = request.require_stable
         self._by_id = by_id
 
-    def fetch(self, group: OffsetFetchRequestGroup) -> Steps[OffsetFetchResponseGroup]:
+    async def fetch(self, group: OffsetFetchRequestGroup) -> OffsetFetchResponseGroup:
         try:
             self._node.coordinators.groups.offsets.check_fetch(group.group_id, group.member_id, group.member_epoch)
         except KafkaError as error:
             return OffsetFetchResponseGroup(group_id=group.group_id, error_code=error.code)
         asked = list(self._all_topics(group.group_id)) if group.topics is None else group.topics
-        topics = yield from steps_for_each(partial(self._topic, group.group_id), asked)
+        topics = await steps_for_each(partial(self._topic, group.group_id), asked)
         try:
             # Another node may coordinate the group since a step: what was read after that is no offset.
             self._node.coordinators.groups.check_coordinator(group.group_id)
@@ -112,16 +112,16 @@ class _GroupFetch:
             if topic is not None and may_describe_topic(self._context, name):
                 yield OffsetFetchRequestTopics(name=name, topic_id=topic.topic_id, partition_indexes=list(partitions))
 
-    def _topic(self, group_id: str, topic: OffsetFetchRequestTopics) -> Steps[OffsetFetchResponseTopics]:
+    async def _topic(self, group_id: str, topic: OffsetFetchRequestTopics) -> OffsetFetchResponseTopics:
         indexes = topic.partition_indexes
         if not self._by_id:
-            partitions = yield from for_each(partial(self._partition, group_id, topic.name), indexes)
+            partitions = await for_each(partial(self._partition, group_id, topic.name), indexes)
             return OffsetFetchResponseTopics(name=topic.name, partitions=partitions)
         found = self._node.image.find_topic_by_id(topic.topic_id)
         if found is None:
-            partitions = yield from for_each(lambda index: _no_offset(index, ErrorCode.UNKNOWN_TOPIC_ID), indexes)
+            partitions = await for_each(lambda index: _no_offset(index, ErrorCode.UNKNOWN_TOPIC_ID), indexes)
             return OffsetFetchResponseTopics(topic_id=topic.topic_id, partitions=partitions)
-        partitions = yield from for_each(partial(self._partition, group_id, found.name), indexes)
+        partitions = await for_each(partial(self._partition, group_id, found.name), indexes)
         return OffsetFetchResponseTopics(name=found.name, topic_id=topic.topic_id, partitions=partitions)
 
     def _partition(self, group_id: str, topic_name: str, index: int) -> OffsetFetchResponsePartitions:

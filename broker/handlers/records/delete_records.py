@@ -18,24 +18,24 @@ from ....protocol.messages.delete_records import (
 )
 from ...metadata.metadata_image import is_internal_topic
 from ...requests.request_context import NodeServices, RequestContext, SteppedApiHandler
-from ...runtime.long_work import Steps, for_each, steps_for_each
+from ...runtime.long_work import for_each, steps_for_each
 
 NO_LOW_WATERMARK = -1
 
 
-def handle(context: RequestContext, request: DeleteRecordsRequest) -> Steps[DeleteRecordsResponse]:
+async def handle(context: RequestContext, request: DeleteRecordsRequest) -> DeleteRecordsResponse:
     """Delete the records before the offset of each partition; the last of several offsets counts."""
     offsets: dict[str, dict[int, int]] = {}
     for topic in request.topics:
         for partition in topic.partitions:
             offsets.setdefault(topic.name, {})[partition.partition_index] = partition.offset
-    topics = yield from steps_for_each(partial(_delete_in_topic, context.node), offsets.items())
+    topics = await steps_for_each(partial(_delete_in_topic, context.node), offsets.items())
     return DeleteRecordsResponse(topics=topics)
 
 
-def _delete_in_topic(node: NodeServices, topic: tuple[str, dict[int, int]]) -> Steps[DeleteRecordsTopicResult]:
+async def _delete_in_topic(node: NodeServices, topic: tuple[str, dict[int, int]]) -> DeleteRecordsTopicResult:
     name, offsets = topic
-    results = yield from for_each(lambda asked: _delete(node, name, *asked), offsets.items())
+    results = await for_each(lambda asked: _delete(node, name, *asked), offsets.items())
     return DeleteRecordsTopicResult(name=name, partitions=results)
 
 

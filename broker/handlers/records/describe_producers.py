@@ -21,21 +21,21 @@ from ....storage.producers.producer_state_entry import ProducerStateEntry
 from ...metadata.metadata_image import TopicImage
 from ...metadata.topic_validation import find_topic_name_error
 from ...requests.request_context import NodeServices, RequestContext, SteppedApiHandler
-from ...runtime.long_work import Steps, for_each, steps_for_each
+from ...runtime.long_work import for_each, steps_for_each
 
 NO_TRANSACTION = -1
 
 
-def handle(context: RequestContext, request: DescribeProducersRequest) -> Steps[DescribeProducersResponse]:
+async def handle(context: RequestContext, request: DescribeProducersRequest) -> DescribeProducersResponse:
     """Return the active producers of each partition."""
-    topics = yield from steps_for_each(partial(_topic, context.node), request.topics)
+    topics = await steps_for_each(partial(_topic, context.node), request.topics)
     return DescribeProducersResponse(topics=topics)
 
 
-def _topic(node: NodeServices, requested: TopicRequest) -> Steps[TopicResponse]:
+async def _topic(node: NodeServices, requested: TopicRequest) -> TopicResponse:
     topic = node.image.find_topic(requested.name)
     if topic is not None:
-        partitions = yield from for_each(partial(_partition, node, topic), requested.partition_indexes)
+        partitions = await for_each(partial(_partition, node, topic), requested.partition_indexes)
         return TopicResponse(name=requested.name, partitions=partitions)
     error = _unknown(requested.name)
     refused = [

@@ -28,7 +28,7 @@ from ...requests.advertised_endpoint import alive_brokers, find_leader_after
 from ...requests.permissions import permits, permits_on_cluster
 from ...requests.request_context import RequestContext
 from ...runtime.deferred import Buffers, Deferred
-from ...runtime.long_work import Steps, in_thread
+from ...runtime.long_work import in_thread
 from ...security.acl.acl_types import AclOperation, ResourceType
 
 # Topics and partitions of a request that is decoded and handled at once.
@@ -51,8 +51,8 @@ class FetchHandler:
             return context.node.long_work.run(steps, context.connection)
         return self._answer(context, request)
 
-    def _handle_large(self, context: RequestContext, body: memoryview) -> Steps[Buffers | Deferred[Buffers]]:
-        request = yield from in_thread(lambda: fetch_codec.decode_request(body, 0, len(body), context.api_version))
+    async def _handle_large(self, context: RequestContext, body: memoryview) -> Buffers | Deferred[Buffers]:
+        request = await in_thread(lambda: fetch_codec.decode_request(body, 0, len(body), context.api_version))
         return self._answer(context, request)
 
     def _answer(self, context: RequestContext, request: FetchRequest) -> Buffers | Deferred[Buffers]:

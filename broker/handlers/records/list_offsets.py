@@ -21,7 +21,7 @@ from ....protocol.messages.list_offsets import (
 )
 from ...replica.partition import Partition
 from ...requests.request_context import RequestContext, SteppedApiHandler
-from ...runtime.long_work import Steps
+from ...runtime.long_work import step
 
 LATEST, EARLIEST, MAX_TIMESTAMP, EARLIEST_LOCAL, LATEST_TIERED, EARLIEST_PENDING_UPLOAD = -1, -2, -3, -4, -5, -6
 # The first version with each special timestamp.
@@ -41,7 +41,7 @@ DEBUGGER = -2
 READ_UNCOMMITTED, READ_COMMITTED = 0, 1
 
 
-def handle(context: RequestContext, request: ListOffsetsRequest) -> Steps[ListOffsetsResponse]:
+async def handle(context: RequestContext, request: ListOffsetsRequest) -> ListOffsetsResponse:
     """Look up an offset for each partition. A partition that appears twice has one result, an error."""
     lookup = OffsetLookup(context, request)
     response = ListOffsetsResponse()
@@ -49,7 +49,7 @@ def handle(context: RequestContext, request: ListOffsetsRequest) -> Steps[ListOf
     seen = set[tuple[str, int]]()
     for topic in request.topics:
         for requested in topic.partitions:
-            yield None
+            await step()
             key = topic.name, requested.partition_index
             if key in seen and lookup.is_valid:
                 continue

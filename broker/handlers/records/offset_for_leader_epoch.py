@@ -19,17 +19,17 @@ from ....protocol.messages.offset_for_leader_epoch import (
     OffsetForLeaderTopicResult,
 )
 from ...requests.request_context import NodeServices, RequestContext, SteppedApiHandler
-from ...runtime.long_work import Steps, for_each, steps_for_each
+from ...runtime.long_work import for_each, steps_for_each
 
 
-def handle(context: RequestContext, request: OffsetForLeaderEpochRequest) -> Steps[OffsetForLeaderEpochResponse]:
+async def handle(context: RequestContext, request: OffsetForLeaderEpochRequest) -> OffsetForLeaderEpochResponse:
     """Return the end offset of an epoch in each partition."""
-    topics = yield from steps_for_each(partial(_topic_result, context.node), request.topics)
+    topics = await steps_for_each(partial(_topic_result, context.node), request.topics)
     return OffsetForLeaderEpochResponse(topics=topics)
 
 
-def _topic_result(node: NodeServices, topic: OffsetForLeaderTopic) -> Steps[OffsetForLeaderTopicResult]:
-    partitions = yield from for_each(partial(_end_offset, node, topic.topic), topic.partitions)
+async def _topic_result(node: NodeServices, topic: OffsetForLeaderTopic) -> OffsetForLeaderTopicResult:
+    partitions = await for_each(partial(_end_offset, node, topic.topic), topic.partitions)
     return OffsetForLeaderTopicResult(topic=topic.topic, partitions=partitions)
 
 

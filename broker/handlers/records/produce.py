@@ -28,7 +28,7 @@ from ...requests.produce_route import PRODUCE_ROUTES_MAX, ProduceRoute
 from ...requests.produced_transactions import join_transaction
 from ...requests.request_context import PRODUCE_ELEMENTS_AT_ONCE, NodeServices, RequestContext
 from ...runtime.deferred import Buffers, Deferred
-from ...runtime.long_work import Steps, in_thread, let_others_run
+from ...runtime.long_work import in_thread, let_others_run, step
 from ...security.acl.acl_types import AclOperation, ResourceType
 
 logger = logging.getLogger(__name__)
@@ -82,14 +82,14 @@ def _handle_long(context: RequestContext, body: bytes, size: int) -> Buffers | D
     return context.node.long_work.run(_decode_and_append(context, memoryview(body), size), context.connection)
 
 
-def _decode_and_append(context: RequestContext, body: memoryview, size: int) -> Steps[Buffers | Deferred[Buffers]]:
+async def _decode_and_append(context: RequestContext, body: memoryview, size: int) -> Buffers | Deferred[Buffers]:
     version = context.api_version
-    request = yield from in_thread(lambda: produce_codec.decode_request(body, 0, len(body), version))
+    request = await in_thread(lambda: produce_codec.decode_request(body, 0, len(body), version))
     request.is_owned = True
-    return (yield from _append(context, request, size))
+    return await _append(context, request, size)
 
 
-def _append(context: RequestContext, request: ProduceRequest, size: int) -> Steps[Buffers | Deferred[Buffers]]:
+async def _append(context: RequestContext, request: ProduceRequest, size: int) -> Buffers | Deferred[Buffers]:
     """Append the batches and return the response; no bytes for acks=0.
 
     size: bytes of the frame. The steps of a request whose records are still in the receive buffer wait for nothing.
@@ -101,26 +101,26 @@ def _append(context: RequestContext, request: ProduceRequest, size: int) -> Step
         are_plain = context.api_version >= produced_records.ZSTD_VERSION_MIN and _are_plain(request)
         if not are_plain:
             _check_first_batches(context, request)
-        accepted = yield from _accept_all(context, request, responses)
+        accepted = await _accept_all(context, request, responses)
         if not are_plain:
             accepted = join_transaction(context, request.transactional_id, accepted)
         if accepted:
-            unsafe = yield from _append_all(context, request, accepted)
+            unsafe = await _append_all(context, request, accepted)
     except RequestRefused as error:
         responses = _refuse_all(request, error)
-    yield from _record_refused(context, request, responses)
+    await _record_refused(context, request, responses)
     if request.is_owned:
         # The request is in the journal already, without its decisions.
         context.node.report_applied_later(context, size)
-    return (yield from _respond(context, request, responses, unsafe))
+    return await _respond(context, request, responses, unsafe)
 
 
-def _respond(
+async def _respond(
     context: RequestContext,
     request: ProduceRequest,
     responses: list[tuple[bytes, list[PartitionResponse]]],
     unsafe: list[Unsafe],
-) -> Steps[Buffers | Deferred[Buffers]]:
+) -> Buffers | Deferred[Buffers]:
     if request.acks == ACKS_NONE:
         for _, append in unsafe:
             if append.partition.flusher is not None:
@@ -130,12 +130,12 @@ def _respond(
     if unsafe or request.transactional_id is not None:
         return _respond_when_safe(context, request, responses, unsafe)
     encode = partial(produce_codec.encode_response, context.correlation_id, context.api_version, responses)
-    return [(yield from in_thread(encode)) if request.is_owned else encode()]
+    return [await in_thread(encode) if request.is_owned else encode()]
 
 
-def _accept_all(
+async def _accept_all(
     context: RequestContext, request: ProduceRequest, responses: list[tuple[bytes, list[PartitionResponse]]]
-) -> Steps[list[Accepted]]:
+) -> list[Accepted]:
     """Add a response for each partition to responses, and return the batches that pass the checks of the request."""
     accepted: list[Accepted] = []
     for key, partitions in request.topics:
@@ -152,7 +152,7 @@ def _accept_all(
             else:
                 answers.append(_accept(context, topic, *asked, accepted))
             if request.is_owned:
-                yield None
+                await step()
     return accepted
 
 
@@ -331,7 +331,7 @@ def _accept(
     return response
 
 
-def _append_all(context: RequestContext, request: ProduceRequest, accepted: list[Accepted]) -> Steps[list[Unsafe]]:
+async def _append_all(context: RequestContext, request: ProduceRequest, accepted: list[Accepted]) -> list[Unsafe]:
     """Append the accepted batches, and return those that the response waits for."""
     unsafe: list[Unsafe] = []
     if request.acks not in ACKS_ALLOWED:
@@ -344,7 +344,7 @@ def _append_all(context: RequestContext, request: ProduceRequest, accepted: list
             _refuse(response, KafkaError(ErrorCode.INVALID_TOPIC_EXCEPTION))
             continue
         try:
-            result = yield from _append_one(context, request, accepted, partition, records)
+            result = await _append_one(context, request, accepted, partition, records)
             _fill_in(context, partition, response, result)
             waiting = partition.find_unsafe(result.last_offset + 1, acks_all=request.acks == ACKS_ALL)
             if waiting is not None:
@@ -359,16 +359,16 @@ def _append_all(context: RequestContext, request: ProduceRequest, accepted: list
     return unsafe
 
 
-def _append_one(
+async def _append_one(
     context: RequestContext,
     request: ProduceRequest,
     accepted: list[Accepted],
     partition: Partition,
     records: memoryview,
-) -> Steps[AppendResult]:
+) -> AppendResult:
     """Append a batch, which is validated in a thread if that takes long. Raises AppendRefused."""
     if request.is_owned:
-        yield None
+        await step()
     if request.acks == ACKS_ALL:
         partition.check_in_sync()
     try:
@@ -379,7 +379,7 @@ def _append_one(
             _own(request, accepted)
     ahead_ms = context.node.clock.ahead_ms
     validate = partial(partition.log.validate_in_thread, records, context.now_ms, let_others_run, ahead_ms=ahead_ms)
-    validated = yield from in_thread(validate)
+    validated = await in_thread(validate)
     if partition.is_deleted:
         raise AppendRefused(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, "its topic was deleted meanwhile")
     if not partition.is_leader:
@@ -466,9 +466,9 @@ def _fill_in(context: RequestContext, partition: Partition, response: PartitionR
         context.node.replicas.log_decision(partition, result)
 
 
-def _record_refused(
+async def _record_refused(
     context: RequestContext, request: ProduceRequest, responses: list[tuple[bytes, list[PartitionResponse]]]
-) -> Steps[None]:
+) -> None:
     """Record the decisions on the batches that were refused before they reached a log."""
     refused = [(key, response) for key, partitions in responses for response in partitions if response.error_code]
     if not refused:
@@ -477,7 +477,7 @@ def _record_refused(
     decided = {(topic, index) for topic, index, _ in context.batches or ()}
     for key, response in refused:
         if request.is_owned:
-            yield None
+            await step()
         topic = _find_topic(context, key)
         name = _name_of(context, key) if topic is None else topic.name
         if (name, response.index) not in decided:

@@ -14,20 +14,18 @@ from ....protocol.messages.alter_user_scram_credentials import (
 from ...metadata.scram_control import ScramChanges
 from ...requests.request_context import RequestContext, SteppedApiHandler
 from ...runtime.deferred import Deferred
-from ...runtime.long_work import Steps, for_each
+from ...runtime.long_work import for_each
 
 _Response = AlterUserScramCredentialsResponse
 
 
-def handle(
-    context: RequestContext, request: AlterUserScramCredentialsRequest
-) -> Steps[_Response | Deferred[_Response]]:
+async def handle(context: RequestContext, request: AlterUserScramCredentialsRequest) -> _Response | Deferred[_Response]:
     """Delete and set credentials; an error of one user does not affect the others."""
     controller = context.node.controller
     changes = ScramChanges(controller.image.security.credentials)
-    yield from for_each(changes.add_deletion, request.deletions)
-    yield from for_each(changes.add_upsertion, request.upsertions)
-    yield from for_each(changes.make_credential, changes.upsertions)
+    await for_each(changes.add_deletion, request.deletions)
+    await for_each(changes.add_upsertion, request.upsertions)
+    await for_each(changes.make_credential, changes.upsertions)
     controller.alter_scram_credentials(changes.deletions.values(), changes.credentials)
 
     def respond(storage_error: KafkaError | None) -> _Response:

@@ -13,24 +13,24 @@ from ....protocol.messages.create_acls import AclCreation, AclCreationResult, Cr
 from ...metadata.acl_control import acl_of, check_authorizer, check_known, is_of_filter
 from ...requests.request_context import RequestContext, SteppedApiHandler
 from ...runtime.deferred import Deferred
-from ...runtime.long_work import Steps, for_each
+from ...runtime.long_work import for_each
 from ...security.acl.acls import AclBinding
 
 
-def handle(
+async def handle(
     context: RequestContext, request: CreateAclsRequest
-) -> Steps[CreateAclsResponse | Deferred[CreateAclsResponse]]:
+) -> CreateAclsResponse | Deferred[CreateAclsResponse]:
     """Create each ACL that is not there; an error of one does not affect the others.
 
     Raises FrameError for an unknown type, operation or permission: Kafka sends no response.
     """
-    yield from for_each(_check_known, request.creations)
-    acls = yield from for_each(acl_of, request.creations)
-    if any((yield from for_each(is_of_filter, acls))):
+    await for_each(_check_known, request.creations)
+    acls = await for_each(acl_of, request.creations)
+    if any(await for_each(is_of_filter, acls)):
         # Kafka fails on these.
-        return CreateAclsResponse(results=(yield from for_each(_failed, acls)))
-    errors = yield from for_each(partial(_create, context), acls)
-    results = yield from for_each(_result, errors)
+        return CreateAclsResponse(results=await for_each(_failed, acls))
+    errors = await for_each(partial(_create, context), acls)
+    results = await for_each(_result, errors)
 
     def respond(storage_error: KafkaError | None) -> CreateAclsResponse:
         if storage_error is not None:

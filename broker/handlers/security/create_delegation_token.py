@@ -16,7 +16,7 @@ from ....protocol.messages.create_delegation_token import (
 from ...requests.permissions import allows_token_requests, permits
 from ...requests.request_context import RequestContext, SteppedApiHandler
 from ...runtime.deferred import Deferred
-from ...runtime.long_work import Steps, for_each
+from ...runtime.long_work import for_each
 from ...security.acl.acl_types import AclOperation, ResourceType
 from ...security.principal import ANONYMOUS, USER_TYPE, Principal
 
@@ -25,7 +25,7 @@ _Response = CreateDelegationTokenResponse
 _NO_TIME = -1
 
 
-def handle(context: RequestContext, request: CreateDelegationTokenRequest) -> Steps[_Response | Deferred[_Response]]:
+async def handle(context: RequestContext, request: CreateDelegationTokenRequest) -> _Response | Deferred[_Response]:
     """Create a token of the client, or of the owner that the request names."""
     requester = context.connection.principal
     owner = requester
@@ -38,8 +38,8 @@ def handle(context: RequestContext, request: CreateDelegationTokenRequest) -> St
         return _refused(ErrorCode.DELEGATION_TOKEN_REQUEST_NOT_ALLOWED, owner, requester)
     if owner != requester and not permits(context, AclOperation.CREATE_TOKENS, ResourceType.USER, str(owner)):
         return _refused(ErrorCode.DELEGATION_TOKEN_AUTHORIZATION_FAILED, owner, requester)
-    renewers = yield from for_each(_principal_of, request.renewers)
-    if any((yield from for_each(_is_no_user, renewers))):
+    renewers = await for_each(_principal_of, request.renewers)
+    if any(await for_each(_is_no_user, renewers)):
         return _refused(ErrorCode.INVALID_PRINCIPAL_TYPE, owner, requester)
     return _create(context, owner, tuple(renewers), request.max_lifetime_ms)
 

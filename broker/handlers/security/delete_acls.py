@@ -20,26 +20,26 @@ from ....protocol.messages.delete_acls import (
 from ...metadata.acl_control import check_authorizer, check_filter, check_known, filter_of, numbers_of
 from ...requests.request_context import RequestContext, SteppedApiHandler
 from ...runtime.deferred import Deferred
-from ...runtime.long_work import Steps, for_each, steps_for_each
+from ...runtime.long_work import for_each, steps_for_each
 from ...security.acl.acls import AclBinding
 
 # What a filter found, or its error.
 _Found = list[AclBinding] | KafkaError
 
 
-def handle(
+async def handle(
     context: RequestContext, request: DeleteAclsRequest
-) -> Steps[DeleteAclsResponse | Deferred[DeleteAclsResponse]]:
+) -> DeleteAclsResponse | Deferred[DeleteAclsResponse]:
     """Delete what the filters mean. An ACL that two of them mean is in the results of both.
 
     Raises FrameError for an unknown type, operation or permission: Kafka sends no response.
     """
-    yield from for_each(lambda each: check_known(numbers_of(each)), request.filters)
-    results = yield from steps_for_each(partial(_find, context), request.filters)
+    await for_each(lambda each: check_known(numbers_of(each)), request.filters)
+    results = await steps_for_each(partial(_find, context), request.filters)
     for found in results:
         if isinstance(found, list):
-            yield from for_each(context.node.controller.delete_acl, found)
-    answers = yield from steps_for_each(_result, results)
+            await for_each(context.node.controller.delete_acl, found)
+    answers = await steps_for_each(_result, results)
 
     def respond(storage_error: KafkaError | None) -> DeleteAclsResponse:
         if storage_error is not None:
@@ -49,7 +49,7 @@ def handle(
     return context.node.controller.when_saved(respond)
 
 
-def _find(context: RequestContext, requested: DeleteAclsFilter) -> Steps[_Found]:
+async def _find(context: RequestContext, requested: DeleteAclsFilter) -> _Found:
     """Return the ACLs that a filter means, or its error."""
     acl_filter = filter_of(requested)
     try:
@@ -58,14 +58,14 @@ def _find(context: RequestContext, requested: DeleteAclsFilter) -> Steps[_Found]
     except KafkaError as error:
         return error
     candidates = context.node.image.security.acls.candidates(acl_filter)
-    means = yield from for_each(acl_filter.matches, candidates)
+    means = await for_each(acl_filter.matches, candidates)
     return list(compress(candidates, means))
 
 
-def _result(found: _Found) -> Steps[DeleteAclsFilterResult]:
+async def _result(found: _Found) -> DeleteAclsFilterResult:
     if isinstance(found, KafkaError):
         return _failure(found)
-    matching = yield from for_each(_matching, found)
+    matching = await for_each(_matching, found)
     return DeleteAclsFilterResult(error_message=None, matching_acls=matching)
 
 

@@ -15,10 +15,10 @@ from ....protocol.messages.describe_acls import (
 )
 from ...metadata.acl_control import check_known, filter_of, numbers_of
 from ...requests.request_context import RequestContext, SteppedApiHandler
-from ...runtime.long_work import Steps
+from ...runtime.long_work import step
 
 
-def handle(context: RequestContext, request: DescribeAclsRequest) -> Steps[DescribeAclsResponse]:
+async def handle(context: RequestContext, request: DescribeAclsRequest) -> DescribeAclsResponse:
     """Return the ACLs that the filter means, by their patterns.
 
     Raises FrameError for an unknown type, operation or permission: Kafka sends no response.
@@ -44,7 +44,7 @@ def handle(context: RequestContext, request: DescribeAclsRequest) -> Steps[Descr
                     principal=acl.principal, host=acl.host, operation=acl.operation, permission_type=acl.permission
                 )
             )
-        yield None
+        await step()
     return DescribeAclsResponse(error_code=ErrorCode.NONE, error_message="", resources=list(resources.values()))
 
 

@@ -17,7 +17,7 @@ from ....protocol.messages.describe_delegation_token import (
 )
 from ...requests.permissions import allows_token_requests, permits
 from ...requests.request_context import RequestContext, SteppedApiHandler
-from ...runtime.long_work import Steps, for_each
+from ...runtime.long_work import for_each, step
 from ...security.acl.acl_types import AclOperation, ResourceType
 from ...security.delegation_token import DelegationToken, hmac_of
 from ...security.principal import Principal
@@ -25,7 +25,7 @@ from ...security.principal import Principal
 _Response = DescribeDelegationTokenResponse
 
 
-def handle(context: RequestContext, request: DescribeDelegationTokenRequest) -> Steps[_Response]:
+async def handle(context: RequestContext, request: DescribeDelegationTokenRequest) -> _Response:
     """Return the tokens that concern one of the owners, of which the client may describe each."""
     if not allows_token_requests(context):
         return _Response(error_code=ErrorCode.DELEGATION_TOKEN_REQUEST_NOT_ALLOWED)
@@ -34,14 +34,14 @@ def handle(context: RequestContext, request: DescribeDelegationTokenRequest) -> 
         return _Response(error_code=ErrorCode.DELEGATION_TOKEN_AUTH_DISABLED)
     owners: set[Principal] | None = None
     if request.owners is not None:
-        owners = set((yield from for_each(_principal_of, request.owners)))
+        owners = set(await for_each(_principal_of, request.owners))
     tokens: list[DescribedDelegationToken] = []
     for token in list(context.node.image.security.tokens.values()):
         if (owners is None or _concerns_any(token, owners)) and _may_describe(context, token):
             described = _described(token, hmac_of(secret_key, token.token_id))
-            described.renewers = yield from for_each(_described_renewer, token.renewers)
+            described.renewers = await for_each(_described_renewer, token.renewers)
             tokens.append(described)
-        yield None
+        await step()
     return _Response(tokens=tokens)
 
 

@@ -16,22 +16,22 @@ from ....protocol.messages.describe_user_scram_credentials import (
     DescribeUserScramCredentialsResult,
 )
 from ...requests.request_context import RequestContext, SteppedApiHandler
-from ...runtime.long_work import Steps
+from ...runtime.long_work import step
 from ...security.sasl.scram import ScramCredential, ScramHash
 
 _Credentials = Mapping[tuple[ScramHash, str], ScramCredential]
 
 
-def handle(
+async def handle(
     context: RequestContext, request: DescribeUserScramCredentialsRequest
-) -> Steps[DescribeUserScramCredentialsResponse]:
+) -> DescribeUserScramCredentialsResponse:
     """Return mechanisms and iterations of the users, of all with a credential if the request names none."""
     credentials = dict(context.node.image.security.credentials)
     counts = Counter(each.name for each in request.users or ()) or dict.fromkeys((user for _, user in credentials), 1)
     results: list[DescribeUserScramCredentialsResult] = []
     for user, count in counts.items():
         results.append(_result(credentials, user, is_repeated=count > 1))
-        yield None
+        await step()
     return DescribeUserScramCredentialsResponse(results=results)
 
 

@@ -10,19 +10,18 @@ from ....protocol.messages.expire_delegation_token import ExpireDelegationTokenR
 from ...requests.request_context import RequestContext, SteppedApiHandler
 from ...requests.token_expiry import change_expiry
 from ...runtime.deferred import Deferred
-from ...runtime.long_work import Steps
 
 _Response = ExpireDelegationTokenResponse
 
 
-def handle(context: RequestContext, request: ExpireDelegationTokenRequest) -> Steps[_Response | Deferred[_Response]]:
+async def handle(context: RequestContext, request: ExpireDelegationTokenRequest) -> _Response | Deferred[_Response]:
     """Set the expiry of a token, or remove it."""
 
-    def change(now_ms: int) -> Steps[int]:
+    async def change(now_ms: int) -> int:
         tokens, principal = context.node.controller.delegation_tokens, context.connection.principal
-        return tokens.expire(request.hmac, principal, request.expiry_time_period_ms, now_ms)
+        return await tokens.expire(request.hmac, principal, request.expiry_time_period_ms, now_ms)
 
-    return change_expiry(context, _Response, change)
+    return await change_expiry(context, _Response, change)
 
 
 HANDLER = SteppedApiHandler(ExpireDelegationTokenRequest.read, handle)

@@ -10,19 +10,18 @@ from ....protocol.messages.renew_delegation_token import RenewDelegationTokenReq
 from ...requests.request_context import RequestContext, SteppedApiHandler
 from ...requests.token_expiry import change_expiry
 from ...runtime.deferred import Deferred
-from ...runtime.long_work import Steps
 
 _Response = RenewDelegationTokenResponse
 
 
-def handle(context: RequestContext, request: RenewDelegationTokenRequest) -> Steps[_Response | Deferred[_Response]]:
+async def handle(context: RequestContext, request: RenewDelegationTokenRequest) -> _Response | Deferred[_Response]:
     """Move the expiry of a token."""
 
-    def change(now_ms: int) -> Steps[int]:
+    async def change(now_ms: int) -> int:
         tokens, principal = context.node.controller.delegation_tokens, context.connection.principal
-        return tokens.renew(request.hmac, principal, request.renew_period_ms, now_ms)
+        return await tokens.renew(request.hmac, principal, request.renew_period_ms, now_ms)
 
-    return change_expiry(context, _Response, change)
+    return await change_expiry(context, _Response, change)
 
 
 HANDLER = SteppedApiHandler(RenewDelegationTokenRequest.read, handle)

@@ -19,10 +19,10 @@ from ...metadata.metadata_image import TopicImage
 from ...requests.group_protocols import SHARE_PROTOCOL, GroupProtocolApi
 from ...requests.request_context import RequestContext, SteppedApiHandler
 from ...runtime.deferred import Deferred
-from ...runtime.long_work import Steps, all_complete
+from ...runtime.long_work import all_complete, step
 
 
-def handle(context: RequestContext, request: AlterShareGroupOffsetsRequest) -> Steps[AlterShareGroupOffsetsResponse]:
+async def handle(context: RequestContext, request: AlterShareGroupOffsetsRequest) -> AlterShareGroupOffsetsResponse:
     """Set the start offsets of a group without members."""
     groups = context.node.coordinators.groups
     try:
@@ -37,11 +37,11 @@ def handle(context: RequestContext, request: AlterShareGroupOffsetsRequest) -> S
         for partition in requested.partitions:
             entry.partitions.append(_alter(context, request.group_id, topic, partition))
             flushes.append(groups.share_groups.when_durable(ErrorCode.NONE, ErrorCode))
-            yield None
+            await step()
         if topic is not None:
             entry.topic_id = topic.topic_id
         response.responses.append(entry)
-    flush_error = max((yield from all_complete(flushes)), default=ErrorCode.NONE)
+    flush_error = max(await all_complete(flushes), default=ErrorCode.NONE)
     return _error_response(flush_error) if flush_error else response
 
 

@@ -16,10 +16,10 @@ from ...coordinators.share.share_groups import UNKNOWN_MESSAGE
 from ...requests.group_protocols import SHARE_PROTOCOL, GroupProtocolApi
 from ...requests.request_context import RequestContext, SteppedApiHandler
 from ...runtime.deferred import Deferred
-from ...runtime.long_work import Steps, all_complete
+from ...runtime.long_work import all_complete, step
 
 
-def handle(context: RequestContext, request: DeleteShareGroupOffsetsRequest) -> Steps[DeleteShareGroupOffsetsResponse]:
+async def handle(context: RequestContext, request: DeleteShareGroupOffsetsRequest) -> DeleteShareGroupOffsetsResponse:
     """Delete the offsets of a group without members, by topic."""
     groups = context.node.coordinators.groups
     try:
@@ -31,8 +31,8 @@ def handle(context: RequestContext, request: DeleteShareGroupOffsetsRequest) -> 
     for topic in request.topics:
         response.responses.append(_delete(context, request.group_id, topic.topic_name))
         flushes.append(groups.share_groups.when_durable(ErrorCode.NONE, ErrorCode))
-        yield None
-    flush_error = max((yield from all_complete(flushes)), default=ErrorCode.NONE)
+        await step()
+    flush_error = max(await all_complete(flushes), default=ErrorCode.NONE)
     return _error_response(flush_error) if flush_error else response
 
 

@@ -28,17 +28,17 @@ from ...coordinators.share.state_batches import NO_OFFSET
 from ...requests.group_protocols import SHARE_PROTOCOL, serves_protocol
 from ...requests.permissions import may_describe_topic
 from ...requests.request_context import RequestContext, SteppedApiHandler
-from ...runtime.long_work import Steps, for_each, steps_for_each
+from ...runtime.long_work import for_each, step, steps_for_each
 
 
-def handle(
+async def handle(
     context: RequestContext, request: DescribeShareGroupOffsetsRequest
-) -> Steps[DescribeShareGroupOffsetsResponse]:
+) -> DescribeShareGroupOffsetsResponse:
     """Return the start offsets of the groups. Without topics in the request: of all consumed partitions."""
     if not serves_protocol(context.node, SHARE_PROTOCOL):
-        groups = yield from for_each(_refuse, request.groups)
+        groups = await for_each(_refuse, request.groups)
         return DescribeShareGroupOffsetsResponse(groups=groups)
-    groups = yield from steps_for_each(partial(_describe, context), request.groups)
+    groups = await steps_for_each(partial(_describe, context), request.groups)
     return DescribeShareGroupOffsetsResponse(groups=groups)
 
 
@@ -47,7 +47,7 @@ def _refuse(group: DescribeShareGroupOffsetsRequestGroup) -> GroupResult:
     return GroupResult(group_id=group.group_id, error_code=ErrorCode.UNSUPPORTED_VERSION)
 
 
-def _describe(context: RequestContext, group: DescribeShareGroupOffsetsRequestGroup) -> Steps[GroupResult]:
+async def _describe(context: RequestContext, group: DescribeShareGroupOffsetsRequestGroup) -> GroupResult:
     result = GroupResult(group_id=group.group_id)
     if group.topics is None:
         # Only the group's coordinator knows all its partitions. The offsets of named ones are known to every node.
@@ -58,13 +58,13 @@ def _describe(context: RequestContext, group: DescribeShareGroupOffsetsRequestGr
     for name, indexes in _asked(context, group):
         topic = context.node.image.find_topic(name)
         topic_id = ZERO_UUID if topic is None else topic.topic_id
-        partitions = yield from for_each(partial(_partition, context, group.group_id, topic_id), indexes)
+        partitions = await for_each(partial(_partition, context, group.group_id, topic_id), indexes)
         entry = TopicResult(topic_name=name, partitions=partitions)
         if topic is not None:
             entry.topic_id = topic.topic_id
         result.topics.append(entry)
         # A topic without partitions is a step, too.
-        yield None
+        await step()
     return result
 
 

@@ -19,17 +19,16 @@ from ....protocol.stored_records.share_state_records import ShareKey
 from ...requests.request_context import RequestContext, SteppedApiHandler
 from ...requests.share_state_request import Results, StateRequest
 from ...runtime.deferred import Deferred
-from ...runtime.long_work import Steps
 
 
-def handle(
+async def handle(
     context: RequestContext, request: InitializeShareGroupStateRequest
-) -> Steps[InitializeShareGroupStateResponse | Deferred[InitializeShareGroupStateResponse]]:
+) -> InitializeShareGroupStateResponse | Deferred[InitializeShareGroupStateResponse]:
     """Write a new state for each partition. A topic without partitions has no result."""
     work = StateRequest(
         context, "initialize share group state", apply=partial(_apply, context), fail=_fail, respond=_respond
     )
-    return (yield from work.handle(request.group_id, request.topics))
+    return await work.handle(request.group_id, request.topics)
 
 
 def _apply(context: RequestContext, key: ShareKey, partition: PartitionData) -> PartitionResult:

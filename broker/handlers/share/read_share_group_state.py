@@ -20,16 +20,15 @@ from ....protocol.stored_records.share_state_records import ShareKey
 from ...requests.request_context import RequestContext, SteppedApiHandler
 from ...requests.share_state_request import Results, StateRequest, are_whole
 from ...runtime.deferred import Deferred
-from ...runtime.long_work import Steps
 
 
-def handle(
+async def handle(
     context: RequestContext, request: ReadShareGroupStateRequest
-) -> Steps[ReadShareGroupStateResponse | Deferred[ReadShareGroupStateResponse]]:
+) -> ReadShareGroupStateResponse | Deferred[ReadShareGroupStateResponse]:
     """Return the state of each partition for its leader."""
     work = StateRequest(context, "read share group state", apply=partial(_apply, context), fail=_fail, respond=_respond)
     topics = request.topics if are_whole(request.topics) else ()
-    return (yield from work.handle(request.group_id, topics))
+    return await work.handle(request.group_id, topics)
 
 
 def _apply(context: RequestContext, key: ShareKey, partition: PartitionData) -> PartitionResult:

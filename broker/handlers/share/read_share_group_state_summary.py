@@ -20,18 +20,17 @@ from ...coordinators.share.state_batches import NO_OFFSET
 from ...requests.request_context import RequestContext, SteppedApiHandler
 from ...requests.share_state_request import Results, StateRequest, are_whole
 from ...runtime.deferred import Deferred
-from ...runtime.long_work import Steps
 
 
-def handle(
+async def handle(
     context: RequestContext, request: ReadShareGroupStateSummaryRequest
-) -> Steps[ReadShareGroupStateSummaryResponse | Deferred[ReadShareGroupStateSummaryResponse]]:
+) -> ReadShareGroupStateSummaryResponse | Deferred[ReadShareGroupStateSummaryResponse]:
     """Return the epochs and the start offset of each partition. v1 delivery_complete_count."""
     work = StateRequest(
         context, "read share group state summary", apply=partial(_apply, context), fail=_fail, respond=_respond
     )
     topics = request.topics if are_whole(request.topics) else ()
-    return (yield from work.handle(request.group_id, topics))
+    return await work.handle(request.group_id, topics)
 
 
 def _apply(context: RequestContext, key: ShareKey, _: PartitionData) -> PartitionResult:

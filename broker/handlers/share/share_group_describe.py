@@ -13,18 +13,18 @@ from ....protocol.messages.share_group_describe import (
 from ...requests.group_protocols import SHARE_PROTOCOL, GroupProtocolApi
 from ...requests.permissions import DESCRIBED_TOPICS_DENIED, authorized_operations, may_describe_topics
 from ...requests.request_context import RequestContext, SteppedApiHandler
-from ...runtime.long_work import Steps, for_each
+from ...runtime.long_work import for_each, step
 from ...security.acl.acl_types import ResourceType
 
 
-def handle(context: RequestContext, request: ShareGroupDescribeRequest) -> Steps[ShareGroupDescribeResponse]:
+async def handle(context: RequestContext, request: ShareGroupDescribeRequest) -> ShareGroupDescribeResponse:
     """Describe the groups."""
-    groups = yield from for_each(context.node.coordinators.groups.share_groups.describe, request.group_ids)
-    groups = yield from for_each(partial(_without_denied_topics, context), groups)
+    groups = await for_each(context.node.coordinators.groups.share_groups.describe, request.group_ids)
+    groups = await for_each(partial(_without_denied_topics, context), groups)
     for group in groups:
         if request.include_authorized_operations and group.error_code == ErrorCode.NONE:
             group.authorized_operations = authorized_operations(context, ResourceType.GROUP, group.group_id)
-        yield None
+        await step()
     return ShareGroupDescribeResponse(groups=groups)
 
 

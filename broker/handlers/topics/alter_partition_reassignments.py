@@ -20,15 +20,15 @@ from ....protocol.messages.alter_partition_reassignments import (
     ReassignableTopicResponse,
 )
 from ...requests.request_context import RequestContext, SteppedApiHandler
-from ...runtime.long_work import Steps, for_each, steps_for_each
+from ...runtime.long_work import for_each, steps_for_each
 
 # Reassigns the replicas of a partition, by topic name and index. Raises KafkaError.
 Reassign = Callable[[str, int, Sequence[int] | None], None]
 
 
-def handle(
+async def handle(
     context: RequestContext, request: AlterPartitionReassignmentsRequest
-) -> Steps[AlterPartitionReassignmentsResponse]:
+) -> AlterPartitionReassignmentsResponse:
     """Reassign the replicas of each partition; an error of one does not affect the others."""
     response = AlterPartitionReassignmentsResponse(
         allow_replication_factor_change=request.allow_replication_factor_change
@@ -43,25 +43,25 @@ def handle(
     if request.timeout_ms <= 0:
         # Kafka's controller checks the timeout before it starts.
         response.error_code = ErrorCode.REQUEST_TIMED_OUT
-        response.responses = yield from _reassign_each(request, time_out)
+        response.responses = await _reassign_each(request, time_out)
     else:
         reassign = partial(
             context.node.controller.replication.reassign, may_change_factor=request.allow_replication_factor_change
         )
-        response.responses = yield from _reassign_each(request, reassign)
+        response.responses = await _reassign_each(request, reassign)
     return response
 
 
-def _reassign_each(
+async def _reassign_each(
     request: AlterPartitionReassignmentsRequest, reassign: Reassign
-) -> Steps[list[ReassignableTopicResponse]]:
-    def reassign_topic(topic: ReassignableTopic) -> Steps[ReassignableTopicResponse]:
+) -> list[ReassignableTopicResponse]:
+    async def reassign_topic(topic: ReassignableTopic) -> ReassignableTopicResponse:
         def result_of(partition: ReassignablePartition) -> ReassignablePartitionResponse:
             return _result(topic.name, partition.partition_index, partition.replicas, reassign)
 
-        return ReassignableTopicResponse(name=topic.name, partitions=(yield from for_each(result_of, topic.partitions)))
+        return ReassignableTopicResponse(name=topic.name, partitions=await for_each(result_of, topic.partitions))
 
-    return (yield from steps_for_each(reassign_topic, request.topics))
+    return await steps_for_each(reassign_topic, request.topics)
 
 
 def _result(

@@ -18,32 +18,32 @@ from ....protocol.messages.alter_replica_log_dirs import (
     AlterReplicaLogDirTopicResult,
 )
 from ...requests.request_context import NodeServices, RequestContext, SteppedApiHandler
-from ...runtime.long_work import Steps, for_each, steps_for_each
+from ...runtime.long_work import for_each, step, steps_for_each
 
 # Kafka moves a replica into the folder "TOPIC-INDEX.<32 hexadecimal digits>-future"; file systems allow 255 bytes.
 FOLDER_NAME_LENGTH_MAX = 255
 FOLDER_SUFFIX_LENGTH = len(".") + 32 + len("-future")
 
 
-def handle(context: RequestContext, request: AlterReplicaLogDirsRequest) -> Steps[AlterReplicaLogDirsResponse]:
+async def handle(context: RequestContext, request: AlterReplicaLogDirsRequest) -> AlterReplicaLogDirsResponse:
     """Move each replica. Of several directories for one replica the last counts."""
     paths: dict[str, dict[int, str]] = {}
     for directory in request.dirs:
         for topic in directory.topics:
             for index in topic.partitions:
                 paths.setdefault(topic.name, {})[index] = directory.path
-                yield None
-    results = yield from steps_for_each(partial(_move_in_topic, context.node), paths.items())
+                await step()
+    results = await steps_for_each(partial(_move_in_topic, context.node), paths.items())
     return AlterReplicaLogDirsResponse(results=results)
 
 
-def _move_in_topic(node: NodeServices, topic: tuple[str, dict[int, str]]) -> Steps[AlterReplicaLogDirTopicResult]:
+async def _move_in_topic(node: NodeServices, topic: tuple[str, dict[int, str]]) -> AlterReplicaLogDirTopicResult:
     name, paths = topic
 
     def result_of(asked: tuple[int, str]) -> AlterReplicaLogDirPartitionResult:
         return AlterReplicaLogDirPartitionResult(partition_index=asked[0], error_code=_move(node, name, *asked))
 
-    partitions = yield from for_each(result_of, paths.items())
+    partitions = await for_each(result_of, paths.items())
     return AlterReplicaLogDirTopicResult(topic_name=name, partitions=partitions)
 
 

@@ -25,7 +25,7 @@ from ...metadata.topic_validation import PARTITIONS_PER_REQUEST_MAX, assignment_
 from ...requests.mutation_quota import record_mutations
 from ...requests.request_context import NodeServices, RequestContext, SteppedApiHandler
 from ...runtime.deferred import Deferred
-from ...runtime.long_work import Steps, for_each
+from ...runtime.long_work import for_each, step
 
 # Earlier versions are served also above the client's quota of mutations.
 STRICT_SINCE = 3
@@ -40,14 +40,14 @@ class AddedPartitions:
     total: int
 
 
-def handle(
+async def handle(
     context: RequestContext, request: CreatePartitionsRequest
-) -> Steps[CreatePartitionsResponse | Deferred[CreatePartitionsResponse]]:
+) -> CreatePartitionsResponse | Deferred[CreatePartitionsResponse]:
     """Add partitions to each topic."""
     if request.timeout_ms <= 0:
         # Kafka's controller checks the timeout before it starts.
         timed_out = KafkaError(ErrorCode.REQUEST_TIMED_OUT)
-        refused = yield from for_each(lambda topic: _result(topic.name, timed_out), request.topics)
+        refused = await for_each(lambda topic: _result(topic.name, timed_out), request.topics)
         return CreatePartitionsResponse(results=refused)
     counts = Counter(topic.name for topic in request.topics)
     duplicate = KafkaError(ErrorCode.INVALID_REQUEST, "Duplicate topic name.")
@@ -57,7 +57,7 @@ def handle(
         if counts[requested.name] == 1:
             error = _add_partitions(context, requested, added, validate_only=request.validate_only)
             results.append(_result(requested.name, error))
-        yield None
+        await step()
     return context.node.controller.when_saved(partial(_response, context.node, results, added))
 
 

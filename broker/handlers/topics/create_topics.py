@@ -35,7 +35,7 @@ from ...requests.mutation_quota import RecordMutations, allow_mutations, record_
 from ...requests.permissions import permits
 from ...requests.request_context import NodeServices, RequestContext, SteppedApiHandler
 from ...runtime.deferred import Deferred, changed
-from ...runtime.long_work import Steps, for_each
+from ...runtime.long_work import for_each
 from ...security.acl.acl_types import AclOperation, ResourceType
 
 # Means the broker's default. Required with manual replica assignments.
@@ -48,13 +48,11 @@ CLUSTER_METADATA_TOPIC = "__cluster_metadata"
 STRICT_SINCE = 6
 
 
-def handle(
+async def handle(
     context: RequestContext, request: CreateTopicsRequest
-) -> Steps[CreateTopicsResponse | Deferred[CreateTopicsResponse]]:
+) -> CreateTopicsResponse | Deferred[CreateTopicsResponse]:
     """Create each valid topic."""
-    response = yield from create_topics(
-        context.node, request, partial(record_mutations, context, strict_since=STRICT_SINCE)
-    )
+    response = await create_topics(context.node, request, partial(record_mutations, context, strict_since=STRICT_SINCE))
     return response if context.node.authorizer is None else changed(response, partial(_hide_configs, context))
 
 
@@ -68,9 +66,9 @@ def _hide_configs(context: RequestContext, response: CreateTopicsResponse) -> Cr
     return response
 
 
-def create_topics(
+async def create_topics(
     node: NodeServices, request: CreateTopicsRequest, record: RecordMutations = allow_mutations
-) -> Steps[CreateTopicsResponse | Deferred[CreateTopicsResponse]]:
+) -> CreateTopicsResponse | Deferred[CreateTopicsResponse]:
     """Create each valid topic of the request, which may come from the admin API too.
 
     record: called with the partitions of each; raises KafkaError for a topic that a quota does not allow.
@@ -79,10 +77,10 @@ def create_topics(
     wanted = [topic for topic in request.topics if counts[topic.name] == 1 and topic.name != CLUSTER_METADATA_TOPIC]
     request_error = _find_request_error(node, request, wanted)
     if request_error is not None:
-        refused = yield from for_each(lambda topic: _error_result(topic.name, request_error), request.topics)
+        refused = await for_each(lambda topic: _error_result(topic.name, request_error), request.topics)
         return CreateTopicsResponse(topics=refused)
     results = [_error_result(name, error) for name, error in _name_errors(counts)]
-    results += yield from _create_all(node, wanted, record, validate_only=request.validate_only)
+    results += await _create_all(node, wanted, record, validate_only=request.validate_only)
     return node.controller.when_saved(partial(_response, node, results))
 
 
@@ -125,13 +123,13 @@ def _name_errors(counts: Counter[str]) -> Iterable[tuple[str, KafkaError]]:
             yield name, KafkaError(ErrorCode.INVALID_REQUEST, f"Creation of internal topic {name} is prohibited.")
 
 
-def _create_all(
+async def _create_all(
     node: NodeServices, wanted: Iterable[CreatableTopic], record: RecordMutations, *, validate_only: bool
-) -> Steps[list[CreatableTopicResult]]:
+) -> list[CreatableTopicResult]:
     # Kafka checks collisions with existing topics only, not among the new names of a request.
     existing = {collision_key_of(name): name for name in sorted(node.image.topics, reverse=True)}
     create = partial(_create, node, existing, record, validate_only=validate_only)
-    return (yield from for_each(create, wanted))
+    return await for_each(create, wanted)
 
 
 def _create(

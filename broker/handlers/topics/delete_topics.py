@@ -23,7 +23,7 @@ from ...requests.mutation_quota import RecordMutations, allow_mutations, record_
 from ...requests.permissions import may_describe_topic, permits, permits_on_cluster
 from ...requests.request_context import NodeServices, RequestContext, SteppedApiHandler
 from ...runtime.deferred import Deferred, changed
-from ...runtime.long_work import Steps, for_each
+from ...runtime.long_work import for_each, step
 from ...security.acl.acl_types import AclOperation, ResourceType
 
 BY_ID_SINCE = 6
@@ -32,22 +32,22 @@ DELETION_DISABLED_SINCE = 3
 STRICT_SINCE = 5
 
 
-def handle(
+async def handle(
     context: RequestContext, request: DeleteTopicsRequest
-) -> Steps[DeleteTopicsResponse | Deferred[DeleteTopicsResponse]]:
+) -> DeleteTopicsResponse | Deferred[DeleteTopicsResponse]:
     """Delete each topic that appears once, by name or by id."""
     if context.api_version >= BY_ID_SINCE:
         states = request.topics
     else:
-        states = yield from for_each(lambda name: DeleteTopicState(name=name), request.topic_names)
+        states = await for_each(lambda name: DeleteTopicState(name=name), request.topic_names)
     if not context.node.config.delete_topic_enable and context.api_version < DELETION_DISABLED_SINCE:
-        return (yield from _refuse_all(states, KafkaError(ErrorCode.INVALID_REQUEST)))
+        return await _refuse_all(states, KafkaError(ErrorCode.INVALID_REQUEST))
     record = partial(record_mutations, context, strict_since=STRICT_SINCE)
     if context.node.authorizer is None or permits_on_cluster(context, AclOperation.DELETE):
-        return (yield from delete_topics(context.node, states, record, timeout_ms=request.timeout_ms))
-    errors = yield from for_each(partial(_find_denial, context), states)
+        return await delete_topics(context.node, states, record, timeout_ms=request.timeout_ms)
+    errors = await for_each(partial(_find_denial, context), states)
     allowed = [state for state, denied in zip(states, errors, strict=True) if denied is None]
-    response = yield from delete_topics(context.node, allowed, record, timeout_ms=request.timeout_ms)
+    response = await delete_topics(context.node, allowed, record, timeout_ms=request.timeout_ms)
     denials = [denied for denied in errors if denied is not None]
 
     def with_denials(deleted: DeleteTopicsResponse) -> DeleteTopicsResponse:
@@ -77,28 +77,28 @@ def _find_denial(context: RequestContext, state: DeleteTopicState) -> DeletableT
     return _error_result(DeleteTopicState(name=name if may_describe else state.name, topic_id=state.topic_id), error)
 
 
-def delete_topics(
+async def delete_topics(
     node: NodeServices,
     states: Sequence[DeleteTopicState],
     record: RecordMutations = allow_mutations,
     *,
     timeout_ms: int,
-) -> Steps[DeleteTopicsResponse | Deferred[DeleteTopicsResponse]]:
+) -> DeleteTopicsResponse | Deferred[DeleteTopicsResponse]:
     """Delete each topic that appears once, by name or by id. The admin API calls it too.
 
     record: called with the partitions of each; raises KafkaError for a topic that a quota does not allow.
     """
     if not node.config.delete_topic_enable:
-        return (yield from _refuse_all(states, KafkaError(ErrorCode.TOPIC_DELETION_DISABLED)))
+        return await _refuse_all(states, KafkaError(ErrorCode.TOPIC_DELETION_DISABLED))
     if timeout_ms <= 0 and states:
         # Kafka's controller checks the timeout before it starts.
-        return (yield from _refuse_all(states, KafkaError(ErrorCode.REQUEST_TIMED_OUT)))
-    results = yield from Deletion(node, record).delete(states)
+        return await _refuse_all(states, KafkaError(ErrorCode.REQUEST_TIMED_OUT))
+    results = await Deletion(node, record).delete(states)
     return node.controller.when_saved(lambda error: _response(results, error))
 
 
-def _refuse_all(states: Sequence[DeleteTopicState], error: KafkaError) -> Steps[DeleteTopicsResponse]:
-    return DeleteTopicsResponse(responses=(yield from for_each(lambda state: _error_result(state, error), states)))
+async def _refuse_all(states: Sequence[DeleteTopicState], error: KafkaError) -> DeleteTopicsResponse:
+    return DeleteTopicsResponse(responses=await for_each(lambda state: _error_result(state, error), states))
 
 
 def _response(results: list[DeletableTopicResult], error: KafkaError | None) -> DeleteTopicsResponse:
@@ -118,13 +118,13 @@ class Deletion:
         self._record = record
         self._results: list[DeletableTopicResult] = []
 
-    def delete(self, states: Sequence[DeleteTopicState]) -> Steps[list[DeletableTopicResult]]:
+    async def delete(self, states: Sequence[DeleteTopicState]) -> list[DeletableTopicResult]:
         """Delete the topics, one a step. Return a result for each name and id."""
-        accepted = yield from self._named_once(states)
-        accepted = yield from self._without_names_of_ids(accepted)
-        return self._results + (yield from for_each(self._delete, accepted))
+        accepted = await self._named_once(states)
+        accepted = await self._without_names_of_ids(accepted)
+        return self._results + await for_each(self._delete, accepted)
 
-    def _named_once(self, states: Sequence[DeleteTopicState]) -> Steps[list[DeleteTopicState]]:
+    async def _named_once(self, states: Sequence[DeleteTopicState]) -> list[DeleteTopicState]:
         counts = Counter[tuple[str | None, bytes]]()
         for state in states:
             if state.name is not None and state.topic_id != ZERO_UUID:
@@ -133,7 +133,7 @@ class Deletion:
                 self._refuse(state, "Neither topic name nor id were specified.")
             else:
                 counts[state.name, state.topic_id] += 1
-            yield None
+            await step()
         accepted: list[DeleteTopicState] = []
         for (name, topic_id), count in counts.items():
             state = DeleteTopicState(name=name, topic_id=topic_id)
@@ -141,13 +141,13 @@ class Deletion:
                 self._refuse(state, f"Duplicate topic {'id' if name is None else 'name'}.")
             else:
                 accepted.append(state)
-            yield None
+            await step()
         return accepted
 
-    def _without_names_of_ids(self, states: list[DeleteTopicState]) -> Steps[list[DeleteTopicState]]:
+    async def _without_names_of_ids(self, states: list[DeleteTopicState]) -> list[DeleteTopicState]:
         """Refuse the topics that are named both by name and by id."""
         ids = {state.topic_id for state in states if state.name is None}
-        yield None
+        await step()
         named_twice: dict[str, bytes] = {}
         for state in states:
             topic = None if state.name is None else self._node.image.find_topic(state.name)
@@ -155,7 +155,7 @@ class Deletion:
                 both = DeleteTopicState(name=topic.name, topic_id=topic.topic_id)
                 self._refuse(both, "The provided topic name maps to an ID that was already supplied.")
                 named_twice[topic.name] = topic.topic_id
-            yield None
+            await step()
         refused_ids = set(named_twice.values())
         return [each for each in states if each.name not in named_twice and each.topic_id not in refused_ids]
 

@@ -21,13 +21,13 @@ from ....protocol.messages.describe_log_dirs import (
 )
 from ...replica.partition import Partition
 from ...requests.request_context import NodeServices, RequestContext, SteppedApiHandler
-from ...runtime.long_work import Steps
+from ...runtime.long_work import step
 
 # Kafka's value for an unknown size.
 UNKNOWN_BYTES = -1
 
 
-def handle(context: RequestContext, request: DescribeLogDirsRequest) -> Steps[DescribeLogDirsResponse]:
+async def handle(context: RequestContext, request: DescribeLogDirsRequest) -> DescribeLogDirsResponse:
     """Return the sizes of the requested partitions, or of all for null. Those without a replica here are left out."""
     node = context.node
     total_bytes, usable_bytes = (
@@ -35,21 +35,21 @@ def handle(context: RequestContext, request: DescribeLogDirsRequest) -> Steps[De
     )
     result = DescribeLogDirsResult(
         log_dir=node.replicas.log_directory,
-        topics=(yield from _topics(node, request)),
+        topics=await _topics(node, request),
         total_bytes=total_bytes,
         usable_bytes=usable_bytes,
     )
     return DescribeLogDirsResponse(results=[result])
 
 
-def _topics(node: NodeServices, request: DescribeLogDirsRequest) -> Steps[list[DescribeLogDirsTopic]]:
+async def _topics(node: NodeServices, request: DescribeLogDirsRequest) -> list[DescribeLogDirsTopic]:
     wanted: dict[str, set[int]] = defaultdict(set)
     for requested in request.topics or ():
         wanted[requested.topic].update(requested.partitions)
-        yield None
+        await step()
     results: list[DescribeLogDirsTopic] = []
     for name in list(node.image.topics) if request.topics is None else wanted:
-        yield None
+        await step()
         topic = node.image.find_topic(name)
         if topic is None:
             continue

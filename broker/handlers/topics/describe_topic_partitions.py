@@ -18,30 +18,30 @@ from ...metadata.metadata_image import MetadataImage, TopicImage, is_internal_to
 from ...metadata.topic_validation import find_topic_name_error
 from ...requests.permissions import authorized_operations, describable_topics, may_describe_topic
 from ...requests.request_context import RequestContext, SteppedApiHandler
-from ...runtime.long_work import Steps, for_each
+from ...runtime.long_work import for_each, step
 from ...security.acl.acl_types import ResourceType
 
 START = Cursor(topic_name="", partition_index=0)
 
 
-def handle(context: RequestContext, request: DescribeTopicPartitionsRequest) -> Steps[DescribeTopicPartitionsResponse]:
+async def handle(context: RequestContext, request: DescribeTopicPartitionsRequest) -> DescribeTopicPartitionsResponse:
     """Describe the topics from the cursor on, up to the partition limit of a page."""
     asked = set[str]()
     for topic in request.topics:
         asked.add(topic.name)
-        yield None
+        await step()
     error = _request_error(asked, request.cursor)
     if error is not ErrorCode.NONE:
-        refused = yield from for_each(
+        refused = await for_each(
             lambda topic: DescribeTopicPartitionsResponseTopic(error_code=error, name=topic.name), request.topics
         )
         return DescribeTopicPartitionsResponse(topics=refused)
     node = context.node
     cursor = request.cursor or START
     # A request for all topics gets the topics that the client may describe.
-    names = asked or (yield from describable_topics(context, node.image.topics))
+    names = asked or await describable_topics(context, node.image.topics)
     limit = max(1, min(request.response_partition_limit, node.config.max_request_partition_size_limit))
-    return (yield from _page(context, sorted(name for name in names if name >= cursor.topic_name), cursor, limit))
+    return await _page(context, sorted(name for name in names if name >= cursor.topic_name), cursor, limit)
 
 
 def _request_error(names: set[str], cursor: Cursor | None) -> ErrorCode:
@@ -51,13 +51,13 @@ def _request_error(names: set[str], cursor: Cursor | None) -> ErrorCode:
     return ErrorCode.UNKNOWN_SERVER_ERROR if "" in names else ErrorCode.NONE
 
 
-def _page(
+async def _page(
     context: RequestContext, names: list[str], cursor: Cursor, limit: int
-) -> Steps[DescribeTopicPartitionsResponse]:
+) -> DescribeTopicPartitionsResponse:
     response = DescribeTopicPartitionsResponse()
     left = limit
     for name in names:
-        yield None
+        await step()
         if not left:
             response.next_cursor = Cursor(topic_name=name, partition_index=0)
             break

@@ -20,42 +20,42 @@ from ....protocol.messages.elect_leaders import (
 )
 from ...metadata.replication_control import ElectionType
 from ...requests.request_context import NodeServices, RequestContext, SteppedApiHandler
-from ...runtime.long_work import Steps, for_each, steps_for_each
+from ...runtime.long_work import for_each, steps_for_each
 
 
-def handle(context: RequestContext, request: ElectLeadersRequest) -> Steps[ElectLeadersResponse]:
+async def handle(context: RequestContext, request: ElectLeadersRequest) -> ElectLeadersResponse:
     """Elect the leaders of the requested partitions. Null stands for all, of which the unchanged ones are left out."""
     if request.election_type not in list(ElectionType):
         error = KafkaError(ErrorCode.INVALID_REQUEST, f"Unknown election type {request.election_type}")
-        return (yield from _failed(request, error))
+        return await _failed(request, error)
     if request.timeout_ms <= 0 and request.topic_partitions != []:
         # Kafka's controller checks the timeout before it starts.
-        return (yield from _failed(request, KafkaError(ErrorCode.REQUEST_TIMED_OUT)))
+        return await _failed(request, KafkaError(ErrorCode.REQUEST_TIMED_OUT))
     if request.topic_partitions is None:
         request.topic_partitions = [
             TopicPartitions(topic=topic.name, partitions=list(range(len(topic.partitions))))
             for topic in context.node.image.topics.values()
         ]
-        results = yield from _results(request, partial(_elect, context.node, request.election_type))
+        results = await _results(request, partial(_elect, context.node, request.election_type))
         for result in results:
             result.partition_result = [
                 each for each in result.partition_result if each.error_code != ErrorCode.ELECTION_NOT_NEEDED
             ]
         return ElectLeadersResponse(replica_election_results=results)
-    results = yield from _results(request, partial(_elect, context.node, request.election_type))
+    results = await _results(request, partial(_elect, context.node, request.election_type))
     return ElectLeadersResponse(replica_election_results=results)
 
 
-def _results(
+async def _results(
     request: ElectLeadersRequest, result_of: Callable[[str, int], PartitionResult]
-) -> Steps[list[ReplicaElectionResult]]:
+) -> list[ReplicaElectionResult]:
     """Return the result of each partition that the request names. result_of: takes topic name and index."""
 
-    def topic_result(topic: TopicPartitions) -> Steps[ReplicaElectionResult]:
-        results = yield from for_each(partial(result_of, topic.topic), topic.partitions)
+    async def topic_result(topic: TopicPartitions) -> ReplicaElectionResult:
+        results = await for_each(partial(result_of, topic.topic), topic.partitions)
         return ReplicaElectionResult(topic=topic.topic, partition_result=results)
 
-    return (yield from steps_for_each(topic_result, request.topic_partitions or ()))
+    return await steps_for_each(topic_result, request.topic_partitions or ())
 
 
 def _elect(node: NodeServices, election_type: int, topic_name: str, index: int) -> PartitionResult:
@@ -66,9 +66,9 @@ def _elect(node: NodeServices, election_type: int, topic_name: str, index: int) 
     return PartitionResult(partition_id=index, error_message=None)
 
 
-def _failed(request: ElectLeadersRequest, error: KafkaError) -> Steps[ElectLeadersResponse]:
+async def _failed(request: ElectLeadersRequest, error: KafkaError) -> ElectLeadersResponse:
     """Return the response to a request that fails as a whole, with the error in each partition too."""
-    results = yield from _results(request, lambda _, index: _result(index, error))
+    results = await _results(request, lambda _, index: _result(index, error))
     return ElectLeadersResponse(error_code=error.code, replica_election_results=results)
 
 

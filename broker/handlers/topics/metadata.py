@@ -39,7 +39,7 @@ from ...requests.permissions import (
 )
 from ...requests.request_context import RequestContext, SteppedApiHandler
 from ...runtime.deferred import Deferred
-from ...runtime.long_work import Steps, for_each
+from ...runtime.long_work import for_each, step
 from ...security.acl.acl_types import AclOperation, ResourceType
 
 logger = logging.getLogger(__name__)
@@ -51,7 +51,7 @@ TOPIC_IDS_SINCE = 12
 _WITHOUT_OPERATIONS = (ErrorCode.TOPIC_AUTHORIZATION_FAILED, ErrorCode.UNKNOWN_TOPIC_ID)
 
 
-def handle(context: RequestContext, request: MetadataRequest) -> Steps[MetadataResponse | Deferred[MetadataResponse]]:
+async def handle(context: RequestContext, request: MetadataRequest) -> MetadataResponse | Deferred[MetadataResponse]:
     """Return the brokers and the requested topics; create unknown topics if that is enabled."""
     node = context.node
     error = _request_error(context.api_version, request.topics or [])
@@ -64,7 +64,7 @@ def handle(context: RequestContext, request: MetadataRequest) -> Steps[MetadataR
             MetadataResponseBroker(node_id=broker.node_id, host=endpoint.host, port=endpoint.port, rack=broker.rack)
             for broker, endpoint in alive_brokers(context)
         ],
-        topics=(yield from _topics(context, request)),
+        topics=await _topics(context, request),
     )
     if request.include_cluster_authorized_operations:
         response.cluster_authorized_operations = authorized_operations_on_cluster(context)
@@ -72,7 +72,7 @@ def handle(context: RequestContext, request: MetadataRequest) -> Steps[MetadataR
         for topic in response.topics:
             if topic.error_code not in _WITHOUT_OPERATIONS:
                 topic.topic_authorized_operations = authorized_operations(context, ResourceType.TOPIC, topic.name or "")
-            yield None
+            await step()
     # A topic is returned only after it is saved: otherwise records could outlive their topic.
     return node.controller.when_saved(lambda _: response)
 
@@ -96,29 +96,29 @@ def _error_response(requested: list[MetadataRequestTopic], error: ErrorCode) -> 
     )
 
 
-def _topics(context: RequestContext, request: MetadataRequest) -> Steps[list[MetadataResponseTopic]]:
+async def _topics(context: RequestContext, request: MetadataRequest) -> list[MetadataResponseTopic]:
     requested, image = request.topics, context.node.image
     if requested is None or (not requested and context.api_version < NULL_MEANS_ALL_SINCE):
-        visible = yield from describable_topics(context, image.topics)
+        visible = await describable_topics(context, image.topics)
         topics = [topic for name in visible if (topic := image.find_topic(name)) is not None]
-        return (yield from for_each(partial(_describe, image.online_brokers()), topics))
+        return await for_each(partial(_describe, image.online_brokers()), topics)
     # A topic that appears twice has one result. If any topic has an id, names are ignored.
     topic_ids = dict.fromkeys(topic.topic_id for topic in requested if topic.topic_id != ZERO_UUID)
     if topic_ids:
-        return (yield from for_each(partial(_describe_id, context, image.online_brokers()), topic_ids))
+        return await for_each(partial(_describe_id, context, image.online_brokers()), topic_ids)
     may_create = context.api_version < AUTO_CREATION_FLAG_SINCE or request.allow_auto_topic_creation
     names = dict.fromkeys(topic.name or "" for topic in requested)
-    results = yield from for_each(partial(_describe_name, context, image.online_brokers()), names)
+    results = await for_each(partial(_describe_name, context, image.online_brokers()), names)
     if may_create and context.node.config.auto_create_topics_enable:
         unknown = [each for each in results if each.error_code == ErrorCode.UNKNOWN_TOPIC_OR_PARTITION]
-        allowed = yield from _may_create(context, unknown)
+        allowed = await _may_create(context, unknown)
         if context.node.reaches_controller:
             # As in Kafka, this response does not have the new topics, and none is created without the controller.
-            yield from _create(context, [topic.name or "" for topic in allowed])
+            await _create(context, [topic.name or "" for topic in allowed])
     return results
 
 
-def _may_create(context: RequestContext, unknown: list[MetadataResponseTopic]) -> Steps[list[MetadataResponseTopic]]:
+async def _may_create(context: RequestContext, unknown: list[MetadataResponseTopic]) -> list[MetadataResponseTopic]:
     """Return the results of unknown topics that the client may create; the others get their error."""
     if permits_on_cluster(context, AclOperation.CREATE):
         return unknown
@@ -128,7 +128,7 @@ def _may_create(context: RequestContext, unknown: list[MetadataResponseTopic]) -
             allowed.append(topic)
         else:
             topic.error_code = ErrorCode.TOPIC_AUTHORIZATION_FAILED
-        yield None
+        await step()
     return allowed
 
 
@@ -152,7 +152,7 @@ def _describe_name(context: RequestContext, online: Collection[int], name: str) 
     return MetadataResponseTopic(error_code=error, name=name, is_internal=is_internal_topic(name))
 
 
-def _create(context: RequestContext, names: list[str]) -> Steps[None]:
+async def _create(context: RequestContext, names: list[str]) -> None:
     """Create topics on demand, one a step; internal topics with the configs of their coordinator.
 
     A name that collides with an existing topic is skipped, but not one that collides with another new name. If the
@@ -174,7 +174,7 @@ def _create(context: RequestContext, names: list[str]) -> Steps[None]:
                 node.controller.create_topic(name, node.config.num_partitions)
         except KafkaError as error:
             logger.error("topic %s is not created: %s", name, with_replication_key(error, node.config))
-        yield None
+        await step()
 
 
 def _describe(online: Collection[int], topic: TopicImage) -> MetadataResponseTopic:

@@ -22,7 +22,7 @@ from ....protocol.messages.add_partitions_to_txn import (
 )
 from ...coordinators.transaction.transaction_check import error_code_for_version
 from ...requests.request_context import NodeServices, RequestContext, SteppedApiHandler
-from ...runtime.long_work import Steps, all_complete, for_each, steps_for_each
+from ...runtime.long_work import all_complete, for_each, step, steps_for_each
 
 FENCED_SINCE = 2
 SEVERAL_TRANSACTIONS_SINCE = 4
@@ -35,7 +35,7 @@ OLD_CLIENT = 0
 ErrorOf = Callable[[str, int], ErrorCode]
 
 
-def handle(context: RequestContext, request: AddPartitionsToTxnRequest) -> Steps[AddPartitionsToTxnResponse]:
+async def handle(context: RequestContext, request: AddPartitionsToTxnRequest) -> AddPartitionsToTxnResponse:
     """Add the partitions to each transaction, or verify that they were added."""
     node, api_version = context.node, context.api_version
     if api_version >= SEVERAL_TRANSACTIONS_SINCE:
@@ -49,35 +49,33 @@ def handle(context: RequestContext, request: AddPartitionsToTxnRequest) -> Steps
                 topics=request.v3_and_below_topics,
             )
         ]
-    results = yield from steps_for_each(partial(_result, node, api_version=api_version), requested)
+    results = await steps_for_each(partial(_result, node, api_version=api_version), requested)
     if api_version >= SEVERAL_TRANSACTIONS_SINCE:
         return AddPartitionsToTxnResponse(results_by_transaction=results)
     return AddPartitionsToTxnResponse(results_by_topic_v3_and_below=results[0].topic_results)
 
 
-def _result(
+async def _result(
     node: NodeServices, requested: AddPartitionsToTxnTransaction, *, api_version: int
-) -> Steps[AddPartitionsToTxnResult]:
+) -> AddPartitionsToTxnResult:
     partitions = [(topic.name, index) for topic in requested.topics for index in topic.partitions]
-    exist = yield from for_each(lambda partition: node.image.has_partition(*partition), partitions)
+    exist = await for_each(lambda partition: node.image.has_partition(*partition), partitions)
     if not all(exist):
-        return (
-            yield from _with_error(
-                requested,
-                lambda topic, index: (
-                    ErrorCode.OPERATION_NOT_ATTEMPTED
-                    if node.image.has_partition(topic, index)
-                    else ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
-                ),
-            )
+        return await _with_error(
+            requested,
+            lambda topic, index: (
+                ErrorCode.OPERATION_NOT_ATTEMPTED
+                if node.image.has_partition(topic, index)
+                else ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+            ),
         )
     if requested.verify_only:
-        return (yield from _with_error(requested, partial(_verify_partition, node, requested)))
+        return await _with_error(requested, partial(_verify_partition, node, requested))
     client_version = NEW_CLIENT if api_version >= NEW_CLIENT_SINCE else OLD_CLIENT
     code = _add_partitions(node, requested, partitions, client_version)
     code = error_code_for_version(code, api_version, fenced_since=FENCED_SINCE)
-    (flush_error,) = yield from all_complete([node.coordinators.transactions.when_durable(ErrorCode.NONE, ErrorCode)])
-    return (yield from _with_error(requested, lambda _topic, _index: flush_error or code))
+    (flush_error,) = await all_complete([node.coordinators.transactions.when_durable(ErrorCode.NONE, ErrorCode)])
+    return await _with_error(requested, lambda _topic, _index: flush_error or code)
 
 
 def _add_partitions(
@@ -111,7 +109,7 @@ def _verify_partition(
     return ErrorCode.NONE
 
 
-def _with_error(requested: AddPartitionsToTxnTransaction, error_of: ErrorOf) -> Steps[AddPartitionsToTxnResult]:
+async def _with_error(requested: AddPartitionsToTxnTransaction, error_of: ErrorOf) -> AddPartitionsToTxnResult:
     results: list[AddPartitionsToTxnTopicResult] = []
     for topic in requested.topics:
         result = AddPartitionsToTxnTopicResult(name=topic.name)
@@ -121,7 +119,7 @@ def _with_error(requested: AddPartitionsToTxnTransaction, error_of: ErrorOf) -> 
             result.results_by_partition.append(
                 AddPartitionsToTxnPartitionResult(partition_index=index, partition_error_code=code)
             )
-            yield None
+            await step()
     return AddPartitionsToTxnResult(transactional_id=requested.transactional_id, topic_results=results)
 
 

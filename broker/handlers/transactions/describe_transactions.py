@@ -16,12 +16,12 @@ from ....protocol.messages.describe_transactions import (
 )
 from ...requests.permissions import may_describe_topic
 from ...requests.request_context import RequestContext, SteppedApiHandler
-from ...runtime.long_work import Steps, for_each
+from ...runtime.long_work import for_each
 
 
-def handle(context: RequestContext, request: DescribeTransactionsRequest) -> Steps[DescribeTransactionsResponse]:
+async def handle(context: RequestContext, request: DescribeTransactionsRequest) -> DescribeTransactionsResponse:
     """Return the state of each transactional id."""
-    states = yield from for_each(partial(_describe, context), request.transactional_ids)
+    states = await for_each(partial(_describe, context), request.transactional_ids)
     return DescribeTransactionsResponse(transaction_states=states)
 
 

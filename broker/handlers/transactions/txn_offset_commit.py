@@ -25,7 +25,7 @@ from ...coordinators.internal_topics import CoordinatorType, partition_of_key
 from ...coordinators.transaction.transaction_check import TransactionCheck, when_partitions_durable
 from ...metadata.metadata_image import TopicImage
 from ...requests.request_context import RequestContext, SteppedApiHandler
-from ...runtime.long_work import Steps, all_complete, for_each
+from ...runtime.long_work import all_complete, for_each, step
 
 LOAD_IN_PROGRESS_SINCE = 2
 ABORTABLE_SINCE = 4
@@ -53,12 +53,12 @@ class _Results:
         return self.response()
 
 
-def handle(context: RequestContext, request: TxnOffsetCommitRequest) -> Steps[TxnOffsetCommitResponse]:
+async def handle(context: RequestContext, request: TxnOffsetCommitRequest) -> TxnOffsetCommitResponse:
     """Store the offsets of existing partitions as pending until the producer's transaction ends."""
     results, node = _Results(), context.node
     commits: list[tuple[TopicImage, TxnOffsetCommitRequestPartition]] = []
     for topic in request.topics:
-        commits += yield from existing_partitions(
+        commits += await existing_partitions(
             node.image.find_topic(topic.name),
             topic.partitions,
             partial(results.add, topic.name),
@@ -66,7 +66,7 @@ def handle(context: RequestContext, request: TxnOffsetCommitRequest) -> Steps[Tx
         )
     if not commits:
         return results.response()
-    offsets = yield from for_each(lambda commit: offset_to_commit(*commit), commits)
+    offsets = await for_each(lambda commit: offset_to_commit(*commit), commits)
     try:
         _check_transaction(context, request)
         error_codes = node.coordinators.groups.offsets.commit_pending(
@@ -80,8 +80,8 @@ def handle(context: RequestContext, request: TxnOffsetCommitRequest) -> Steps[Tx
     )
     for (found, partition), error_code in zip(commits, error_codes, strict=True):
         results.add(found.name, partition.partition_index, error_code)
-        yield None
-    (flush_error,) = yield from all_complete([joined])
+        await step()
+    (flush_error,) = await all_complete([joined])
     return results.error_response(flush_error) if flush_error else results.response()
 
 

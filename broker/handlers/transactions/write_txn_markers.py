@@ -23,24 +23,24 @@ from ....storage.coordinator_batch import TransactionMarker
 from ...replica.partition import UnsafeAppend
 from ...requests.request_context import NodeServices, RequestContext, SteppedApiHandler
 from ...runtime.deferred import Deferred
-from ...runtime.long_work import Steps, steps_for_each
+from ...runtime.long_work import step, steps_for_each
 
 # A result that waits until its marker is safe.
 Unsafe = tuple[WritableTxnMarkerPartitionResult, UnsafeAppend]
 
 
-def handle(
+async def handle(
     context: RequestContext, request: WriteTxnMarkersRequest
-) -> Steps[WriteTxnMarkersResponse | Deferred[WriteTxnMarkersResponse]]:
+) -> WriteTxnMarkersResponse | Deferred[WriteTxnMarkersResponse]:
     """Append each marker to each of its partitions."""
     unsafe: list[Unsafe] = []
-    markers = yield from steps_for_each(lambda marker: _write(context.node, marker, unsafe), request.markers)
+    markers = await steps_for_each(lambda marker: _write(context.node, marker, unsafe), request.markers)
     response = WriteTxnMarkersResponse(markers=markers)
     timeout_ms = context.node.config.request_timeout_ms
     return _when_safe(response, unsafe, timeout_ms) if unsafe else response
 
 
-def _write(node: NodeServices, requested: WritableTxnMarker, unsafe: list[Unsafe]) -> Steps[WritableTxnMarkerResult]:
+async def _write(node: NodeServices, requested: WritableTxnMarker, unsafe: list[Unsafe]) -> WritableTxnMarkerResult:
     marker = TransactionMarker(
         producer_id=requested.producer_id,
         producer_epoch=requested.producer_epoch,
@@ -54,7 +54,7 @@ def _write(node: NodeServices, requested: WritableTxnMarker, unsafe: list[Unsafe
         topics.append(result)
         for index in topic.partition_indexes:
             result.partitions.append(_write_one(node, marker, topic.name, index, unsafe))
-            yield None
+            await step()
     return WritableTxnMarkerResult(producer_id=requested.producer_id, topics=topics)
 
 
