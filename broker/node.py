@@ -25,8 +25,9 @@ if TYPE_CHECKING:
     from .coordinators.coordinators import Coordinators
     from .replica.fetch_sessions import FetchSessions
     from .requests.client_quotas import ClientQuotas
+    from .requests.connection_info import Listener
     from .requests.produce_route import ProduceRoutes
-    from .requests.request_context import Listener, RequestContext
+    from .requests.request_context import RequestContext
     from .security.acl.standard_authorizer import StandardAuthorizer
 
 

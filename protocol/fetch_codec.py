@@ -127,6 +127,30 @@ class FetchedPartition:
 FetchedPartitions = list[tuple[bytes, FetchedPartition]]
 
 
+@dataclass(slots=True)
+class FetchResults:
+    """A response. session_id: 0 without a session."""
+
+    partitions: FetchedPartitions
+    error_code: int = 0
+    session_id: int = 0
+    throttle_time_ms: int = 0
+
+    def encode(self, correlation_id: int, version: int) -> list[bytes | bytearray | memoryview]:
+        """Return the response frame, size and header included, in pieces. Topic keys are written unchanged.
+
+        Adjacent partitions of one topic share one topic entry, as in Kafka (FetchResponse.of).
+        """
+        return encode_response(
+            correlation_id,
+            version,
+            self.partitions,
+            error_code=self.error_code,
+            session_id=self.session_id,
+            throttle_time_ms=self.throttle_time_ms,
+        )
+
+
 def decode_request(
     frame: memoryview, position: int, end: int, version: int, elements_max: int = FETCH_PARTITIONS_MAX
 ) -> FetchRequest:
@@ -273,7 +297,13 @@ def _decode_count(frame: memoryview, position: int, end: int, version: int) -> t
 
 
 def encode_response(
-    correlation_id: int, version: int, fetched: FetchedPartitions, *, error_code: int = 0, session_id: int = 0
+    correlation_id: int,
+    version: int,
+    fetched: FetchedPartitions,
+    *,
+    error_code: int = 0,
+    session_id: int = 0,
+    throttle_time_ms: int = 0,
 ) -> list[bytes | bytearray | memoryview]:
     """Return the response frame, size and header included, in pieces. Topic keys are written unchanged.
 
@@ -282,8 +312,9 @@ def encode_response(
     topics = [(key, [partition for _, partition in group]) for key, group in groupby(fetched, itemgetter(0))]
     is_flexible = version >= FLEXIBLE_SINCE
     pieces: list[bytes | bytearray | memoryview] = []
-    # Size, correlation id, response header; then throttle_time_ms.
-    head = piece = bytearray(9 + 4 if is_flexible else 8 + 4)
+    # Size, correlation id, response header.
+    head = piece = bytearray(9 if is_flexible else 8)
+    piece += _INT32.pack(throttle_time_ms)
     if version >= SESSIONS_SINCE:
         piece += _INT16.pack(error_code) + _INT32.pack(session_id)
     piece += _encode_count(len(topics), is_flexible)

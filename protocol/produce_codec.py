@@ -49,8 +49,8 @@ class ProduceRequest:
 
     topics: for each topic its key (the bytes of its name; from version 13 on its 16-byte id) and its partitions, each
     with index and records. The records are a view of the frame, or None for null.
-    head_end: the position of the size of the records, in a request of version 9 or newer with one topic, one partition
-    and no tagged fields; 0 in any other. A producer sends the same bytes before it with each batch for a partition.
+    head: the bytes before the size of the records, in a request of version 9 or newer with one topic, one partition
+    and no tagged fields; none in any other. A producer sends the same head with each batch for a partition.
     is_owned: whether the frame outlives the request, unlike a receive buffer.
     """
 
@@ -58,7 +58,7 @@ class ProduceRequest:
     acks: int
     timeout_ms: int
     topics: list[tuple[bytes, list[tuple[int, memoryview | None]]]]
-    head_end: int = 0
+    head: bytes = b""
     is_owned: bool = False
 
 
@@ -77,6 +77,18 @@ class PartitionResponse:
     error_message: str | None = None
     record_errors: list[tuple[int, str | None]] = field(default_factory=list[tuple[int, "str | None"]])
     current_leader: CurrentLeader | None = None
+
+
+@dataclass(slots=True)
+class ProduceResults:
+    """A response. topics: the partitions by the key of their topic, which is written unchanged."""
+
+    topics: list[tuple[bytes, list[PartitionResponse]]]
+    throttle_time_ms: int = 0
+
+    def encode(self, correlation_id: int, version: int) -> list[bytes | bytearray | memoryview]:
+        """Return the response frame, size and header included."""
+        return [encode_response(correlation_id, version, self.topics, self.throttle_time_ms)]
 
 
 def decode_request(
@@ -162,6 +174,7 @@ def _decode_flexible(
     frame: memoryview, position: int, end: int, version: int, elements_max: int
 ) -> tuple[ProduceRequest, int]:
     """Decode versions 9-13."""
+    start = position
     transactional_id, position = decode_compact_string(frame, position, end)
     acks, timeout_ms = _ACKS_AND_TIMEOUT.unpack_from(frame, position)
     topic_count, position = decode_compact_count(frame, position + 6, end)
@@ -183,20 +196,20 @@ def _decode_flexible(
     position = position + 1 if not frame[position] else skip_tagged_fields(frame, position, end)
     request = ProduceRequest(_decode_text(transactional_id), acks, timeout_ms, topics)
     if len(topics) == 1 and len(topics[0][1]) == 1:
-        request.head_end = _find_head_end(frame, end, topics[0][1][0][1])
+        request.head = _find_head(frame, start, end, topics[0][1][0][1])
     return request, position
 
 
-def _find_head_end(frame: memoryview, end: int, records: memoryview | None) -> int:
-    """Return ProduceRequest.head_end; 0 if tagged fields follow, or if the size is not in its shortest form."""
+def _find_head(frame: memoryview, start: int, end: int, records: memoryview | None) -> bytes:
+    """Return ProduceRequest.head; none if tagged fields follow, or if the size is not in its shortest form."""
     if records is None:
-        return 0
+        return b""
     size = encode_unsigned_varint(len(records) + 1)
     records_end = end - len(NO_TAGGED_FIELDS)
     records_start = records_end - len(records)
     head_end = records_start - len(size)
     has_tagged_fields = bytes(frame[records_end:end]) != NO_TAGGED_FIELDS
-    return 0 if has_tagged_fields or bytes(frame[head_end:records_start]) != size else head_end
+    return b"" if has_tagged_fields or bytes(frame[head_end:records_start]) != size else bytes(frame[start:head_end])
 
 
 def _decode_flexible_partitions(
@@ -235,11 +248,11 @@ def _merge(
 
 
 def encode_response(
-    correlation_id: int, version: int, topics: list[tuple[bytes, list[PartitionResponse]]]
+    correlation_id: int, version: int, topics: list[tuple[bytes, list[PartitionResponse]]], throttle_time_ms: int = 0
 ) -> bytearray:
     """Return the response frame, size and header included. Topic keys are written unchanged."""
     if version >= FLEXIBLE_SINCE:
-        return _encode_flexible(correlation_id, version, topics)
+        return _encode_flexible(correlation_id, version, topics, throttle_time_ms)
     response = bytearray(8)
     response += _INT32.pack(len(topics))
     for key, partitions in topics:
@@ -248,7 +261,7 @@ def encode_response(
         response += _INT32.pack(len(partitions))
         for partition in partitions:
             response += _encode_plain_partition(version, partition)
-    response += b"\0\0\0\0"
+    response += _INT32.pack(throttle_time_ms)
     _SIZE_AND_CORRELATION_ID.pack_into(response, 0, len(response) - FRAME_SIZE_BYTES, correlation_id)
     return response
 
@@ -274,7 +287,7 @@ def _encode_string(text: str | None) -> bytes:
 
 
 def _encode_flexible(
-    correlation_id: int, version: int, topics: list[tuple[bytes, list[PartitionResponse]]]
+    correlation_id: int, version: int, topics: list[tuple[bytes, list[PartitionResponse]]], throttle_time_ms: int
 ) -> bytearray:
     response = bytearray(9)
     response += encode_unsigned_varint(len(topics) + 1)
@@ -286,8 +299,7 @@ def _encode_flexible(
         for partition in partitions:
             response += _encode_flexible_partition(partition)
         response += b"\0"
-    # throttle_time_ms
-    response += b"\0\0\0\0"
+    response += _INT32.pack(throttle_time_ms)
     response += encode_endpoints(partition.current_leader for _, partitions in topics for partition in partitions)
     _SIZE_AND_CORRELATION_ID.pack_into(response, 0, len(response) - FRAME_SIZE_BYTES, correlation_id)
     return response

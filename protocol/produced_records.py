@@ -66,7 +66,7 @@ class TransactionalProducer(NamedTuple):
 def find_plain_batch(frame: memoryview, position: int, end: int) -> memoryview | None:
     """Return the batch at the end of a Produce request of one partition if is_plain_batch is true for it, else None.
 
-    position: of the compact size of the records, the `head_end` of an earlier request with the same head.
+    position: of the compact size of the records, the end of the `head` of an earlier request.
     Also returns None for a request with tagged fields after the records.
     """
     size, position = decode_unsigned_varint(frame, position, end)

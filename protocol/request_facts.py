@@ -11,15 +11,20 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import cast
 
-from . import produce_codec
+from . import fetch_codec, produce_codec
 from .api_keys import Api, ApiKey
 from .batches.record_batch import HEADER_SIZE, NO_PRODUCER_EPOCH, NO_PRODUCER_ID, is_whole, parse_header
+from .fetch_codec import FetchRequest
 from .frames import FrameError
 from .message import Message
 from .message_types import elements, number_in, request_type, text_in
 from .primitives import Reader
+from .produce_codec import ProduceRequest
 from .sequences import NO_SEQUENCE
 from .topic_lists import GROUP_RESOURCE, TopicList, TopicNameOf, request_lists
+
+# A decoded request: two APIs have codecs of their own.
+Request = Message | ProduceRequest | FetchRequest
 
 # records_count of BatchFacts if the records are not a batch of magic 2.
 NO_RECORDS_COUNT = -1
@@ -76,8 +81,16 @@ def read_request_facts(api: Api, version: int, body: memoryview, topic_name_of: 
     Raises FrameError if the body does not decode.
     """
     if api.key is ApiKey.PRODUCE:
-        return _produce_facts(version, body, topic_name_of)
-    request = request_type(api).read(Reader.of_request(body), version)
+        return facts_of(api, version, produce_codec.decode_request(body, 0, len(body), version), topic_name_of)
+    return facts_of(api, version, request_type(api).read(Reader.of_request(body), version), topic_name_of)
+
+
+def facts_of(api: Api, version: int, request: Request, topic_name_of: TopicNameOf) -> RequestFacts:
+    """Return what a decoded request names. topic_name_of: see read_request_facts. Raises FrameError."""
+    if isinstance(request, ProduceRequest):
+        return _produce_facts(version, request, topic_name_of)
+    if isinstance(request, FetchRequest):
+        return _fetch_facts(version, request, topic_name_of)
     lists = request_lists(api)
     transaction = _first_transaction(request)
     return RequestFacts(
@@ -144,8 +157,16 @@ def _coordinator_keys(request: Message) -> Iterator[str]:
     yield from cast("list[str]", elements(request, "coordinator_keys"))
 
 
-def _produce_facts(version: int, body: memoryview, topic_name_of: TopicNameOf) -> RequestFacts:
-    request = produce_codec.decode_request(body, 0, len(body), version)
+def _fetch_facts(version: int, request: FetchRequest, topic_name_of: TopicNameOf) -> RequestFacts:
+    names = [
+        (topic_name_of(key) if version >= fetch_codec.TOPIC_IDS_SINCE else _decode_name(key), index)
+        for key, index in request.partitions
+    ]
+    partitions = [(name, index) for name, index in names if name is not None]
+    return RequestFacts(tuple(dict.fromkeys(name for name, _ in partitions)), tuple(dict.fromkeys(partitions)))
+
+
+def _produce_facts(version: int, request: ProduceRequest, topic_name_of: TopicNameOf) -> RequestFacts:
     batches: list[BatchFacts] = []
     topics: list[str] = []
     partitions: list[tuple[str, int]] = []
@@ -165,7 +186,7 @@ def _decode_name(key: bytes) -> str:
     try:
         return key.decode()
     except UnicodeDecodeError as error:
-        raise FrameError(f"Produce: the name of a topic, {key!r}, is not UTF-8") from error
+        raise FrameError(f"the name of a topic, {key!r}, is not UTF-8") from error
 
 
 def _batch_facts(topic: str, partition: int, records: memoryview) -> BatchFacts:

@@ -5,42 +5,39 @@ Rules:
 - The request takes effect at once, and so do those that the client has pipelined behind it. Each response has its own
   floor, and the order of the responses stays.
 - The time is real, not that of the cluster's clock: moving the clock does not move the network.
-A node without a delay has none of these handlers.
 """
 
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from ..runtime.deferred import Buffers, Deferred
 
 if TYPE_CHECKING:
-    from ..requests.request_context import RequestContext, RequestHandler
+    from ..requests.fault_ports import Outcome, ResponsePlan
+
+    pass
 
 
-class DelayingHandler:
-    """A RequestHandler whose responses are sent no earlier than a time after their requests."""
+class ResponseDelay:
+    """Delays responses."""
 
-    __slots__ = ("_delay_seconds", "_handler")
+    __slots__ = ("_seconds",)
 
-    def __init__(self, handler: RequestHandler, delay_ms: int) -> None:
-        """handler: of the API."""
-        self._handler = handler
-        self._delay_seconds = delay_ms / 1000
+    def __init__(self, delay_ms: int) -> None:
+        """delay_ms: the least time between a request and its response."""
+        self._seconds = delay_ms / 1000
 
-    def handle(
-        self, context: RequestContext, frame: memoryview, position: int, end: int
-    ) -> Buffers | Deferred[Buffers] | None:
-        """Handle the request now, and return its response, which is pending. Raises FrameError."""
-        send_at = asyncio.get_running_loop().time() + self._delay_seconds
-        response = self._handler.handle(context, frame, position, end)
-        if response is None:
+    def delay(self, outcome: Outcome) -> Outcome:
+        """Return the result of a request that has just been handled, pending until its time."""
+        if outcome is None:
             return None
-        delayed = _DelayedResponse(send_at, response if isinstance(response, Deferred) else None)
-        if not isinstance(response, Deferred):
-            delayed.send_later(response)
-        return delayed.result
+        send_at = asyncio.get_running_loop().time() + self._seconds
+        delayed = _DelayedResponse(send_at, outcome if isinstance(outcome, Deferred) else None)
+        if not isinstance(outcome, Deferred):
+            delayed.send_later(outcome)
+        return cast("Outcome", delayed.result)
 
 
 class _DelayedResponse:
@@ -48,20 +45,22 @@ class _DelayedResponse:
 
     __slots__ = ("_pending", "_send_at", "_timer", "result")
 
-    def __init__(self, send_at: float, pending: Deferred[Buffers] | None) -> None:
+    def __init__(self, send_at: float, pending: Deferred[Buffers] | Deferred[ResponsePlan] | None) -> None:
         """send_at: of the event loop's time. pending: the response, if the request is not handled yet."""
         self._send_at = send_at
         self._pending = pending
         self._timer: asyncio.TimerHandle | None = None
-        self.result: Deferred[Buffers] = Deferred(
+        self.result: Deferred[Buffers | ResponsePlan] = Deferred(
             self._abandon,
             is_applied=pending is None or pending.is_applied,
             is_in_order=pending is None or pending.is_in_order,
         )
         if pending is not None:
+            self.result.inner = cast("Deferred[object]", pending)
+            pending.on_applied = lambda: self.result.passes(cast("Deferred[object]", pending))
             pending.deliver_to(self.send_later, self.result.fail)
 
-    def send_later(self, response: Buffers) -> None:
+    def send_later(self, response: Buffers | ResponsePlan) -> None:
         """Complete the result at its time, or now if that is over."""
         loop = asyncio.get_running_loop()
         if loop.time() >= self._send_at:

@@ -1,4 +1,4 @@
-"""Dispatcher: decodes a request's header and calls the handler of its API (Kafka: SocketServer, KafkaApis.handle).
+"""Dispatcher: decodes a request's header and finds the pipeline of its API (Kafka: SocketServer, KafkaApis.handle).
 
 The handler of an API is imported with its first request. While a fault rule is armed, requests pass through the fault
 injector. The journal, if there is one, observes each request.
@@ -9,9 +9,8 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 from functools import cached_property
-from importlib import import_module
 from struct import Struct
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 from ...protocol.api_keys import APIS, Api, ApiKey, api_name_of
 from ...protocol.frames import FrameError, wrong_size
@@ -19,21 +18,16 @@ from ...protocol.primitives import Reader
 from .. import handlers
 from ..replica.disk_fault_injector import NoFileFaults, delay_response
 from ..requests.fault_ports import NO_RESPONSE, PENDING, RESPONDED
-from ..requests.forwarding import FORWARDED, ForwardingHandler
-from ..requests.request_context import (
-    HEADER_START_BYTES,
-    NO_HEADER,
-    ConnectionInfo,
-    NodeServices,
-    RequestContext,
-    RequestHandler,
-    Route,
-)
+from ..requests.request_context import HEADER_START_BYTES, NO_HEADER, RequestContext
+from ..requests.route import HandleFrame, Route
 from ..runtime.deferred import Buffers, Deferred
+from .pipeline import Pipeline
 
 if TYPE_CHECKING:
     from ..replica.disk_fault_injector import FileFaults
-    from ..requests.fault_ports import FaultPlan, HandledLater, Outcome, RequestObserver
+    from ..requests.connection_info import ConnectionInfo
+    from ..requests.fault_ports import FaultPlan, Outcome, RequestObserver
+    from ..requests.node_services import NodeServices
     from ..requests.response_writer import ResponseWriter
     from .fault_injector import FaultInjector
 
@@ -82,6 +76,10 @@ class Dispatcher:
         self._plan: FaultPlan | NoFaults = plan or NoFaults()
         self._make_fault_injector = make_fault_injector
         self._routes: dict[int, Route] = {}
+        # By API key.
+        self._pipelines: dict[int, Pipeline] = {}
+        # Delays every response, on a node with a delay.
+        self._delay: Callable[[Outcome], Outcome] | None = None
         self._connections: set[ResponseWriter] = set()
         self._all_closed: asyncio.Future[None] | None = None
         # Whether nothing is handled, as if the network to the clients were cut.
@@ -104,9 +102,8 @@ class Dispatcher:
         """Apply client quotas from the next request on, also to the connections that are open."""
         if not self._is_throttling:
             self._is_throttling = True
-            # The connections keep the routes of their last requests.
-            for route in self._routes.values():
-                route.handler = _throttling(APIS[route.api_key], route.handler)
+            for pipeline in self._pipelines.values():
+                _throttle(pipeline)
 
     def connection_opened(self, connection: ResponseWriter) -> None:
         """Add a connection to the open ones."""
@@ -189,8 +186,8 @@ class Dispatcher:
         frame: memoryview,
         start: int,
         end: int,
-        replacement: RequestHandler | None = None,
-    ) -> Outcome | HandledLater | Deferred[HandledLater]:
+        replacement: HandleFrame | None = None,
+    ) -> Outcome:
         """Handle the request in frame[start:end] and return its response, which may be pending.
 
         replacement: used in place of the handler of the API.
@@ -201,7 +198,7 @@ class Dispatcher:
         context.batches = None
         context.error_code = 0
         context.request_id = 0
-        context.request_start = start
+        context.size = end - start
         position = start + context.header_bytes
         api_and_version, correlation_id, rest = context.unpack_header(frame, start) if position <= end else NO_HEADER
         route = context.route
@@ -210,22 +207,25 @@ class Dispatcher:
             context.correlation_id = correlation_id
             # The handler of ApiVersions changes both for its response.
             context.api_version = route.api_version
-            context.is_flexible = route.is_flexible
+            context.is_flexible = route.is_response_flexible
         else:
             route, position = self._read_new_header(context, frame, start, end, replacement)
         if self.observer is not None:
             is_kept = route.api_key not in _WITHOUT_BODY and end - position <= OBSERVED_BODY_BYTES_MAX
             context.kept_body = bytes(frame[position:end]) if is_kept else None
-        handler = route.handler if replacement is None else replacement
-        if self._plan.is_armed:
-            return self.fault_injector.handle(context, handler, frame, position, end)
+        if self._plan.is_armed and replacement is None:
+            pipeline = self._pipelines[route.api_key]
+            outcome: Outcome = self.fault_injector.handle(context, pipeline, frame, position, end)
+            return outcome if self._delay is None else self._delay(outcome)
+        handle = route.handle if replacement is None else replacement
         try:
-            response = handler.handle(context, frame, position, end)
+            response = handle(context, frame, position, end)
         except Exception:
             if self.observer is not None:
-                self.observer.unanswered(self.observer.handled(context, end - start, PENDING))
+                self.observer.unanswered(self.observer.handled(context, context.size, PENDING))
             raise
-        return self._observe(context, end - start, response)
+        outcome = self._observe(context, context.size, response)
+        return outcome if self._delay is None else self._delay(outcome)
 
     def refuse_size(self, context: RequestContext, size: int, bytes_max: int) -> Deferred[Buffers]:
         """Raise FrameError for the size of a frame."""
@@ -245,11 +245,11 @@ class Dispatcher:
             state = NO_RESPONSE if response is None else PENDING
             context.request_id = request_id = observer.handled(context, size, state)
             if isinstance(response, Deferred):
-                response.request_id = request_id
+                response.take_request_id(request_id)
         return delay_response(response, self._file_faults, context.node.clock) if is_late else response
 
     def _read_new_header(
-        self, context: RequestContext, frame: memoryview, start: int, end: int, replacement: RequestHandler | None
+        self, context: RequestContext, frame: memoryview, start: int, end: int, replacement: HandleFrame | None
     ) -> tuple[Route, int]:
         """Fill the context from the request header. Returns the route and the position of the body.
 
@@ -271,7 +271,7 @@ class Dispatcher:
                 raise
         context.api_key = route.api_key
         context.api_version = route.api_version
-        context.is_flexible = route.is_flexible
+        context.is_flexible = route.is_response_flexible
         position = _read_client_id(context, frame, position, client_id_bytes, end)
         if route.is_flexible:
             position = _skip_tags(frame, position, end)
@@ -300,54 +300,37 @@ class Dispatcher:
             raise FrameError(
                 f"{api.name} version {api_version} is not served; allowed: {api.first_version} to {api.last_version}"
             )
-        handler = load_handler(api, node)
-        delay_ms = node.config.response_delay_ms
-        # A delayed response is delayed as a whole, so that the throttling must be inside from the first request on.
-        self._is_throttling |= delay_ms > 0
-        if self._is_throttling:
-            handler = _throttling(api, handler)
-        if delay_ms:
-            handler = _delaying(handler, delay_ms)
-        route = Route(api_key, api_version, handler, is_flexible=api_version >= api.flexible_since)
+        if api_key not in self._pipelines:
+            self._pipelines[api_key] = self._load_pipeline(api, node)
+        route = Route(api_key, api_version, self._pipelines[api_key].handle)
         if is_served:
             self._routes[api_and_version] = route
         return route
 
+    def _load_pipeline(self, api: Api, node: NodeServices) -> Pipeline:
+        pipeline = Pipeline(api, node)
+        if self._is_throttling:
+            _throttle(pipeline)
+        delay_ms = node.config.response_delay_ms
+        if delay_ms and self._delay is None:
+            # Most brokers respond at once.
+            from .delayed_responses import ResponseDelay
 
-def _route_of_replacement(api_and_version: int, replacement: RequestHandler) -> Route:
-    """Return the route of an API version that need not be served. The tagged fields of an unknown one are its body."""
+            self._delay = ResponseDelay(delay_ms).delay
+        return pipeline
+
+
+def _route_of_replacement(api_and_version: int, replacement: HandleFrame) -> Route:
+    """Return the route of an API version that need not be served."""
     api_key, api_version = _API_AND_VERSION.unpack(_UNSIGNED.pack(api_and_version))
-    api = APIS.get(api_key)
-    is_flexible = api is not None and api_version >= api.flexible_since
-    return Route(api_key, api_version, replacement, is_flexible=is_flexible)
+    return Route(api_key, api_version, replacement)
 
 
-def load_handler(api: Api, node: NodeServices) -> RequestHandler:
-    """Import and return the handler of the API on a node."""
-    module = import_module(f"{handlers.__name__}.{handlers.HANDLERS[api.key]}")
-    handler = cast(RequestHandler, module.HANDLER)
-    if api.key in FORWARDED:
-        handler = ForwardingHandler(api, handler)
-    if node.authorizer is not None:
-        # Most brokers have no authorizer.
-        from ..requests.authorization import authorizing
-
-        return authorizing(api, handler)
-    return handler
-
-
-def _throttling(api: Api, handler: RequestHandler) -> RequestHandler:
+def _throttle(pipeline: Pipeline) -> None:
     # Most brokers have no quotas.
     from .throttling import throttling
 
-    return throttling(api, handler)
-
-
-def _delaying(handler: RequestHandler, delay_ms: int) -> RequestHandler:
-    # Most brokers respond at once.
-    from .delayed_responses import DelayingHandler
-
-    return DelayingHandler(handler, delay_ms)
+    pipeline.throttling = throttling(pipeline.api)
 
 
 def _read_client_id(context: RequestContext, frame: memoryview, start: int, size: int, end: int) -> int:

@@ -5,9 +5,10 @@ Rules:
   asked once at each point and returns one fault or none.
 - `received` is before the handler: a fault may prevent, delay or repeat the request. `applied` is after the handler:
   the log has changed, the response is not encoded into the queue. `answering` is before the bytes are written.
-- A request is copied first (OwnedRequest), so that it can be held, delayed or handled twice. A long one is matched in
-  a thread before it is handled (HandledLater).
-- A request without a response (acks=0) passes `applied` and not `answering`.
+- A request is copied first (OwnedRequest), so that it can be held, delayed or handled twice. A long one is decoded and
+  matched in a thread.
+- A request without a response (acks=0) passes `applied` and not `answering`. An injected response to a request that is
+  not applied passes `answering`.
 - Every fault that acts is reported to the observer, with the id of its rule and the point.
 - rules.rule_checks.ACTIONS_AT decides which action is allowed at which point. Another one here is a programming error.
 """
@@ -15,9 +16,8 @@ Rules:
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Generator
-from contextlib import contextmanager
-from typing import TYPE_CHECKING, assert_never
+from collections.abc import Awaitable, Callable
+from typing import TYPE_CHECKING, assert_never, cast
 from weakref import WeakSet
 
 from ...faults.actions import (
@@ -37,19 +37,31 @@ from ...faults.actions import (
     Truncate,
 )
 from ...faults.fault import Fault
-from ...protocol.errors import error_responses
+from ...protocol.codec_messages import request_message, response_message, without_selected
+from ...protocol.errors.error_responses import empty_response, error_response
+from ...protocol.errors.partial_errors import SelectedParts, overwrite_errors
+from ...protocol.fetch_codec import FetchRequest
 from ...protocol.frames import FrameError
-from ..replica.disk_fault_injector import FileFaults, NoFileFaults, delay_response
-from ..requests.fault_ports import NO_RESPONSE, PENDING, Ending, HandledLater, Outcome, ResponsePlan, joined
-from ..requests.request_context import ConnectionInfo, RequestContext, RequestHandler
+from ...protocol.message_types import number_in
+from ...protocol.produce_codec import ProduceRequest
+from ..replica.disk_fault_injector import FileFaults, NoFileFaults
+from ..requests.encoded_response import encode_response
+from ..requests.fault_ports import NO_RESPONSE, PENDING, Ending, ResponsePlan, joined
+from ..requests.request_context import RequestContext
 from ..runtime.deferred import Buffers, Deferred
 from ..runtime.long_work import in_thread
+from . import sasl_faults
 from .owned_request import OwnedRequest
+from .throttling import set_throttle_time
 
 if TYPE_CHECKING:
+    from ...protocol.message import Message
+    from ..requests.connection_info import ConnectionInfo
+    from ..requests.encoded_response import Response
     from ..requests.fault_ports import FaultPlan, RequestObserver
     from ..requests.response_writer import ResponseWriter
     from .held_requests import HeldRequests
+    from .pipeline import Pipeline
 
 logger = logging.getLogger(__name__)
 
@@ -60,8 +72,6 @@ ANSWERING = "answering"
 
 # A corrupted byte has all of its bits inverted.
 _ALL_BITS = 0xFF
-
-Late = Deferred[ResponsePlan]
 
 
 class FaultInjector:
@@ -123,60 +133,59 @@ class FaultInjector:
     # -- received
 
     def handle(
-        self, context: RequestContext, handler: RequestHandler, frame: memoryview, position: int, end: int
-    ) -> Outcome | HandledLater | Deferred[HandledLater]:
+        self, context: RequestContext, pipeline: Pipeline, frame: memoryview, position: int, end: int
+    ) -> ResponsePlan | Deferred[ResponsePlan] | None:
         """Handle the request whose body is frame[position:end], with the faults of the plan. Raises FrameError."""
-        request = OwnedRequest(context, handler, frame, position, end)
-        with self._reports_undecoded(request):
-            is_matched_ahead = self.plan.is_matched_ahead(request)
-        if is_matched_ahead:
-            later: HandledLater | Deferred[HandledLater]
-            later = context.node.long_work.run(self._match_and_handle(request), context.connection)
-            return later
-        outcome = self._start(request)
+        request = OwnedRequest(context, pipeline, frame, position, end)
+        outcome = context.node.long_work.run(self._pass(request), context.connection, may_pass=True)
+        if isinstance(outcome, Deferred):
+            request.result = cast("Deferred[object]", outcome)
+            outcome.request_id = request.request_id
         context.request_id = request.request_id
-        return outcome
+        return cast("ResponsePlan | Deferred[ResponsePlan] | None", outcome)
 
-    async def _match_and_handle(self, request: OwnedRequest) -> HandledLater:
-        with self._reports_undecoded(request):
-            await in_thread(lambda: self.plan.match_ahead(request))
-        outcome = self._start(request)
-        if request.connection.is_closed:
-            # The client has gone.
-            if isinstance(outcome, Deferred):
-                outcome.abandon()
-            self._report_unanswered(request)
-        return HandledLater(outcome, request.request_id)
-
-    def _start(self, request: OwnedRequest) -> Outcome:
-        with self._reports_undecoded(request):
-            fault = self.plan.received(request)
-        outcome = self._go_on(request) if fault is None else self._receive(request, fault)
-        # A plan is written before the next request is handled. That request may crash the node.
-        return ResponsePlan(outcome) if isinstance(outcome, list) else outcome
-
-    @contextmanager
-    def _reports_undecoded(self, request: OwnedRequest) -> Generator[None]:
-        """Report a request whose body does not decode to the observer. Its connection is closed."""
+    async def _pass(self, request: OwnedRequest) -> ResponsePlan | None:
+        """Pass the request through the pipeline and the points. A late failure closes the connection."""
         try:
-            yield
+            plan = await self._receive(request)
+        except FrameError as error:
+            if request.result is None:
+                raise
+            logger.warning("%s closed: %.500s", request.connection, error)
+            plan = ResponsePlan(ending=Ending.CLOSE, is_whole=False)
+        if request.result is None:
+            return plan
+        if request.connection.is_closed:
+            # The request is applied all the same, as one in flight would be.
+            self._report_unanswered(request)
+        return plan or ResponsePlan(is_whole=False)
+
+    async def _receive(self, request: OwnedRequest) -> ResponsePlan | None:
+        try:
+            await request.decode()
+            if self.plan.is_matched_ahead(request):
+                await in_thread(lambda: self.plan.match_ahead(request))
+            fault = self.plan.received(request)
         except FrameError:
             self._report_handled(request, PENDING)
             self._report_unanswered(request)
             raise
+        return await (self._apply(request) if fault is None else self._carry_out_received(request, fault))
 
-    def _receive(self, request: OwnedRequest, fault: Fault) -> Outcome:
+    async def _carry_out_received(self, request: OwnedRequest, fault: Fault) -> ResponsePlan | None:
         match fault.action:
             case Error():
-                return self._refuse(request, fault)
+                return await self._refuse(request, fault)
             case Throttle():
-                return self._go_on(request, fault)
+                return await self._apply(request, throttled_by=fault)
             case DeliverTwice():
-                self._deliver_once_more(request, fault)
-                return self._go_on(request)
+                await self._deliver_once_more(request, fault)
+                return await self._apply(request)
             case Delay() | Hold() | Hang() as action:
                 self._report_not_applied(request, fault)
-                return self._hold(request, fault, action, RECEIVED, lambda: self._go_on(request))
+                if await self._is_released(request, fault, action, RECEIVED):
+                    return await self._apply(request)
+                return _GIVEN_UP
             case Drop():
                 self._report_not_applied(request, fault)
                 return None
@@ -188,93 +197,100 @@ class FaultInjector:
             case _:
                 assert_never(fault.action)
 
-    def _refuse(self, request: OwnedRequest, fault: Fault) -> Outcome:
+    async def _refuse(self, request: OwnedRequest, fault: Fault) -> ResponsePlan | None:
         """Refuse the partitions that the fault chooses, and handle the rest of the request."""
         self._report_not_applied(request, fault)
-        api, version, body = request.api, request.api_version, request.body
-        if not error_responses.expects_response(api, version, body):
+        api, version, code = request.api, request.api_version, fault.error_code
+        if number_in(request.message, "acks", 1) == 0:
             # With acks=0 a closed connection is the only sign of an error.
             return ResponsePlan(ending=Ending.CLOSE, is_whole=False)
         if request.is_of_sasl:
-            return self._refuse_authentication(request, fault.error_code)
+            return await self._refuse_authentication(request, code)
+        message = request_message(request.message, version)
         if fault.scope == "request":
-            return [error_responses.error_response(api, version, request.correlation_id, body, fault.error_code)]
+            return await self._answering(request, error_response(api, version, message, code))
+        parts = SelectedParts(api, message, fault.chooses, self._topic_name_of)
+        if not parts.remove(version):
+            response = empty_response(api)
+            parts.add_errors(response, code)
+            return await self._answering(request, response)
+        if parts and isinstance(request.message, ProduceRequest | FetchRequest):
+            without_selected(request.message, version, fault.chooses, self._topic_name_of)
+        request.part_was_refused()
+        return await self._apply(request, refused=parts, code=code)
 
-        def with_errors(buffers: Buffers) -> Buffers:
-            chosen = (fault.chooses, fault.error_code, self._topic_name_of)
-            return [error_responses.add_errors(api, version, joined(buffers), body, *chosen)]
-
-        rest = error_responses.remove_selected(api, version, body, fault.chooses, self._topic_name_of)
-        if rest is None:
-            return with_errors([error_responses.empty_response(api, version, request.correlation_id)])
-        request_of_rest = request.with_body(rest)
-        request_of_rest.request_id = request.request_id
-        outcome = self._go_on(request_of_rest, change=with_errors)
-        request.request_id = request_of_rest.request_id
-        return outcome
-
-    def _refuse_authentication(self, request: OwnedRequest, code: int) -> Outcome:
-        # Lazy: most brokers have no SASL.
-        from . import sasl_faults
-
+    async def _refuse_authentication(self, request: OwnedRequest, code: int) -> ResponsePlan | None:
         if sasl_faults.make_fail(request, code):
-            return self._go_on(request)
-        response = error_responses.error_response(
-            request.api, request.api_version, request.correlation_id, request.body, code
-        )
-        return sasl_faults.end_after(request, code, [response])
+            return await self._apply(request)
+        message = request_message(request.message, request.api_version)
+        response = error_response(request.api, request.api_version, message, code)
+        return await self._end_authentication(request, response, code)
 
-    def _deliver_once_more(self, request: OwnedRequest, fault: Fault) -> None:
+    async def _end_authentication(self, request: OwnedRequest, response: Message, code: int) -> ResponsePlan | None:
+        ended = sasl_faults.end_after(request, code, response)
+        return await self._answering(request, await ended if isinstance(ended, Deferred) else ended)
+
+    async def _deliver_once_more(self, request: OwnedRequest, fault: Fault) -> None:
         """Handle the request one additional time and drop that response."""
-        response = self._handle(request)
+        handled = self._begin(request)
         self._report_acted(request, fault, RECEIVED)
         self._report_unanswered(request)
-        if isinstance(response, Deferred):
-            response.abandon()
-        request.request_id = 0
+        if isinstance(handled, Deferred):
+            handled.abandon()
+        request.take_id(0)
 
     # -- applied
 
-    def _go_on(
+    async def _apply(
         self,
         request: OwnedRequest,
+        *,
         throttled_by: Fault | None = None,
-        change: Callable[[Buffers], Buffers] | None = None,
-    ) -> Outcome:
-        """Handle the request and pass its response on to `applied`, now or when it arrives."""
-
-        def applied(buffers: Buffers | None) -> Outcome:
-            if not buffers:
-                # A long request with acks=0.
-                buffers = None
-            if buffers is not None and throttled_by is not None:
-                buffers = self._throttled(request, buffers, throttled_by)
-            if buffers is not None and change is not None:
-                buffers = change(buffers)
-            return self._applied(request, buffers)
-
-        response = self._handle(request)
+        refused: SelectedParts | None = None,
+        code: int = 0,
+    ) -> ResponsePlan | None:
+        """Handle the request and pass its response on to `applied`. refused: parts that get the error code."""
+        handled = self._begin(request)
+        delay_ms = self._file_faults.take_delay_ms()
         if throttled_by is not None:
             self._report_acted(request, throttled_by, RECEIVED)
-        return self._when_complete(request, response, applied)
+        response = await handled if isinstance(handled, Deferred) else handled
+        if delay_ms and response is not None:
+            # In sequence, because the pending work begins after the slow file access.
+            await self._pass_ms(delay_ms)
+        if response is not None and throttled_by is not None:
+            _throttle(response, throttled_by)
+        if response is not None and refused is not None:
+            response = response_message(response, request.api_version)
+            refused.add_errors(response, code)
+        return await self._applied(request, response)
 
-    def _when_complete(
-        self,
-        request: OwnedRequest,
-        response: Buffers | Deferred[Buffers] | None,
-        go_on: Callable[[Buffers | None], Outcome],
-    ) -> Outcome:
-        """Return the outcome of go_on with the response, now or when it arrives."""
-        if not isinstance(response, Deferred):
-            return go_on(response)
-        late: Late = Deferred(response.abandon, is_applied=response.is_applied)
-        response.deliver_to(lambda buffers: self._complete(request, late, lambda: go_on(buffers)), late.fail)
+    def _begin(self, request: OwnedRequest) -> Response | Deferred[Response | None] | None:
+        """Begin to handle the request, and report it to the observer. Raises FrameError."""
+        request.now_ms = self._clock.now_ms()
+        request.batches = None
+        try:
+            handled = request.pipeline.respond(request, request.message)
+            if isinstance(handled, Awaitable):
+                handled = request.node.long_work.run(_awaited(handled), request.connection, may_pass=True)
+        except Exception:
+            self._report_handled(request, PENDING)
+            self._report_unanswered(request)
+            raise
+        self._report_handled(request, NO_RESPONSE if handled is None else PENDING)
+        if isinstance(handled, Deferred):
+            handled.take_request_id(request.request_id)
+        return handled
+
+    def _pass_ms(self, delay_ms: int) -> Deferred[bool]:
+        late: Deferred[bool] = Deferred(is_applied=True)
+        self._clock.call_later(delay_ms, lambda: late.complete(True))
         return late
 
-    def _applied(self, request: OwnedRequest, buffers: Buffers | None) -> Outcome:
+    async def _applied(self, request: OwnedRequest, response: Response | None) -> ResponsePlan | None:
         fault = self.plan.applied(request)
         if fault is None:
-            return self._answering(request, buffers)
+            return await self._answering(request, response)
         self._report_acted(request, fault, APPLIED)
         if isinstance(fault.action, Close | Reset | Crash):
             self._report_unanswered(request)
@@ -283,57 +299,53 @@ class FaultInjector:
             self._report_unanswered(request)
             return None
         # Without a response (acks=0) there is nothing to delay or change.
-        return None if buffers is None else self._change_response(request, buffers, fault)
+        return None if response is None else await self._change_response(request, response, fault)
 
-    def _change_response(self, request: OwnedRequest, buffers: Buffers, fault: Fault) -> Outcome:
+    async def _change_response(self, request: OwnedRequest, response: Response, fault: Fault) -> ResponsePlan | None:
         """Apply a fault for `applied` to the response."""
         match fault.action:
             case Error():
-                return self._respond_with_error(request, self._set_errors(request, buffers, fault), fault.error_code)
+                changed = self._set_errors(request, response, fault)
+                if request.is_of_sasl:
+                    return await self._end_authentication(request, changed, fault.error_code)
+                return await self._answering(request, changed)
             case Throttle():
-                return self._answering(request, self._throttled(request, buffers, fault))
+                _throttle(response, fault)
+                return await self._answering(request, response)
             case Delay() | Hold() | Hang() as action:
-                return self._hold(request, fault, action, APPLIED, lambda: self._answering(request, buffers))
+                if await self._is_released(request, fault, action, APPLIED):
+                    return await self._answering(request, response)
+                return _GIVEN_UP
             case Observe() | Drop() | Close() | Reset() | Crash() | Truncate() | Corrupt() | Drip() | DeliverTwice():
                 raise _misplaced(fault, APPLIED)
             case _:
                 assert_never(fault.action)
 
-    def _respond_with_error(self, request: OwnedRequest, buffers: Buffers, code: int) -> Outcome:
-        if not request.is_of_sasl:
-            return self._answering(request, buffers)
-        # Lazy: most brokers have no SASL.
-        from . import sasl_faults
-
-        response = sasl_faults.end_after(request, code, buffers)
-        return self._when_complete(request, response, lambda arrived: self._answering(request, arrived))
-
-    def _set_errors(self, request: OwnedRequest, buffers: Buffers, fault: Fault) -> Buffers:
+    def _set_errors(self, request: OwnedRequest, response: Response, fault: Fault) -> Message:
         chosen = None if fault.scope == "request" else fault.chooses
-        response = error_responses.overwrite_errors(
-            request.api, request.api_version, joined(buffers), chosen, fault.error_code, self._topic_name_of
-        )
+        message = response_message(response, request.api_version)
+        overwrite_errors(request.api, message, chosen, fault.error_code, self._topic_name_of)
         if self._observer is not None:
             named = frozenset[tuple[str, int]]() if chosen is None else fault.partitions
             self._observer.response_replaced(request.request_id, named, fault.error_code)
-        return [response]
-
-    def _throttled(self, request: OwnedRequest, buffers: Buffers, fault: Fault) -> Buffers:
-        assert isinstance(fault.action, Throttle), "only a Throttle sets throttle_time_ms"
-        return [error_responses.set_throttle_time(request.api, request.api_version, buffers, fault.action.ms)]
+        return message
 
     # -- answering
 
-    def _answering(self, request: OwnedRequest, buffers: Buffers | None) -> Outcome:
-        if buffers is None:
+    async def _answering(self, request: OwnedRequest, response: Response | None) -> ResponsePlan | None:
+        if response is None:
             return None
+        if request.is_long:
+            buffers = await in_thread(lambda: encode_response(request.response_header, response))
+        else:
+            buffers = encode_response(request.response_header, response)
         fault = self.plan.answering(request)
         if fault is None:
-            return buffers
+            return ResponsePlan(buffers)
         self._report_acted(request, fault, ANSWERING)
-        return self._change_bytes(request, buffers, fault)
+        return await self._change_bytes(request, buffers, fault)
 
-    def _change_bytes(self, request: OwnedRequest, buffers: Buffers, fault: Fault) -> Outcome:
+    async def _change_bytes(self, request: OwnedRequest, buffers: Buffers, fault: Fault) -> ResponsePlan | None:
         """Apply a fault for `answering` to the bytes of the response."""
         match fault.action:
             case Truncate(bytes=byte_count):
@@ -343,7 +355,8 @@ class FaultInjector:
             case Drip(bytes=piece_bytes, every_ms=every_ms):
                 return ResponsePlan(buffers, piece_bytes=piece_bytes, every_ms=every_ms)
             case Delay() as action:
-                return self._hold(request, fault, action, ANSWERING, lambda: buffers)
+                is_released = await self._is_released(request, fault, action, ANSWERING)
+                return ResponsePlan(buffers) if is_released else _GIVEN_UP
             case Close() | Reset() as action:
                 self._report_unanswered(request)
                 return self._end(action)
@@ -354,19 +367,6 @@ class FaultInjector:
 
     # -- parts of several points
 
-    def _handle(self, request: OwnedRequest) -> Buffers | Deferred[Buffers] | None:
-        """Handle the request and report it to the observer. Raises FrameError."""
-        try:
-            response = request.handle()
-        except Exception:
-            self._report_handled(request, PENDING)
-            self._report_unanswered(request)
-            raise
-        self._report_handled(request, NO_RESPONSE if response is None else PENDING)
-        if isinstance(response, Deferred):
-            response.request_id = request.request_id
-        return delay_response(response, self._file_faults, self._clock)
-
     def _report_handled(self, request: OwnedRequest, state: int) -> None:
         observer = self._observer
         if observer is None:
@@ -374,50 +374,19 @@ class FaultInjector:
         if request.request_id:
             observer.applied_later(request.request_id, request, request.size, state)
         else:
-            request.request_id = observer.handled(request, request.size, state)
+            request.take_id(observer.handled(request, request.size, state))
 
-    def _hold(
-        self,
-        request: OwnedRequest,
-        fault: Fault,
-        action: Delay | Hold | Hang,
-        point: str,
-        go_on: Callable[[], Outcome],
-    ) -> Late:
-        """Hold the request. Returns the response of go_on, pending until the request is resumed."""
+    def _is_released(
+        self, request: OwnedRequest, fault: Fault, action: Delay | Hold | Hang, point: str
+    ) -> Deferred[bool]:
+        """Hold the request. Returns what completes with whether it is resumed, and not given up."""
         # No request may pass an authentication.
-        late: Late = Deferred(is_applied=not request.is_of_sasl, is_in_order=not action.release_order)
-        resume = (
-            lambda: self._complete(request, late, go_on),
-            lambda: late.complete(ResponsePlan(ending=Ending.CLOSE, is_whole=False)),
-        )
-        held_id = self.held.keep(fault.kind, point, fault.rule_id, request, resume)
+        released: Deferred[bool] = Deferred(is_applied=not request.is_of_sasl, is_in_order=not action.release_order)
+        callbacks = (lambda: released.complete(True), lambda: released.complete(False))
+        held_id = self.held.keep(fault.kind, point, fault.rule_id, request, callbacks)
         if isinstance(action, Delay):
             self.held.release_after(held_id, action.ms)
-        return late
-
-    def _complete(self, request: OwnedRequest, late: Late, go_on: Callable[[], Outcome]) -> None:
-        """Complete late with the outcome of go_on. A failure closes the connection, as without a fault."""
-        try:
-            outcome = go_on()
-        except FrameError as error:
-            logger.warning("%s closed: %.500s", request.connection, error)
-            outcome = ResponsePlan(ending=Ending.CLOSE, is_whole=False)
-        except Exception:
-            logger.exception("%s closed because of an internal error", request.connection)
-            outcome = ResponsePlan(ending=Ending.RESET, is_whole=False)
-        self._deliver(request, late, outcome)
-
-    def _deliver(self, request: OwnedRequest, late: Late, outcome: Outcome) -> None:
-        if isinstance(outcome, Deferred):
-            outcome.deliver_to(lambda later: self._deliver(request, late, later), late.fail)
-        elif late.is_done:
-            # The connection was closed meanwhile. The request is applied all the same, as one in flight would be.
-            self._report_unanswered(request)
-        elif outcome is None:
-            late.complete(ResponsePlan(is_whole=False))
-        else:
-            late.complete(outcome if isinstance(outcome, ResponsePlan) else ResponsePlan(outcome))
+        return released
 
     def _end(self, action: Close | Reset | Crash) -> ResponsePlan:
         if isinstance(action, Crash):
@@ -428,7 +397,7 @@ class FaultInjector:
 
     def _report_not_applied(self, request: OwnedRequest, fault: Fault) -> None:
         if self._observer is not None:
-            request.request_id = self._observer.not_applied(request, fault)
+            request.take_id(self._observer.not_applied(request, fault))
             self._report_acted(request, fault, RECEIVED)
 
     def _report_acted(self, request: OwnedRequest, fault: Fault, point: str) -> None:
@@ -438,6 +407,19 @@ class FaultInjector:
     def _report_unanswered(self, request: OwnedRequest) -> None:
         if self._observer is not None:
             self._observer.unanswered(request.request_id)
+
+
+# The response to a held request that is not applied any more.
+_GIVEN_UP = ResponsePlan(ending=Ending.CLOSE, is_whole=False)
+
+
+async def _awaited(handled: Awaitable[Response | None]) -> Response | None:
+    return await handled
+
+
+def _throttle(response: Response, fault: Fault) -> None:
+    assert isinstance(fault.action, Throttle), "only a Throttle sets throttle_time_ms"
+    set_throttle_time(response, fault.action.ms)
 
 
 def _misplaced(fault: Fault, point: str) -> AssertionError:

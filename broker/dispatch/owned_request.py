@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-from ...protocol import fetch_codec, produce_codec
-from ...protocol.api_keys import APIS, Api, ApiKey
-from ...protocol.frames import TooManyElements
+from typing import TYPE_CHECKING
+
+from ...protocol import fetch_codec
+from ...protocol.api_keys import Api, ApiKey
+from ...protocol.fetch_codec import FetchRequest
 from ...protocol.messages.sasl_authenticate import SaslAuthenticateRequest
 from ...protocol.messages.sasl_handshake import SaslHandshakeRequest
-from ...protocol.primitives import Reader
-from ...protocol.request_facts import RequestFacts, read_request_facts
-from ..requests.request_context import (
-    LARGE_BODY_BYTES,
-    PRODUCE_ELEMENTS_AT_ONCE,
-    RequestContext,
-    RequestHandler,
-)
-from ..runtime.deferred import Buffers, Deferred
+from ...protocol.request_facts import Request, RequestFacts, facts_of
+from ..requests.request_context import RequestContext
+from ..runtime.long_work import in_thread
 from ..security.principal import Principal
+
+if TYPE_CHECKING:
+    from ..runtime.deferred import Deferred
+    from .pipeline import Pipeline
 
 _OF_SASL = frozenset({ApiKey.SASL_HANDSHAKE, ApiKey.SASL_AUTHENTICATE})
 
@@ -24,11 +24,12 @@ _OF_SASL = frozenset({ApiKey.SASL_HANDSHAKE, ApiKey.SASL_AUTHENTICATE})
 class OwnedRequest(RequestContext):
     """A request with a frame of its own. It implements faults.request_view.ReceivedRequest for the fault rules.
 
-    body: the bytes after the request header. size: bytes of the frame.
+    message: the decoded request, after decode. is_long: whether decoding it was left to a thread.
+    result: what completes with its response, once it waits.
     """
 
     def __init__(
-        self, context: RequestContext, handler: RequestHandler, frame: memoryview, body_start: int, end: int
+        self, context: RequestContext, pipeline: Pipeline, frame: memoryview, body_start: int, end: int
     ) -> None:
         """frame[context.request_start:end]: the request, which is copied. body_start: the position of its body."""
         super().__init__(context.node, context.connection)
@@ -40,16 +41,30 @@ class OwnedRequest(RequestContext):
         self.correlation_id = context.correlation_id
         self.now_ms = context.now_ms
         self.kept_body = context.kept_body
-        self._frame = memoryview(bytes(frame[context.request_start : end]))
-        self._body_start = body_start - context.request_start
-        self._handler = handler
-        self.api: Api = APIS[ApiKey(context.api_key)]
-        self.body = self._frame[self._body_start :]
-        self.size = len(self._frame)
+        self.size = context.size
+        self.pipeline = pipeline
+        self.api: Api = pipeline.api
+        self.is_long = False
+        self.result: Deferred[object] | None = None
+        self._body = memoryview(bytes(frame[body_start:end]))
+        self._message: Request | None = None
         self._facts: RequestFacts | None = None
         # Read before the request is handled, because the token has another meaning then.
         self._principal: str | None = None
         self.matched_ahead: dict[object, object] = {}
+
+    async def decode(self) -> None:
+        """Decode the request, in a thread if that takes long. Raises FrameError."""
+        self._message = self.pipeline.decode_at_once(self._body, self.api_version)
+        if self._message is None:
+            self.is_long = True
+            self._message = await in_thread(lambda: self.pipeline.decode(self._body, self.api_version))
+
+    @property
+    def message(self) -> Request:
+        """The decoded request."""
+        assert self._message is not None, "it is decoded first"
+        return self._message
 
     @property
     def api_name(self) -> str:
@@ -63,58 +78,43 @@ class OwnedRequest(RequestContext):
 
     @property
     def mechanism(self) -> str | None:
-        """The SASL mechanism of the connection, or the one that a SaslHandshake asks for. Raises FrameError."""
-        if self.api.key is ApiKey.SASL_HANDSHAKE:
-            return SaslHandshakeRequest.read(Reader.of_request(self.body), self.api_version).mechanism
+        """The SASL mechanism of the connection, or the one that a SaslHandshake asks for."""
+        if isinstance(self.message, SaslHandshakeRequest):
+            return self.message.mechanism
         return self.connection.mechanism
 
     @property
     def principal(self) -> str:
-        """Who the client is; of a SaslAuthenticate the user whom its token names. Raises FrameError."""
+        """Who the client is; of a SaslAuthenticate the user whom its token names."""
         if self._principal is None:
-            self._principal = str(self._read_principal())
+            self._principal = str(self._find_principal())
         return self._principal
 
-    def _read_principal(self) -> Principal:
+    def _find_principal(self) -> Principal:
         sasl = self.connection.sasl
-        if sasl is None or self.api.key is not ApiKey.SASL_AUTHENTICATE:
+        if sasl is None or not isinstance(self.message, SaslAuthenticateRequest):
             return self.connection.principal
-        request = SaslAuthenticateRequest.read(Reader.of_request(self.body), self.api_version)
-        return sasl.claimed_principal(request.auth_bytes)
-
-    @property
-    def is_long(self) -> bool:
-        """Whether decoding the body may hold the event loop. Raises FrameError if the body does not decode."""
-        if len(self.body) <= LARGE_BODY_BYTES:
-            return False
-        if self.api.key is ApiKey.PRODUCE:
-            try:
-                produce_codec.decode_request(self.body, 0, len(self.body), self.api_version, PRODUCE_ELEMENTS_AT_ONCE)
-            except TooManyElements:
-                return True
-            return False
-        return True
+        return sasl.claimed_principal(self.message.auth_bytes)
 
     @property
     def facts(self) -> RequestFacts:
-        """The topics, partitions and batches in the body. Raises FrameError if the body does not decode.
+        """The topics, partitions and batches in the request. Raises FrameError if a name does not decode.
 
         For an incremental Fetch these are the partitions of the request and those of its session.
         """
         if self._facts is None:
-            self._facts = self._read_facts()
+            self._facts = self._find_facts()
         return self._facts
 
-    def _read_facts(self) -> RequestFacts:
-        facts = read_request_facts(self.api, self.api_version, self.body, self.node.image.topic_name_of)
-        if self.api.key is ApiKey.FETCH:
-            in_session = self._session_partitions()
+    def _find_facts(self) -> RequestFacts:
+        facts = facts_of(self.api, self.api_version, self.message, self.node.image.topic_name_of)
+        if isinstance(self.message, FetchRequest):
+            in_session = self._session_partitions(self.message)
             facts.partitions = tuple(dict.fromkeys(facts.partitions + in_session))
             facts.topics = tuple(dict.fromkeys(facts.topics + tuple(topic for topic, _ in in_session)))
         return facts
 
-    def _session_partitions(self) -> tuple[tuple[str, int], ...]:
-        request = fetch_codec.decode_request(self._frame, self._body_start, len(self._frame), self.api_version)
+    def _session_partitions(self, request: FetchRequest) -> tuple[tuple[str, int], ...]:
         uses_topic_ids = self.api_version >= fetch_codec.TOPIC_IDS_SINCE
         named: list[tuple[str, int]] = []
         for key, partition in self.node.fetch_sessions.partitions_of(request.session_id):
@@ -123,13 +123,13 @@ class OwnedRequest(RequestContext):
                 named.append((topic, partition))
         return tuple(named)
 
-    def handle(self) -> Buffers | Deferred[Buffers] | None:
-        """Call the request's handler and return its response. Raises FrameError."""
-        self.now_ms = self.node.clock.now_ms()
-        self.batches = None
-        return self._handler.handle(self, self._frame, self._body_start, len(self._frame))
+    def part_was_refused(self) -> None:
+        """Match rules with what is left of the request from now on."""
+        self._facts = None
+        self.matched_ahead = {}
 
-    def with_body(self, body: bytes) -> OwnedRequest:
-        """Return a request with the same header and another body."""
-        frame = memoryview(bytes(self._frame[: self._body_start]) + body)
-        return OwnedRequest(self, self._handler, frame, self._body_start, len(frame))
+    def take_id(self, request_id: int) -> None:
+        """Set the id of the request in the journal."""
+        self.request_id = request_id
+        if self.result is not None:
+            self.result.request_id = request_id

@@ -14,11 +14,12 @@ from typing import TYPE_CHECKING
 
 from ...protocol.api_keys import ApiKey
 from ...protocol.error_codes import ErrorCode
-from ..runtime.deferred import Buffers, Deferred
+from ..runtime.deferred import Deferred
 from ..security.sasl.failed_login import answer_and_close
 from ..security.sasl.sasl_session import Stage
 
 if TYPE_CHECKING:
+    from ...protocol.message import Message
     from .owned_request import OwnedRequest
 
 
@@ -41,7 +42,7 @@ def make_fail(request: OwnedRequest, code: int) -> bool:
             return False
 
 
-def end_after(request: OwnedRequest, code: int, response: Buffers) -> Buffers | Deferred[Buffers]:
+def end_after(request: OwnedRequest, code: int, response: Message) -> Message | Deferred[Message]:
     """Return a response with an error that the handler has not made; its connection ends, unless the error is NONE."""
     session = request.connection.sasl
     assert session is not None, "the request is of a listener with SASL"

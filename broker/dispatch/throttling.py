@@ -1,96 +1,89 @@
 """Throttles clients that exceed their quotas (Kafka: RequestHandlerHelper).
 
 The response to a throttled request is sent at once, with its throttle time. The connection is then muted: none of its
-requests is handled until that time has passed. A node has these handlers from its first quota on.
+requests is handled until that time has passed. A node has this stage from its first quota on.
 Source: RequestHandlerHelper and KafkaApis.handleProduceRequest, Kafka 4.3.0; tests/golden/quotas-4.3.0.jsonl.
 """
 
 from __future__ import annotations
 
+from collections.abc import Awaitable
 from time import perf_counter_ns
 from typing import TYPE_CHECKING
 
 from ...protocol.api_keys import Api, ApiKey
-from ...protocol.errors.response_frames import set_throttle_time
+from ...protocol.errors.error_entries import set_values
+from ...protocol.errors.response_frames import THROTTLE_FIELD
+from ...protocol.message import Message
 from ..metadata.client_quotas_image import PRODUCER_BYTE_RATE
-from ..requests.client_quotas import ClientQuotas, QuotaClient
-from ..runtime.deferred import Buffers, Deferred, changed
-from .throttled_fetch import ThrottlingFetchHandler
 
 if TYPE_CHECKING:
-    from ..requests.request_context import RequestContext, RequestHandler
+    from ...protocol.request_facts import Request
+    from ..requests.client_quotas import ClientQuotas
+    from ..requests.encoded_response import Handle, Handled, Response
+    from ..requests.request_context import RequestContext
 
-# Brokers send the first, and the others are of no one who has authenticated.
-_EXEMPT = frozenset({ApiKey.WRITE_TXN_MARKERS, ApiKey.SASL_HANDSHAKE, ApiKey.SASL_AUTHENTICATE})
-
-
-def throttling(api: Api, handler: RequestHandler) -> RequestHandler:
-    """Return the handler of an API that throttles its clients."""
-    if api.key in _EXEMPT:
-        return handler
-    if api.key is ApiKey.FETCH:
-        return ThrottlingFetchHandler()
-    return ThrottlingHandler(api, handler)
+# Brokers send the first, and the others are of no one who has authenticated. A Fetch measures itself: what it reads
+# depends on the quota.
+_EXEMPT = frozenset({ApiKey.WRITE_TXN_MARKERS, ApiKey.SASL_HANDSHAKE, ApiKey.SASL_AUTHENTICATE, ApiKey.FETCH})
 
 
-class ThrottlingHandler:
-    """A RequestHandler that measures its requests, and throttles the clients that exceed a quota."""
+def throttling(api: Api) -> Throttling | None:
+    """Return the stage of an API; None if it does not throttle its clients."""
+    return None if api.key in _EXEMPT else Throttling(api)
 
-    __slots__ = ("_api", "_handler")
 
-    def __init__(self, api: Api, handler: RequestHandler) -> None:
-        """handler: of the API."""
+class Throttling:
+    """Measures the requests of an API, and throttles the clients that exceed a quota."""
+
+    __slots__ = ("_api",)
+
+    def __init__(self, api: Api) -> None:
+        """api: of the requests."""
         self._api = api
-        self._handler = handler
 
-    def handle(
-        self, context: RequestContext, frame: memoryview, position: int, end: int
-    ) -> Buffers | Deferred[Buffers] | None:
-        """Handle the request, and throttle its client if it must be. Raises FrameError."""
+    def respond(self, context: RequestContext, request: Request, handle: Handle) -> Handled:
+        """Handle the request, and throttle its client if it must be."""
         quotas, sasl = context.node.client_quotas, context.connection.sasl
         if quotas is None or (sasl is not None and not sasl.is_authenticated):
-            return self._handler.handle(context, frame, position, end)
+            return handle(context, request)
         context.mutations_throttled_until_ms = 0
         started_ns = perf_counter_ns()
-        response = self._handler.handle(context, frame, position, end)
-        request = _MeasuredRequest(
-            self._api, context, quotas, end - context.request_start, perf_counter_ns() - started_ns
-        )
-        return changed([] if response is None else response, request.throttled) or None
+        handled = handle(context, request)
+        if isinstance(handled, Awaitable):
+            return self._respond_later(context, quotas, handled)
+        return self._throttled(context, quotas, handled, perf_counter_ns() - started_ns)
 
+    async def _respond_later(
+        self, context: RequestContext, quotas: ClientQuotas, handled: Awaitable[Response | None]
+    ) -> Response | None:
+        spent = context.node.long_work.spent_ns
+        response = await handled
+        return self._throttled(context, quotas, response, context.node.long_work.spent_ns - spent)
 
-class _MeasuredRequest:
-    """A request whose response has a field for the throttle time."""
-
-    __slots__ = ("_api", "_client", "_context", "_quotas", "_size", "_spent_ns", "_version")
-
-    def __init__(self, api: Api, context: RequestContext, quotas: ClientQuotas, size: int, spent_ns: int) -> None:
-        """size: bytes of the frame. spent_ns: how long it was handled."""
-        self._api = api
-        self._version = context.api_version
-        # Valid while the response is pending, but for that to a Produce.
-        self._context = context
-        self._client: QuotaClient = context.quota_client
-        self._quotas = quotas
-        self._size = size
-        self._spent_ns = spent_ns
-
-    def throttled(self, buffers: Buffers) -> Buffers:
-        """Return the response with its throttle time, and mute the connection for it. buffers: none with acks=0."""
-        throttle_ms = self._throttle_time_ms(has_response=bool(buffers))
-        if not throttle_ms:
-            return buffers
-        self._context.connection.mute(throttle_ms)
-        if not buffers:
-            return buffers
-        return [set_throttle_time(self._api, self._version, buffers, throttle_ms)]
-
-    def _throttle_time_ms(self, *, has_response: bool) -> int:
+    def _throttled(
+        self, context: RequestContext, quotas: ClientQuotas, response: Response | None, spent_ns: int
+    ) -> Response | None:
+        """Return the response with its throttle time, and mute the connection for it."""
+        client = context.quota_client
         bytes_ms = mutations_ms = request_ms = 0
         if self._api.key is ApiKey.PRODUCE:
-            bytes_ms = self._quotas.record(PRODUCER_BYTE_RATE, self._client, self._size)
+            bytes_ms = quotas.record(PRODUCER_BYTE_RATE, client, context.size)
         else:
-            mutations_ms = self._context.mutations_throttled_until_ms - self._context.node.clock.now_ms()
-        if has_response:
-            request_ms = self._quotas.record_request_time(self._client, self._spent_ns)
-        return max(bytes_ms, mutations_ms, request_ms, 0)
+            mutations_ms = context.mutations_throttled_until_ms - context.node.clock.now_ms()
+        if response is not None:
+            request_ms = quotas.record_request_time(client, spent_ns)
+        throttle_ms = max(bytes_ms, mutations_ms, request_ms, 0)
+        if throttle_ms:
+            context.connection.mute(throttle_ms)
+            if response is not None:
+                set_throttle_time(response, throttle_ms)
+        return response
+
+
+def set_throttle_time(response: Response, throttle_ms: int) -> None:
+    """Set the throttle time of a response. Versions without it do not write it."""
+    if isinstance(response, Message):
+        set_values(response, {THROTTLE_FIELD: throttle_ms} if hasattr(response, THROTTLE_FIELD) else {})
+    else:
+        response.throttle_time_ms = throttle_ms

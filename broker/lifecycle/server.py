@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING
 
 from ...protocol.api_keys import APIS, ApiKey
 from ..cluster import Cluster
-from ..dispatch.dispatch import Dispatcher, load_handler
+from ..dispatch.dispatch import Dispatcher
+from ..dispatch.pipeline import Pipeline
 from ..metadata.metadata_image import Endpoint
 from ..network.bound_sockets import bind_address
 from ..network.listeners import Listener, ListenerConfig
@@ -216,7 +217,7 @@ class Server:
             await self.stop()
             raise
         # ApiVersions is the first request of every client.
-        load_handler(APIS[ApiKey.API_VERSIONS], self.node)
+        Pipeline(APIS[ApiKey.API_VERSIONS], self.node)
         self._schedule_periodic_work()
         self.is_running = True
 

@@ -24,8 +24,9 @@ from time import monotonic_ns
 from typing import TYPE_CHECKING, NamedTuple, Protocol, cast
 
 from ...protocol.frames import FRAME_SIZE_BYTES, FrameError
-from ..requests.fault_ports import Ending, HandledLater, Outcome, ResponsePlan, joined
-from ..requests.request_context import ConnectionInfo, RequestContext
+from ..requests.connection_info import ConnectionInfo
+from ..requests.fault_ports import Ending, Outcome, ResponsePlan, joined
+from ..requests.request_context import RequestContext
 from ..runtime.deferred import Buffers, Deferred
 from ..security.principal import Principal
 from .connection_turns import SLICE_FRAMES_MAX, SLICE_NS, ConnectionTurns
@@ -67,7 +68,7 @@ class SharedParts(NamedTuple):
 
 
 # What the handling of a request returns: what is to be written, or what completes with it.
-Response = Outcome | HandledLater | Deferred[HandledLater]
+Response = Outcome
 
 
 class FrameHandler(Protocol):

@@ -7,8 +7,11 @@ from __future__ import annotations
 
 from ...protocol.api_keys import APIS, ApiKey, api_name_of
 from ...protocol.error_codes import ErrorCode
-from ...protocol.errors import error_responses
+from ...protocol.errors.error_responses import error_response
+from ...protocol.errors.response_frames import encode_response_frame
 from ...protocol.frames import FrameError
+from ...protocol.message_types import number_in, request_type
+from ...protocol.primitives import Reader
 from ..requests.request_context import RequestContext
 from ..runtime.deferred import Buffers, Deferred
 from ..security.sasl.failed_login import answer_and_close
@@ -36,12 +39,14 @@ class IllegalStateHandler:
 def _response_of_api(context: RequestContext, body: memoryview) -> bytes | bytearray:
     """Return the response frame of an API with messages here. Raises FrameError."""
     api, version = APIS.get(context.api_key), context.api_version
+    code, request = ErrorCode.ILLEGAL_SASL_STATE, None
     if api is None or not api.first_version <= version <= api.last_version:
         if api is None or api.key is not ApiKey.API_VERSIONS:
             raise FrameError(f"{api_name_of(context.api_key)} version {version} during SASL authentication")
         # Kafka reads an ApiVersions of any other version as one of version 0, which has no fields.
-        body, version = body[:0], 0
-    if not error_responses.expects_response(api, version, body):
+        version = 0
+    else:
+        request = request_type(api).read(Reader.of_request(body), version)
+    if number_in(request, "acks", 1) == 0:
         raise FrameError(f"{api.name} without a response during SASL authentication")
-    code = ErrorCode.ILLEGAL_SASL_STATE
-    return error_responses.error_response(api, version, context.correlation_id, body, code)
+    return encode_response_frame(api, version, context.correlation_id, error_response(api, version, request, code))

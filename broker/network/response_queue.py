@@ -15,7 +15,7 @@ from collections import deque
 from collections.abc import Callable
 from typing import Protocol
 
-from ..requests.fault_ports import Ending, HandledLater, Outcome, ResponsePlan
+from ..requests.fault_ports import Ending, Outcome, ResponsePlan
 from ..runtime.deferred import Buffers, Deferred
 
 # Requests that are applied while an earlier response is pending. A producer has five in flight, and one flush serves
@@ -79,10 +79,16 @@ class _PendingResponse:
 
     def __init__(self, request_id: int) -> None:
         self.request_id = request_id
-        self.deferred: Deferred[Buffers] | Deferred[ResponsePlan] | Deferred[HandledLater] | None = None
+        self.deferred: Deferred[Buffers] | Deferred[ResponsePlan] | None = None
         self.response: Buffers | ResponsePlan | None = None
         # Bytes of the response, while it waits for an earlier one.
         self.size = 0
+
+    def take_id(self) -> None:
+        """Take the id that the request has got while it was pending."""
+        if self.deferred is not None:
+            self.request_id = self.deferred.find_request_id() or self.request_id
+            self.deferred = None
 
 
 class ResponseQueue:
@@ -119,11 +125,8 @@ class ResponseQueue:
         self.count = 0
         self.is_full = False
 
-    def add(self, response: Outcome | HandledLater | Deferred[HandledLater], request_id: int) -> None:
+    def add(self, response: Outcome, request_id: int) -> None:
         """Add a response. It is written at once if it has arrived and none is pending before it."""
-        if isinstance(response, HandledLater):
-            self.add(response.outcome, response.request_id)
-            return
         if response is None:
             return
         pending = _PendingResponse(request_id)
@@ -145,6 +148,7 @@ class ResponseQueue:
             pending.deferred = response
             if not response.is_applied:
                 self._handled_now = pending
+                response.on_applied = lambda: self._applied(pending, response)
             response.deliver_to(lambda arrived: self._arrived(pending, arrived), self._failed)
         self._queue.append(pending)
         self._write_arrived()
@@ -177,22 +181,33 @@ class ResponseQueue:
         self._on_empty = self._handled_now = None
         self.count = self._bytes = 0
         for pending in abandoned:
+            deferred = pending.deferred
+            pending.take_id()
             self._sink.unanswered(pending.request_id)
-            if pending.deferred is not None:
-                pending.deferred.abandon()
+            if deferred is not None:
+                deferred.abandon()
         self._sink = _CLOSED_SINK
 
-    def _arrived(self, pending: _PendingResponse, response: Buffers | ResponsePlan | HandledLater) -> None:
-        pending.deferred = None
+    def _applied(self, pending: _PendingResponse, response: Deferred[Buffers] | Deferred[ResponsePlan]) -> None:
+        """Have later requests handled, because the newest one is applied and waits for nothing else."""
+        if self._handled_now is not pending:
+            return
+        was_full = self.is_full
+        self._handled_now = None
+        if not response.is_in_order:
+            self._queue.remove(pending)
+            self._unordered.add(pending)
+        self._write_and_go_on(was_full=was_full)
+
+    def _arrived(self, pending: _PendingResponse, response: Buffers | ResponsePlan) -> None:
+        if pending in self._unordered:
+            self._unordered_arrived(pending, response)
+            return
+        pending.take_id()
         was_full = self.is_full
         if self._handled_now is pending:
             self._handled_now = None
-        if isinstance(response, HandledLater):
-            # It was the last in the queue, so its result takes its place.
-            self._queue.remove(pending)
-            self.add(response, 0)
-        else:
-            self._set_response(pending, response)
+        self._set_response(pending, response)
         self._write_and_go_on(was_full=was_full)
 
     def _failed(self) -> None:
@@ -204,8 +219,8 @@ class ResponseQueue:
         pending.size = sum(map(len, response.buffers if isinstance(response, ResponsePlan) else response))
         self._bytes += pending.size
 
-    def _unordered_arrived(self, pending: _PendingResponse, response: Buffers | ResponsePlan | HandledLater) -> None:
-        assert not isinstance(response, HandledLater), "only a handled request is held out of order"
+    def _unordered_arrived(self, pending: _PendingResponse, response: Buffers | ResponsePlan) -> None:
+        pending.take_id()
         self._unordered.discard(pending)
         pending.response = response
         if self._is_writing_slowly:

@@ -26,7 +26,7 @@ from ..security.sasl.sasl_session import SaslSession, Stage
 
 if TYPE_CHECKING:
     from ..dispatch.dispatch import Dispatcher
-    from ..requests.fault_ports import HandledLater, Outcome
+    from ..requests.fault_ports import Outcome
 
 _API_AND_VERSION = Struct(">hh")
 _SIZE = Struct(">i")
@@ -59,9 +59,7 @@ class SaslGate:
         session.on_authenticated = partial(allow_frames, limits.after)
         allow_frames(limits.before)
 
-    def handle(
-        self, context: RequestContext, frame: memoryview, start: int, end: int
-    ) -> Outcome | HandledLater | Deferred[HandledLater]:
+    def handle(self, context: RequestContext, frame: memoryview, start: int, end: int) -> Outcome:
         """Handle a frame as the dispatcher does. Raises FrameError to end the connection."""
         session = self._session
         if session.stage is Stage.NOTHING:
@@ -85,13 +83,11 @@ class SaslGate:
         elif self._session.is_expired:
             raise FrameError("the lifetime of its session is over")
 
-    def _refuse(
-        self, context: RequestContext, frame: memoryview, start: int, end: int
-    ) -> Outcome | HandledLater | Deferred[HandledLater]:
+    def _refuse(self, context: RequestContext, frame: memoryview, start: int, end: int) -> Outcome:
         # Lazy: no client does this.
         from .illegal_sasl_state import IllegalStateHandler
 
-        return self._dispatcher.handle(context, frame, start, end, IllegalStateHandler(self._session))
+        return self._dispatcher.handle(context, frame, start, end, IllegalStateHandler(self._session).handle)
 
     def refuse_size(self, context: RequestContext, size: int, bytes_max: int) -> Deferred[Buffers]:
         """End the connection because of the size of a frame, as FrameHandler.refuse_size does."""

@@ -13,7 +13,9 @@ from weakref import WeakMethod
 
 from ...security.java_text import host_address
 from ..dispatch.dispatch import Dispatcher
-from ..requests.request_context import ConnectionInfo, NodeServices, RequestContext
+from ..requests.connection_info import ConnectionInfo
+from ..requests.node_services import NodeServices
+from ..requests.request_context import RequestContext
 from ..runtime.clock import AdjustableClock
 from .acceptor import Acceptor
 from .bound_sockets import bind, cannot_bind

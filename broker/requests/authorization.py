@@ -7,25 +7,24 @@ Source: KafkaApis and ControllerApis, Kafka 4.3.0; tests/golden/acls-4.3.0.jsonl
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from functools import partial
-from typing import TypeVar, cast
+from typing import TYPE_CHECKING, TypeVar, cast
 
 from ...protocol.api_keys import Api, ApiKey
 from ...protocol.error_codes import ErrorCode
 from ...protocol.error_messages import ERROR_MESSAGES
-from ...protocol.errors import error_responses
 from ...protocol.errors.error_entries import ENTRY_LISTS, NO_NODE, new_entry, set_values
-from ...protocol.errors.response_frames import decode_response_frame, encode_response_frame, error_holders
+from ...protocol.errors.error_responses import empty_response, error_response
+from ...protocol.errors.partial_errors import PartSelector, SelectedParts, overwrite_errors
+from ...protocol.errors.response_frames import error_holders
 from ...protocol.message import Message
-from ...protocol.message_types import elements, number_in, request_type, text_in
+from ...protocol.message_types import elements, number_in, text_in
 from ...protocol.messages.describe_user_scram_credentials import DescribeUserScramCredentialsRequest
-from ...protocol.primitives import Reader, Writer
 from ..config.config_resources import ResourceType as ConfigResourceType
-from ..runtime.deferred import Buffers, Deferred, changed
+from ..runtime.deferred import Deferred
 from ..runtime.long_work import in_thread
 from .authorization_rules import (
-    AUTHORIZED,
     ON_CONFIGS,
     DeniedEntry,
     denied_entries,
@@ -34,8 +33,11 @@ from .authorization_rules import (
     operation_on_cluster,
     request_error,
 )
-from .fault_ports import joined
-from .request_context import LARGE_BODY_BYTES, RequestContext, RequestHandler
+from .request_context import LARGE_BODY_BYTES, RequestContext
+
+if TYPE_CHECKING:
+    from ...protocol.request_facts import Request
+    from .encoded_response import Handle, Response
 
 Result = TypeVar("Result")
 
@@ -76,124 +78,83 @@ _NAMED = frozenset(
 )
 
 
-def authorizing(api: Api, handler: RequestHandler) -> RequestHandler:
-    """Return the handler with the checks of its API before it, or alone if it makes all checks itself."""
-    return AuthorizingHandler(api, handler) if api.key in AUTHORIZED else handler
-
-
-class AuthorizingHandler:
-    """A RequestHandler that checks the ACLs of a request, and handles the part that the client is permitted."""
-
-    __slots__ = ("_api", "_handler")
-
-    def __init__(self, api: Api, handler: RequestHandler) -> None:
-        """handler: of the API."""
-        self._api = api
-        self._handler = handler
-
-    def handle(
-        self, context: RequestContext, frame: memoryview, position: int, end: int
-    ) -> Buffers | Deferred[Buffers] | None:
-        """Check the request, and handle the permitted part. Raises FrameError."""
-        steps = self._authorize(context, bytes(frame[position:end]))
-        return context.node.long_work.run(steps, context.connection)
-
-    async def _authorize(self, context: RequestContext, body: bytes) -> Buffers | Deferred[Buffers]:
-        api, version = self._api, context.api_version
-        is_large = len(body) > LARGE_BODY_BYTES
-        request = await _run(partial(_decoded, api, version, body), is_large=is_large)
-        error = request_error(context, api, request)
-        if error is not None:
-            return await self._refuse_whole(context, request, body, error)
-        denied = await denied_entries(context, api, request)
-        if denied:
-            # What is checked and handled from here on is the rest.
-            body = await _run(partial(_encoded, request, version), is_large=is_large)
-        topics = await denied_topics(context, api, request)
-        if api.key is ApiKey.ADD_PARTITIONS_TO_TXN and topics:
-            return await _run(partial(self._refuse_partitions, context, body, topics), is_large=is_large)
-        rest: bytes | None = body
-        if denied and not has_entries(api, request):
-            rest = None
-        elif topics:
-            rest = await _run(partial(self._without_topics, context, body, topics), is_large=is_large)
-        response = self._handle(context, rest)
-        if not denied and not topics:
-            return response
-        change = partial(self._with_errors, context, body, topics, denied)
-        return await _changed(response, change) if is_large else changed(response, change)
-
-    async def _refuse_whole(
-        self, context: RequestContext, request: Message, body: bytes, error: ErrorCode
-    ) -> Buffers | Deferred[Buffers]:
+async def respond(context: RequestContext, api: Api, request: Request, handle: Handle) -> Response | None:
+    """Check the request, handle the part that the client is permitted, and add the errors of the rest."""
+    message = cast(Message, request)
+    is_large = context.size > LARGE_BODY_BYTES
+    error = request_error(context, api, message)
+    if error is not None:
         if isinstance(request, DescribeUserScramCredentialsRequest) and request.users is None:
             # Kafka fails while it makes the response with the error, and sends none.
-            return Deferred()
-        return await _run(partial(self._refuse, context, body, error), is_large=len(body) > LARGE_BODY_BYTES)
+            return await Deferred[Message](lambda: None)
+        return await _run(partial(_refused, context, api, message, error), is_large=is_large)
+    denied = await denied_entries(context, api, message)
+    topics = await denied_topics(context, api, message)
+    if api.key is ApiKey.ADD_PARTITIONS_TO_TXN and topics:
+        return await _run(partial(_partitions_refused, context, api, message, topics), is_large=is_large)
+    parts: SelectedParts | None = None
+    is_left = not denied or has_entries(api, message)
+    if is_left and topics:
+        parts = await _run(partial(_select, context, api, message, topics), is_large=is_large)
+        is_left = await _run(partial(parts.remove, context.api_version), is_large=is_large)
+        if not is_left and api.key in _HANDLED_WITHOUT_TOPICS:
+            is_left = True
+    if not is_left:
+        response: Response | None = empty_response(api)
+    else:
+        handled = handle(context, request)
+        response = await handled if isinstance(handled, Awaitable) else handled
+    assert isinstance(response, Message), "Produce and Fetch check themselves"
+    add = partial(_add_errors, context, api, response, parts, denied)
+    return await _run(add, is_large=is_large) if denied or topics else response
 
-    def _handle(self, context: RequestContext, rest: bytes | None) -> Buffers | Deferred[Buffers]:
-        """Handle the permitted part of a request. rest: that part; None if nothing is permitted."""
-        if rest is None:
-            return [error_responses.empty_response(self._api, context.api_version, context.correlation_id)]
-        response = self._handler.handle(context, memoryview(rest), 0, len(rest))
-        assert response is not None, "only a Produce has no response"
-        return response
 
-    def _refuse(self, context: RequestContext, body: bytes, error: ErrorCode) -> Buffers:
-        context.error_code = error
-        refused = error_responses.error_response(
-            self._api, context.api_version, context.correlation_id, memoryview(body), error
-        )
-        message = _message_of_refusal(self._api, error)
-        if not message:
-            return [refused]
-        correlation_id, response = decode_response_frame(self._api, context.api_version, refused)
+def _select(context: RequestContext, api: Api, request: Message, topics: set[str]) -> SelectedParts:
+    return SelectedParts(api, request, _selector_of(topics), context.node.image.topic_name_of)
+
+
+def _refused(context: RequestContext, api: Api, request: Message, error: ErrorCode) -> Message:
+    context.error_code = error
+    response = error_response(api, context.api_version, request, error)
+    message = _message_of_refusal(api, error)
+    if message:
         for holder, _ in error_holders(response):
             if hasattr(holder, "error_message"):
                 set_values(holder, {"error_message": message})
-        return [encode_response_frame(self._api, context.api_version, correlation_id, response)]
+    return response
 
-    def _refuse_partitions(self, context: RequestContext, body: bytes, topics: set[str]) -> Buffers:
-        """Return the response to an AddPartitionsToTxn of which some topics are denied: it is not attempted."""
-        image = context.node.image
-        errors: Mapping[ErrorCode, error_responses.PartSelector] = {
-            ErrorCode.UNKNOWN_TOPIC_OR_PARTITION: lambda name, index: (
-                index is not None and not image.has_partition(name, index)
-            ),
-            ErrorCode.TOPIC_AUTHORIZATION_FAILED: _selector_of(topics),
-        }
-        (frame,) = self._refuse(context, body, ErrorCode.OPERATION_NOT_ATTEMPTED)
-        for error, selector in errors.items():
-            frame = error_responses.overwrite_errors(
-                self._api, context.api_version, bytes(frame), selector, error, image.topic_name_of
-            )
-        return [frame]
 
-    def _without_topics(self, context: RequestContext, body: bytes, topics: set[str]) -> bytes | None:
-        """Return the request without the denied topics; None if nothing is left."""
-        api, version, topic_name_of = self._api, context.api_version, context.node.image.topic_name_of
-        rest = error_responses.remove_selected(api, version, memoryview(body), _selector_of(topics), topic_name_of)
-        return _without_any_topic(api, version, body) if rest is None and api.key in _HANDLED_WITHOUT_TOPICS else rest
+def _partitions_refused(context: RequestContext, api: Api, request: Message, topics: set[str]) -> Message:
+    """Return the response to an AddPartitionsToTxn of which some topics are denied: it is not attempted."""
+    image = context.node.image
+    errors: Mapping[ErrorCode, PartSelector] = {
+        ErrorCode.UNKNOWN_TOPIC_OR_PARTITION: lambda name, index: (
+            index is not None and not image.has_partition(name, index)
+        ),
+        ErrorCode.TOPIC_AUTHORIZATION_FAILED: _selector_of(topics),
+    }
+    response = _refused(context, api, request, ErrorCode.OPERATION_NOT_ATTEMPTED)
+    for error, selector in errors.items():
+        overwrite_errors(api, response, selector, error, image.topic_name_of)
+    return response
 
-    def _with_errors(
-        self,
-        context: RequestContext,
-        body: bytes,
-        topics: set[str],
-        denied: Sequence[DeniedEntry],
-        buffers: Buffers,
-    ) -> Buffers:
-        """Return the response with the errors of the denied topics and entries. body: without those entries.
 
-        A response with an error of the whole request has none of its topics.
-        """
-        api, version, frame = self._api, context.api_version, joined(buffers)
-        if topics and not _has_failed(api, version, frame):
-            error, topic_name_of = ErrorCode.TOPIC_AUTHORIZATION_FAILED, context.node.image.topic_name_of
-            selector = _selector_of(topics)
-            added = error_responses.add_errors(api, version, frame, memoryview(body), selector, error, topic_name_of)
-            frame = bytes(_completed(context, api, added))
-        return _with_entries(context, api, frame, denied) if denied else [frame]
+def _add_errors(
+    context: RequestContext,
+    api: Api,
+    response: Message,
+    parts: SelectedParts | None,
+    denied: Sequence[DeniedEntry],
+) -> Message:
+    """Return the response with the errors of the denied topics and entries.
+
+    A response with an error of the whole request has none of its topics.
+    """
+    if parts is not None and number_in(response, "error_code", ErrorCode.NONE) == ErrorCode.NONE:
+        parts.add_errors(response, ErrorCode.TOPIC_AUTHORIZATION_FAILED)
+        _complete(context, api, response)
+    _add_entries(api, response, denied)
+    return response
 
 
 async def _run(work: Callable[[], Result], *, is_large: bool) -> Result:
@@ -201,29 +162,12 @@ async def _run(work: Callable[[], Result], *, is_large: bool) -> Result:
     return await in_thread(work) if is_large else work()
 
 
-async def _changed(response: Buffers | Deferred[Buffers], change: Callable[[Buffers], Buffers]) -> Buffers:
-    """Return what the change, in a thread, makes of the response."""
-    buffers = await response if isinstance(response, Deferred) else response
-    return await in_thread(partial(change, buffers))
-
-
-def _has_failed(api: Api, version: int, frame: bytes | bytearray) -> bool:
-    """Return whether the response has an error of the whole request."""
-    _, response = decode_response_frame(api, version, frame)
-    return number_in(response, "error_code", ErrorCode.NONE) != ErrorCode.NONE
-
-
-def _selector_of(topics: set[str]) -> error_responses.PartSelector:
+def _selector_of(topics: set[str]) -> PartSelector:
     return lambda name, index: name in topics
 
 
-def _decoded(api: Api, version: int, body: bytes) -> Message:
-    return request_type(api).read(Reader.of_request(body), version)
-
-
-def _with_entries(context: RequestContext, api: Api, frame: bytes, denied: Iterable[DeniedEntry]) -> Buffers:
-    """Return the response with the error entries of what was taken out of the request."""
-    correlation_id, response = decode_response_frame(api, context.api_version, frame)
+def _add_entries(api: Api, response: Message, denied: Iterable[DeniedEntry]) -> None:
+    """Add the error entries of what was taken out of the request."""
     for entry, error in denied:
         if api.key in ON_CONFIGS:
             field = "results" if api.key is ApiKey.DESCRIBE_CONFIGS else "responses"
@@ -242,12 +186,10 @@ def _with_entries(context: RequestContext, api: Api, frame: bytes, denied: Itera
             set_values(answer, {"error_message": cast("str | None", getattr(type(answer)(), "error_message", None))})
         else:
             set_values(answer, _message_of(api, answer, error))
-    return [encode_response_frame(api, context.api_version, correlation_id, response)]
 
 
-def _completed(context: RequestContext, api: Api, frame: bytearray) -> bytearray:
-    """Return the response with what else the errors of denied topics have."""
-    correlation_id, response = decode_response_frame(api, context.api_version, frame)
+def _complete(context: RequestContext, api: Api, response: Message) -> None:
+    """Set what else the errors of denied topics have."""
     for holder, field in error_holders(response):
         if getattr(holder, field) == ErrorCode.TOPIC_AUTHORIZATION_FAILED:
             set_values(holder, _message_of(api, holder, ErrorCode.TOPIC_AUTHORIZATION_FAILED))
@@ -257,7 +199,6 @@ def _completed(context: RequestContext, api: Api, frame: bytearray) -> bytearray
         for entry in elements(response, "responses"):
             topic = context.node.image.find_topic(text_in(entry, "topic_name"))
             set_values(entry, {} if topic is None else {"topic_id": topic.topic_id})
-    return encode_response_frame(api, context.api_version, correlation_id, response)
 
 
 def _message_of_refusal(api: Api, error: ErrorCode) -> str:
@@ -274,15 +215,3 @@ def _message_of(api: Api, entry: object, error: ErrorCode) -> dict[str, object]:
         # Kafka's broker refuses the loggers of this API, and its controller the other resources.
         return {}
     return {"error_message": _WITH_TEXT[api.key] or ERROR_MESSAGES[error]}
-
-
-def _without_any_topic(api: Api, version: int, body: bytes) -> bytes:
-    request = _decoded(api, version, body)
-    elements(request, "topics").clear()
-    return _encoded(request, version)
-
-
-def _encoded(request: Message, version: int) -> bytes:
-    writer = Writer()
-    request.write(writer, version)
-    return writer.getvalue()

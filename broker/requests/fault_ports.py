@@ -6,7 +6,6 @@ The broker imports neither rules nor the journal. Without an armed rule a reques
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from enum import Enum
 from typing import TYPE_CHECKING, Protocol
 
@@ -147,17 +146,6 @@ class ResponsePlan:
 
 # The result of a request: a response, a plan for one, either of them pending, or None without a response.
 Outcome = Buffers | ResponsePlan | Deferred[ResponsePlan] | Deferred[Buffers] | None
-
-
-@dataclass(frozen=True, slots=True)
-class HandledLater:
-    """The result of a request that was handled after its connection had got a pending one.
-
-    request_id: the id of the request in the journal; 0 without a journal.
-    """
-
-    outcome: Outcome
-    request_id: int
 
 
 def joined(buffers: Sequence[bytes | bytearray | memoryview]) -> bytes:

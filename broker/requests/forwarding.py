@@ -2,7 +2,7 @@
 
 A broker of Kafka forwards them to the controller, and waits while it cannot be reached. Here every node has the
 controller in its process, so that only the wait remains:
-1. While the node is cut off from the controller, the request waits, with a copy of its body.
+1. While the node is cut off from the controller, the request waits.
 2. When the node reaches the controller again, the request is handled as if it had just arrived.
 3. After FORWARDING_TIMEOUT_MS of the cluster's clock it fails with REQUEST_TIMED_OUT.
 Source: ForwardingManagerImpl and NodeToControllerChannelManagerImpl, Kafka 4.3.0; seen on three brokers without their
@@ -11,18 +11,18 @@ controller. Kafka refuses what its broker can check alone at once: a broker's co
 
 from __future__ import annotations
 
-import logging
-from typing import TYPE_CHECKING
+from collections.abc import Awaitable
+from typing import TYPE_CHECKING, cast
 
 from ...protocol.api_keys import Api, ApiKey
 from ...protocol.error_codes import ErrorCode
-from ...protocol.frames import FrameError
-from ..runtime.deferred import Buffers, Deferred
+from ...protocol.message import Message
+from ..runtime.deferred import Deferred
 
 if TYPE_CHECKING:
-    from .request_context import RequestContext, RequestHandler
-
-logger = logging.getLogger(__name__)
+    from ...protocol.request_facts import Request
+    from .encoded_response import Handle, Response
+    from .request_context import RequestContext
 
 # The retry timeout of Kafka's channel to the controller (BrokerServer.startup).
 FORWARDING_TIMEOUT_MS = 60_000
@@ -53,65 +53,32 @@ FORWARDED = frozenset(
 )
 
 
-class ForwardingHandler:
-    """A RequestHandler whose requests wait while the node cannot reach the controller."""
-
-    __slots__ = ("_api", "_handler")
-
-    def __init__(self, api: Api, handler: RequestHandler) -> None:
-        """handler: handles the requests of the API on a node that reaches the controller."""
-        self._api = api
-        self._handler = handler
-
-    def handle(
-        self, context: RequestContext, frame: memoryview, position: int, end: int
-    ) -> Buffers | Deferred[Buffers] | None:
-        """Handle the request now or later. Raises FrameError if it is handled now and does not decode."""
-        if context.node.reaches_controller:
-            return self._handler.handle(context, frame, position, end)
-        return self._wait(context, bytes(frame[position:end]))
-
-    def _wait(self, context: RequestContext, body: bytes) -> Deferred[Buffers]:
-        waiting = context.node.waiting_for_controller
-        deferred: Deferred[Buffers] = Deferred()
-
-        def end_wait() -> None:
-            waiting.pop(deferred, None)
-            timer.cancel()
-
-        def reached() -> None:
-            end_wait()
-            deferred.on_abandoned = None
-            self._handle_later(context, body, deferred)
-
-        def timed_out() -> None:
-            end_wait()
-            deferred.complete_with(lambda: self._timed_out(context, body))
-
-        timer = context.node.clock.call_later(FORWARDING_TIMEOUT_MS, timed_out)
-        waiting[deferred] = reached
-        deferred.on_abandoned = end_wait
-        return deferred
-
-    def _handle_later(self, context: RequestContext, body: bytes, deferred: Deferred[Buffers]) -> None:
-        context.now_ms = context.node.clock.now_ms()
-        try:
-            response = self._handler.handle(context, memoryview(body), 0, len(body))
-        except FrameError as error:
-            logger.warning("%s closed: %.500s", context.connection, error)
-            deferred.fail()
-            return
-        assert response is not None, "only a Produce has no response"
-        if isinstance(response, Deferred):
-            deferred.on_abandoned = response.abandon
-            response.deliver_to(deferred.complete, deferred.fail)
-        else:
-            deferred.complete(response)
-
-    def _timed_out(self, context: RequestContext, body: bytes) -> Buffers:
+async def handle_forwarded(context: RequestContext, api: Api, request: Request, handle: Handle) -> Response | None:
+    """Handle the request when the node reaches the controller again, or fail with REQUEST_TIMED_OUT."""
+    if not await _reached(context):
         # Few requests end like this.
         from ...protocol.errors.error_responses import error_response
 
         context.error_code = code = ErrorCode.REQUEST_TIMED_OUT
-        view = memoryview(body)
-        return [error_response(self._api, context.api_version, context.correlation_id, view, code)]
+        return error_response(api, context.api_version, cast(Message, request), code)
+    context.now_ms = context.node.clock.now_ms()
+    handled = handle(context, request)
+    return await handled if isinstance(handled, Awaitable) else handled
+
+
+def _reached(context: RequestContext) -> Deferred[bool]:
+    """Return what completes with whether the node reaches the controller."""
+    waiting = context.node.waiting_for_controller
+
+    def end_wait() -> None:
+        waiting.pop(reached, None)
+        timer.cancel()
+
+    def end(is_reached: bool) -> None:
+        end_wait()
+        reached.complete(is_reached)
+
+    reached: Deferred[bool] = Deferred(end_wait)
+    timer = context.node.clock.call_later(FORWARDING_TIMEOUT_MS, lambda: end(False))
+    waiting[reached] = lambda: end(True)
+    return reached

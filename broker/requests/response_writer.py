@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
-    from .request_context import ConnectionInfo
+    from .connection_info import ConnectionInfo
 
 
 class ResponseWriter(Protocol):

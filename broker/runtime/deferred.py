@@ -3,7 +3,7 @@
 Rules:
 - Whoever completes a response may be in the middle of another client's request: an append wakes the fetches that wait
   for it. So an exception while a waiting response is made is logged here, fails that response, and is not raised.
-- A failed response is answered with the error of `encoded_by`; without one, its connection is closed.
+- A failed response raises WaitFailed in the coroutine that awaits it. Where none does, the connection is closed.
 """
 
 from __future__ import annotations
@@ -18,7 +18,6 @@ logger = logging.getLogger(__name__)
 Buffers = list[bytes | bytearray | memoryview]
 
 Response = TypeVar("Response")
-Encoded = TypeVar("Encoded")
 
 
 class WaitFailed(Exception):
@@ -32,19 +31,21 @@ class Deferred(Generic[Response]):
     is_applied: the request has taken effect, and only the flush of its records is pending. Later requests of the
     connection are handled meanwhile.
     is_in_order: later responses wait for this one, as in Kafka.
-    request_id: the id of the request in the journal; 0 without a journal.
+    on_applied: called when is_applied becomes true later.
+    request_id: the id of the request in the journal; 0 without a journal. inner: the response that this one waits for.
     """
 
     __slots__ = (
-        "_change",
         "_deliver",
         "_fail",
         "_has_failed",
         "_response",
+        "inner",
         "is_applied",
         "is_done",
         "is_in_order",
         "on_abandoned",
+        "on_applied",
         "request_id",
     )
 
@@ -59,25 +60,19 @@ class Deferred(Generic[Response]):
         self.on_abandoned = on_abandoned
         self.is_applied = is_applied
         self.is_in_order = is_in_order
+        self.on_applied: Callable[[], None] | None = None
         self.request_id = 0
+        self.inner: Deferred[object] | None = None
         self.is_done = False
         self._response: Response | None = None
         self._deliver: Callable[[Response], None] | None = None
         self._fail: Callable[[], None] | None = None
         self._has_failed = False
-        self._change: Callable[[Response], Response] | None = None
 
     def complete(self, response: Response) -> None:
         """Complete the response. Later calls have no effect."""
         if self.is_done:
             return
-        if self._change is not None:
-            try:
-                response = self._change(response)
-            except Exception:
-                logger.exception("the response to a waiting request cannot be changed")
-                self.fail()
-                return
         self.is_done = True
         if self._deliver is not None:
             self._deliver(response)
@@ -124,6 +119,23 @@ class Deferred(Generic[Response]):
             self._deliver = deliver
             self._fail = fail
 
+    def take_request_id(self, request_id: int) -> None:
+        """Set the id of the request, here and in the response that this one waits for."""
+        self.request_id = request_id
+        if self.inner is not None:
+            self.inner.take_request_id(request_id)
+
+    def find_request_id(self) -> int:
+        """Return the id of the request, which the response that this one waits for may have."""
+        return self.request_id or (0 if self.inner is None else self.inner.find_request_id())
+
+    def passes(self, inner: Deferred[object]) -> None:
+        """Let later requests of the connection be handled, because the request now waits for inner only."""
+        self.is_applied = True
+        self.is_in_order = inner.is_in_order
+        if self.on_applied is not None:
+            self.on_applied()
+
     def abandon(self) -> None:
         """Give the response up, because its connection has closed."""
         if self.is_done:
@@ -131,49 +143,3 @@ class Deferred(Generic[Response]):
         self.is_done = True
         if self.on_abandoned is not None:
             self.on_abandoned()
-
-    def changed_by(self, change: Callable[[Response], Response]) -> None:
-        """Have the response changed when it is complete. It must not have been delivered yet."""
-        if self._response is not None:
-            self._response = change(self._response)
-        else:
-            self._change = change
-
-    def encoded_by(
-        self, encode: Callable[[Response], Encoded], make_error: Callable[[], Encoded] | None = None
-    ) -> Deferred[Encoded]:
-        """Return a pending response that completes with encode(response).
-
-        make_error: creates the response if this one fails, or if encode raises. Without it, or if it raises too, the
-        result fails.
-        """
-        encoded: Deferred[Encoded] = Deferred(self.abandon)
-
-        def fail() -> None:
-            if make_error is None:
-                encoded.fail()
-            else:
-                encoded.complete_with(make_error)
-
-        def deliver(response: Response) -> None:
-            try:
-                result = encode(response)
-            except Exception:
-                logger.exception("the response to a waiting request cannot be encoded")
-                fail()
-            else:
-                encoded.complete(result)
-
-        self.deliver_to(deliver, fail)
-        return encoded
-
-
-def changed(
-    response: Response | Deferred[Response], change: Callable[[Response], Response]
-) -> Response | Deferred[Response]:
-    """Return the response after the change, which is made when it is complete. It must not have been delivered yet."""
-    if isinstance(response, Deferred):
-        pending = cast("Deferred[Response]", response)
-        pending.changed_by(change)
-        return pending
-    return change(response)

@@ -21,7 +21,8 @@ import asyncio
 import logging
 from collections import deque
 from collections.abc import Awaitable, Callable, Coroutine, Generator, Iterable
-from time import perf_counter, sleep
+from functools import partial
+from time import perf_counter_ns, sleep
 from types import coroutine
 from typing import TypeVar, cast
 
@@ -32,6 +33,7 @@ logger = logging.getLogger(__name__)
 
 # How long work holds the event loop before the next turn.
 SLICE_SECONDS = 0.01
+SLICE_NS = int(SLICE_SECONDS * 1_000_000_000)
 # Steps of a slice, however long they take. Most requests end within them, and wait for no other turn.
 SLICE_STEPS_MIN = 8
 
@@ -88,7 +90,7 @@ async def all_complete(results: Iterable[Result | Deferred[Result]]) -> list[Res
 
 
 class LongWork:
-    """Runs the long requests of one node."""
+    """Runs the long requests of one node, and those that wait."""
 
     __slots__ = ("_in_thread", "_is_scheduled", "_ready", "_running", "_unfinished", "_wait_for_thread")
 
@@ -104,26 +106,46 @@ class LongWork:
         self._wait_for_thread: deque[tuple[_Work, Callable[[], object]]] = deque()
 
     def run(
-        self, coroutine: Coroutine[Step, object, Result | Deferred[Result]], connection: object
+        self,
+        coroutine: Coroutine[Step, object, Result | Deferred[Result]],
+        connection: object,
+        *,
+        may_pass: bool = False,
     ) -> Result | Deferred[Result]:
         """Run the first slice. Return the result, or a pending one if there is more to do or the result itself waits.
 
-        connection: its name in the log. Raises what the first slice raises. A later exception is logged and fails the
-        result, so that the connection is closed.
+        connection: its name in the log. may_pass: later requests of the connection are handled as soon as the work
+        waits for a Deferred with is_applied: it does not use its request context any more.
+        Raises what the first slice raises. A later exception is logged and fails the result, so that the connection is
+        closed.
         """
-        work = self._running = _Work(coroutine, connection)
+        work = _Work(coroutine, connection, may_pass=may_pass)
+        outer, self._running = self._running, work
         try:
-            step = work.run_slice()
+            waits_for = work.run_slice()
         except StopIteration as end:
             return cast("Result | Deferred[Result]", end.value)
+        finally:
+            self._running = outer
         self._unfinished.add(work)
-        self._go_on_after(work, step)
+        work.result.on_abandoned = partial(self._abandon, work)
+        self._go_on_after(work, waits_for)
         return cast("Deferred[Result]", work.result)
 
     @property
     def is_interrupted(self) -> bool:
         """Whether the work that runs now has taken more than a slice."""
         return self._running is not None and self._running.is_interrupted
+
+    @property
+    def has_waited(self) -> bool:
+        """Whether the work that runs now is beyond its first slice."""
+        return self._running is not None and self._running.has_waited
+
+    @property
+    def spent_ns(self) -> int:
+        """For how long the work that runs now has run."""
+        return 0 if self._running is None else self._running.spent_ns
 
     def drop(self) -> None:
         """Drop all work and close its connections: the node has crashed, or its data were replaced."""
@@ -135,34 +157,46 @@ class LongWork:
     def _run_next_slice(self) -> None:
         """Run a slice of the work that has waited longest."""
         self._is_scheduled = False
-        work = self._running = self._ready.popleft()
+        work = self._ready.popleft()
         if self._ready:
             self._schedule()
+        self._run_slice(work)
+
+    def _run_slice(self, work: _Work) -> None:
         if work not in self._unfinished:
             return
+        outer, self._running = self._running, work
         try:
-            step = work.run_slice()
+            waits_for = work.run_slice()
         except StopIteration as end:
-            self._unfinished.remove(work)
+            self._unfinished.discard(work)
             work.end(end.value)
         except Exception as error:
-            self._unfinished.remove(work)
+            self._unfinished.discard(work)
             if isinstance(error, FrameError):
                 logger.warning("%s closed: %.500s", work.connection, error)
             else:
                 logger.exception("%s closed because of an internal error", work.connection)
             work.result.fail()
         else:
-            self._go_on_after(work, step)
+            self._go_on_after(work, waits_for)
+        finally:
+            self._running = outer
 
-    def _go_on_after(self, work: _Work, step: Step) -> None:
-        if step is None:
+    def _go_on_after(self, work: _Work, waits_for: Step) -> None:
+        if waits_for is None:
             work.is_interrupted = True
             self._go_on(work)
-        elif callable(step):
-            self._run_in_thread(work, step)
+        elif callable(waits_for):
+            self._run_in_thread(work, waits_for)
         else:
-            step.deliver_to(lambda result: self._go_on(work, result), lambda: self._go_on(work, error=WaitFailed()))
+            work.wait_for(waits_for)
+            waits_for.deliver_to(partial(self._resume, work), partial(self._resume, work, None, WaitFailed()))
+
+    def _resume(self, work: _Work, answer: object, error: BaseException | None = None) -> None:
+        """Go on at once: what completes a pending result lets those that wait for it go on in its order."""
+        work.answer, work.error = answer, error
+        self._run_slice(work)
 
     def _go_on(self, work: _Work, answer: object = None, error: BaseException | None = None) -> None:
         work.answer, work.error = answer, error
@@ -173,6 +207,14 @@ class LongWork:
     def _schedule(self) -> None:
         self._is_scheduled = True
         asyncio.get_running_loop().call_soon(self._run_next_slice)
+
+    def _abandon(self, work: _Work) -> None:
+        """Give up the work if what it waits for can be given up; otherwise it goes on."""
+        waited = work.waited
+        if waited is not None and waited.on_abandoned is not None:
+            self._unfinished.discard(work)
+            waited.abandon()
+            work.coroutine.close()
 
     def _run_in_thread(self, work: _Work, function: Callable[[], object]) -> None:
         if self._in_thread is not None:
@@ -198,35 +240,73 @@ class LongWork:
 
 
 class _Work:
-    """The steps of one request, and its result. answer, error: what the next step receives."""
+    """The coroutine of one request, and its result. answer, error: what it receives next. waited: what it waits for."""
 
-    __slots__ = ("_coroutine", "answer", "connection", "error", "is_interrupted", "result")
+    __slots__ = (
+        "_may_pass",
+        "_slice_began_ns",
+        "_spent_ns",
+        "answer",
+        "connection",
+        "coroutine",
+        "error",
+        "has_waited",
+        "is_interrupted",
+        "result",
+        "waited",
+    )
 
-    def __init__(self, coroutine: Coroutine[Step, object, object], connection: object) -> None:
-        self._coroutine = coroutine
+    def __init__(self, coroutine: Coroutine[Step, object, object], connection: object, *, may_pass: bool) -> None:
+        self.coroutine = coroutine
         self.connection = connection
         self.answer: object = None
         self.error: BaseException | None = None
-        self.is_interrupted = False
+        self.has_waited = self.is_interrupted = False
         self.result: Deferred[object] = Deferred()
+        self.waited: Deferred[object] | None = None
+        self._may_pass = may_pass
+        self._spent_ns = 0
+        self._slice_began_ns = 0
+
+    @property
+    def spent_ns(self) -> int:
+        """For how long it has run, also in the slice that runs now."""
+        return self._spent_ns + perf_counter_ns() - self._slice_began_ns
 
     def run_slice(self) -> Step:
         """Run steps until the slice is over, or until one has to wait; return that.
 
         Raises StopIteration at the end, with the result, and what a step raises.
         """
-        send = self._coroutine.send
-        step = send(self.answer) if self.error is None else self._coroutine.throw(self.error)
+        self.waited = None
+        self._slice_began_ns = perf_counter_ns()
+        send = self.coroutine.send
+        waits_for = send(self.answer) if self.error is None else self.coroutine.throw(self.error)
         self.answer = self.error = None
-        until = perf_counter() + SLICE_SECONDS
         steps_left = SLICE_STEPS_MIN
-        while step is None and (steps_left > 0 or perf_counter() < until):
-            step = send(None)
-            steps_left -= 1
-        return step
+        if waits_for is None:
+            until_ns = self._slice_began_ns + SLICE_NS
+            while waits_for is None and (steps_left > 0 or perf_counter_ns() < until_ns):
+                waits_for = send(None)
+                steps_left -= 1
+        self.has_waited = True
+        self._spent_ns = self.spent_ns
+        return waits_for
+
+    def wait_for(self, waited: Deferred[object]) -> None:
+        """Remember what the work waits for, and let later requests pass when only that is left."""
+        self.waited = self.result.inner = waited
+        if self.result.request_id:
+            waited.take_request_id(self.result.request_id)
+        if not self._may_pass or self.result.is_applied:
+            return
+        if waited.is_applied:
+            self.result.passes(waited)
+        else:
+            waited.on_applied = lambda: self.result.passes(waited)
 
     def end(self, result: object) -> None:
-        """Complete the result, now or when the steps' own result is complete."""
+        """Complete the result, now or when the work's own result is complete."""
         if isinstance(result, Deferred):
             waiting = cast("Deferred[object]", result)
             self.result.on_abandoned = waiting.abandon

@@ -13,26 +13,21 @@ from collections.abc import Callable
 from ..api_keys import Api, ApiKey
 from ..error_codes import ErrorCode
 from ..message import Message
-from ..message_types import element_type, elements, number_in, request_type, response_type, text_in, topic_id_in
-from ..primitives import Reader
-from ..produce_codec import FLEXIBLE_SINCE
+from ..message_types import element_type, elements, number_in, response_type, text_in, topic_id_in
 from ..topic_lists import TopicList, request_lists, response_lists
 from .error_entries import NO_NODE, add_entries, new_entry, new_owner, new_partition, new_topic, set_error, set_values
-from .partial_errors import PartSelector, add_errors, can_report_error, overwrite_errors, remove_selected
-from .response_frames import encode_response_frame, first_error_code, has_throttle_time, set_throttle_time
+from .partial_errors import PartSelector, SelectedParts, can_report_error, overwrite_errors
+from .response_frames import first_error_code, has_throttle_time
 
 __all__ = [
     "PartSelector",
-    "add_errors",
+    "SelectedParts",
     "can_report_error",
     "empty_response",
     "error_response",
-    "expects_response",
     "first_error_code",
     "has_throttle_time",
     "overwrite_errors",
-    "remove_selected",
-    "set_throttle_time",
 ]
 
 # The last version whose error response has an entry for each topic. Later versions have one error for the whole
@@ -75,32 +70,16 @@ _RESPONSE_VALUES: dict[ApiKey, dict[str, object]] = {
 _NULL_PROTOCOL_SINCE = 7
 
 
-def expects_response(api: Api, version: int, body: memoryview) -> bool:
-    """Whether the client waits for a response: false only for a Produce with acks=0.
-
-    body: the request without its header. Raises FrameError if the body ends within acks.
-    """
-    if api.key is not ApiKey.PRODUCE:
-        return True
-    reader = Reader.of_request(body)
-    if version >= FLEXIBLE_SINCE:
-        reader.compact_nullable_string()
-    else:
-        reader.nullable_string()
-    return reader.int16() != 0
+def empty_response(api: Api) -> Message:
+    """Return the response without entries, for a request of which SelectedParts.remove left nothing."""
+    return response_type(api)()
 
 
-def empty_response(api: Api, version: int, correlation_id: int) -> bytearray:
-    """Return the response frame without entries, for a request of which remove_selected left nothing."""
-    return encode_response_frame(api, version, correlation_id, response_type(api)())
+def error_response(api: Api, version: int, request: Message | None, code: int) -> Message:
+    """Return the response to a request that failed as a whole.
 
-
-def error_response(api: Api, version: int, correlation_id: int, body: memoryview, code: int) -> bytearray:
-    """Return the response frame, size and header included, to a request that failed as a whole.
-
-    body: the request without its header. code: the error; 0 gives a response that reports success.
-    A Produce with acks=0 gets the response of another acks; the caller must check expects_response.
-    Raises FrameError if the body does not decode.
+    request: None for an ApiVersions of a version that does not decode. code: the error; 0 reports success.
+    A Produce with acks=0 gets the response of another acks.
     """
     response = response_type(api)()
     if hasattr(response, "error_code"):
@@ -109,9 +88,9 @@ def error_response(api: Api, version: int, correlation_id: int, body: memoryview
     if api.key is ApiKey.API_VERSIONS:
         _add_served_versions(api, response, code)
     else:
-        request = request_type(api).read(Reader.of_request(body), version)
+        assert request is not None, "only ApiVersions has a response without a request"
         _add_parts(api, version, request, response, code)
-    return encode_response_frame(api, version, correlation_id, response)
+    return response
 
 
 def _add_served_versions(api: Api, response: Message, code: int) -> None:

@@ -1,7 +1,7 @@
 """Errors for some topics and partitions of a request, while the others are handled normally.
 
-Before the request is handled, remove_selected removes the topics and partitions that must fail; add_errors adds their
-error entries to the response. After the request was handled, overwrite_errors replaces the error codes in the response.
+Before the request is handled, SelectedParts takes the topics and partitions that must fail out of it, and afterwards it
+adds their error entries to the response. overwrite_errors replaces the error codes of a response.
 
 A PartSelector chooses what fails. It is called with a topic's name and a partition's index for errors by partition, and
 with the name and None for errors by topic (CreateTopics; a topic of Metadata). In most APIs an error for a whole topic
@@ -12,15 +12,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import cast
+from typing import NamedTuple, cast
 
 from ..api_keys import Api, ApiKey
 from ..message import Message
-from ..message_types import elements, request_type
-from ..primitives import Reader, Writer
+from ..message_types import elements
 from ..topic_lists import TopicList, TopicNameOf, request_lists, response_lists
 from .error_entries import new_owner, new_partition, new_topic, set_error, set_values
-from .response_frames import decode_response_frame, encode_response_frame, error_holders
+from .response_frames import error_holders
 
 # Whether a partition fails, by topic name and partition index. With None for the index: whether the topic fails.
 PartSelector = Callable[[str, "int | None"], bool]
@@ -81,122 +80,109 @@ def _selections(api: Api, is_selected: PartSelector, topic_name_of: TopicNameOf)
     ]
 
 
-def remove_selected(
-    api: Api, version: int, body: memoryview, is_selected: PartSelector, topic_name_of: TopicNameOf
-) -> bytes | None:
-    """Return the body of the request without the selected topics and partitions; None if nothing else is left.
+class _SelectedTopic(NamedTuple):
+    """A topic of a request with the indexes of its selected partitions; none for an error of the topic itself."""
 
-    body: the request without its header; returned unchanged if nothing in it is selected.
-    A Fetch keeps all partitions, because its session (KIP-227) must keep them; its max_wait_ms becomes 0.
-    A Metadata request of which nothing is left stays, because it also asks for the cluster.
-    A partition that the request does not list (Metadata) is not removed.
-    Raises FrameError if the body does not decode, ValueError if responses have no errors by topic.
-    """
-    selection = _selections(api, is_selected, topic_name_of)
-    request = request_type(api).read(Reader.of_request(body), version)
-    if api.key is ApiKey.FETCH:
-        if not any(_has_selected(each, request) for each in selection):
-            return bytes(body)
-        # Kafka responds to a Fetch without a wait if one of its partitions has an error.
-        set_values(request, {"max_wait_ms": 0})
-        return _encoded(request, version)
-    removal = _Removal()
-    for each in selection:
-        removal.remove(each, request)
-    if not removal.is_changed:
-        return bytes(body)
-    keeps_nothing = api.key is ApiKey.METADATA and version >= _METADATA_OF_NONE_SINCE
-    return _encoded(request, version) if removal.left or keeps_nothing else None
+    selection: _Selection
+    owner: object
+    name: str
+    topic: object
+    indexes: tuple[int, ...]
 
 
-def _encoded(request: Message, version: int) -> bytes:
-    writer = Writer()
-    request.write(writer, version)
-    return writer.getvalue()
+class SelectedParts:
+    """The topics and partitions of a request that a selector chooses.
 
-
-def _has_selected(selection: _Selection, request: Message) -> bool:
-    return any(
-        selection.is_partition_selected(name, selection.request_list.partition_index(partition))
-        for name, topic in selection.request_list.named_topics(request, selection.topic_name_of)
-        for partition in elements(topic, selection.request_list.partitions)
-    )
-
-
-class _Removal:
-    """Removes the selected parts from a request.
-
-    left: the number of topics that stay, plus the number of groups or transactions that stay.
+    A partition that the request does not list (Metadata) is not among them; its entry in the response gets the error.
     """
 
-    __slots__ = ("is_changed", "left")
+    __slots__ = ("_api", "_request", "_selections", "_topics")
 
-    def __init__(self) -> None:
-        self.is_changed = False
-        self.left = 0
+    def __init__(self, api: Api, request: Message, is_selected: PartSelector, topic_name_of: TopicNameOf) -> None:
+        """Find them. Raises ValueError if responses have no errors by topic."""
+        self._api = api
+        self._request = request
+        self._selections = _selections(api, is_selected, topic_name_of)
+        self._topics = [found for each in self._selections for found in _selected_topics(each, request)]
 
-    def remove(self, selection: _Selection, request: Message) -> None:
-        """Remove the selected parts from one list of topics, and each topic and owner that is then empty."""
-        owners = selection.request_list.owner_messages(request)
-        kept_owners: list[object] = []
-        for owner in owners:
-            topics = elements(owner, selection.request_list.topics)
-            kept = [topic for topic in topics if self._keeps(selection, topic)]
-            self.left += len(kept)
-            if kept or not topics:
-                kept_owners.append(owner)
-            topics[:] = kept
-        if selection.request_list.owners:
-            self.left += len(kept_owners)
-            owners[:] = kept_owners
+    def __bool__(self) -> bool:
+        """Return whether there are any."""
+        return bool(self._topics)
 
-    def _keeps(self, selection: _Selection, topic: object) -> bool:
-        """Remove the selected partitions from a topic, and return whether the topic stays."""
-        name = selection.request_list.topic_name(topic, selection.topic_name_of)
-        if name is None:
+    def remove(self, version: int) -> bool:
+        """Take them out of the request, and return whether something is left to handle.
+
+        A Fetch keeps all partitions, because its session (KIP-227) must keep them; its max_wait_ms becomes 0.
+        A Metadata request of which nothing is left stays, because it also asks for the cluster.
+        """
+        if not self._topics:
             return True
-        if not selection.request_list.partitions:
-            is_kept = not selection.is_topic_selected(name)
-            self.is_changed |= not is_kept
-            return is_kept
-        partitions = elements(topic, selection.request_list.partitions)
-        kept = [
-            each
-            for each in partitions
-            if not selection.is_partition_selected(name, selection.request_list.partition_index(each))
-        ]
-        if len(kept) == len(partitions):
+        if self._api.key is ApiKey.FETCH:
+            # Kafka responds to a Fetch without a wait if one of its partitions has an error.
+            set_values(self._request, {"max_wait_ms": 0})
             return True
-        self.is_changed = True
-        partitions[:] = kept
-        return bool(kept)
+        gone = {id(each.topic) for each in self._topics if not _keep_rest(each)}
+        left = 0
+        for each in self._selections:
+            left += _remove_topics(each.request_list, self._request, gone)
+        return left > 0 or (self._api.key is ApiKey.METADATA and version >= _METADATA_OF_NONE_SINCE)
+
+    def add_errors(self, response: Message, code: int) -> None:
+        """Add an error entry for each of them to the response.
+
+        One that the response has an entry for (all topics, a fetch session) gets the error in that entry.
+        """
+        entries: dict[int, _Entries] = {}
+        for each in self._selections:
+            _replace_selected(each, response, code)
+        for found in self._topics:
+            key = id(found.selection)
+            if key not in entries:
+                entries[key] = _Entries(found.selection, response)
+            entries[key].add(found, code)
 
 
-def add_errors(
-    api: Api,
-    version: int,
-    frame: bytes | bytearray,
-    body: memoryview,
-    is_selected: PartSelector,
-    code: int,
-    topic_name_of: TopicNameOf,
-) -> bytearray:
-    """Return the response frame with an error entry for each selected topic and partition of the request.
+def _selected_topics(selection: _Selection, request: Message) -> Iterator[_SelectedTopic]:
+    request_list = selection.request_list
+    for owner in request_list.owner_messages(request):
+        for name, topic in selection.request_topics(owner):
+            if not request_list.partitions:
+                if selection.is_topic_selected(name):
+                    yield _SelectedTopic(selection, owner, name, topic, ())
+                continue
+            indexes = (request_list.partition_index(each) for each in elements(topic, request_list.partitions))
+            selected = tuple(index for index in dict.fromkeys(indexes) if selection.is_partition_selected(name, index))
+            if selected:
+                yield _SelectedTopic(selection, owner, name, topic, selected)
 
-    frame: the response to what remove_selected returned. body: the request as received, without its header.
-    A selected part that the response has an entry for (all topics, a fetch session) gets the error in that entry.
-    Raises FrameError if one of them does not decode, ValueError if responses have no errors by topic.
-    """
-    selection = _selections(api, is_selected, topic_name_of)
-    request = request_type(api).read(Reader.of_request(body), version)
-    correlation_id, response = decode_response_frame(api, version, frame)
-    for each in selection:
-        _replace_selected(each, response, code)
-        entries = _Entries(each, response)
-        for owner in each.request_list.owner_messages(request):
-            for name, topic in each.request_topics(owner):
-                entries.add_selected(owner, name, topic, code)
-    return encode_response_frame(api, version, correlation_id, response)
+
+def _keep_rest(found: _SelectedTopic) -> bool:
+    """Remove the selected partitions from their topic, and return whether it has others."""
+    request_list = found.selection.request_list
+    if not request_list.partitions:
+        return False
+    selected = frozenset(found.indexes)
+    partitions = elements(found.topic, request_list.partitions)
+    partitions[:] = [each for each in partitions if request_list.partition_index(each) not in selected]
+    return bool(partitions)
+
+
+def _remove_topics(request_list: TopicList, request: Message, gone: set[int]) -> int:
+    """Remove topics by identity, and each owner that is then empty. Return how many topics and owners stay."""
+    left = 0
+    owners = request_list.owner_messages(request)
+    kept_owners: list[object] = []
+    for owner in owners:
+        topics = elements(owner, request_list.topics)
+        kept = [topic for topic in topics if id(topic) not in gone]
+        left += len(kept)
+        if kept or not topics:
+            kept_owners.append(owner)
+        topics[:] = kept
+    if request_list.owners:
+        left += len(kept_owners)
+        owners[:] = kept_owners
+    return left
 
 
 def _replace_selected(selection: _Selection, response: Message, code: int) -> None:
@@ -236,28 +222,17 @@ class _Entries:
             for name, entry in selection.response_topics(owner):
                 self._topics.setdefault((key, name), entry)
 
-    def add_selected(self, owner: object, name: str, topic: object, code: int) -> None:
-        """Add the error entries of a topic of the request. owner: the element of the request that holds the topic."""
-        selection = self._selection
-        if not selection.request_list.partitions:
-            if selection.is_topic_selected(name):
-                entry = self._topic(owner, name, topic)
-                set_error(selection.api, entry, selection.response_list.topic_error, code)
+    def add(self, found: _SelectedTopic, code: int) -> None:
+        """Add the error entries of a topic of the request."""
+        api, response_list = self._selection.api, self._selection.response_list
+        entry = self._topic(found.owner, found.name, found.topic)
+        if not found.indexes:
+            set_error(api, entry, response_list.topic_error, code)
             return
-        indexes = [
-            selection.request_list.partition_index(each) for each in elements(topic, selection.request_list.partitions)
-        ]
-        failed = [index for index in indexes if selection.is_partition_selected(name, index)]
-        if not failed:
-            return
-        entry = self._topic(owner, name, topic)
-        present = {
-            selection.response_list.partition_index(each)
-            for each in elements(entry, selection.response_list.partitions)
-        }
-        for index in dict.fromkeys(failed):
+        present = {response_list.partition_index(each) for each in elements(entry, response_list.partitions)}
+        for index in found.indexes:
             if index not in present:
-                new_partition(selection.api, selection.response_list, entry, index, code)
+                new_partition(api, response_list, entry, index, code)
 
     def _topic(self, owner: object, name: str, topic: object) -> object:
         """Return the topic's entry in the response; a new one if there is none."""
@@ -274,23 +249,16 @@ class _Entries:
 
 
 def overwrite_errors(
-    api: Api,
-    version: int,
-    frame: bytes | bytearray,
-    is_selected: PartSelector | None,
-    code: int,
-    topic_name_of: TopicNameOf,
-) -> bytearray:
-    """Return the response frame with code as the error code of the selected parts; no other field changes.
+    api: Api, response: Message, is_selected: PartSelector | None, code: int, topic_name_of: TopicNameOf
+) -> None:
+    """Set code as the error code of the selected parts of a response; no other field changes.
 
-    is_selected: None for every error code in the response.
-    Raises FrameError if the frame does not decode, ValueError if responses have no errors by topic.
+    is_selected: None for every error code in the response. Raises ValueError if responses have no errors by topic.
     """
-    correlation_id, response = decode_response_frame(api, version, frame)
     if is_selected is None:
         for holder, name in error_holders(response):
             setattr(holder, name, code)
-        return encode_response_frame(api, version, correlation_id, response)
+        return
     for selection in _selections(api, is_selected, topic_name_of):
         response_list = selection.response_list
         for name, topic in response_list.named_topics(response, topic_name_of):
@@ -299,4 +267,3 @@ def overwrite_errors(
             for partition in elements(topic, response_list.partitions) if response_list.partitions else ():
                 if selection.is_partition_selected(name, response_list.partition_index(partition)):
                     setattr(partition, response_list.error, code)
-    return encode_response_frame(api, version, correlation_id, response)

@@ -7,12 +7,11 @@ of version 0.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from functools import cache
+from collections.abc import Iterator
 from struct import pack_into
 from typing import cast
 
-from ..api_keys import APIS, Api, ApiKey
+from ..api_keys import Api, ApiKey
 from ..frames import FRAME_SIZE_BYTES
 from ..message import Message
 from ..message_types import response_type
@@ -68,61 +67,6 @@ def _is_header_flexible(api: Api, version: int) -> bool:
 def has_throttle_time(api: Api) -> bool:
     """Whether a version of the API's responses has throttle_time_ms."""
     return THROTTLE_FIELD in response_type(api).__slots__
-
-
-def set_throttle_time(
-    api: Api, version: int, buffers: Iterable[bytes | bytearray | memoryview], throttle_time_ms: int
-) -> bytearray:
-    """Return the response frame with this throttle time, or unchanged if its version has no throttle time.
-
-    buffers: the frame, in pieces. A frame of very many elements is not decoded.
-    """
-    frame = bytearray().join(buffers)
-    if not _has_field(api.key, version):
-        return frame
-    position = _find_throttle_time(api, version, frame)
-    if position is not None:
-        pack_into(">i", frame, position, throttle_time_ms)
-        return frame
-    correlation_id, response = decode_response_frame(api, version, frame)
-    setattr(response, THROTTLE_FIELD, throttle_time_ms)
-    return encode_response_frame(api, version, correlation_id, response)
-
-
-@cache
-def _has_field(api_key: int, version: int) -> bool:
-    """Return whether responses of this version have the throttle time: then it is in the frame of an empty one."""
-    api = APIS[api_key]
-    if not has_throttle_time(api):
-        return False
-    response = response_type(api)()
-    without = encode_response_frame(api, version, 0, response)
-    setattr(response, THROTTLE_FIELD, 1)
-    return encode_response_frame(api, version, 0, response) != without
-
-
-def _find_throttle_time(api: Api, version: int, frame: bytearray) -> int | None:
-    """Return the position of the throttle time; None in a response in which it follows other fields."""
-    if response_type(api).__slots__[0] == THROTTLE_FIELD:
-        return FRAME_SIZE_BYTES + _CORRELATION_ID_BYTES + _is_header_flexible(api, version)
-    if api.key is ApiKey.PRODUCE:
-        return _find_before_tagged_fields(frame) if version >= api.flexible_since else len(frame) - _INT32_BYTES
-    return None
-
-
-def _find_before_tagged_fields(frame: bytearray) -> int | None:
-    """Return the position of the last field of a response, which is 0, before its tagged fields: at most one."""
-    if frame.endswith(_ZERO_AND_NO_TAGGED_FIELDS):
-        return len(frame) - len(_ZERO_AND_NO_TAGGED_FIELDS)
-    position = frame.rfind(_ZERO_AND_TAGGED_FIELD)
-    while position >= 0:
-        # An address may have the same bytes, but not the size of what follows them.
-        reader = Reader(frame, position + len(_ZERO_AND_TAGGED_FIELD))
-        size = reader.unsigned_varint()
-        if size >= _ADDRESS_BYTES_MIN and reader.position + size == len(frame):
-            return position
-        position = frame.rfind(_ZERO_AND_TAGGED_FIELD, 0, position)
-    return None
 
 
 def first_error_code(api: Api, version: int, frame: bytes | bytearray) -> int:

@@ -22,7 +22,8 @@ from fauxka.broker.network.connection_turns import SLICE_FRAMES_MAX, ConnectionT
 from fauxka.broker.network.listeners import Listener
 from fauxka.broker.network.receive_buffers import RECEIVE_BUFFER_BYTES, ReceiveBuffers
 from fauxka.broker.network.response_queue import PENDING_BYTES_MAX, PENDING_MAX
-from fauxka.broker.requests.request_context import ConnectionInfo, RequestContext
+from fauxka.broker.requests.connection_info import ConnectionInfo
+from fauxka.broker.requests.request_context import RequestContext
 from fauxka.broker.runtime.deferred import Buffers, Deferred
 from fauxka.protocol.frames import FrameError, wrong_size
 

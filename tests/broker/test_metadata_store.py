@@ -18,7 +18,8 @@ from fauxka.broker.metadata.cluster_metadata import ClusterMetadata, decode_meta
 from fauxka.broker.metadata.metadata_fields import METADATA_FILE
 from fauxka.broker.metadata.metadata_image import TRANSACTION_STATE_TOPIC
 from fauxka.broker.network.listeners import Listener
-from fauxka.broker.requests.request_context import ConnectionInfo, RequestContext
+from fauxka.broker.requests.connection_info import ConnectionInfo
+from fauxka.broker.requests.request_context import RequestContext
 from fauxka.broker.runtime.deferred import Deferred
 from fauxka.broker.runtime.disk_executor import Step, StepDone
 from fauxka.protocol.error_codes import ErrorCode, KafkaError

@@ -11,7 +11,8 @@ from fauxka.broker.cluster import Cluster
 from fauxka.broker.config.broker_config import BrokerConfig
 from fauxka.broker.dispatch.dispatch import Dispatcher
 from fauxka.broker.network.listeners import Listener
-from fauxka.broker.requests.request_context import ConnectionInfo, RequestContext
+from fauxka.broker.requests.connection_info import ConnectionInfo
+from fauxka.broker.requests.request_context import RequestContext
 from fauxka.protocol.api_keys import APIS, ApiKey
 from fauxka.protocol.frames import FrameError
 

@@ -21,17 +21,16 @@ import os, time
 from fauxka.__main__ import main
 from fauxka.broker.handlers.groups import list_groups
 
-class Broken:
-    handler = list_groups.HANDLER
+handle = list_groups.handle
 
-    def handle(self, *request):
-        {statement}
-        return self.handler.handle(*request)
+def broken(*request):
+    {statement}
+    return handle(*request)
 
-list_groups.HANDLER = Broken()
+list_groups.handle = broken
 main()
 """
-SPIN = "end = time.process_time() + 0.4\n        while time.process_time() < end: pass"
+SPIN = "end = time.process_time() + 0.4\n    while time.process_time() < end: pass"
 # Enough for some ListGroups.
 FRAMES_OF_A_BROKEN_BROKER = 2_000
 

@@ -25,7 +25,6 @@ from typing import Any
 from fauxka.broker.runtime.event_loop import new_event_loop
 from fauxka.protocol.api_keys import APIS, ApiKey
 from fauxka.protocol.error_codes import ErrorCode
-from fauxka.protocol.errors import error_responses
 from fauxka.protocol.errors.response_frames import decode_response_frame
 from fauxka.protocol.frames import FrameError
 from fauxka.protocol.messages.offset_commit import (
@@ -39,6 +38,7 @@ from fauxka.protocol.primitives import Reader
 from ..broker.blocking_client import BlockingClient
 from ..broker.server_process import ServerProcess, running_server
 from ..golden.capture_connection import Connection
+from ..protocol import framed_errors
 from .drawn_conversations import (
     GROUP,
     HIDDEN,
@@ -344,7 +344,7 @@ def _refusal_of(frame: Frame, version: int) -> bytes:
         reader.skip_tagged_fields()
     body = memoryview(frame.data)[reader.position :]
     code = ErrorCode.ILLEGAL_SASL_STATE
-    return bytes(error_responses.error_response(APIS[api_key], version, correlation_id, body, code))
+    return bytes(framed_errors.error_response(APIS[api_key], version, correlation_id, body, code))
 
 
 def _check_authenticate(response: bytes, version: int) -> None:

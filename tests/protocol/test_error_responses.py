@@ -16,11 +16,12 @@ import pytest
 
 from fauxka.protocol.api_keys import APIS, Api, ApiKey
 from fauxka.protocol.error_messages import ERROR_MESSAGES
-from fauxka.protocol.errors import error_responses
 from fauxka.protocol.errors.response_frames import decode_response_frame, response_version
 from fauxka.protocol.frames import FrameError
 from fauxka.protocol.message import Message
 from fauxka.protocol.request_facts import read_request_facts
+
+from . import framed_errors as error_responses
 
 GOLDEN = Path(__file__).parent.parent / "golden" / "error_answers-4.3.0.jsonl"
 CORRELATION_ID = 7

@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 
 from fauxka.protocol.api_keys import APIS, Api, ApiKey
 from fauxka.protocol.error_codes import ErrorCode
-from fauxka.protocol.errors import error_responses
 from fauxka.protocol.errors.response_frames import decode_response_frame, encode_response_frame
 from fauxka.protocol.frames import FrameError
 from fauxka.protocol.message_types import elements, number_in, request_type, text_in
@@ -22,6 +21,7 @@ from fauxka.protocol.request_facts import read_request_facts
 from fauxka.protocol.topic_lists import TOPIC_RESOURCE, response_lists
 
 from ..run_counts import count
+from . import framed_errors as error_responses
 from .test_error_responses import CASES, CORRELATION_ID, Case, changed_bodies
 
 CODE = ErrorCode.LEADER_NOT_AVAILABLE
@@ -225,7 +225,7 @@ def test_scopes_that_an_api_can_report_errors_for() -> None:
 def test_api_without_topics_in_its_responses_rejects_partial_errors() -> None:
     api = APIS[ApiKey.HEARTBEAT]
     result = error_responses.empty_response(api, 4, CORRELATION_ID)
-    body = memoryview(b"")
+    body = encoded(request_type(api)(), 4)
 
     for refused in (
         lambda: error_responses.remove_selected(api, 4, body, all_selected, sample_topic_name_of),

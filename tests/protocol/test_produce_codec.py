@@ -201,7 +201,7 @@ def test_batch_after_a_known_head_is_that_of_the_decoded_request(
     request = decoded(frame, 9)
     cut = frame[: len(frame) - len(behind)] + behind
 
-    found = produced_records.find_plain_batch(memoryview(cut), request.head_end, len(cut))
+    found = produced_records.find_plain_batch(memoryview(cut), len(request.head), len(cut))
 
     is_plain = not inside and not is_transactional and cut == frame
     assert (b"" if found is None else bytes(found)) == (batch if is_plain else b"")

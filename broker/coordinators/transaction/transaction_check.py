@@ -9,17 +9,15 @@ Source: AddPartitionsToTxnManager.addOrVerifyTransaction and its completion hand
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Collection
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeVar, cast
+from typing import TYPE_CHECKING
 
 from ....protocol.error_codes import ErrorCode, KafkaError
 from ...runtime.deferred import Deferred
 
 if TYPE_CHECKING:
     from ..coordinators import Coordinators
-
-R = TypeVar("R")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,32 +61,13 @@ class TransactionCheck:
         return None
 
 
-def when_partitions_durable(
-    coordinators: Coordinators, transactional_id: str, response: R | Deferred[R], make_error: Callable[[], R]
-) -> R | Deferred[R]:
-    """Return the response when the record of the added partitions is durable at the coordinator of the id.
+def when_partitions_durable(coordinators: Coordinators, transactional_id: str) -> bool | Deferred[bool]:
+    """Return whether the record of the added partitions is durable at the coordinator of the id (flush.messages).
 
     coordinators: those of the node of the partitions.
-    make_error: creates the response if the record cannot be flushed (flush.messages).
     """
     coordinator = coordinators.find_transactions_of(transactional_id)
-    if coordinator is None:
-        return response
-    is_written = coordinator.when_durable(True, lambda _: False)
-    if not isinstance(is_written, Deferred):
-        return response
-    deferred: Deferred[R] = Deferred(is_applied=True)
-
-    def complete(is_durable: bool) -> None:
-        if not is_durable:
-            deferred.complete(make_error())
-        elif isinstance(response, Deferred):
-            cast("Deferred[R]", response).deliver_to(deferred.complete)
-        else:
-            deferred.complete(response)
-
-    is_written.deliver_to(complete)
-    return deferred
+    return True if coordinator is None else coordinator.when_durable(True, lambda _: False)
 
 
 def error_code_for_version(code: ErrorCode, api_version: int, *, fenced_since: int) -> ErrorCode:

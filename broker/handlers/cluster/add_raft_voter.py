@@ -12,7 +12,7 @@ from ....protocol.error_codes import ErrorCode, KafkaError
 from ....protocol.messages.add_raft_voter import AddRaftVoterRequest, AddRaftVoterResponse, Listener
 from ...coordinators.java_hash_tables import java_hash_order
 from ...metadata.raft_voters import ReplicaKey, add_voter_error, check_voter_request, controller_replica
-from ...requests.request_context import RequestContext, SteppedApiHandler
+from ...requests.request_context import RequestContext
 from ...runtime.long_work import step
 
 # Up to here the endpoints in a message are in the order of Kafka's hash table, beyond it in that of the request: the
@@ -51,6 +51,3 @@ async def _check_listeners(context: RequestContext, listeners: list[Listener]) -
         f"for the default listener ListenerName({wanted})"
     )
     raise KafkaError(ErrorCode.INVALID_REQUEST, message)
-
-
-HANDLER = SteppedApiHandler(AddRaftVoterRequest.read, handle)

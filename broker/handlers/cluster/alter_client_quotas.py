@@ -27,7 +27,7 @@ from ...metadata.client_quota_control import (
     has_duplicate_key,
 )
 from ...metadata.client_quotas_image import IP, QuotaEntity, entity_of
-from ...requests.request_context import RequestContext, SteppedApiHandler
+from ...requests.request_context import RequestContext
 from ...runtime.deferred import Deferred
 from ...runtime.long_work import for_each, step, steps_for_each
 
@@ -102,6 +102,3 @@ async def _entry(result: tuple[QuotaEntity, KafkaError | None]) -> ResponseEntry
 def _component(named: tuple[str, str | None]) -> EntityData:
     kind, name = named
     return EntityData(entity_type=kind, entity_name=name)
-
-
-HANDLER = SteppedApiHandler(AlterClientQuotasRequest.read, handle)

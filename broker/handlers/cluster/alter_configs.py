@@ -18,7 +18,8 @@ from ....protocol.messages.alter_configs import (
 )
 from ...config.config_resources import ConfigResource
 from ...metadata.config_changes import alter_each, apply_ops, check_ops, op_of, replace_configs
-from ...requests.request_context import NodeServices, RequestContext, SteppedApiHandler
+from ...requests.node_services import NodeServices
+from ...requests.request_context import RequestContext
 from ...runtime.deferred import Deferred
 from ...runtime.long_work import for_each, step
 
@@ -55,6 +56,3 @@ async def _replace(node: NodeServices, requested: AlterConfigsResource, *, valid
     configs = apply_ops(resource, {}, ops)
     await step()
     replace_configs(node, resource, configs, validate_only=validate_only)
-
-
-HANDLER = SteppedApiHandler(AlterConfigsRequest.read, handle)

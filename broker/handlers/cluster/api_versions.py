@@ -24,8 +24,7 @@ from ....protocol.messages.api_versions import (
 from ....protocol.primitives import Reader
 from ....protocol.shortened_text import shortened
 from ...metadata.features import FEATURES
-from ...requests.request_context import RequestContext, encode_response
-from ...runtime.deferred import Buffers, Deferred
+from ...requests.request_context import RequestContext
 from .. import HANDLERS
 
 CLIENT_SOFTWARE_SINCE = 3
@@ -40,36 +39,33 @@ def versions_of(api_keys: Iterable[ApiKey]) -> list[ApiVersion]:
     return [ApiVersion(api_key=api.key, min_version=api.first_advertised, max_version=api.last_version) for api in apis]
 
 
-class ApiVersionsHandler:
-    """Handles ApiVersions requests of any version."""
+def decode_at_once(frame: memoryview, position: int, end: int, version: int) -> ApiVersionsRequest | None:
+    """Decode a request of any version and length; that of an unsupported version is empty. Raises FrameError."""
+    return decode(frame, position, end, version)
 
-    def handle(
-        self, context: RequestContext, frame: memoryview, position: int, end: int
-    ) -> Buffers | Deferred[Buffers] | None:
-        """Respond in the version of the request, or in version 0 if it is not supported."""
-        context.is_flexible = False
-        if not 0 <= context.api_version <= APIS[ApiKey.API_VERSIONS].last_version:
-            context.api_version = 0
-            error = context.error_code = ErrorCode.UNSUPPORTED_VERSION
-            return encode_response(
-                context, ApiVersionsResponse(error_code=error, api_keys=versions_of([ApiKey.API_VERSIONS]))
-            )
-        request = ApiVersionsRequest.read(Reader.of_request(frame, position, end), context.api_version)
-        response = handle(context, request)
-        context.error_code = response.error_code
-        sasl = context.connection.sasl
-        if sasl is not None and not response.error_code:
-            sasl.take_versions()
-        return encode_response(context, response)
+
+def decode(frame: memoryview, position: int, end: int, version: int) -> ApiVersionsRequest:
+    """Decode a request of any version; that of an unsupported version is empty. Raises FrameError."""
+    if not 0 <= version <= APIS[ApiKey.API_VERSIONS].last_version:
+        return ApiVersionsRequest()
+    return ApiVersionsRequest.read(Reader.of_request(frame, position, end), version)
 
 
 def handle(context: RequestContext, request: ApiVersionsRequest) -> ApiVersionsResponse:
     """Store the client's software name for the connection. Return the served APIs and the features."""
+    if not 0 <= context.api_version <= APIS[ApiKey.API_VERSIONS].last_version:
+        context.api_version = 0
+        return ApiVersionsResponse(
+            error_code=ErrorCode.UNSUPPORTED_VERSION, api_keys=versions_of([ApiKey.API_VERSIONS])
+        )
     if context.api_version >= CLIENT_SOFTWARE_SINCE:
         names = (request.client_software_name, request.client_software_version)
         if not all(CLIENT_SOFTWARE.fullmatch(name) for name in names):
             return ApiVersionsResponse(error_code=ErrorCode.INVALID_REQUEST)
         context.connection.client_software = shortened(" ".join(names))
+    sasl = context.connection.sasl
+    if sasl is not None:
+        sasl.take_versions()
     image = context.node.image
     levels = {name: image.features.level_of(name) for name in FEATURES}
     return ApiVersionsResponse(
@@ -87,6 +83,3 @@ def handle(context: RequestContext, request: ApiVersionsRequest) -> ApiVersionsR
             if level
         ],
     )
-
-
-HANDLER = ApiVersionsHandler()

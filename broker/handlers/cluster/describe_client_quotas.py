@@ -18,7 +18,7 @@ from ....protocol.messages.describe_client_quotas import (
 )
 from ...metadata.client_quota_control import QuotaFilter
 from ...metadata.client_quotas_image import QuotaEntity
-from ...requests.request_context import RequestContext, SteppedApiHandler
+from ...requests.request_context import RequestContext
 from ...runtime.long_work import step
 
 
@@ -41,6 +41,3 @@ def _entry(entity: QuotaEntity, quotas: Mapping[str, float]) -> EntryData:
         entity=[EntityData(entity_type=kind, entity_name=name) for kind, name in entity],
         values=[ValueData(key=key, value=value) for key, value in quotas.items()],
     )
-
-
-HANDLER = SteppedApiHandler(DescribeClientQuotasRequest.read, handle)

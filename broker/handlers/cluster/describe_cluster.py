@@ -15,7 +15,7 @@ from ....protocol.messages.describe_cluster import (
 )
 from ...requests.advertised_endpoint import alive_brokers, controller_id_of, registered_brokers
 from ...requests.permissions import authorized_operations_on_cluster
-from ...requests.request_context import ApiHandler, RequestContext
+from ...requests.request_context import RequestContext
 
 BROKERS, CONTROLLERS = 1, 2
 
@@ -51,6 +51,3 @@ def handle(context: RequestContext, request: DescribeClusterRequest) -> Describe
     if request.include_cluster_authorized_operations:
         response.cluster_authorized_operations = authorized_operations_on_cluster(context)
     return response
-
-
-HANDLER = ApiHandler(DescribeClusterRequest.read, handle)

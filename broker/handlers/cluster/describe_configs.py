@@ -21,7 +21,8 @@ from ....protocol.messages.describe_configs import (
 from ...config.config_resources import ResourceType, broker_id_of
 from ...metadata import config_entries
 from ...metadata.topic_validation import find_topic_name_error
-from ...requests.request_context import NodeServices, RequestContext, SteppedApiHandler
+from ...requests.node_services import NodeServices
+from ...requests.request_context import RequestContext
 from ...runtime.long_work import step
 
 # Entries of one response; each takes about 500 bytes of memory. Kafka has no such limit.
@@ -127,6 +128,3 @@ def _topic_entries(node: NodeServices, name: str) -> Iterable[DescribeConfigsRes
     if topic is None:
         raise KafkaError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
     return config_entries.topic_entries(node.configs, topic.configs)
-
-
-HANDLER = SteppedApiHandler(DescribeConfigsRequest.read, handle)

@@ -30,7 +30,7 @@ from ....protocol.primitives import ZERO_UUID
 from ...metadata.features import KRAFT_VERSION
 from ...metadata.quorum_observers import Observer
 from ...metadata.raft_voters import controller_replica
-from ...requests.request_context import RequestContext, SteppedApiHandler
+from ...requests.request_context import RequestContext
 from ...runtime.long_work import for_each, steps_for_each
 
 METADATA_TOPIC, METADATA_PARTITION = "__cluster_metadata", 0
@@ -114,6 +114,3 @@ def _controller_node(context: RequestContext) -> Node:
         node_id=context.node.image.configs.controller_id,
         listeners=[Listener(name=name, host=listener.advertised_host, port=listener.advertised_port)],
     )
-
-
-HANDLER = SteppedApiHandler(DescribeQuorumRequest.read, handle)

@@ -20,7 +20,7 @@ from ...coordinators.internal_topics import (
     partition_index_of_key,
 )
 from ...requests.advertised_endpoint import find_endpoint
-from ...requests.request_context import RequestContext, SteppedApiHandler
+from ...requests.request_context import RequestContext
 from ...runtime.long_work import for_each
 
 SEVERAL_KEYS_SINCE = 4
@@ -98,6 +98,3 @@ def _invalid(key: str, message: str) -> Coordinator:
     return Coordinator(
         key=key, node_id=NO_NODE_ID, port=NO_PORT, error_code=ErrorCode.INVALID_REQUEST, error_message=message
     )
-
-
-HANDLER = SteppedApiHandler(FindCoordinatorRequest.read, handle)

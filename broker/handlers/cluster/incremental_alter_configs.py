@@ -19,7 +19,8 @@ from ....protocol.messages.incremental_alter_configs import (
 from ...config.broker_loggers import change_levels
 from ...config.config_resources import ConfigResource, ResourceType, broker_id_of
 from ...metadata.config_changes import alter_each, apply_ops, check_ops, current_configs, op_of, replace_configs
-from ...requests.request_context import NodeServices, RequestContext, SteppedApiHandler
+from ...requests.node_services import NodeServices
+from ...requests.request_context import RequestContext
 from ...runtime.deferred import Deferred
 from ...runtime.long_work import for_each, step
 
@@ -63,6 +64,3 @@ async def _alter(node: NodeServices, requested: AlterConfigsResource, *, validat
         return
     configs = apply_ops(resource, current_configs(node.image, resource), ops)
     replace_configs(node, resource, configs, validate_only=validate_only)
-
-
-HANDLER = SteppedApiHandler(IncrementalAlterConfigsRequest.read, handle)

@@ -16,7 +16,7 @@ from ....protocol.messages.list_config_resources import (
 )
 from ...config.config_resources import ResourceType
 from ...metadata.metadata_image import MetadataImage
-from ...requests.request_context import RequestContext, SteppedApiHandler
+from ...requests.request_context import RequestContext
 from ...runtime.long_work import for_each
 
 TYPES_SINCE = 1
@@ -63,6 +63,3 @@ def _names(image: MetadataImage, resource_type: ResourceType) -> Iterable[str]:
 def _configured(configs: Mapping[str, Mapping[str, str]]) -> Iterable[str]:
     """Return the names with at least one config; without one, the resource does not exist any more."""
     return [name for name, texts in configs.items() if texts]
-
-
-HANDLER = SteppedApiHandler(ListConfigResourcesRequest.read, handle)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from ....protocol.error_codes import KafkaError
 from ....protocol.messages.remove_raft_voter import RemoveRaftVoterRequest, RemoveRaftVoterResponse
 from ...metadata.raft_voters import ReplicaKey, check_voter_request, controller_replica, remove_voter_error
-from ...requests.request_context import ApiHandler, RequestContext
+from ...requests.request_context import RequestContext
 
 
 def handle(context: RequestContext, request: RemoveRaftVoterRequest) -> RemoveRaftVoterResponse:
@@ -21,6 +21,3 @@ def handle(context: RequestContext, request: RemoveRaftVoterRequest) -> RemoveRa
         raise remove_voter_error(image, voter, controller_replica(image, context.node.replicas))
     except KafkaError as error:
         return RemoveRaftVoterResponse(error_code=error.code, error_message=error.message)
-
-
-HANDLER = ApiHandler(RemoveRaftVoterRequest.read, handle)

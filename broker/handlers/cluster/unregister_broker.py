@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from ....protocol.error_codes import KafkaError
 from ....protocol.messages.unregister_broker import UnregisterBrokerRequest, UnregisterBrokerResponse
-from ...requests.request_context import ApiHandler, RequestContext
+from ...requests.request_context import RequestContext
 from ...runtime.deferred import Deferred
 
 
@@ -27,6 +27,3 @@ def _response(error: KafkaError | None) -> UnregisterBrokerResponse:
     if error is None:
         return UnregisterBrokerResponse()
     return UnregisterBrokerResponse(error_code=error.code, error_message=error.message)
-
-
-HANDLER = ApiHandler(UnregisterBrokerRequest.read, handle)

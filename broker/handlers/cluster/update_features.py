@@ -18,7 +18,7 @@ from ....protocol.messages.update_features import (
 )
 from ...coordinators.java_hash_tables import java_hash_order
 from ...metadata.features import FeatureUpdate
-from ...requests.request_context import RequestContext, SteppedApiHandler
+from ...requests.request_context import RequestContext
 from ...runtime.deferred import Deferred
 from ...runtime.long_work import for_each, step
 
@@ -67,6 +67,3 @@ async def updates_of(request: UpdateFeaturesRequest) -> dict[str, FeatureUpdate]
     if characters > HASHED_CHARACTERS_MAX:
         return updates
     return {name: updates[name] for name in java_hash_order(updates)}
-
-
-HANDLER = SteppedApiHandler(UpdateFeaturesRequest.read, handle)

@@ -13,14 +13,14 @@ from ....protocol.messages.consumer_group_describe import (
     ConsumerGroupDescribeResponse,
     DescribedGroup,
 )
-from ...requests.group_protocols import CONSUMER_PROTOCOL, GroupProtocolApi
+from ...requests.group_protocols import CONSUMER_PROTOCOL, served_by
 from ...requests.permissions import DESCRIBED_TOPICS_DENIED, authorized_operations, may_describe_topics
-from ...requests.request_context import RequestContext, SteppedApiHandler
+from ...requests.request_context import RequestContext
 from ...runtime.long_work import for_each, step
 from ...security.acl.acl_types import ResourceType
 
 
-async def handle(context: RequestContext, request: ConsumerGroupDescribeRequest) -> ConsumerGroupDescribeResponse:
+async def _handle(context: RequestContext, request: ConsumerGroupDescribeRequest) -> ConsumerGroupDescribeResponse:
     """Describe the groups."""
     # Those with an empty id are first, as in Kafka.
     group_ids = sorted(request.group_ids, key=bool)
@@ -47,4 +47,4 @@ def _without_denied_topics(context: RequestContext, group: DescribedGroup) -> De
     return DescribedGroup(group_id=group.group_id, error_code=error, error_message=DESCRIBED_TOPICS_DENIED)
 
 
-HANDLER = GroupProtocolApi(CONSUMER_PROTOCOL, SteppedApiHandler(ConsumerGroupDescribeRequest.read, handle))
+handle = served_by(CONSUMER_PROTOCOL, _handle)

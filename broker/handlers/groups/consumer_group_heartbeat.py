@@ -10,13 +10,13 @@ from functools import partial
 from ....protocol.error_codes import KafkaError
 from ....protocol.messages.consumer_group_heartbeat import ConsumerGroupHeartbeatRequest, ConsumerGroupHeartbeatResponse
 from ...coordinators.consumer.heartbeats import Client
-from ...requests.group_protocols import CONSUMER_PROTOCOL, GroupProtocolApi
+from ...requests.group_protocols import CONSUMER_PROTOCOL, served_by
 from ...requests.permissions import may_describe_topic
-from ...requests.request_context import ApiHandler, RequestContext
+from ...requests.request_context import RequestContext
 from ...runtime.deferred import Deferred
 
 
-def handle(
+def _handle(
     context: RequestContext, request: ConsumerGroupHeartbeatRequest
 ) -> ConsumerGroupHeartbeatResponse | Deferred[ConsumerGroupHeartbeatResponse]:
     """Return the member's epoch, and its assignment if that has changed."""
@@ -30,4 +30,4 @@ def handle(
     return groups.when_durable(response, lambda code: ConsumerGroupHeartbeatResponse(error_code=code))
 
 
-HANDLER = GroupProtocolApi(CONSUMER_PROTOCOL, ApiHandler(ConsumerGroupHeartbeatRequest.read, handle))
+handle = served_by(CONSUMER_PROTOCOL, _handle)

@@ -10,7 +10,7 @@ from functools import partial
 from ....protocol.error_codes import KafkaError
 from ....protocol.messages.delete_groups import DeletableGroupResult, DeleteGroupsRequest, DeleteGroupsResponse
 from ...coordinators.group.group_coordinator import GroupCoordinator
-from ...requests.request_context import RequestContext, SteppedApiHandler
+from ...requests.request_context import RequestContext
 from ...runtime.deferred import Deferred
 from ...runtime.long_work import all_complete, for_each
 
@@ -31,6 +31,3 @@ def _delete(groups: GroupCoordinator, group_id: str) -> DeletableGroupResult | D
         DeletableGroupResult(group_id=group_id),
         lambda error_code: DeletableGroupResult(group_id=group_id, error_code=error_code),
     )
-
-
-HANDLER = SteppedApiHandler(DeleteGroupsRequest.read, handle)

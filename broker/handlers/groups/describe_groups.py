@@ -9,7 +9,7 @@ from __future__ import annotations
 from ....protocol.error_codes import ErrorCode
 from ....protocol.messages.describe_groups import DescribeGroupsRequest, DescribeGroupsResponse
 from ...requests.permissions import authorized_operations
-from ...requests.request_context import RequestContext, SteppedApiHandler
+from ...requests.request_context import RequestContext
 from ...runtime.long_work import for_each, step
 from ...security.acl.acl_types import ResourceType
 
@@ -26,6 +26,3 @@ async def handle(context: RequestContext, request: DescribeGroupsRequest) -> Des
             group.authorized_operations = authorized_operations(context, ResourceType.GROUP, group.group_id)
         await step()
     return DescribeGroupsResponse(groups=groups)
-
-
-HANDLER = SteppedApiHandler(DescribeGroupsRequest.read, handle)

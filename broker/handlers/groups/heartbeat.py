@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from ....protocol.error_codes import KafkaError
 from ....protocol.messages.heartbeat import HeartbeatRequest, HeartbeatResponse
-from ...requests.request_context import ApiHandler, RequestContext
+from ...requests.request_context import RequestContext
 
 
 def handle(context: RequestContext, request: HeartbeatRequest) -> HeartbeatResponse:
@@ -17,6 +17,3 @@ def handle(context: RequestContext, request: HeartbeatRequest) -> HeartbeatRespo
     except KafkaError as error:
         return HeartbeatResponse(error_code=error.code)
     return HeartbeatResponse()
-
-
-HANDLER = ApiHandler(HeartbeatRequest.read, handle)

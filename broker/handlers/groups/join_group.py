@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from ....protocol.messages.join_group import JoinGroupRequest, JoinGroupResponse
 from ...coordinators.group.group_join import JoinAttempt
-from ...requests.request_context import ApiHandler, RequestContext
+from ...requests.request_context import RequestContext
 from ...runtime.deferred import Deferred
 
 REBALANCE_TIMEOUT_SINCE = 1
@@ -17,7 +17,7 @@ NULL_PROTOCOL_NAME_SINCE = 7
 SKIP_ASSIGNMENT_SINCE = 9
 
 
-def handle(context: RequestContext, request: JoinGroupRequest) -> Deferred[JoinGroupResponse]:
+async def handle(context: RequestContext, request: JoinGroupRequest) -> JoinGroupResponse:
     """Respond when the group's join phase is over, or at once if no rebalance is needed."""
     version = context.api_version
     if version < REBALANCE_TIMEOUT_SINCE:
@@ -31,15 +31,7 @@ def handle(context: RequestContext, request: JoinGroupRequest) -> Deferred[JoinG
         deferred=Deferred(),
     )
     context.node.coordinators.groups.join(attempt)
-    if version < NULL_PROTOCOL_NAME_SINCE:
-        return attempt.deferred.encoded_by(_without_null_name)
-    return attempt.deferred
-
-
-def _without_null_name(response: JoinGroupResponse) -> JoinGroupResponse:
-    if response.protocol_name is None:
+    response = await attempt.deferred
+    if version < NULL_PROTOCOL_NAME_SINCE and response.protocol_name is None:
         response.protocol_name = ""
     return response
-
-
-HANDLER = ApiHandler(JoinGroupRequest.read, handle)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from ....protocol.error_codes import ErrorCode, KafkaError
 from ....protocol.messages.leave_group import LeaveGroupRequest, LeaveGroupResponse, MemberIdentity, MemberResponse
-from ...requests.request_context import ApiHandler, RequestContext
+from ...requests.request_context import RequestContext
 
 SEVERAL_MEMBERS_SINCE = 3
 
@@ -31,6 +31,3 @@ def handle(context: RequestContext, request: LeaveGroupRequest) -> LeaveGroupRes
             for member in members
         ]
     return LeaveGroupResponse(error_code=results[0].error_code) if is_single else LeaveGroupResponse(members=results)
-
-
-HANDLER = ApiHandler(LeaveGroupRequest.read, handle)

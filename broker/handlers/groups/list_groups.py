@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from ....protocol.messages.list_groups import ListGroupsRequest, ListGroupsResponse
 from ...requests.permissions import permits, permits_on_cluster
-from ...requests.request_context import ApiHandler, RequestContext
+from ...requests.request_context import RequestContext
 from ...security.acl.acl_types import AclOperation, ResourceType
 
 
@@ -19,6 +19,3 @@ def handle(context: RequestContext, request: ListGroupsRequest) -> ListGroupsRes
             group for group in groups if permits(context, AclOperation.DESCRIBE, ResourceType.GROUP, group.group_id)
         ]
     return ListGroupsResponse(groups=groups)
-
-
-HANDLER = ApiHandler(ListGroupsRequest.read, handle)

@@ -20,7 +20,7 @@ from ....protocol.messages.offset_commit import (
 from ...coordinators.group.group import OffsetCommitter
 from ...coordinators.group.offset_requests import existing_partitions, fail_accepted, offset_to_commit
 from ...metadata.metadata_image import TopicImage
-from ...requests.request_context import RequestContext, SteppedApiHandler
+from ...requests.request_context import RequestContext
 from ...runtime.long_work import all_complete, for_each, step
 
 TOPIC_IDS_SINCE = 10
@@ -85,6 +85,3 @@ def _find_topic(context: RequestContext, topic: OffsetCommitRequestTopic) -> Top
     if context.api_version >= TOPIC_IDS_SINCE:
         return context.node.image.find_topic_by_id(topic.topic_id)
     return context.node.image.find_topic(topic.name)
-
-
-HANDLER = SteppedApiHandler(OffsetCommitRequest.read, handle)

@@ -9,7 +9,7 @@ from ....protocol.messages.offset_delete import (
     OffsetDeleteResponsePartition,
     OffsetDeleteResponseTopic,
 )
-from ...requests.request_context import RequestContext, SteppedApiHandler
+from ...requests.request_context import RequestContext
 from ...runtime.long_work import all_complete, step
 
 
@@ -47,6 +47,3 @@ def _error_response(error_code: ErrorCode) -> OffsetDeleteResponse:
 def _add(results: dict[str, OffsetDeleteResponseTopic], topic_name: str, index: int, error_code: ErrorCode) -> None:
     topic = results.setdefault(topic_name, OffsetDeleteResponseTopic(name=topic_name))
     topic.partitions.append(OffsetDeleteResponsePartition(partition_index=index, error_code=error_code))
-
-
-HANDLER = SteppedApiHandler(OffsetDeleteRequest.read, handle)

@@ -23,7 +23,7 @@ from ....protocol.messages.offset_fetch import (
     OffsetFetchResponseTopics,
 )
 from ...requests.permissions import may_describe_topic
-from ...requests.request_context import RequestContext, SteppedApiHandler
+from ...requests.request_context import RequestContext
 from ...runtime.long_work import for_each, steps_for_each
 
 GROUP_ERROR_SINCE = 2
@@ -145,6 +145,3 @@ def _no_offset(index: int, error_code: int) -> OffsetFetchResponsePartitions:
     return OffsetFetchResponsePartitions(
         partition_index=index, committed_offset=NO_OFFSET, metadata="", error_code=error_code
     )
-
-
-HANDLER = SteppedApiHandler(OffsetFetchRequest.read, handle)

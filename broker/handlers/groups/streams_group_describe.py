@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from ...requests.group_protocols import DisabledApi
+from ...requests.group_protocols import refusal
 
-HANDLER = DisabledApi()
+handle = refusal

@@ -8,13 +8,13 @@ from __future__ import annotations
 from ....protocol.error_codes import ErrorCode, KafkaError
 from ....protocol.messages.sync_group import SyncGroupRequest, SyncGroupResponse
 from ...coordinators.group.group_member import sync_error
-from ...requests.request_context import ApiHandler, RequestContext
+from ...requests.request_context import RequestContext
 from ...runtime.deferred import Deferred
 
 PROTOCOL_REQUIRED_SINCE = 5
 
 
-def handle(context: RequestContext, request: SyncGroupRequest) -> SyncGroupResponse | Deferred[SyncGroupResponse]:
+async def handle(context: RequestContext, request: SyncGroupRequest) -> SyncGroupResponse:
     """Return the member's assignment when the leader has sent it."""
     response: Deferred[SyncGroupResponse] = Deferred()
     try:
@@ -23,7 +23,4 @@ def handle(context: RequestContext, request: SyncGroupRequest) -> SyncGroupRespo
         context.node.coordinators.groups.sync(request, response)
     except KafkaError as error:
         return sync_error(error.code)
-    return response
-
-
-HANDLER = ApiHandler(SyncGroupRequest.read, handle)
+    return await response

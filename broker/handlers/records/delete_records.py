@@ -17,7 +17,8 @@ from ....protocol.messages.delete_records import (
     DeleteRecordsTopicResult,
 )
 from ...metadata.metadata_image import is_internal_topic
-from ...requests.request_context import NodeServices, RequestContext, SteppedApiHandler
+from ...requests.node_services import NodeServices
+from ...requests.request_context import RequestContext
 from ...runtime.long_work import for_each, steps_for_each
 
 NO_LOW_WATERMARK = -1
@@ -57,6 +58,3 @@ def _low_watermark_after(node: NodeServices, name: str, index: int, offset: int)
     low_watermark = partition.delete_records_before(offset)
     node.report_deleted(partition)
     return low_watermark
-
-
-HANDLER = SteppedApiHandler(DeleteRecordsRequest.read, handle)

@@ -20,7 +20,8 @@ from ....protocol.messages.describe_producers import (
 from ....storage.producers.producer_state_entry import ProducerStateEntry
 from ...metadata.metadata_image import TopicImage
 from ...metadata.topic_validation import find_topic_name_error
-from ...requests.request_context import NodeServices, RequestContext, SteppedApiHandler
+from ...requests.node_services import NodeServices
+from ...requests.request_context import RequestContext
 from ...runtime.long_work import for_each, steps_for_each
 
 NO_TRANSACTION = -1
@@ -73,6 +74,3 @@ def _producer(entry: ProducerStateEntry) -> ProducerState:
         coordinator_epoch=entry.coordinator_epoch,
         current_txn_start_offset=NO_TRANSACTION if first_offset is None else first_offset,
     )
-
-
-HANDLER = SteppedApiHandler(DescribeProducersRequest.read, handle)

@@ -8,6 +8,9 @@ Source: KafkaApis.handleFetchRequest and ReplicaManager.fetchMessages, Kafka 4.3
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable
+from typing import TYPE_CHECKING
+
 from ....protocol import fetch_codec
 from ....protocol.error_codes import ErrorCode, KafkaError
 from ....protocol.fetch_codec import (
@@ -18,6 +21,7 @@ from ....protocol.fetch_codec import (
     FetchedPartitions,
     FetchPartitions,
     FetchRequest,
+    FetchResults,
 )
 from ....protocol.frames import TooManyElements
 from ...replica.delayed_read import DelayedRead
@@ -27,9 +31,15 @@ from ...replica.replica_selector import RACK_AWARE_SELECTOR, find_preferred_repl
 from ...requests.advertised_endpoint import alive_brokers, find_leader_after
 from ...requests.permissions import permits, permits_on_cluster
 from ...requests.request_context import RequestContext
-from ...runtime.deferred import Buffers, Deferred
-from ...runtime.long_work import in_thread
+from ...runtime.deferred import Deferred, WaitFailed
 from ...security.acl.acl_types import AclOperation, ResourceType
+
+if TYPE_CHECKING:
+    from ...requests.client_quotas import ClientQuotas
+    from ...requests.measured_fetch import MeasuredFetch
+
+# Makes the response from what was read.
+Respond = Callable[[RequestContext, FetchRequest, FetchSession | None, FetchResult], FetchResults]
 
 # Topics and partitions of a request that is decoded and handled at once.
 ELEMENTS_AT_ONCE = 1000
@@ -37,90 +47,103 @@ ELEMENTS_AT_ONCE = 1000
 ISOLATION_LEVELS = (0, 1)
 
 
-class FetchHandler:
-    """Returns records as views into the log, at once or when min_bytes can be read."""
+def decode_at_once(frame: memoryview, position: int, end: int, version: int) -> FetchRequest | None:
+    """Decode a request; None if it has very many partitions. Raises FrameError."""
+    try:
+        return decode(frame, position, end, version, ELEMENTS_AT_ONCE)
+    except TooManyElements:
+        return None
 
-    def handle(
-        self, context: RequestContext, frame: memoryview, position: int, end: int
-    ) -> Buffers | Deferred[Buffers] | None:
-        """Read the requested partitions, and wait up to max_wait_ms for min_bytes."""
-        try:
-            request = fetch_codec.decode_request(frame, position, end, context.api_version, ELEMENTS_AT_ONCE)
-        except TooManyElements:
-            steps = self._handle_large(context, memoryview(bytes(frame[position:end])))
-            return context.node.long_work.run(steps, context.connection)
-        return self._answer(context, request)
 
-    async def _handle_large(self, context: RequestContext, body: memoryview) -> Buffers | Deferred[Buffers]:
-        request = await in_thread(lambda: fetch_codec.decode_request(body, 0, len(body), context.api_version))
-        return self._answer(context, request)
+decode = fetch_codec.decode_request
 
-    def _answer(self, context: RequestContext, request: FetchRequest) -> Buffers | Deferred[Buffers]:
-        version = context.api_version
-        if request.isolation_level not in ISOLATION_LEVELS:
-            return _refuse(context, request)
-        try:
-            session = context.node.fetch_sessions.session_of(
-                request, uses_topic_ids=version >= TOPIC_IDS_SINCE, now_ms=context.now_ms
-            )
-        except KafkaError as error:
-            return fetch_codec.encode_response(context.correlation_id, version, [], error_code=error.code)
-        max_bytes = self.max_bytes(context, request)
-        asked = request.partitions if session is None else session.asked()
-        denied: FetchedPartitions = []
-        if context.node.authorizer is not None:
-            asked, denied = _without_denied(context, request, asked)
-        refused: FetchedPartitions = []
-        if request.replica_id > NO_REPLICA:
-            asked, refused = _without_other_replicas(context, request.replica_id, asked)
-        reader = FetchReader(
-            context.node.replicas, version, asked, max_bytes=max_bytes, isolation_level=request.isolation_level
+
+def handle(context: RequestContext, request: FetchRequest) -> FetchResults | Awaitable[FetchResults]:
+    """Read the requested partitions, and wait up to max_wait_ms for min_bytes."""
+    version = context.api_version
+    if request.isolation_level not in ISOLATION_LEVELS:
+        return _refused(context, request)
+    quotas = context.node.client_quotas
+    # Lazy: most clients have no quota.
+    measured = None if quotas is None else _measured(context, quotas)
+    try:
+        session = context.node.fetch_sessions.session_of(
+            request, uses_topic_ids=version >= TOPIC_IDS_SINCE, now_ms=context.now_ms
         )
-        reader.denied = denied + refused
-        if request.rack:
-            reader.find_preferred = _find_selector(context, request)
-        min_bytes = min(request.min_bytes, max_bytes)
-        result = reader.read()
-        result.has_error |= bool(refused)
-        if request.max_wait_ms <= 0 or not reader.can_wait or is_enough(result, min_bytes):
-            return self.encode(context, request, session, result)
-        waited = reader.partitions()
+    except KafkaError as error:
+        return FetchResults([], error.code)
+    max_bytes = min(request.max_bytes, context.node.config.fetch_max_bytes)
+    if measured is not None:
+        max_bytes = measured.bytes_max(max_bytes)
+    asked = request.partitions if session is None else session.asked()
+    denied: FetchedPartitions = []
+    if context.node.authorizer is not None:
+        asked, denied = _without_denied(context, request, asked)
+    refused: FetchedPartitions = []
+    if request.replica_id > NO_REPLICA:
+        asked, refused = _without_other_replicas(context, request.replica_id, asked)
+    reader = FetchReader(
+        context.node.replicas, version, asked, max_bytes=max_bytes, isolation_level=request.isolation_level
+    )
+    reader.denied = denied + refused
+    if request.rack:
+        reader.find_preferred = _find_selector(context, request)
+    min_bytes = min(request.min_bytes, max_bytes)
+    result = reader.read()
+    result.has_error |= bool(refused)
+    respond = _respond if measured is None else measured.respond
+    if request.max_wait_ms <= 0 or not reader.can_wait or is_enough(result, min_bytes):
+        return respond(context, request, session, result)
+    return _respond_later(context, request, session, _wait(reader, request, min_bytes), respond)
 
-        def is_complete(result: FetchResult) -> bool:
-            # A new topic of the same name would not wake this fetch.
-            return is_enough(result, min_bytes) or any(partition.is_deleted for partition in waited)
 
-        delayed = DelayedRead(reader.read, is_complete, waited, request.max_wait_ms)
-        return delayed.result.encoded_by(
-            lambda later: self.encode(context, request, session, later),
-            lambda: _refuse(context, request),
-        )
+def _measured(context: RequestContext, quotas: ClientQuotas) -> MeasuredFetch:
+    from ...requests.measured_fetch import MeasuredFetch
 
-    def max_bytes(self, context: RequestContext, request: FetchRequest) -> int:
-        """Return how many bytes of records the response may have."""
-        return min(request.max_bytes, context.node.config.fetch_max_bytes)
+    return MeasuredFetch(context, quotas, _respond)
 
-    def encode(
-        self, context: RequestContext, request: FetchRequest, session: FetchSession | None, result: FetchResult
-    ) -> Buffers:
-        """Encode the changes of the session; without a session, everything and the id of a new session, if wanted."""
-        sessions = context.node.fetch_sessions
-        if result.has_error and context.api_version >= CURRENT_LEADER_SINCE:
-            _add_leaders(context, request, result.partitions)
-        if session is not None:
-            error = session.find_epoch_error(request)
-            if error:
-                return fetch_codec.encode_response(
-                    context.correlation_id, context.api_version, [], error_code=error, session_id=session.session_id
-                )
-            session_id, answers = session.session_id, session.changed(result.partitions)
-        else:
-            answers = result.partitions
-            uses_topic_ids = context.api_version >= TOPIC_IDS_SINCE
-            session_id = sessions.create(request, answers, uses_topic_ids=uses_topic_ids, now_ms=context.now_ms)
-        return fetch_codec.encode_response(
-            context.correlation_id, context.api_version, answers, error_code=ErrorCode.NONE, session_id=session_id
-        )
+
+def _wait(reader: FetchReader, request: FetchRequest, min_bytes: int) -> Deferred[FetchResult]:
+    """Begin to wait for min_bytes."""
+    waited = reader.partitions()
+
+    def is_complete(result: FetchResult) -> bool:
+        # A new topic of the same name would not wake this fetch.
+        return is_enough(result, min_bytes) or any(partition.is_deleted for partition in waited)
+
+    return DelayedRead(reader.read, is_complete, waited, request.max_wait_ms).result
+
+
+async def _respond_later(
+    context: RequestContext,
+    request: FetchRequest,
+    session: FetchSession | None,
+    waited: Deferred[FetchResult],
+    respond: Respond,
+) -> FetchResults:
+    try:
+        result = await waited
+    except WaitFailed:
+        return _refused(context, request)
+    return respond(context, request, session, result)
+
+
+def _respond(
+    context: RequestContext, request: FetchRequest, session: FetchSession | None, result: FetchResult
+) -> FetchResults:
+    """Return the changes of the session; without a session, everything and the id of a new session, if wanted."""
+    if result.has_error and context.api_version >= CURRENT_LEADER_SINCE:
+        _add_leaders(context, request, result.partitions)
+    if session is not None:
+        error = session.find_epoch_error(request)
+        if error:
+            return FetchResults([], error, session.session_id)
+        return FetchResults(session.changed(result.partitions), ErrorCode.NONE, session.session_id)
+    uses_topic_ids = context.api_version >= TOPIC_IDS_SINCE
+    session_id = context.node.fetch_sessions.create(
+        request, result.partitions, uses_topic_ids=uses_topic_ids, now_ms=context.now_ms
+    )
+    return FetchResults(result.partitions, ErrorCode.NONE, session_id)
 
 
 def _without_denied(
@@ -193,12 +216,8 @@ def _add_leaders(context: RequestContext, request: FetchRequest, fetched: Fetche
         partition.current_leader = leader
 
 
-def _refuse(context: RequestContext, request: FetchRequest) -> Buffers:
+def _refused(context: RequestContext, request: FetchRequest) -> FetchResults:
     """Return the response to a request that Kafka fails on as a whole (FetchRequest.getErrorResponse)."""
     error = ErrorCode.UNKNOWN_SERVER_ERROR
     asked = request.partitions if context.api_version < TOPIC_IDS_SINCE else {}
-    answers = [(key, FetchedPartition(index, error, aborted_transactions=[])) for key, index in asked]
-    return fetch_codec.encode_response(context.correlation_id, context.api_version, answers, error_code=error)
-
-
-HANDLER = FetchHandler()
+    return FetchResults([(key, FetchedPartition(index, error, aborted_transactions=[])) for key, index in asked], error)

@@ -20,7 +20,7 @@ from ....protocol.messages.list_offsets import (
     ListOffsetsTopicResponse,
 )
 from ...replica.partition import Partition
-from ...requests.request_context import RequestContext, SteppedApiHandler
+from ...requests.request_context import RequestContext
 from ...runtime.long_work import step
 
 LATEST, EARLIEST, MAX_TIMESTAMP, EARLIEST_LOCAL, LATEST_TIERED, EARLIEST_PENDING_UPLOAD = -1, -2, -3, -4, -5, -6
@@ -157,6 +157,3 @@ def _at(partition: Partition, offset: int) -> ListOffsetsPartitionResponse:
     return ListOffsetsPartitionResponse(
         partition_index=partition.index, offset=offset, leader_epoch=partition.leader_epoch if epoch < 0 else epoch
     )
-
-
-HANDLER = SteppedApiHandler(ListOffsetsRequest.read, handle)

@@ -18,7 +18,8 @@ from ....protocol.messages.offset_for_leader_epoch import (
     OffsetForLeaderTopic,
     OffsetForLeaderTopicResult,
 )
-from ...requests.request_context import NodeServices, RequestContext, SteppedApiHandler
+from ...requests.node_services import NodeServices
+from ...requests.request_context import RequestContext
 from ...runtime.long_work import for_each, steps_for_each
 
 
@@ -42,6 +43,3 @@ def _end_offset(node: NodeServices, name: str, requested: OffsetForLeaderPartiti
         return EpochEndOffset(partition=requested.partition, error_code=error.code)
     end = partition.log.end_offset_for_epoch(requested.leader_epoch)
     return EpochEndOffset(partition=requested.partition, leader_epoch=end.leader_epoch, end_offset=end.end_offset)
-
-
-HANDLER = SteppedApiHandler(OffsetForLeaderEpochRequest.read, handle)

@@ -7,14 +7,16 @@ transaction by themselves (KIP-890); v13 topic ids.
 from __future__ import annotations
 
 import logging
+from collections.abc import Callable
 from functools import partial
+from typing import TypeVar
 
 from ....protocol import produce_codec, produced_records
 from ....protocol.batches.record_batch import HEADER_SIZE, MAGIC_V2, BatchHeader, parse_header
 from ....protocol.error_codes import ErrorCode, KafkaError
 from ....protocol.frames import FrameError, TooManyElements
 from ....protocol.kafka_uuid import uuid_text
-from ....protocol.produce_codec import PartitionResponse, ProduceRequest
+from ....protocol.produce_codec import PartitionResponse, ProduceRequest, ProduceResults
 from ....protocol.produced_records import RequestRefused
 from ....storage.append_refused import AppendRefused
 from ....storage.append_result import NO_LOG_START_OFFSET, AppendResult
@@ -23,22 +25,27 @@ from ...coordinators.transaction.transaction_check import when_partitions_durabl
 from ...metadata.metadata_image import TopicImage, is_internal_topic
 from ...replica.partition import Partition, UnsafeAppend
 from ...requests.advertised_endpoint import find_leader_after
+from ...requests.node_services import NodeServices
 from ...requests.permissions import permits
 from ...requests.produce_route import PRODUCE_ROUTES_MAX, ProduceRoute
 from ...requests.produced_transactions import join_transaction
-from ...requests.request_context import PRODUCE_ELEMENTS_AT_ONCE, NodeServices, RequestContext
+from ...requests.request_context import RequestContext
 from ...runtime.deferred import Buffers, Deferred
 from ...runtime.long_work import in_thread, let_others_run, step
 from ...security.acl.acl_types import AclOperation, ResourceType
 
 logger = logging.getLogger(__name__)
 
+# Topics and partitions of a request that is decoded at once, however large its records are.
+PRODUCE_ELEMENTS_AT_ONCE = 200
 # acks: none, the leader's, all in-sync replicas'.
 ACKS_ALLOWED = (-1, 0, 1)
 ACKS_NONE = 0
 ACKS_ALL = -1
 # Clients of this id may write internal topics (Kafka: AdminUtils.ADMIN_CLIENT_ID).
 ADMIN_CLIENT_ID = "__admin_client"
+
+Result = TypeVar("Result")
 
 # A batch that passed the checks of the request: the response to fill in, the partition, the batch.
 Accepted = tuple[PartitionResponse, Partition, memoryview]
@@ -47,56 +54,52 @@ Accepted = tuple[PartitionResponse, Partition, memoryview]
 Unsafe = tuple[PartitionResponse, UnsafeAppend]
 
 
-class ProduceHandler:
-    """Appends each partition's batch and responds with its offsets."""
-
-    def handle(
-        self, context: RequestContext, frame: memoryview, position: int, end: int
-    ) -> Buffers | Deferred[Buffers] | None:
-        """Check and append the batches. Raises FrameError for a refused batch with acks=0, to close the connection."""
-        version = context.api_version
-        records_start = position + context.produce_head_bytes
-        if position < records_start < end:
-            (head,) = context.unpack_produce_head(frame, position)
-            route = context.node.produce_routes.get((version, head))
-            if route is not None:
-                batch = produced_records.find_plain_batch(frame, records_start, end)
-                if batch is not None:
-                    try:
-                        return _append_routed(context, route, batch)
-                    except LongValidation:
-                        return _handle_long(context, bytes(frame[position:end]), end - context.request_start)
-        try:
-            request = produce_codec.decode_request(frame, position, end, version, PRODUCE_ELEMENTS_AT_ONCE)
-        except TooManyElements:
-            return _handle_long(context, bytes(frame[position:end]), end - context.request_start)
-        if request.head_end and request.transactional_id is None and context.node.authorizer is None:
-            _keep_route(context, bytes(frame[position : request.head_end]), request)
-        steps = _append(context, request, end - context.request_start)
-        # Without bytes there is no response (acks=0).
-        return context.node.long_work.run(steps, context.connection) or None
+def handle_routed(
+    context: RequestContext, frame: memoryview, position: int, end: int
+) -> Buffers | Deferred[Buffers] | None:
+    """Append the batch of a request whose head has a route, and return the response. None: it has no route."""
+    records_start = position + context.produce_head_bytes
+    if not position < records_start < end:
+        return None
+    (head,) = context.unpack_produce_head(frame, position)
+    route = context.node.produce_routes.get((context.api_version, head))
+    if route is None:
+        return None
+    batch = produced_records.find_plain_batch(frame, records_start, end)
+    if batch is None:
+        return None
+    try:
+        return _append_routed(context, route, batch)
+    except LongValidation:
+        return None
 
 
-def _handle_long(context: RequestContext, body: bytes, size: int) -> Buffers | Deferred[Buffers]:
-    """Handle a request of very many partitions, or with a batch that takes long to validate. size: of the frame."""
-    return context.node.long_work.run(_decode_and_append(context, memoryview(body), size), context.connection)
+def decode_at_once(frame: memoryview, position: int, end: int, version: int) -> ProduceRequest | None:
+    """Decode a request; None if it has very many partitions. Raises FrameError."""
+    try:
+        return produce_codec.decode_request(frame, position, end, version, PRODUCE_ELEMENTS_AT_ONCE)
+    except TooManyElements:
+        return None
 
 
-async def _decode_and_append(context: RequestContext, body: memoryview, size: int) -> Buffers | Deferred[Buffers]:
-    version = context.api_version
-    request = await in_thread(lambda: produce_codec.decode_request(body, 0, len(body), version))
+def decode(frame: memoryview, position: int, end: int, version: int) -> ProduceRequest:
+    """Decode a request whose frame outlives it. Raises FrameError."""
+    request = produce_codec.decode_request(frame, position, end, version)
     request.is_owned = True
-    return await _append(context, request, size)
+    return request
 
 
-async def _append(context: RequestContext, request: ProduceRequest, size: int) -> Buffers | Deferred[Buffers]:
-    """Append the batches and return the response; no bytes for acks=0.
+async def handle(context: RequestContext, request: ProduceRequest) -> ProduceResults | None:
+    """Check and append the batches, and return the response when they are safe; None for acks=0.
 
-    size: bytes of the frame. The steps of a request whose records are still in the receive buffer wait for nothing.
+    A request whose records are still in the receive buffer waits for nothing before it has copied them.
     Raises FrameError for a refused batch with acks=0, to close the connection.
     """
+    if request.head and request.transactional_id is None and context.node.authorizer is None:
+        _keep_route(context, request)
     responses: list[tuple[bytes, list[PartitionResponse]]] = []
     unsafe: list[Unsafe] = []
+    size = context.size
     try:
         are_plain = context.api_version >= produced_records.ZSTD_VERSION_MIN and _are_plain(request)
         if not are_plain:
@@ -112,25 +115,22 @@ async def _append(context: RequestContext, request: ProduceRequest, size: int) -
     if request.is_owned:
         # The request is in the journal already, without its decisions.
         context.node.report_applied_later(context, size)
-    return await _respond(context, request, responses, unsafe)
-
-
-async def _respond(
-    context: RequestContext,
-    request: ProduceRequest,
-    responses: list[tuple[bytes, list[PartitionResponse]]],
-    unsafe: list[Unsafe],
-) -> Buffers | Deferred[Buffers]:
     if request.acks == ACKS_NONE:
         for _, append in unsafe:
             if append.partition.flusher is not None:
                 append.partition.flusher.flush_soon()
         _check_unacknowledged(responses)
-        return []
-    if unsafe or request.transactional_id is not None:
-        return _respond_when_safe(context, request, responses, unsafe)
-    encode = partial(produce_codec.encode_response, context.correlation_id, context.api_version, responses)
-    return [await in_thread(encode) if request.is_owned else encode()]
+        return None
+    # Both begin now, because later requests of the connection are handled meanwhile.
+    safe = _when_batches_safe(context, request, unsafe, lambda: True) if unsafe else None
+    joined: bool | Deferred[bool] = True
+    if request.transactional_id is not None:
+        joined = when_partitions_durable(context.node.coordinators, request.transactional_id)
+    if safe is not None:
+        await safe
+    if isinstance(joined, Deferred):
+        joined = await joined
+    return ProduceResults(responses if joined else _taken_back(responses))
 
 
 async def _accept_all(
@@ -162,29 +162,6 @@ def _refuse_all(request: ProduceRequest, error: RequestRefused) -> list[tuple[by
         for key, partitions in request.topics
         if partitions
     ]
-
-
-def _respond_when_safe(
-    context: RequestContext,
-    request: ProduceRequest,
-    responses: list[tuple[bytes, list[PartitionResponse]]],
-    unsafe: list[Unsafe],
-) -> Buffers | Deferred[Buffers]:
-    """Return the response, pending until the batches and the coordinator's records are safe."""
-    correlation_id, version = context.correlation_id, context.api_version
-    response: Buffers | Deferred[Buffers]
-    if unsafe:
-        response = _when_batches_safe(context, request, responses, unsafe)
-    else:
-        response = [produce_codec.encode_response(correlation_id, version, responses)]
-    if request.transactional_id is None:
-        return response
-    return when_partitions_durable(
-        context.node.coordinators,
-        request.transactional_id,
-        response,
-        lambda: [produce_codec.encode_response(correlation_id, version, _taken_back(responses))],
-    )
 
 
 def _append_routed(context: RequestContext, route: ProduceRoute, records: memoryview) -> Buffers | Deferred[Buffers]:
@@ -226,7 +203,9 @@ def _respond_when_replicated(
         route.partition.index, 0, result.base_offset, result.log_append_time_ms, result.log_start_offset
     )
     request = ProduceRequest(None, route.acks, route.timeout_ms, [])
-    return _when_batches_safe(context, request, [(route.topic_key, [response])], [(response, unsafe)])
+    results = ProduceResults([(route.topic_key, [response])])
+    encode = partial(results.encode, context.correlation_id, context.api_version)
+    return _when_batches_safe(context, request, [(response, unsafe)], encode)
 
 
 def _complete_routed(
@@ -242,9 +221,9 @@ def _complete_routed(
     deferred.complete([responses[0] if error is None else responses[1]])
 
 
-def _keep_route(context: RequestContext, head: bytes, request: ProduceRequest) -> None:
+def _keep_route(context: RequestContext, request: ProduceRequest) -> None:
     """Keep the route of a head that names a partition that may be written to and is answered."""
-    routes = context.node.produce_routes
+    routes, head = context.node.produce_routes, request.head
     if (context.api_version, head) in routes:
         # The heads of a connection differ in length.
         context.keep_produce_head(len(head))
@@ -410,14 +389,11 @@ def _refuse_append(
 
 
 def _when_batches_safe(
-    context: RequestContext,
-    request: ProduceRequest,
-    responses: list[tuple[bytes, list[PartitionResponse]]],
-    unsafe: list[Unsafe],
-) -> Deferred[Buffers]:
-    """Return the response, pending until each batch is flushed and replicated as it must be, or cannot be."""
-    correlation_id, version, node = context.correlation_id, context.api_version, context.node
-    deferred: Deferred[Buffers] = Deferred(is_applied=True)
+    context: RequestContext, request: ProduceRequest, unsafe: list[Unsafe], make_result: Callable[[], Result]
+) -> Deferred[Result]:
+    """Return the result, pending until each batch is flushed and replicated as it must be, or its response failed."""
+    version, node = context.api_version, context.node
+    deferred: Deferred[Result] = Deferred(is_applied=True)
     # The id of a long request, which is in the journal already.
     deferred.request_id = context.request_id
     left = len(unsafe)
@@ -435,7 +411,7 @@ def _when_batches_safe(
             node.report_unsafe(deferred.request_id, partition, error_code)
         left -= 1
         if not left:
-            deferred.complete([produce_codec.encode_response(correlation_id, version, responses)])
+            deferred.complete(make_result())
 
     for response, append in unsafe:
         append.when_safe(request.timeout_ms, partial(ended, response, append.partition))
@@ -515,6 +491,3 @@ def _check_unacknowledged(responses: list[tuple[bytes, list[PartitionResponse]]]
             if partition.error_code != ErrorCode.NONE:
                 code = ErrorCode(partition.error_code)
                 raise FrameError(f"acks=0, and {code.name} for {key!r} partition {partition.index}")
-
-
-HANDLER = ProduceHandler()

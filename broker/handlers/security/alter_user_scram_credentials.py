@@ -12,7 +12,7 @@ from ....protocol.messages.alter_user_scram_credentials import (
     AlterUserScramCredentialsResult,
 )
 from ...metadata.scram_control import ScramChanges
-from ...requests.request_context import RequestContext, SteppedApiHandler
+from ...requests.request_context import RequestContext
 from ...runtime.deferred import Deferred
 from ...runtime.long_work import for_each
 
@@ -40,6 +40,3 @@ def _result(user: str, error: KafkaError | None) -> AlterUserScramCredentialsRes
     if error is None:
         return AlterUserScramCredentialsResult(user=user, error_message=None)
     return AlterUserScramCredentialsResult(user=user, error_code=error.code, error_message=error.message or None)
-
-
-HANDLER = SteppedApiHandler(AlterUserScramCredentialsRequest.read, handle)

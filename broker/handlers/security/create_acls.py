@@ -11,7 +11,7 @@ from functools import partial
 from ....protocol.error_codes import ErrorCode, KafkaError
 from ....protocol.messages.create_acls import AclCreation, AclCreationResult, CreateAclsRequest, CreateAclsResponse
 from ...metadata.acl_control import acl_of, check_authorizer, check_known, is_of_filter
-from ...requests.request_context import RequestContext, SteppedApiHandler
+from ...requests.request_context import RequestContext
 from ...runtime.deferred import Deferred
 from ...runtime.long_work import for_each
 from ...security.acl.acls import AclBinding
@@ -62,6 +62,3 @@ def _result(error: KafkaError | None) -> AclCreationResult:
     if error is None:
         return AclCreationResult()
     return AclCreationResult(error_code=error.code, error_message=error.message)
-
-
-HANDLER = SteppedApiHandler(CreateAclsRequest.read, handle)

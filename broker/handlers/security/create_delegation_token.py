@@ -14,7 +14,7 @@ from ....protocol.messages.create_delegation_token import (
     CreateDelegationTokenResponse,
 )
 from ...requests.permissions import allows_token_requests, permits
-from ...requests.request_context import RequestContext, SteppedApiHandler
+from ...requests.request_context import RequestContext
 from ...runtime.deferred import Deferred
 from ...runtime.long_work import for_each
 from ...security.acl.acl_types import AclOperation, ResourceType
@@ -91,6 +91,3 @@ def _refused(code: ErrorCode, owner: Principal, requester: Principal) -> _Respon
     response = _response(code, owner, requester)
     response.issue_timestamp_ms = response.expiry_timestamp_ms = response.max_timestamp_ms = _NO_TIME
     return response
-
-
-HANDLER = SteppedApiHandler(CreateDelegationTokenRequest.read, handle)

@@ -18,7 +18,7 @@ from ....protocol.messages.delete_acls import (
     DeleteAclsResponse,
 )
 from ...metadata.acl_control import check_authorizer, check_filter, check_known, filter_of, numbers_of
-from ...requests.request_context import RequestContext, SteppedApiHandler
+from ...requests.request_context import RequestContext
 from ...runtime.deferred import Deferred
 from ...runtime.long_work import for_each, steps_for_each
 from ...security.acl.acls import AclBinding
@@ -84,6 +84,3 @@ def _matching(acl: AclBinding) -> DeleteAclsMatchingAcl:
         operation=acl.operation,
         permission_type=acl.permission,
     )
-
-
-HANDLER = SteppedApiHandler(DeleteAclsRequest.read, handle)

@@ -14,7 +14,7 @@ from ....protocol.messages.describe_acls import (
     DescribeAclsResponse,
 )
 from ...metadata.acl_control import check_known, filter_of, numbers_of
-from ...requests.request_context import RequestContext, SteppedApiHandler
+from ...requests.request_context import RequestContext
 from ...runtime.long_work import step
 
 
@@ -46,6 +46,3 @@ async def handle(context: RequestContext, request: DescribeAclsRequest) -> Descr
             )
         await step()
     return DescribeAclsResponse(error_code=ErrorCode.NONE, error_message="", resources=list(resources.values()))
-
-
-HANDLER = SteppedApiHandler(DescribeAclsRequest.read, handle)

@@ -16,7 +16,7 @@ from ....protocol.messages.describe_delegation_token import (
     DescribeDelegationTokenResponse,
 )
 from ...requests.permissions import allows_token_requests, permits
-from ...requests.request_context import RequestContext, SteppedApiHandler
+from ...requests.request_context import RequestContext
 from ...runtime.long_work import for_each, step
 from ...security.acl.acl_types import AclOperation, ResourceType
 from ...security.delegation_token import DelegationToken, hmac_of
@@ -77,6 +77,3 @@ def _described(token: DelegationToken, hmac: bytes) -> DescribedDelegationToken:
 
 def _described_renewer(renewer: Principal) -> DescribedDelegationTokenRenewer:
     return DescribedDelegationTokenRenewer(principal_type=renewer.type, principal_name=renewer.name)
-
-
-HANDLER = SteppedApiHandler(DescribeDelegationTokenRequest.read, handle)

@@ -15,7 +15,7 @@ from ....protocol.messages.describe_user_scram_credentials import (
     DescribeUserScramCredentialsResponse,
     DescribeUserScramCredentialsResult,
 )
-from ...requests.request_context import RequestContext, SteppedApiHandler
+from ...requests.request_context import RequestContext
 from ...runtime.long_work import step
 from ...security.sasl.scram import ScramCredential, ScramHash
 
@@ -51,6 +51,3 @@ def _result(credentials: _Credentials, user: str, *, is_repeated: bool) -> Descr
         )
     infos = [CredentialInfo(mechanism=hash_, iterations=each.iterations) for hash_, each in found.items()]
     return DescribeUserScramCredentialsResult(user=user, credential_infos=infos)
-
-
-HANDLER = SteppedApiHandler(DescribeUserScramCredentialsRequest.read, handle)

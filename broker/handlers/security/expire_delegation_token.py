@@ -7,7 +7,7 @@ Source: DelegationTokenControlManager.expireDelegationToken, Kafka 4.3.0; tests/
 from __future__ import annotations
 
 from ....protocol.messages.expire_delegation_token import ExpireDelegationTokenRequest, ExpireDelegationTokenResponse
-from ...requests.request_context import RequestContext, SteppedApiHandler
+from ...requests.request_context import RequestContext
 from ...requests.token_expiry import change_expiry
 from ...runtime.deferred import Deferred
 
@@ -22,6 +22,3 @@ async def handle(context: RequestContext, request: ExpireDelegationTokenRequest)
         return await tokens.expire(request.hmac, principal, request.expiry_time_period_ms, now_ms)
 
     return await change_expiry(context, _Response, change)
-
-
-HANDLER = SteppedApiHandler(ExpireDelegationTokenRequest.read, handle)

@@ -7,7 +7,7 @@ Source: DelegationTokenControlManager.renewDelegationToken, Kafka 4.3.0; tests/g
 from __future__ import annotations
 
 from ....protocol.messages.renew_delegation_token import RenewDelegationTokenRequest, RenewDelegationTokenResponse
-from ...requests.request_context import RequestContext, SteppedApiHandler
+from ...requests.request_context import RequestContext
 from ...requests.token_expiry import change_expiry
 from ...runtime.deferred import Deferred
 
@@ -22,6 +22,3 @@ async def handle(context: RequestContext, request: RenewDelegationTokenRequest) 
         return await tokens.renew(request.hmac, principal, request.renew_period_ms, now_ms)
 
     return await change_expiry(context, _Response, change)
-
-
-HANDLER = SteppedApiHandler(RenewDelegationTokenRequest.read, handle)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from ....protocol.error_codes import ErrorCode
 from ....protocol.messages.sasl_authenticate import SaslAuthenticateRequest, SaslAuthenticateResponse
-from ...requests.request_context import ApiHandler, RequestContext
+from ...requests.request_context import RequestContext
 from ...runtime.deferred import Deferred
 from ...security.sasl.exchange import SaslFailed
 from ...security.sasl.failed_login import answer_and_close
@@ -33,6 +33,3 @@ def handle(
         return answer_and_close(session, context.node, str(context.connection), error, response)
     # Empty, as Kafka sends it, and not null.
     return SaslAuthenticateResponse(error_message="", auth_bytes=token, session_lifetime_ms=session.lifetime_ms)
-
-
-HANDLER = ApiHandler(SaslAuthenticateRequest.read, handle)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from ....protocol.error_codes import ErrorCode
 from ....protocol.messages.sasl_handshake import SaslHandshakeRequest, SaslHandshakeResponse
-from ...requests.request_context import ApiHandler, RequestContext
+from ...requests.request_context import RequestContext
 from ...runtime.deferred import Deferred
 from ...security.sasl.exchange import SaslFailed
 from ...security.sasl.failed_login import answer_and_close
@@ -31,6 +31,3 @@ def handle(
         response = SaslHandshakeResponse(error_code=ErrorCode.UNSUPPORTED_SASL_MECHANISM, mechanisms=names)
         return answer_and_close(session, context.node, str(context.connection), error, response)
     return SaslHandshakeResponse(mechanisms=names)
-
-
-HANDLER = ApiHandler(SaslHandshakeRequest.read, handle)

@@ -16,13 +16,13 @@ from ....protocol.messages.alter_share_group_offsets import AlterShareGroupOffse
 from ....protocol.messages.alter_share_group_offsets import AlterShareGroupOffsetsResponseTopic as TopicResult
 from ...coordinators.share.share_groups import UNKNOWN_MESSAGE
 from ...metadata.metadata_image import TopicImage
-from ...requests.group_protocols import SHARE_PROTOCOL, GroupProtocolApi
-from ...requests.request_context import RequestContext, SteppedApiHandler
+from ...requests.group_protocols import SHARE_PROTOCOL, served_by
+from ...requests.request_context import RequestContext
 from ...runtime.deferred import Deferred
 from ...runtime.long_work import all_complete, step
 
 
-async def handle(context: RequestContext, request: AlterShareGroupOffsetsRequest) -> AlterShareGroupOffsetsResponse:
+async def _handle(context: RequestContext, request: AlterShareGroupOffsetsRequest) -> AlterShareGroupOffsetsResponse:
     """Set the start offsets of a group without members."""
     groups = context.node.coordinators.groups
     try:
@@ -65,4 +65,4 @@ def _error_response(error_code: ErrorCode, message: str | None = None) -> AlterS
     return AlterShareGroupOffsetsResponse(error_code=error_code, error_message=message)
 
 
-HANDLER = GroupProtocolApi(SHARE_PROTOCOL, SteppedApiHandler(AlterShareGroupOffsetsRequest.read, handle))
+handle = served_by(SHARE_PROTOCOL, _handle)

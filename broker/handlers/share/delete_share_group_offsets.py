@@ -13,13 +13,13 @@ from ....protocol.messages.delete_share_group_offsets import (
 )
 from ....protocol.messages.delete_share_group_offsets import DeleteShareGroupOffsetsResponseTopic as TopicResult
 from ...coordinators.share.share_groups import UNKNOWN_MESSAGE
-from ...requests.group_protocols import SHARE_PROTOCOL, GroupProtocolApi
-from ...requests.request_context import RequestContext, SteppedApiHandler
+from ...requests.group_protocols import SHARE_PROTOCOL, served_by
+from ...requests.request_context import RequestContext
 from ...runtime.deferred import Deferred
 from ...runtime.long_work import all_complete, step
 
 
-async def handle(context: RequestContext, request: DeleteShareGroupOffsetsRequest) -> DeleteShareGroupOffsetsResponse:
+async def _handle(context: RequestContext, request: DeleteShareGroupOffsetsRequest) -> DeleteShareGroupOffsetsResponse:
     """Delete the offsets of a group without members, by topic."""
     groups = context.node.coordinators.groups
     try:
@@ -54,4 +54,4 @@ def _error_response(error_code: ErrorCode, message: str | None = None) -> Delete
     return DeleteShareGroupOffsetsResponse(error_code=error_code, error_message=message)
 
 
-HANDLER = GroupProtocolApi(SHARE_PROTOCOL, SteppedApiHandler(DeleteShareGroupOffsetsRequest.read, handle))
+handle = served_by(SHARE_PROTOCOL, _handle)

@@ -16,7 +16,7 @@ from ....protocol.messages.delete_share_group_state import (
     PartitionResult,
 )
 from ....protocol.stored_records.share_state_records import ShareKey
-from ...requests.request_context import RequestContext, SteppedApiHandler
+from ...requests.request_context import RequestContext
 from ...requests.share_state_request import Results, StateRequest, are_whole
 from ...runtime.deferred import Deferred
 
@@ -47,6 +47,3 @@ def _respond(results: Results[PartitionResult]) -> DeleteShareGroupStateResponse
         for topic_id, partitions in results.items()
     ]
     return DeleteShareGroupStateResponse(results=topics)
-
-
-HANDLER = SteppedApiHandler(DeleteShareGroupStateRequest.read, handle)

@@ -27,7 +27,7 @@ from ....protocol.stored_records.share_state_records import ShareKey
 from ...coordinators.share.state_batches import NO_OFFSET
 from ...requests.group_protocols import SHARE_PROTOCOL, serves_protocol
 from ...requests.permissions import may_describe_topic
-from ...requests.request_context import RequestContext, SteppedApiHandler
+from ...requests.request_context import RequestContext
 from ...runtime.long_work import for_each, step, steps_for_each
 
 
@@ -91,6 +91,3 @@ def _partition(context: RequestContext, group_id: str, topic_id: bytes, index: i
         return PartitionResult(partition_index=index, start_offset=NO_OFFSET)
     start_offset, leader_epoch, lag = found
     return PartitionResult(partition_index=index, start_offset=start_offset, leader_epoch=leader_epoch, lag=lag)
-
-
-HANDLER = SteppedApiHandler(DescribeShareGroupOffsetsRequest.read, handle)

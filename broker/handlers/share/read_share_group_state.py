@@ -17,7 +17,7 @@ from ....protocol.messages.read_share_group_state import (
     StateBatch,
 )
 from ....protocol.stored_records.share_state_records import ShareKey
-from ...requests.request_context import RequestContext, SteppedApiHandler
+from ...requests.request_context import RequestContext
 from ...requests.share_state_request import Results, StateRequest, are_whole
 from ...runtime.deferred import Deferred
 
@@ -54,6 +54,3 @@ def _respond(results: Results[PartitionResult]) -> ReadShareGroupStateResponse:
         for topic_id, partitions in results.items()
     ]
     return ReadShareGroupStateResponse(results=topics)
-
-
-HANDLER = SteppedApiHandler(ReadShareGroupStateRequest.read, handle)

@@ -17,7 +17,7 @@ from ....protocol.messages.read_share_group_state_summary import (
 )
 from ....protocol.stored_records.share_state_records import UNKNOWN_COUNT, ShareKey
 from ...coordinators.share.state_batches import NO_OFFSET
-from ...requests.request_context import RequestContext, SteppedApiHandler
+from ...requests.request_context import RequestContext
 from ...requests.share_state_request import Results, StateRequest, are_whole
 from ...runtime.deferred import Deferred
 
@@ -56,6 +56,3 @@ def _respond(results: Results[PartitionResult]) -> ReadShareGroupStateSummaryRes
         for topic_id, partitions in results.items()
     ]
     return ReadShareGroupStateSummaryResponse(results=topics)
-
-
-HANDLER = SteppedApiHandler(ReadShareGroupStateSummaryRequest.read, handle)

@@ -18,12 +18,12 @@ from ....protocol.messages.share_acknowledge import ShareAcknowledgeTopicRespons
 from ...coordinators.share.acknowledgements import AcknowledgeErrors, acknowledge
 from ...coordinators.share.share_sessions import FINAL_EPOCH, FIRST_EPOCH
 from ...requests.advertised_endpoint import endpoints_of, leaders_after_errors
-from ...requests.group_protocols import SHARE_PROTOCOL, GroupProtocolApi
-from ...requests.request_context import ApiHandler, RequestContext
+from ...requests.group_protocols import SHARE_PROTOCOL, served_by
+from ...requests.request_context import RequestContext
 from ...runtime.deferred import Deferred
 
 
-def handle(
+def _handle(
     context: RequestContext, request: ShareAcknowledgeRequest
 ) -> ShareAcknowledgeResponse | Deferred[ShareAcknowledgeResponse]:
     """Apply a member's acknowledgements of acquired records."""
@@ -77,4 +77,4 @@ def _error_response(error_code: ErrorCode) -> ShareAcknowledgeResponse:
     return ShareAcknowledgeResponse(error_code=error_code)
 
 
-HANDLER = GroupProtocolApi(SHARE_PROTOCOL, ApiHandler(ShareAcknowledgeRequest.read, handle))
+handle = served_by(SHARE_PROTOCOL, _handle)

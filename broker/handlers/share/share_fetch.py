@@ -25,15 +25,15 @@ from ...coordinators.share.share_fetcher import Fetched, ShareFetcher, ShareFetc
 from ...coordinators.share.share_sessions import FINAL_EPOCH, FIRST_EPOCH, PartitionKey, ShareSession
 from ...replica.delayed_read import DelayedRead
 from ...requests.advertised_endpoint import endpoints_of, leaders_after_errors
-from ...requests.group_protocols import SHARE_PROTOCOL, GroupProtocolApi
-from ...requests.request_context import ApiHandler, RequestContext
+from ...requests.group_protocols import SHARE_PROTOCOL, served_by
+from ...requests.request_context import RequestContext
 from ...runtime.deferred import Deferred
 
 # The share_acquire_mode that acquires at most max_records records.
 RECORD_LIMIT = 1
 
 
-def handle(context: RequestContext, request: ShareFetchRequest) -> ShareFetchResponse | Deferred[ShareFetchResponse]:
+def _handle(context: RequestContext, request: ShareFetchRequest) -> ShareFetchResponse | Deferred[ShareFetchResponse]:
     """Apply acknowledgements and acquire records. Wait up to max_wait_ms for min_bytes."""
     group_id, member_id = request.group_id, request.member_id
     if group_id is None or not member_id or _is_contradictory(request):
@@ -84,16 +84,16 @@ def _fetch(
     may_wait = bool(keys) and request.max_wait_ms > 0
     has_enough = may_wait and fetcher.initialize_until_enough()
     if may_wait and not has_enough:
-        return _wait(fetcher, request.max_wait_ms).encoded_by(
-            lambda _: respond(), lambda: _error_response(ErrorCode.UNKNOWN_SERVER_ERROR)
-        )
+        return _wait(fetcher, request.max_wait_ms, respond)
     response = respond()
     # For the next request.
     fetcher.initialize_all()
     return response
 
 
-def _wait(fetcher: ShareFetcher, max_wait_ms: int) -> Deferred[bool]:
+def _wait(
+    fetcher: ShareFetcher, max_wait_ms: int, respond: Callable[[], ShareFetchResponse]
+) -> Deferred[ShareFetchResponse]:
     """Wait for enough records, or the deletion of a partition."""
     waited = fetcher.waited_partitions()
     sources = [source for pair in waited for source in pair]
@@ -101,7 +101,12 @@ def _wait(fetcher: ShareFetcher, max_wait_ms: int) -> Deferred[bool]:
     def ends_wait() -> bool:
         return fetcher.has_enough() or any(partition.is_deleted for partition, _ in waited)
 
-    return DelayedRead(ends_wait, bool, sources, max_wait_ms).result
+    response: Deferred[ShareFetchResponse] = Deferred()
+    waited_read = DelayedRead(ends_wait, bool, sources, max_wait_ms).result
+    response.on_abandoned = waited_read.abandon
+    fail = partial(response.complete, _error_response(ErrorCode.UNKNOWN_SERVER_ERROR))
+    waited_read.deliver_to(lambda _: response.complete_with(respond), fail)
+    return response
 
 
 def _is_contradictory(request: ShareFetchRequest) -> bool:
@@ -184,4 +189,4 @@ def _error_response(error_code: ErrorCode) -> ShareFetchResponse:
     return ShareFetchResponse(error_code=error_code)
 
 
-HANDLER = GroupProtocolApi(SHARE_PROTOCOL, ApiHandler(ShareFetchRequest.read, handle))
+handle = served_by(SHARE_PROTOCOL, _handle)

@@ -10,14 +10,14 @@ from ....protocol.messages.share_group_describe import (
     ShareGroupDescribeRequest,
     ShareGroupDescribeResponse,
 )
-from ...requests.group_protocols import SHARE_PROTOCOL, GroupProtocolApi
+from ...requests.group_protocols import SHARE_PROTOCOL, served_by
 from ...requests.permissions import DESCRIBED_TOPICS_DENIED, authorized_operations, may_describe_topics
-from ...requests.request_context import RequestContext, SteppedApiHandler
+from ...requests.request_context import RequestContext
 from ...runtime.long_work import for_each, step
 from ...security.acl.acl_types import ResourceType
 
 
-async def handle(context: RequestContext, request: ShareGroupDescribeRequest) -> ShareGroupDescribeResponse:
+async def _handle(context: RequestContext, request: ShareGroupDescribeRequest) -> ShareGroupDescribeResponse:
     """Describe the groups."""
     groups = await for_each(context.node.coordinators.groups.share_groups.describe, request.group_ids)
     groups = await for_each(partial(_without_denied_topics, context), groups)
@@ -37,4 +37,4 @@ def _without_denied_topics(context: RequestContext, group: DescribedGroup) -> De
     return DescribedGroup(group_id=group.group_id, error_code=error, error_message=DESCRIBED_TOPICS_DENIED)
 
 
-HANDLER = GroupProtocolApi(SHARE_PROTOCOL, SteppedApiHandler(ShareGroupDescribeRequest.read, handle))
+handle = served_by(SHARE_PROTOCOL, _handle)

@@ -5,12 +5,12 @@ from __future__ import annotations
 from ....protocol.error_codes import KafkaError
 from ....protocol.messages.share_group_heartbeat import ShareGroupHeartbeatRequest, ShareGroupHeartbeatResponse
 from ...coordinators.consumer.heartbeats import Client
-from ...requests.group_protocols import SHARE_PROTOCOL, GroupProtocolApi
-from ...requests.request_context import ApiHandler, RequestContext
+from ...requests.group_protocols import SHARE_PROTOCOL, served_by
+from ...requests.request_context import RequestContext
 from ...runtime.deferred import Deferred
 
 
-def handle(
+def _handle(
     context: RequestContext, request: ShareGroupHeartbeatRequest
 ) -> ShareGroupHeartbeatResponse | Deferred[ShareGroupHeartbeatResponse]:
     """Return the member's epoch, and its assignment if that has changed."""
@@ -23,4 +23,4 @@ def handle(
     return groups.share_groups.when_durable(response, lambda code: ShareGroupHeartbeatResponse(error_code=code))
 
 
-HANDLER = GroupProtocolApi(SHARE_PROTOCOL, ApiHandler(ShareGroupHeartbeatRequest.read, handle))
+handle = served_by(SHARE_PROTOCOL, _handle)

@@ -18,7 +18,7 @@ from ....protocol.messages.write_share_group_state import (
 from ....protocol.stored_records.share_state_records import ShareKey
 from ...coordinators.share.share_state import ShareStateChange
 from ...coordinators.share.state_requests import state_batch_of
-from ...requests.request_context import RequestContext, SteppedApiHandler
+from ...requests.request_context import RequestContext
 from ...requests.share_state_request import Results, StateRequest, are_whole
 from ...runtime.deferred import Deferred
 
@@ -59,6 +59,3 @@ def _respond(results: Results[PartitionResult]) -> WriteShareGroupStateResponse:
         for topic_id, partitions in results.items()
     ]
     return WriteShareGroupStateResponse(results=topics)
-
-
-HANDLER = SteppedApiHandler(WriteShareGroupStateRequest.read, handle)

@@ -19,7 +19,7 @@ from ....protocol.messages.alter_partition_reassignments import (
     ReassignableTopic,
     ReassignableTopicResponse,
 )
-from ...requests.request_context import RequestContext, SteppedApiHandler
+from ...requests.request_context import RequestContext
 from ...runtime.long_work import for_each, steps_for_each
 
 # Reassigns the replicas of a partition, by topic name and index. Raises KafkaError.
@@ -73,6 +73,3 @@ def _result(
     except KafkaError as error:
         result.error_code, result.error_message = error.code, error.message or None
     return result
-
-
-HANDLER = SteppedApiHandler(AlterPartitionReassignmentsRequest.read, handle)

@@ -17,7 +17,8 @@ from ....protocol.messages.alter_replica_log_dirs import (
     AlterReplicaLogDirsResponse,
     AlterReplicaLogDirTopicResult,
 )
-from ...requests.request_context import NodeServices, RequestContext, SteppedApiHandler
+from ...requests.node_services import NodeServices
+from ...requests.request_context import RequestContext
 from ...runtime.long_work import for_each, step, steps_for_each
 
 # Kafka moves a replica into the folder "TOPIC-INDEX.<32 hexadecimal digits>-future"; file systems allow 255 bytes.
@@ -56,6 +57,3 @@ def _move(node: NodeServices, topic_name: str, index: int, path: str) -> ErrorCo
     if not node.image.has_partition(topic_name, index):
         return ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
     return ErrorCode.NONE
-
-
-HANDLER = SteppedApiHandler(AlterReplicaLogDirsRequest.read, handle)

@@ -23,7 +23,8 @@ from ...metadata.controller import new_partition
 from ...metadata.metadata_image import TopicImage
 from ...metadata.topic_validation import PARTITIONS_PER_REQUEST_MAX, assignment_error, check_assignment
 from ...requests.mutation_quota import record_mutations
-from ...requests.request_context import NodeServices, RequestContext, SteppedApiHandler
+from ...requests.node_services import NodeServices
+from ...requests.request_context import RequestContext
 from ...runtime.deferred import Deferred
 from ...runtime.long_work import for_each, step
 
@@ -136,6 +137,3 @@ def _result(name: str, error: KafkaError | None) -> CreatePartitionsTopicResult:
     if error is None:
         return CreatePartitionsTopicResult(name=name)
     return CreatePartitionsTopicResult(name=name, error_code=error.code, error_message=error.message or None)
-
-
-HANDLER = SteppedApiHandler(CreatePartitionsRequest.read, handle)

@@ -32,9 +32,10 @@ from ...metadata.topic_validation import (
     find_topic_name_error,
 )
 from ...requests.mutation_quota import RecordMutations, allow_mutations, record_mutations
+from ...requests.node_services import NodeServices
 from ...requests.permissions import permits
-from ...requests.request_context import NodeServices, RequestContext, SteppedApiHandler
-from ...runtime.deferred import Deferred, changed
+from ...requests.request_context import RequestContext
+from ...runtime.deferred import Deferred
 from ...runtime.long_work import for_each
 from ...security.acl.acl_types import AclOperation, ResourceType
 
@@ -53,17 +54,20 @@ async def handle(
 ) -> CreateTopicsResponse | Deferred[CreateTopicsResponse]:
     """Create each valid topic."""
     response = await create_topics(context.node, request, partial(record_mutations, context, strict_since=STRICT_SINCE))
-    return response if context.node.authorizer is None else changed(response, partial(_hide_configs, context))
+    if context.node.authorizer is None:
+        return response
+    created = await response if isinstance(response, Deferred) else response
+    _hide_configs(context, created)
+    return created
 
 
-def _hide_configs(context: RequestContext, response: CreateTopicsResponse) -> CreateTopicsResponse:
-    """Remove the configs and counts of topics whose configs the client may not describe, and return the response."""
+def _hide_configs(context: RequestContext, response: CreateTopicsResponse) -> None:
+    """Remove the configs and counts of topics whose configs the client may not describe."""
     for topic in response.topics:
         if not topic.error_code and not permits(context, AclOperation.DESCRIBE_CONFIGS, ResourceType.TOPIC, topic.name):
             topic.topic_config_error_code = ErrorCode.TOPIC_AUTHORIZATION_FAILED
             topic.num_partitions = topic.replication_factor = NOT_GIVEN
             topic.configs = []
-    return response
 
 
 async def create_topics(
@@ -231,6 +235,3 @@ def _checked_assignments(node: NodeServices, topic: CreatableTopic) -> list[list
 
 def _error_result(name: str, error: KafkaError) -> CreatableTopicResult:
     return CreatableTopicResult(name=name, error_code=error.code, error_message=error.message or None)
-
-
-HANDLER = SteppedApiHandler(CreateTopicsRequest.read, handle)

@@ -20,9 +20,10 @@ from ....protocol.messages.delete_topics import (
 )
 from ....protocol.primitives import ZERO_UUID
 from ...requests.mutation_quota import RecordMutations, allow_mutations, record_mutations
+from ...requests.node_services import NodeServices
 from ...requests.permissions import may_describe_topic, permits, permits_on_cluster
-from ...requests.request_context import NodeServices, RequestContext, SteppedApiHandler
-from ...runtime.deferred import Deferred, changed
+from ...requests.request_context import RequestContext
+from ...runtime.deferred import Deferred
 from ...runtime.long_work import for_each, step
 from ...security.acl.acl_types import AclOperation, ResourceType
 
@@ -49,12 +50,9 @@ async def handle(
     allowed = [state for state, denied in zip(states, errors, strict=True) if denied is None]
     response = await delete_topics(context.node, allowed, record, timeout_ms=request.timeout_ms)
     denials = [denied for denied in errors if denied is not None]
-
-    def with_denials(deleted: DeleteTopicsResponse) -> DeleteTopicsResponse:
-        deleted.responses += denials
-        return deleted
-
-    return changed(response, with_denials)
+    deleted = await response if isinstance(response, Deferred) else response
+    deleted.responses += denials
+    return deleted
 
 
 def _find_denial(context: RequestContext, state: DeleteTopicState) -> DeletableTopicResult | None:
@@ -184,6 +182,3 @@ def _error_result(state: DeleteTopicState, error: KafkaError) -> DeletableTopicR
     return DeletableTopicResult(
         name=state.name, topic_id=state.topic_id, error_code=error.code, error_message=error.message or None
     )
-
-
-HANDLER = SteppedApiHandler(DeleteTopicsRequest.read, handle)

@@ -20,7 +20,8 @@ from ....protocol.messages.describe_log_dirs import (
     DescribeLogDirsTopic,
 )
 from ...replica.partition import Partition
-from ...requests.request_context import NodeServices, RequestContext, SteppedApiHandler
+from ...requests.node_services import NodeServices
+from ...requests.request_context import RequestContext
 from ...runtime.long_work import step
 
 # Kafka's value for an unknown size.
@@ -85,6 +86,3 @@ def _disk_bytes(folder: str) -> tuple[int, int]:
     except OSError:
         return UNKNOWN_BYTES, UNKNOWN_BYTES
     return status.f_blocks * status.f_frsize, status.f_bavail * status.f_frsize
-
-
-HANDLER = SteppedApiHandler(DescribeLogDirsRequest.read, handle)

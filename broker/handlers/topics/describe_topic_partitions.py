@@ -17,7 +17,7 @@ from ....protocol.messages.describe_topic_partitions import (
 from ...metadata.metadata_image import MetadataImage, TopicImage, is_internal_topic
 from ...metadata.topic_validation import find_topic_name_error
 from ...requests.permissions import authorized_operations, describable_topics, may_describe_topic
-from ...requests.request_context import RequestContext, SteppedApiHandler
+from ...requests.request_context import RequestContext
 from ...runtime.long_work import for_each, step
 from ...security.acl.acl_types import ResourceType
 
@@ -112,6 +112,3 @@ def _described(image: MetadataImage, topic: TopicImage, first: int, count: int) 
             for partition in topic.partitions[first : first + count]
         ],
     )
-
-
-HANDLER = SteppedApiHandler(DescribeTopicPartitionsRequest.read, handle)

@@ -19,7 +19,8 @@ from ....protocol.messages.elect_leaders import (
     TopicPartitions,
 )
 from ...metadata.replication_control import ElectionType
-from ...requests.request_context import NodeServices, RequestContext, SteppedApiHandler
+from ...requests.node_services import NodeServices
+from ...requests.request_context import RequestContext
 from ...runtime.long_work import for_each, steps_for_each
 
 
@@ -74,6 +75,3 @@ async def _failed(request: ElectLeadersRequest, error: KafkaError) -> ElectLeade
 
 def _result(index: int, error: KafkaError) -> PartitionResult:
     return PartitionResult(partition_id=index, error_code=error.code, error_message=error.message or None)
-
-
-HANDLER = SteppedApiHandler(ElectLeadersRequest.read, handle)

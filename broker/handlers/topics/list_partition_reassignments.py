@@ -11,7 +11,7 @@ from ....protocol.messages.list_partition_reassignments import (
     OngoingPartitionReassignment,
     OngoingTopicReassignment,
 )
-from ...requests.request_context import ApiHandler, RequestContext
+from ...requests.request_context import RequestContext
 
 
 def handle(context: RequestContext, request: ListPartitionReassignmentsRequest) -> ListPartitionReassignmentsResponse:
@@ -32,6 +32,3 @@ def handle(context: RequestContext, request: ListPartitionReassignmentsRequest) 
                 )
             )
     return ListPartitionReassignmentsResponse(error_message=None, topics=list(topics.values()))
-
-
-HANDLER = ApiHandler(ListPartitionReassignmentsRequest.read, handle)

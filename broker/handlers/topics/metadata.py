@@ -37,7 +37,7 @@ from ...requests.permissions import (
     permits,
     permits_on_cluster,
 )
-from ...requests.request_context import RequestContext, SteppedApiHandler
+from ...requests.request_context import RequestContext
 from ...runtime.deferred import Deferred
 from ...runtime.long_work import for_each, step
 from ...security.acl.acl_types import AclOperation, ResourceType
@@ -195,6 +195,3 @@ def _describe(online: Collection[int], topic: TopicImage) -> MetadataResponseTop
             for partition in topic.partitions
         ],
     )
-
-
-HANDLER = SteppedApiHandler(MetadataRequest.read, handle)

@@ -10,7 +10,7 @@ from ....protocol.error_codes import ErrorCode, KafkaError
 from ....protocol.messages.add_offsets_to_txn import AddOffsetsToTxnRequest, AddOffsetsToTxnResponse
 from ...coordinators.internal_topics import INTERNAL_TOPICS, CoordinatorType, expected_index_of_key
 from ...coordinators.transaction.transaction_check import error_code_for_version
-from ...requests.request_context import ApiHandler, RequestContext
+from ...requests.request_context import RequestContext
 from ...runtime.deferred import Deferred
 
 FENCED_SINCE = 2
@@ -41,6 +41,3 @@ def handle(
 
 def _error_response(code: ErrorCode) -> AddOffsetsToTxnResponse:
     return AddOffsetsToTxnResponse(error_code=code)
-
-
-HANDLER = ApiHandler(AddOffsetsToTxnRequest.read, handle)

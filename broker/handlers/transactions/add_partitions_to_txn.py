@@ -21,7 +21,8 @@ from ....protocol.messages.add_partitions_to_txn import (
     AddPartitionsToTxnTransaction,
 )
 from ...coordinators.transaction.transaction_check import error_code_for_version
-from ...requests.request_context import NodeServices, RequestContext, SteppedApiHandler
+from ...requests.node_services import NodeServices
+from ...requests.request_context import RequestContext
 from ...runtime.long_work import all_complete, for_each, step, steps_for_each
 
 FENCED_SINCE = 2
@@ -121,6 +122,3 @@ async def _with_error(requested: AddPartitionsToTxnTransaction, error_of: ErrorO
             )
             await step()
     return AddPartitionsToTxnResult(transactional_id=requested.transactional_id, topic_results=results)
-
-
-HANDLER = SteppedApiHandler(AddPartitionsToTxnRequest.read, handle)

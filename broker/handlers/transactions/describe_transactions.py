@@ -15,7 +15,7 @@ from ....protocol.messages.describe_transactions import (
     TransactionState,
 )
 from ...requests.permissions import may_describe_topic
-from ...requests.request_context import RequestContext, SteppedApiHandler
+from ...requests.request_context import RequestContext
 from ...runtime.long_work import for_each
 
 
@@ -43,6 +43,3 @@ def _describe(context: RequestContext, transactional_id: str) -> TransactionStat
         producer_epoch=metadata.producer_epoch,
         topics=list(topics.values()),
     )
-
-
-HANDLER = SteppedApiHandler(DescribeTransactionsRequest.read, handle)

@@ -11,7 +11,7 @@ from ....protocol.error_codes import ErrorCode, KafkaError
 from ....protocol.messages.end_txn import EndTxnRequest, EndTxnResponse
 from ....protocol.produced_records import TransactionalProducer
 from ...coordinators.transaction.transaction_check import error_code_for_version
-from ...requests.request_context import ApiHandler, RequestContext
+from ...requests.request_context import RequestContext
 from ...runtime.deferred import Deferred
 
 FENCED_SINCE = 2
@@ -36,6 +36,3 @@ def handle(context: RequestContext, request: EndTxnRequest) -> EndTxnResponse | 
 
 def _error_response(code: ErrorCode) -> EndTxnResponse:
     return EndTxnResponse(error_code=code)
-
-
-HANDLER = ApiHandler(EndTxnRequest.read, handle)

@@ -16,7 +16,8 @@ from ....protocol.error_codes import ErrorCode, KafkaError
 from ....protocol.messages.init_producer_id import InitProducerIdRequest, InitProducerIdResponse
 from ....protocol.produced_records import TransactionalProducer
 from ...coordinators.transaction.transaction_check import error_code_for_version
-from ...requests.request_context import ApiHandler, NodeServices, RequestContext
+from ...requests.node_services import NodeServices
+from ...requests.request_context import RequestContext
 from ...runtime.deferred import Deferred
 
 if TYPE_CHECKING:
@@ -91,6 +92,3 @@ def _init_transactional(
 
 def _error_response(error: ErrorCode) -> InitProducerIdResponse:
     return InitProducerIdResponse(error_code=error, producer_id=NO_PRODUCER_ID, producer_epoch=NO_PRODUCER_EPOCH)
-
-
-HANDLER = ApiHandler(InitProducerIdRequest.read, handle)

@@ -12,7 +12,7 @@ from ...coordinators.consumer.regex_search import RegexSearch
 from ...coordinators.consumer.topic_regex import InvalidRegexError, TopicRegex
 from ...coordinators.transaction.transaction_metadata import STATE_NAMES, TransactionMetadata
 from ...requests.permissions import permits
-from ...requests.request_context import ApiHandler, RequestContext
+from ...requests.request_context import RequestContext
 from ...runtime.deferred import Deferred
 from ...security.acl.acl_types import AclOperation, ResourceType
 
@@ -68,6 +68,3 @@ def _matching(
 
     search.run(complete, lambda: not deferred.is_done)
     return deferred.response() or deferred
-
-
-HANDLER = ApiHandler(ListTransactionsRequest.read, handle)

@@ -24,7 +24,7 @@ from ...coordinators.group.offset_requests import existing_partitions, fail_acce
 from ...coordinators.internal_topics import CoordinatorType, partition_of_key
 from ...coordinators.transaction.transaction_check import TransactionCheck, when_partitions_durable
 from ...metadata.metadata_image import TopicImage
-from ...requests.request_context import RequestContext, SteppedApiHandler
+from ...requests.request_context import RequestContext
 from ...runtime.long_work import all_complete, for_each, step
 
 LOAD_IN_PROGRESS_SINCE = 2
@@ -75,13 +75,14 @@ async def handle(context: RequestContext, request: TxnOffsetCommitRequest) -> Tx
     except KafkaError as error:
         error_codes = [_code_for_version(context.api_version, ErrorCode(error.code))] * len(commits)
     flushed = node.coordinators.groups.when_durable(ErrorCode.NONE, ErrorCode)
-    joined = when_partitions_durable(
-        node.coordinators, request.transactional_id, flushed, lambda: ErrorCode.NOT_COORDINATOR
-    )
+    joined = when_partitions_durable(node.coordinators, request.transactional_id)
     for (found, partition), error_code in zip(commits, error_codes, strict=True):
         results.add(found.name, partition.partition_index, error_code)
         await step()
-    (flush_error,) = await all_complete([joined])
+    (is_joined,) = await all_complete([joined])
+    (flush_error,) = await all_complete([flushed])
+    if not is_joined:
+        flush_error = ErrorCode.NOT_COORDINATOR
     return results.error_response(flush_error) if flush_error else results.response()
 
 
@@ -127,6 +128,3 @@ def _code_for_version(version: int, code: ErrorCode) -> ErrorCode:
     if version < LOAD_IN_PROGRESS_SINCE and code is ErrorCode.COORDINATOR_LOAD_IN_PROGRESS:
         return ErrorCode.COORDINATOR_NOT_AVAILABLE
     return code
-
-
-HANDLER = SteppedApiHandler(TxnOffsetCommitRequest.read, handle)

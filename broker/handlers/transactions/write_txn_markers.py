@@ -21,7 +21,8 @@ from ....protocol.messages.write_txn_markers import (
 )
 from ....storage.coordinator_batch import TransactionMarker
 from ...replica.partition import UnsafeAppend
-from ...requests.request_context import NodeServices, RequestContext, SteppedApiHandler
+from ...requests.node_services import NodeServices
+from ...requests.request_context import RequestContext
 from ...runtime.deferred import Deferred
 from ...runtime.long_work import step, steps_for_each
 
@@ -94,6 +95,3 @@ def _when_safe(
     for result, append in unsafe:
         append.when_safe(timeout_ms, partial(ended, result))
     return deferred
-
-
-HANDLER = SteppedApiHandler(WriteTxnMarkersRequest.read, handle)

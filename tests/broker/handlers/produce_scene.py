@@ -8,7 +8,8 @@ from fauxka.broker.dispatch.dispatch import Dispatcher
 from fauxka.broker.metadata.metadata_image import TopicImage
 from fauxka.broker.network.listeners import Listener
 from fauxka.broker.replica.partition import Partition
-from fauxka.broker.requests.request_context import ConnectionInfo, RequestContext
+from fauxka.broker.requests.connection_info import ConnectionInfo
+from fauxka.broker.requests.request_context import RequestContext
 from fauxka.protocol.batches.records import BatchOptions, Record, build_batch
 from fauxka.protocol.messages.produce import (
     PartitionProduceData,

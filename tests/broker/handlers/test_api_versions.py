@@ -11,7 +11,8 @@ from fauxka.broker.cluster import Cluster
 from fauxka.broker.config.broker_config import BrokerConfig
 from fauxka.broker.handlers.cluster import api_versions
 from fauxka.broker.network.listeners import Listener
-from fauxka.broker.requests.request_context import ConnectionInfo, RequestContext
+from fauxka.broker.requests.connection_info import ConnectionInfo
+from fauxka.broker.requests.request_context import RequestContext
 from fauxka.protocol.messages.api_versions import ApiVersionsRequest, ApiVersionsResponse
 
 CAPTURE = json.loads((Path(__file__).parents[2] / "golden" / "api_versions-4.3.0.json").read_text())

@@ -10,7 +10,8 @@ from fauxka.broker.cluster import Cluster
 from fauxka.broker.config.broker_config import BrokerConfig
 from fauxka.broker.handlers.transactions import list_transactions
 from fauxka.broker.network.listeners import Listener
-from fauxka.broker.requests.request_context import ConnectionInfo, RequestContext
+from fauxka.broker.requests.connection_info import ConnectionInfo
+from fauxka.broker.requests.request_context import RequestContext
 from fauxka.broker.runtime.deferred import Deferred
 from fauxka.protocol.error_codes import ErrorCode
 from fauxka.protocol.messages.list_transactions import ListTransactionsRequest, ListTransactionsResponse

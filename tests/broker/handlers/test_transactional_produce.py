@@ -12,15 +12,16 @@ from fauxka.broker.config.broker_config import BrokerConfig
 from fauxka.broker.coordinators.transaction.transaction_coordinator import TransactionCoordinator
 from fauxka.broker.handlers.records import produce
 from fauxka.broker.network.listeners import Listener
-from fauxka.broker.requests.request_context import ConnectionInfo, RequestContext
-from fauxka.broker.runtime.deferred import Deferred
+from fauxka.broker.requests.connection_info import ConnectionInfo
+from fauxka.broker.requests.request_context import RequestContext
 from fauxka.protocol.batches.records import BatchOptions, Record, build_batch
 from fauxka.protocol.error_codes import ErrorCode
-from fauxka.protocol.messages.produce import PartitionProduceData, ProduceRequest, ProduceResponse, TopicProduceData
-from fauxka.protocol.primitives import Reader, Writer
+from fauxka.protocol.messages.produce import PartitionProduceData, ProduceRequest, TopicProduceData
+from fauxka.protocol.primitives import Writer
 from fauxka.protocol.produced_records import TransactionalProducer
 
 from ...manual_clock import ManualClock
+from ..steps import result_of
 
 TOPIC, TRANSACTIONAL_ID = "events", "transfers"
 JOINS, VERIFIED = 12, 11
@@ -73,11 +74,10 @@ class Scene:
         )
         writer = Writer()
         request.write(writer, version)
-        answer = produce.HANDLER.handle(self._context(version), memoryview(writer.buffer), 0, len(writer.buffer))
-        assert answer is not None and not isinstance(answer, Deferred)
-        # After the size, the correlation id and the tagged fields of the header.
-        response = ProduceResponse.read(Reader(b"".join(answer)[9:]), version)
-        partition = response.responses[0].partition_responses[0]
+        decoded = produce.decode(memoryview(writer.buffer), 0, len(writer.buffer), version)
+        results = result_of(produce.handle(self._context(version), decoded))
+        assert results is not None
+        ((_, (partition,)),) = results.topics
         return ErrorCode(partition.error_code), partition.base_offset, partition.error_message
 
     def _context(self, version: int) -> RequestContext:

@@ -1,0 +1,47 @@
+"""What handlers return, and its one encoding."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from struct import pack_into
+from typing import TYPE_CHECKING, NamedTuple
+
+from ...protocol.fetch_codec import FetchResults
+from ...protocol.frames import FRAME_SIZE_BYTES
+from ...protocol.message import Message
+from ...protocol.primitives import Writer
+from ...protocol.produce_codec import ProduceResults
+from ...protocol.request_facts import Request
+
+if TYPE_CHECKING:
+    from ..runtime.deferred import Buffers
+    from .request_context import RequestContext
+
+# Two APIs have codecs of their own.
+Response = Message | ProduceResults | FetchResults
+# What a stage of the pipeline returns: a response, or what has to be awaited for it; None without one (acks=0).
+Handled = Response | Awaitable[Response | None] | None
+Handle = Callable[["RequestContext", Request], Handled]
+
+
+class ResponseHeader(NamedTuple):
+    """What the response has of its request. is_flexible: the response header has tagged fields."""
+
+    correlation_id: int
+    api_version: int
+    is_flexible: bool
+
+
+def encode_response(header: ResponseHeader, response: Response) -> Buffers:
+    """Encode the response with its size and response header."""
+    if not isinstance(response, Message):
+        return response.encode(header.correlation_id, header.api_version)
+    writer = Writer()
+    writer.int32(0)
+    writer.int32(header.correlation_id)
+    if header.is_flexible:
+        writer.unsigned_varint(0)
+    response.write(writer, header.api_version)
+    buffer = writer.buffer
+    pack_into(">i", buffer, 0, len(buffer) - FRAME_SIZE_BYTES)
+    return [buffer]

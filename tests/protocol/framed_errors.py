@@ -1,0 +1,84 @@
+"""The error responses from bytes to bytes: what is decoded and encoded around them in these tests."""
+
+from __future__ import annotations
+
+from fauxka.broker.dispatch import throttling
+from fauxka.protocol.api_keys import Api, ApiKey
+from fauxka.protocol.errors import error_responses, response_frames
+from fauxka.protocol.errors.error_responses import PartSelector, SelectedParts, can_report_error, first_error_code
+from fauxka.protocol.errors.response_frames import decode_response_frame, encode_response_frame
+from fauxka.protocol.message import Message
+from fauxka.protocol.message_types import number_in, request_type
+from fauxka.protocol.primitives import Reader, Writer
+from fauxka.protocol.topic_lists import TopicNameOf
+
+__all__ = ["PartSelector", "can_report_error", "first_error_code"]
+
+
+def _request(api: Api, version: int, body: memoryview) -> Message:
+    return request_type(api).read(Reader.of_request(body), version)
+
+
+def error_response(api: Api, version: int, correlation_id: int, body: memoryview, code: int) -> bytearray:
+    request = None if api.key is ApiKey.API_VERSIONS else _request(api, version, body)
+    response = error_responses.error_response(api, version, request, code)
+    return encode_response_frame(api, version, correlation_id, response)
+
+
+def empty_response(api: Api, version: int, correlation_id: int) -> bytearray:
+    return encode_response_frame(api, version, correlation_id, error_responses.empty_response(api))
+
+
+def remove_selected(
+    api: Api, version: int, body: memoryview, is_selected: PartSelector, topic_name_of: TopicNameOf
+) -> bytes | None:
+    """Return the body without the selected parts; None if nothing is left."""
+    request = _request(api, version, body)
+    if not SelectedParts(api, request, is_selected, topic_name_of).remove(version):
+        return None
+    writer = Writer()
+    request.write(writer, version)
+    return writer.getvalue()
+
+
+def add_errors(
+    api: Api,
+    version: int,
+    frame: bytes | bytearray,
+    body: memoryview,
+    is_selected: PartSelector,
+    code: int,
+    topic_name_of: TopicNameOf,
+) -> bytearray:
+    """Return the response with the errors of the selected parts of the body."""
+    correlation_id, response = decode_response_frame(api, version, frame)
+    SelectedParts(api, _request(api, version, body), is_selected, topic_name_of).add_errors(response, code)
+    return encode_response_frame(api, version, correlation_id, response)
+
+
+def overwrite_errors(
+    api: Api,
+    version: int,
+    frame: bytes | bytearray,
+    is_selected: PartSelector | None,
+    code: int,
+    topic_name_of: TopicNameOf,
+) -> bytearray:
+    correlation_id, response = decode_response_frame(api, version, frame)
+    error_responses.overwrite_errors(api, response, is_selected, code, topic_name_of)
+    return encode_response_frame(api, version, correlation_id, response)
+
+
+def expects_response(api: Api, version: int, body: memoryview) -> bool:
+    """Whether the client waits for a response: not for a Produce with acks=0."""
+    return number_in(_request(api, version, body), "acks", 1) != 0
+
+
+def has_throttle_time(api: Api) -> bool:
+    return response_frames.has_throttle_time(api)
+
+
+def set_throttle_time(api: Api, version: int, frames: list[bytes | bytearray], throttle_time_ms: int) -> bytearray:
+    correlation_id, response = decode_response_frame(api, version, b"".join(frames))
+    throttling.set_throttle_time(response, throttle_time_ms)
+    return encode_response_frame(api, version, correlation_id, response)
