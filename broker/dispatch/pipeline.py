@@ -74,9 +74,9 @@ class Pipeline:
         self.throttling: Throttling | None = None
         if node.authorizer is not None:
             # Lazy: most brokers have no authorizer.
-            from ..requests.authorization_rules import AUTHORIZED
+            from ..requests.authorization_rules import is_authorized_here
 
-            self._authorizes = api.key in AUTHORIZED
+            self._authorizes = is_authorized_here(api)
 
     # -- from frame to frame
 

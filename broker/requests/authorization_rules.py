@@ -311,12 +311,43 @@ _FIND_ERROR: Mapping[ApiKey, Callable[[RequestContext, Message], ErrorCode | Non
     ApiKey.SHARE_GROUP_HEARTBEAT: _subscription_error,
 }
 # The APIs whose requests are authorized here.
-AUTHORIZED = frozenset(
+AUTHORIZED = frozenset({*_NEEDS, *_ON_TOPICS, *_ON_ENTRIES, *ON_CONFIGS, *_FIND_ERROR})
+# The APIs whose handlers check what they find: each topic, batch, group or transaction, or who the client is.
+CHECKED_BY_HANDLERS = frozenset(
     {
-        *_NEEDS,
-        *_ON_TOPICS,
-        *_ON_ENTRIES,
-        *ON_CONFIGS,
-        *_FIND_ERROR,
+        ApiKey.CREATE_DELEGATION_TOKEN,
+        ApiKey.DELETE_TOPICS,
+        ApiKey.DESCRIBE_CLUSTER,
+        ApiKey.DESCRIBE_DELEGATION_TOKEN,
+        ApiKey.DESCRIBE_TOPIC_PARTITIONS,
+        ApiKey.EXPIRE_DELEGATION_TOKEN,
+        ApiKey.FETCH,
+        ApiKey.LIST_GROUPS,
+        ApiKey.LIST_TRANSACTIONS,
+        ApiKey.METADATA,
+        ApiKey.PRODUCE,
+        ApiKey.RENEW_DELEGATION_TOKEN,
     }
 )
+# The APIs that are open to every client: those before it is known who it is, and those that refuse every request.
+OPEN = frozenset(
+    {
+        ApiKey.API_VERSIONS,
+        ApiKey.SASL_AUTHENTICATE,
+        ApiKey.SASL_HANDSHAKE,
+        ApiKey.STREAMS_GROUP_DESCRIBE,
+        ApiKey.STREAMS_GROUP_HEARTBEAT,
+    }
+)
+
+
+def is_authorized_here(api: Api) -> bool:
+    """Return whether the requests of an API pass the checks of this module.
+
+    Raises LookupError for an API that has no place in any of the three sets: nothing of it is served then.
+    """
+    if api.key in AUTHORIZED:
+        return True
+    if api.key in CHECKED_BY_HANDLERS or api.key in OPEN:
+        return False
+    raise LookupError(f"{api.name} has no entry in {__name__}: not even whether it is open to every client")

@@ -33,9 +33,7 @@ def broker() -> Iterator[Broker]:
         for resource_type in ("TOPIC", "GROUP", "TRANSACTIONAL_ID"):
             running.acls.create(principal="User:*", operation="ALL", resource_type=resource_type, name="*")
         running.acls.create(principal="User:*", operation="DESCRIBE", resource_type="CLUSTER", name="kafka-cluster")
-        running.acls.create(
-            principal="User:*", operation="ALL", resource_type="TOPIC", name=DENIED, permission="DENY"
-        )
+        running.acls.create(principal="User:*", operation="ALL", resource_type="TOPIC", name=DENIED, permission="DENY")
         running.quotas.set(client_id=None, producer_byte_rate=1_000_000, request_percentage=1000)
         # Rules of each point, which decode what they match, and change nothing.
         for point in ("received", "applied", "answering"):
