@@ -9,6 +9,7 @@ from itertools import groupby
 from operator import itemgetter
 
 from . import fetch_codec, produce_codec
+from .apis.api import TopicNameOf
 from .errors.partial_errors import PartSelector
 from .fetch_codec import FetchedPartition, FetchRequest, FetchResults
 from .message import Message
@@ -16,7 +17,6 @@ from .messages import fetch, produce
 from .primitives import ZERO_UUID
 from .produce_codec import PartitionResponse, ProduceRequest, ProduceResults
 from .request_facts import Request
-from .topic_lists import TopicNameOf
 
 Response = Message | ProduceResults | FetchResults
 

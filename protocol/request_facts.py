@@ -13,15 +13,16 @@ from typing import cast
 
 from . import fetch_codec, produce_codec
 from .api_keys import Api, ApiKey
+from .apis.api import GROUP_RESOURCE, TopicList, TopicNameOf
 from .batches.record_batch import HEADER_SIZE, NO_PRODUCER_EPOCH, NO_PRODUCER_ID, is_whole, parse_header
 from .fetch_codec import FetchRequest
 from .frames import FrameError
 from .message import Message
-from .message_types import elements, number_in, request_type, text_in
+from .message_fields import elements, number_in, text_in
+from .message_types import request_type
 from .primitives import Reader
 from .produce_codec import ProduceRequest
 from .sequences import NO_SEQUENCE
-from .topic_lists import GROUP_RESOURCE, TopicList, TopicNameOf, request_lists
 
 # A decoded request: two APIs have codecs of their own.
 Request = Message | ProduceRequest | FetchRequest
@@ -91,7 +92,7 @@ def facts_of(api: Api, version: int, request: Request, topic_name_of: TopicNameO
         return _produce_facts(version, request, topic_name_of)
     if isinstance(request, FetchRequest):
         return _fetch_facts(version, request, topic_name_of)
-    lists = request_lists(api)
+    lists = api.requests
     transaction = _first_transaction(request)
     return RequestFacts(
         topics=tuple(dict.fromkeys(name for each in lists for name, _ in each.named_topics(request, topic_name_of))),

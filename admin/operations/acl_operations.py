@@ -8,10 +8,10 @@ from typing import Annotated, Literal, TypeVar
 from msgspec import Meta, Struct
 
 from ...broker.runtime.long_work import for_each
-from ...broker.security.acl.acl_types import AclOperation, AclPermission, PatternType, ResourceType
 from ...broker.security.acl.acls import AclBinding, AclFilter
 from ...broker.security.acl.authorizer_config import CLASS_NAME
 from ...faults.strict_json import convert
+from ...protocol.acl_types import AclOperation, AclPermission, PatternType, ResourceType
 from ...protocol.error_codes import KafkaError
 from ..control import Control
 from ..errors import CallError, conflict

@@ -37,15 +37,7 @@ _HEADER = Struct(">Iih")
 _UNSIGNED = Struct(">I")
 _API_AND_VERSION = Struct(">hh")
 # Requests whose body the journal does not get: the records of a Produce, and secrets.
-_WITHOUT_BODY = frozenset(
-    {
-        int(ApiKey.PRODUCE),
-        int(ApiKey.SASL_AUTHENTICATE),
-        int(ApiKey.ALTER_USER_SCRAM_CREDENTIALS),
-        int(ApiKey.RENEW_DELEGATION_TOKEN),
-        int(ApiKey.EXPIRE_DELEGATION_TOKEN),
-    }
-)
+_WITHOUT_BODY = frozenset(int(api.key) for api in APIS.values() if api.has_secrets or api.key is ApiKey.PRODUCE)
 # Larger requests, such as a Fetch of hundreds of partitions, are observed without their body.
 OBSERVED_BODY_BYTES_MAX = 4096
 

@@ -42,7 +42,7 @@ from ...protocol.errors.error_responses import empty_response, error_response
 from ...protocol.errors.partial_errors import SelectedParts, overwrite_errors
 from ...protocol.fetch_codec import FetchRequest
 from ...protocol.frames import FrameError
-from ...protocol.message_types import number_in
+from ...protocol.message_fields import number_in
 from ...protocol.produce_codec import ProduceRequest
 from ..replica.disk_fault_injector import FileFaults, NoFileFaults
 from ..requests.encoded_response import encode_response

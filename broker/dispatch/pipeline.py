@@ -25,7 +25,7 @@ from ...protocol.message_types import request_type, response_type
 from ...protocol.primitives import Reader
 from .. import handlers
 from ..requests.encoded_response import Handle, Handled, Response, encode_response
-from ..requests.forwarding import FORWARDED, handle_forwarded
+from ..requests.forwarding import handle_forwarded
 from ..requests.request_context import LARGE_BODY_BYTES, RequestContext
 from ..runtime.deferred import Buffers, Deferred, WaitFailed
 from ..runtime.long_work import Step, in_thread
@@ -69,14 +69,9 @@ class Pipeline:
         self._handle_routed: HandleFrame | None = getattr(module, "handle_routed", None)
         self._decode: Decode = getattr(module, "decode", self._read)
         self._decode_at_once: DecodeAtOnce = getattr(module, "decode_at_once", self._read_at_once)
-        self._is_forwarded = api.key in FORWARDED
-        self._authorizes = False
+        self._is_forwarded = api.is_forwarded
+        self._authorizes = node.authorizer is not None and api.authorization.is_checked_before
         self.throttling: Throttling | None = None
-        if node.authorizer is not None:
-            # Lazy: most brokers have no authorizer.
-            from ..requests.authorization_rules import is_authorized_here
-
-            self._authorizes = is_authorized_here(api)
 
     # -- from frame to frame
 

@@ -23,14 +23,13 @@ if TYPE_CHECKING:
     from ..requests.encoded_response import Handle, Handled, Response
     from ..requests.request_context import RequestContext
 
-# Brokers send the first, and the others are of no one who has authenticated. A Fetch measures itself: what it reads
-# depends on the quota.
-_EXEMPT = frozenset({ApiKey.WRITE_TXN_MARKERS, ApiKey.SASL_HANDSHAKE, ApiKey.SASL_AUTHENTICATE, ApiKey.FETCH})
-
 
 def throttling(api: Api) -> Throttling | None:
-    """Return the stage of an API; None if it does not throttle its clients."""
-    return None if api.key in _EXEMPT else Throttling(api)
+    """Return the stage of an API; None if it does not throttle its clients.
+
+    A Fetch measures itself, because what it reads depends on the quota.
+    """
+    return None if api.is_never_throttled or api.key is ApiKey.FETCH else Throttling(api)
 
 
 class Throttling:

@@ -10,9 +10,9 @@ from collections.abc import Iterable
 from enum import IntEnum
 from typing import TYPE_CHECKING, TypeVar
 
+from ...protocol.acl_types import CLUSTER_NAME, AclOperation, AclPermission, PatternType, ResourceType
 from ...protocol.error_codes import ErrorCode, KafkaError
 from ...protocol.frames import FrameError
-from ..security.acl.acl_types import CLUSTER_NAME, AclOperation, AclPermission, PatternType, ResourceType
 from ..security.acl.acls import AclBinding, AclFilter
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from typing import Protocol, TypeVar
 
 from ...protocol.error_codes import ErrorCode, KafkaError
-from ...protocol.message_types import number_in
+from ...protocol.message_fields import number_in
 from ..config.config_keys import BROKER_KEYS, TOPIC_KEYS, ConfigKey
 from ..config.config_resources import AlterConfigOp, ConfigResource, OpType, ResourceType, broker_id_of
 from ..config.config_types import ConfigError, ConfigType

@@ -10,8 +10,8 @@ from base64 import b64decode, b64encode
 from enum import IntEnum
 from typing import TypeVar
 
+from ...protocol.acl_types import AclOperation, AclPermission, PatternType, ResourceType
 from ...protocol.error_codes import KafkaError
-from ..security.acl.acl_types import AclOperation, AclPermission, PatternType, ResourceType
 from ..security.acl.acls import AclBinding
 from ..security.delegation_token import DelegationToken
 from ..security.principal import Principal

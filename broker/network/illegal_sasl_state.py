@@ -10,7 +10,8 @@ from ...protocol.error_codes import ErrorCode
 from ...protocol.errors.error_responses import error_response
 from ...protocol.errors.response_frames import encode_response_frame
 from ...protocol.frames import FrameError
-from ...protocol.message_types import number_in, request_type
+from ...protocol.message_fields import number_in
+from ...protocol.message_types import request_type
 from ...protocol.primitives import Reader
 from ..requests.request_context import RequestContext
 from ..runtime.deferred import Buffers, Deferred

@@ -12,20 +12,20 @@ from functools import partial
 from typing import TYPE_CHECKING, TypeVar, cast
 
 from ...protocol.api_keys import Api, ApiKey
+from ...protocol.apis.api import KAFKAS_TEXT, NAMED_REQUEST, NO_NODE
 from ...protocol.error_codes import ErrorCode
 from ...protocol.error_messages import ERROR_MESSAGES
-from ...protocol.errors.error_entries import ENTRY_LISTS, NO_NODE, new_entry, set_values
+from ...protocol.errors.error_entries import new_entry, set_values
 from ...protocol.errors.error_responses import empty_response, error_response
 from ...protocol.errors.partial_errors import PartSelector, SelectedParts, overwrite_errors
 from ...protocol.errors.response_frames import error_holders
 from ...protocol.message import Message
-from ...protocol.message_types import elements, number_in, text_in
+from ...protocol.message_fields import elements, number_in, text_in
 from ...protocol.messages.describe_user_scram_credentials import DescribeUserScramCredentialsRequest
 from ..config.config_resources import ResourceType as ConfigResourceType
 from ..runtime.deferred import Deferred
 from ..runtime.long_work import in_thread
 from .authorization_rules import (
-    ON_CONFIGS,
     DeniedEntry,
     denied_entries,
     denied_topics,
@@ -40,42 +40,6 @@ if TYPE_CHECKING:
     from .encoded_response import Handle, Response
 
 Result = TypeVar("Result")
-
-# The message of the errors of entries and topics, "" for Kafka's text of the error.
-_WITH_TEXT: Mapping[ApiKey, str] = {
-    ApiKey.ALTER_CONFIGS: "",
-    ApiKey.CREATE_TOPICS: "Authorization failed.",
-    ApiKey.DESCRIBE_CONFIGS: "",
-    ApiKey.DESCRIBE_PRODUCERS: "",
-    ApiKey.INCREMENTAL_ALTER_CONFIGS: "",
-}
-# Their entries have a text with other errors only.
-_WITHOUT_TEXT = frozenset({ApiKey.DESCRIBE_SHARE_GROUP_OFFSETS, ApiKey.FIND_COORDINATOR})
-# Their handlers check the group or the session before the topics, and so even if no topic is permitted.
-_HANDLED_WITHOUT_TOPICS = frozenset(
-    {
-        ApiKey.ALTER_SHARE_GROUP_OFFSETS,
-        ApiKey.DELETE_SHARE_GROUP_OFFSETS,
-        ApiKey.SHARE_ACKNOWLEDGE,
-        ApiKey.SHARE_FETCH,
-    }
-)
-# The error of the whole request has Kafka's text of the error, which other errors do not have.
-_WHOLE_WITH_TEXT = frozenset({ApiKey.DELETE_SHARE_GROUP_STATE, ApiKey.INITIALIZE_SHARE_GROUP_STATE})
-# The error of the whole request has a message that names the request and what it needs.
-_NAMED = frozenset(
-    {
-        ApiKey.ALTER_PARTITION_REASSIGNMENTS,
-        ApiKey.ALTER_USER_SCRAM_CREDENTIALS,
-        ApiKey.CREATE_ACLS,
-        ApiKey.DELETE_ACLS,
-        ApiKey.DESCRIBE_ACLS,
-        ApiKey.ELECT_LEADERS,
-        ApiKey.LIST_PARTITION_REASSIGNMENTS,
-        ApiKey.UNREGISTER_BROKER,
-        ApiKey.UPDATE_FEATURES,
-    }
-)
 
 
 async def respond(context: RequestContext, api: Api, request: Request, handle: Handle) -> Response | None:
@@ -97,7 +61,7 @@ async def respond(context: RequestContext, api: Api, request: Request, handle: H
     if is_left and topics:
         parts = await _run(partial(_select, context, api, message, topics), is_large=is_large)
         is_left = await _run(partial(parts.remove, context.api_version), is_large=is_large)
-        if not is_left and api.key in _HANDLED_WITHOUT_TOPICS:
+        if not is_left and api.authorization.is_handled_without_topics:
             is_left = True
     if not is_left:
         response: Response | None = empty_response(api)
@@ -169,12 +133,13 @@ def _selector_of(topics: set[str]) -> PartSelector:
 def _add_entries(api: Api, response: Message, denied: Iterable[DeniedEntry]) -> None:
     """Add the error entries of what was taken out of the request."""
     for entry, error in denied:
-        if api.key in ON_CONFIGS:
+        if api.authorization.configs is not None:
             field = "results" if api.key is ApiKey.DESCRIBE_CONFIGS else "responses"
             answer = new_entry(api, response, field, error)
             copied: tuple[str, ...] = ("resource_type", "resource_name")
         else:
-            entry_list = ENTRY_LISTS[api.key]
+            entry_list = api.entries
+            assert entry_list is not None, "the entries are checked"
             answer = new_entry(api, response, entry_list.response_field, error)
             copied = entry_list.copied
             if entry_list.key:
@@ -182,7 +147,7 @@ def _add_entries(api: Api, response: Message, denied: Iterable[DeniedEntry]) -> 
         if api.key is ApiKey.FIND_COORDINATOR:
             set_values(answer, NO_NODE)
         set_values(answer, {name: cast(object, getattr(entry, name)) for name in copied})
-        if api.key in _WITHOUT_TEXT and error is not ErrorCode.CLUSTER_AUTHORIZATION_FAILED:
+        if not api.authorization.entries_have_text and error is not ErrorCode.CLUSTER_AUTHORIZATION_FAILED:
             set_values(answer, {"error_message": cast("str | None", getattr(type(answer)(), "error_message", None))})
         else:
             set_values(answer, _message_of(api, answer, error))
@@ -203,15 +168,16 @@ def _complete(context: RequestContext, api: Api, response: Message) -> None:
 
 def _message_of_refusal(api: Api, error: ErrorCode) -> str:
     """Return the message of the error of a whole request where it differs from that of other errors, else ""."""
-    if api.key in _NAMED:
+    if api.authorization.whole_text == NAMED_REQUEST:
         return f"Request {api.name} needs {operation_on_cluster(api).name} permission."
-    return ERROR_MESSAGES[error] if api.key in _WHOLE_WITH_TEXT else ""
+    return ERROR_MESSAGES[error] if api.authorization.whole_text else ""
 
 
 def _message_of(api: Api, entry: object, error: ErrorCode) -> dict[str, object]:
     """Return the message of the error of an entry or topic where it differs from that of other errors."""
     is_logger = number_in(entry, "resource_type", 0) == ConfigResourceType.BROKER_LOGGER
-    if api.key not in _WITH_TEXT or (is_logger and api.key is ApiKey.INCREMENTAL_ALTER_CONFIGS):
+    text = api.authorization.part_text
+    if not text or (is_logger and api.key is ApiKey.INCREMENTAL_ALTER_CONFIGS):
         # Kafka's broker refuses the loggers of this API, and its controller the other resources.
         return {}
-    return {"error_message": _WITH_TEXT[api.key] or ERROR_MESSAGES[error]}
+    return {"error_message": ERROR_MESSAGES[error] if text == KAFKAS_TEXT else text}

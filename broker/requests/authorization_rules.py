@@ -11,18 +11,17 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping
-from typing import NamedTuple, cast
+from typing import cast
 
+from ...protocol.acl_types import AclOperation, ResourceType
 from ...protocol.api_keys import Api, ApiKey
+from ...protocol.apis.api import GROUP_RESOURCE, TOPIC_RESOURCE, ClusterNeed, Need, on_cluster
 from ...protocol.error_codes import ErrorCode
-from ...protocol.errors.error_entries import ENTRY_LISTS
 from ...protocol.message import Message
-from ...protocol.message_types import elements, number_in, text_in
-from ...protocol.topic_lists import GROUP_RESOURCE, TOPIC_RESOURCE, request_lists
+from ...protocol.message_fields import elements, number_in, text_in
 from ..coordinators.internal_topics import CoordinatorType
 from ..metadata.config_changes import RequestedChange, is_refused_unauthorized
 from ..runtime.long_work import step
-from ..security.acl.acl_types import AclOperation, ResourceType
 from .permissions import may_describe_topics, permits, permits_on_any, permits_on_cluster
 from .request_context import RequestContext
 
@@ -41,123 +40,10 @@ _DENIED = {
 _LAST_CLIENT_ADD_PARTITIONS = 3
 
 
-class _Need(NamedTuple):
-    """What a request needs as a whole: an operation on the resource that a field names."""
-
-    operation: AclOperation
-    resource_type: ResourceType
-    field: str
-
-    def error(self, context: RequestContext, request: Message) -> ErrorCode | None:
-        name = text_in(request, self.field)
-        return None if permits(context, self.operation, self.resource_type, name) else _DENIED[self.resource_type]
-
-
-class _ClusterNeed(NamedTuple):
-    """What a request needs as a whole: one of these operations on the cluster."""
-
-    operations: tuple[AclOperation, ...]
-
-    def error(self, context: RequestContext, request: Message) -> ErrorCode | None:
-        if any(permits_on_cluster(context, operation) for operation in self.operations):
-            return None
-        return ErrorCode.CLUSTER_AUTHORIZATION_FAILED
-
-
-def _cluster(*operations: AclOperation) -> tuple[_ClusterNeed]:
-    return (_ClusterNeed(operations),)
-
-
-_READ_GROUP = _Need(AclOperation.READ, ResourceType.GROUP, "group_id")
-_DELETE_GROUP = _Need(AclOperation.DELETE, ResourceType.GROUP, "group_id")
-_WRITE_TRANSACTION = _Need(AclOperation.WRITE, ResourceType.TRANSACTIONAL_ID, "transactional_id")
-
-_NEEDS: Mapping[ApiKey, tuple[_Need | _ClusterNeed, ...]] = {
-    ApiKey.ADD_OFFSETS_TO_TXN: (_WRITE_TRANSACTION, _READ_GROUP),
-    ApiKey.ADD_RAFT_VOTER: _cluster(AclOperation.ALTER),
-    ApiKey.ALTER_CLIENT_QUOTAS: _cluster(AclOperation.ALTER_CONFIGS),
-    ApiKey.ALTER_PARTITION_REASSIGNMENTS: _cluster(AclOperation.ALTER),
-    ApiKey.ALTER_REPLICA_LOG_DIRS: _cluster(AclOperation.ALTER),
-    ApiKey.ALTER_SHARE_GROUP_OFFSETS: (_READ_GROUP,),
-    ApiKey.ALTER_USER_SCRAM_CREDENTIALS: _cluster(AclOperation.ALTER),
-    ApiKey.CONSUMER_GROUP_HEARTBEAT: (_READ_GROUP,),
-    ApiKey.CREATE_ACLS: _cluster(AclOperation.ALTER),
-    ApiKey.DELETE_ACLS: _cluster(AclOperation.ALTER),
-    ApiKey.DELETE_SHARE_GROUP_OFFSETS: (_DELETE_GROUP,),
-    ApiKey.DELETE_SHARE_GROUP_STATE: _cluster(AclOperation.CLUSTER_ACTION),
-    ApiKey.DESCRIBE_ACLS: _cluster(AclOperation.DESCRIBE),
-    ApiKey.DESCRIBE_CLIENT_QUOTAS: _cluster(AclOperation.DESCRIBE_CONFIGS),
-    ApiKey.DESCRIBE_LOG_DIRS: _cluster(AclOperation.DESCRIBE),
-    ApiKey.DESCRIBE_QUORUM: _cluster(AclOperation.DESCRIBE),
-    ApiKey.DESCRIBE_USER_SCRAM_CREDENTIALS: _cluster(AclOperation.DESCRIBE),
-    ApiKey.ELECT_LEADERS: _cluster(AclOperation.ALTER),
-    ApiKey.END_TXN: (_WRITE_TRANSACTION,),
-    ApiKey.HEARTBEAT: (_READ_GROUP,),
-    ApiKey.INITIALIZE_SHARE_GROUP_STATE: _cluster(AclOperation.CLUSTER_ACTION),
-    ApiKey.JOIN_GROUP: (_READ_GROUP,),
-    ApiKey.LEAVE_GROUP: (_READ_GROUP,),
-    ApiKey.LIST_CONFIG_RESOURCES: _cluster(AclOperation.DESCRIBE_CONFIGS),
-    ApiKey.LIST_PARTITION_REASSIGNMENTS: _cluster(AclOperation.DESCRIBE),
-    ApiKey.OFFSET_COMMIT: (_READ_GROUP,),
-    ApiKey.OFFSET_DELETE: (_DELETE_GROUP,),
-    ApiKey.READ_SHARE_GROUP_STATE: _cluster(AclOperation.CLUSTER_ACTION),
-    ApiKey.READ_SHARE_GROUP_STATE_SUMMARY: _cluster(AclOperation.CLUSTER_ACTION),
-    ApiKey.REMOVE_RAFT_VOTER: _cluster(AclOperation.ALTER),
-    ApiKey.SHARE_ACKNOWLEDGE: (_READ_GROUP,),
-    ApiKey.SHARE_FETCH: (_READ_GROUP,),
-    ApiKey.SHARE_GROUP_HEARTBEAT: (_READ_GROUP,),
-    ApiKey.SYNC_GROUP: (_READ_GROUP,),
-    ApiKey.TXN_OFFSET_COMMIT: (_WRITE_TRANSACTION, _READ_GROUP),
-    ApiKey.UNREGISTER_BROKER: _cluster(AclOperation.ALTER),
-    ApiKey.UPDATE_FEATURES: _cluster(AclOperation.ALTER),
-    ApiKey.WRITE_SHARE_GROUP_STATE: _cluster(AclOperation.CLUSTER_ACTION),
-    ApiKey.WRITE_TXN_MARKERS: _cluster(AclOperation.ALTER, AclOperation.CLUSTER_ACTION),
-}
-
-# The operation on each topic that a request names.
-_ON_TOPICS: Mapping[ApiKey, AclOperation] = {
-    ApiKey.ADD_PARTITIONS_TO_TXN: AclOperation.WRITE,
-    ApiKey.ALTER_SHARE_GROUP_OFFSETS: AclOperation.READ,
-    ApiKey.CREATE_PARTITIONS: AclOperation.ALTER,
-    ApiKey.CREATE_TOPICS: AclOperation.CREATE,
-    ApiKey.DELETE_RECORDS: AclOperation.DELETE,
-    ApiKey.DELETE_SHARE_GROUP_OFFSETS: AclOperation.READ,
-    ApiKey.DESCRIBE_PRODUCERS: AclOperation.READ,
-    ApiKey.DESCRIBE_SHARE_GROUP_OFFSETS: AclOperation.DESCRIBE,
-    ApiKey.LIST_OFFSETS: AclOperation.DESCRIBE,
-    ApiKey.OFFSET_COMMIT: AclOperation.READ,
-    ApiKey.OFFSET_DELETE: AclOperation.READ,
-    ApiKey.OFFSET_FETCH: AclOperation.DESCRIBE,
-    ApiKey.OFFSET_FOR_LEADER_EPOCH: AclOperation.DESCRIBE,
-    ApiKey.SHARE_ACKNOWLEDGE: AclOperation.READ,
-    ApiKey.SHARE_FETCH: AclOperation.READ,
-    ApiKey.TXN_OFFSET_COMMIT: AclOperation.READ,
-}
-# The operation on the cluster that allows one of these on every topic.
-_CLUSTER_FOR_TOPICS: Mapping[ApiKey, AclOperation] = {
-    ApiKey.CREATE_TOPICS: AclOperation.CREATE,
-    ApiKey.OFFSET_FOR_LEADER_EPOCH: AclOperation.CLUSTER_ACTION,
-}
-
-# The operation on each entry of the list that is in ENTRY_LISTS.
-_ON_ENTRIES: Mapping[ApiKey, tuple[AclOperation, ResourceType]] = {
-    ApiKey.CONSUMER_GROUP_DESCRIBE: (AclOperation.DESCRIBE, ResourceType.GROUP),
-    ApiKey.DELETE_GROUPS: (AclOperation.DELETE, ResourceType.GROUP),
-    ApiKey.DESCRIBE_GROUPS: (AclOperation.DESCRIBE, ResourceType.GROUP),
-    ApiKey.DESCRIBE_SHARE_GROUP_OFFSETS: (AclOperation.DESCRIBE, ResourceType.GROUP),
-    ApiKey.DESCRIBE_TRANSACTIONS: (AclOperation.DESCRIBE, ResourceType.TRANSACTIONAL_ID),
-    ApiKey.OFFSET_FETCH: (AclOperation.DESCRIBE, ResourceType.GROUP),
-    ApiKey.SHARE_GROUP_DESCRIBE: (AclOperation.DESCRIBE, ResourceType.GROUP),
-}
-# The operation on each resource of the requests for configs.
-ON_CONFIGS: Mapping[ApiKey, AclOperation] = {
-    ApiKey.ALTER_CONFIGS: AclOperation.ALTER_CONFIGS,
-    ApiKey.DESCRIBE_CONFIGS: AclOperation.DESCRIBE_CONFIGS,
-    ApiKey.INCREMENTAL_ALTER_CONFIGS: AclOperation.ALTER_CONFIGS,
-}
-_CHANGES_OF_CONFIGS = ON_CONFIGS.keys() - {ApiKey.DESCRIBE_CONFIGS}
 # What the types of these resources are for ACLs; the configs of all others belong to the cluster.
 _CONFIGS_OF = {TOPIC_RESOURCE: ResourceType.TOPIC, GROUP_RESOURCE: ResourceType.GROUP}
+
+_WRITE_TRANSACTION = Need(AclOperation.WRITE, ResourceType.TRANSACTIONAL_ID, "transactional_id")
 
 # An entry that the client may not have, and its error.
 DeniedEntry = tuple[object, ErrorCode]
@@ -165,25 +51,33 @@ DeniedEntry = tuple[object, ErrorCode]
 
 def operation_on_cluster(api: Api) -> AclOperation:
     """Return the first operation on the cluster that allows the requests of an API."""
-    (need,) = _NEEDS[api.key]
-    assert isinstance(need, _ClusterNeed), f"{api.name} needs no operation on the cluster"
+    (need,) = api.authorization.whole
+    assert isinstance(need, ClusterNeed), f"{api.name} needs no operation on the cluster"
     return need.operations[0]
+
+
+def _error_of(context: RequestContext, request: Message, need: Need | ClusterNeed) -> ErrorCode | None:
+    if isinstance(need, ClusterNeed):
+        if any(permits_on_cluster(context, operation) for operation in need.operations):
+            return None
+        return ErrorCode.CLUSTER_AUTHORIZATION_FAILED
+    name = text_in(request, need.field)
+    return None if permits(context, need.operation, need.resource_type, name) else _DENIED[need.resource_type]
 
 
 def request_error(context: RequestContext, api: Api, request: Message) -> ErrorCode | None:
     """Return the error of the request as a whole, or None."""
-    for need in _NEEDS.get(api.key, ()):
-        error = need.error(context, request)
+    for need in api.authorization.whole:
+        error = _error_of(context, request, need)
         if error is not None:
             return error
-    find_error = _FIND_ERROR.get(api.key)
-    return None if find_error is None else find_error(context, request)
+    return _FIND_ERROR[api.key](context, request) if api.authorization.has_own_rule else None
 
 
 def _add_partitions_error(context: RequestContext, request: Message) -> ErrorCode | None:
     if context.api_version > _LAST_CLIENT_ADD_PARTITIONS:
-        return _ClusterNeed((AclOperation.CLUSTER_ACTION,)).error(context, request)
-    return _WRITE_TRANSACTION._replace(field="v3_and_below_transactional_id").error(context, request)
+        return _error_of(context, request, on_cluster(AclOperation.CLUSTER_ACTION))
+    return _error_of(context, request, _WRITE_TRANSACTION._replace(field="v3_and_below_transactional_id"))
 
 
 def _single_coordinator_error(context: RequestContext, request: Message) -> ErrorCode | None:
@@ -197,7 +91,7 @@ def _single_offsets_error(context: RequestContext, request: Message) -> ErrorCod
     """Return the error of an OffsetFetch of one group; later versions have a list of them."""
     if elements(request, "groups"):
         return None
-    return _Need(AclOperation.DESCRIBE, ResourceType.GROUP, "group_id").error(context, request)
+    return _error_of(context, request, Need(AclOperation.DESCRIBE, ResourceType.GROUP, "group_id"))
 
 
 def _subscription_error(context: RequestContext, request: Message) -> ErrorCode | None:
@@ -209,7 +103,7 @@ def _subscription_error(context: RequestContext, request: Message) -> ErrorCode 
 def _init_producer_id_error(context: RequestContext, request: Message) -> ErrorCode | None:
     """Return the error of an InitProducerId. To write to any topic allows idempotent producers (KIP-679)."""
     if text_in(request, "transactional_id"):
-        return _WRITE_TRANSACTION.error(context, request)
+        return _error_of(context, request, _WRITE_TRANSACTION)
     if permits_on_cluster(context, AclOperation.IDEMPOTENT_WRITE):
         return None
     if permits_on_any(context, AclOperation.WRITE, ResourceType.TOPIC):
@@ -220,15 +114,16 @@ def _init_producer_id_error(context: RequestContext, request: Message) -> ErrorC
 def _coordinator_error(context: RequestContext, request: Message, key: str) -> ErrorCode | None:
     resource_type = _COORDINATED.get(number_in(request, "key_type", 0))
     if resource_type is None:
-        return _ClusterNeed((AclOperation.CLUSTER_ACTION,)).error(context, request)
+        return _error_of(context, request, on_cluster(AclOperation.CLUSTER_ACTION))
     return None if permits(context, AclOperation.DESCRIBE, resource_type, key) else _DENIED[resource_type]
 
 
 def _entry_list(api: Api) -> str:
     """Return the field of the request with the entries that are checked one by one, "" for none."""
-    if api.key in ON_CONFIGS:
+    if api.authorization.configs is not None:
         return "resources"
-    return ENTRY_LISTS[api.key].request_field if api.key in _ON_ENTRIES or api.key is ApiKey.FIND_COORDINATOR else ""
+    is_checked = api.authorization.entries is not None or api.key is ApiKey.FIND_COORDINATOR
+    return api.entries.request_field if is_checked and api.entries is not None else ""
 
 
 def has_entries(api: Api, request: Message) -> bool:
@@ -249,7 +144,7 @@ async def denied_entries(context: RequestContext, api: Api, request: Message) ->
     kept: list[object] = []
     for entry in entries:
         error = _entry_error(context, api, request, entry)
-        if error is not None and api.key in _CHANGES_OF_CONFIGS:
+        if error is not None and api.authorization.configs is AclOperation.ALTER_CONFIGS:
             is_incremental = api.key is ApiKey.INCREMENTAL_ALTER_CONFIGS
             change = cast(RequestedChange, entry)
             if await is_refused_unauthorized(context.node, change, is_incremental=is_incremental):
@@ -264,19 +159,20 @@ async def denied_entries(context: RequestContext, api: Api, request: Message) ->
 
 
 def _entry_error(context: RequestContext, api: Api, request: Message, entry: object) -> ErrorCode | None:
-    if api.key in ON_CONFIGS:
-        return _configs_error(context, ON_CONFIGS[api.key], entry)
+    if api.authorization.configs is not None:
+        return _configs_error(context, api.authorization.configs, entry)
     key = entry if isinstance(entry, str) else text_in(entry, "group_id")
     if api.key is ApiKey.FIND_COORDINATOR:
         return _coordinator_error(context, request, key)
-    operation, resource_type = _ON_ENTRIES[api.key]
+    assert api.authorization.entries is not None, "the entries are checked"
+    operation, resource_type = api.authorization.entries
     return None if permits(context, operation, resource_type, key) else _DENIED[resource_type]
 
 
 def _configs_error(context: RequestContext, operation: AclOperation, resource: object) -> ErrorCode | None:
     resource_type = _CONFIGS_OF.get(number_in(resource, "resource_type", 0))
     if resource_type is None:
-        return _ClusterNeed((operation,)).error(context, cast(Message, resource))
+        return _error_of(context, cast(Message, resource), on_cluster(operation))
     name = text_in(resource, "resource_name")
     return None if permits(context, operation, resource_type, name) else _DENIED[resource_type]
 
@@ -284,13 +180,12 @@ def _configs_error(context: RequestContext, operation: AclOperation, resource: o
 async def denied_topics(context: RequestContext, api: Api, request: Message) -> set[str]:
     """Return the names of the topics that the client may not have."""
     denied: set[str] = set()
-    operation = _ON_TOPICS.get(api.key)
-    on_cluster = _CLUSTER_FOR_TOPICS.get(api.key)
+    operation, instead = api.authorization.topics, api.authorization.or_on_cluster
     if api.key is ApiKey.ADD_PARTITIONS_TO_TXN and context.api_version > _LAST_CLIENT_ADD_PARTITIONS:
         return denied
-    if operation is None or (on_cluster is not None and permits_on_cluster(context, on_cluster)):
+    if operation is None or (instead is not None and permits_on_cluster(context, instead)):
         return denied
-    for each in request_lists(api):
+    for each in api.requests:
         names = [name for name, _ in each.named_topics(request, context.node.image.topic_name_of)]
         # To name a topic twice is an error of its own in CreateTopics.
         twice = {name for name, count in Counter(names).items() if count > 1} if api.key is ApiKey.CREATE_TOPICS else ()
@@ -310,44 +205,3 @@ _FIND_ERROR: Mapping[ApiKey, Callable[[RequestContext, Message], ErrorCode | Non
     ApiKey.OFFSET_FETCH: _single_offsets_error,
     ApiKey.SHARE_GROUP_HEARTBEAT: _subscription_error,
 }
-# The APIs whose requests are authorized here.
-AUTHORIZED = frozenset({*_NEEDS, *_ON_TOPICS, *_ON_ENTRIES, *ON_CONFIGS, *_FIND_ERROR})
-# The APIs whose handlers check what they find: each topic, batch, group or transaction, or who the client is.
-CHECKED_BY_HANDLERS = frozenset(
-    {
-        ApiKey.CREATE_DELEGATION_TOKEN,
-        ApiKey.DELETE_TOPICS,
-        ApiKey.DESCRIBE_CLUSTER,
-        ApiKey.DESCRIBE_DELEGATION_TOKEN,
-        ApiKey.DESCRIBE_TOPIC_PARTITIONS,
-        ApiKey.EXPIRE_DELEGATION_TOKEN,
-        ApiKey.FETCH,
-        ApiKey.LIST_GROUPS,
-        ApiKey.LIST_TRANSACTIONS,
-        ApiKey.METADATA,
-        ApiKey.PRODUCE,
-        ApiKey.RENEW_DELEGATION_TOKEN,
-    }
-)
-# The APIs that are open to every client: those before it is known who it is, and those that refuse every request.
-OPEN = frozenset(
-    {
-        ApiKey.API_VERSIONS,
-        ApiKey.SASL_AUTHENTICATE,
-        ApiKey.SASL_HANDSHAKE,
-        ApiKey.STREAMS_GROUP_DESCRIBE,
-        ApiKey.STREAMS_GROUP_HEARTBEAT,
-    }
-)
-
-
-def is_authorized_here(api: Api) -> bool:
-    """Return whether the requests of an API pass the checks of this module.
-
-    Raises LookupError for an API that has no place in any of the three sets: nothing of it is served then.
-    """
-    if api.key in AUTHORIZED:
-        return True
-    if api.key in CHECKED_BY_HANDLERS or api.key in OPEN:
-        return False
-    raise LookupError(f"{api.name} has no entry in {__name__}: not even whether it is open to every client")

@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Awaitable
 from typing import TYPE_CHECKING, cast
 
-from ...protocol.api_keys import Api, ApiKey
+from ...protocol.api_keys import Api
 from ...protocol.error_codes import ErrorCode
 from ...protocol.message import Message
 from ..runtime.deferred import Deferred
@@ -26,31 +26,6 @@ if TYPE_CHECKING:
 
 # The retry timeout of Kafka's channel to the controller (BrokerServer.startup).
 FORWARDING_TIMEOUT_MS = 60_000
-
-FORWARDED = frozenset(
-    {
-        ApiKey.ADD_RAFT_VOTER,
-        ApiKey.ALTER_CLIENT_QUOTAS,
-        ApiKey.ALTER_CONFIGS,
-        ApiKey.ALTER_PARTITION_REASSIGNMENTS,
-        ApiKey.ALTER_USER_SCRAM_CREDENTIALS,
-        ApiKey.CREATE_ACLS,
-        ApiKey.CREATE_DELEGATION_TOKEN,
-        ApiKey.CREATE_PARTITIONS,
-        ApiKey.CREATE_TOPICS,
-        ApiKey.DELETE_ACLS,
-        ApiKey.DELETE_TOPICS,
-        ApiKey.DESCRIBE_QUORUM,
-        ApiKey.ELECT_LEADERS,
-        ApiKey.EXPIRE_DELEGATION_TOKEN,
-        ApiKey.INCREMENTAL_ALTER_CONFIGS,
-        ApiKey.LIST_PARTITION_REASSIGNMENTS,
-        ApiKey.REMOVE_RAFT_VOTER,
-        ApiKey.RENEW_DELEGATION_TOKEN,
-        ApiKey.UNREGISTER_BROKER,
-        ApiKey.UPDATE_FEATURES,
-    }
-)
 
 
 async def handle_forwarded(context: RequestContext, api: Api, request: Request, handle: Handle) -> Response | None:

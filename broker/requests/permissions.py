@@ -10,8 +10,8 @@ from functools import partial
 from itertools import compress
 from typing import TYPE_CHECKING
 
+from ...protocol.acl_types import CLUSTER_NAME, AclOperation, ResourceType
 from ..runtime.long_work import for_each
-from ..security.acl.acl_types import CLUSTER_NAME, AclOperation, ResourceType
 from ..security.principal import ANONYMOUS, Client
 
 if TYPE_CHECKING:

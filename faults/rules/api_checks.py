@@ -11,7 +11,6 @@ from ...protocol.api_keys import APIS, Api, ApiKey
 from ...protocol.message import Message
 from ...protocol.message_types import request_type
 from ...protocol.similar_names import suggestion
-from ...protocol.topic_lists import request_lists
 from ..rule_error import RuleError
 from .match import Match
 
@@ -66,9 +65,9 @@ def _can_name(api: Api, field: str) -> bool:
     if field in _PRODUCE_ONLY:
         return api.key is ApiKey.PRODUCE
     if field == "topic":
-        return bool(request_lists(api))
+        return bool(api.requests)
     if field == "partition":
-        return any(each.partitions for each in request_lists(api))
+        return any(each.partitions for each in api.requests)
     if api.key is ApiKey.PRODUCE and field in ("producer_id", "producer_epoch"):
         return True
     return not _HOLDERS[field].isdisjoint(_field_names(api))

@@ -11,11 +11,12 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from ..api_keys import Api, ApiKey
+from ..apis.api import TopicList
 from ..error_codes import ErrorCode
 from ..message import Message
-from ..message_types import element_type, elements, number_in, response_type, text_in, topic_id_in
-from ..topic_lists import TopicList, request_lists, response_lists
-from .error_entries import NO_NODE, add_entries, new_entry, new_owner, new_partition, new_topic, set_error, set_values
+from ..message_fields import elements, number_in, text_in, topic_id_in
+from ..message_types import element_type, response_type
+from .error_entries import add_entries, new_entry, new_owner, new_partition, new_topic, set_error, set_values
 from .partial_errors import PartSelector, SelectedParts, can_report_error, overwrite_errors
 from .response_frames import first_error_code, has_throttle_time
 
@@ -29,42 +30,6 @@ __all__ = [
     "has_throttle_time",
     "overwrite_errors",
 ]
-
-# The last version whose error response has an entry for each topic. Later versions have one error for the whole
-# response or for each group. -1: no version has entries. APIs that are not listed have them in every version.
-_LAST_VERSION_WITH_TOPICS = {
-    ApiKey.FETCH: 12,
-    ApiKey.OFFSET_FETCH: 1,
-    ApiKey.ADD_PARTITIONS_TO_TXN: 3,
-    ApiKey.OFFSET_DELETE: -1,
-    ApiKey.DESCRIBE_QUORUM: -1,
-    ApiKey.SHARE_FETCH: -1,
-    ApiKey.SHARE_ACKNOWLEDGE: -1,
-    ApiKey.DESCRIBE_SHARE_GROUP_OFFSETS: -1,
-    ApiKey.ALTER_SHARE_GROUP_OFFSETS: -1,
-    ApiKey.DELETE_SHARE_GROUP_OFFSETS: -1,
-}
-
-# Kafka keeps the topics of these APIs in maps: a partition that is named twice has one entry, a topic without
-# partitions has none.
-_MERGED = frozenset({ApiKey.PRODUCE, ApiKey.WRITE_TXN_MARKERS})
-
-# Fields of the error response whose value is not the default of the message.
-_RESPONSE_VALUES: dict[ApiKey, dict[str, object]] = {
-    ApiKey.FIND_COORDINATOR: NO_NODE,
-    ApiKey.JOIN_GROUP: {"generation_id": -1},
-    ApiKey.INIT_PRODUCER_ID: {"producer_id": -1, "producer_epoch": -1},
-    ApiKey.DESCRIBE_CLIENT_QUOTAS: {"entries": None},
-    ApiKey.CREATE_DELEGATION_TOKEN: {
-        "principal_type": "User",
-        "principal_name": "ANONYMOUS",
-        "token_requester_principal_type": "User",
-        "token_requester_principal_name": "ANONYMOUS",
-        "issue_timestamp_ms": -1,
-        "expiry_timestamp_ms": -1,
-        "max_timestamp_ms": -1,
-    },
-}
 
 # The version from which protocol_name of JoinGroup is nullable.
 _NULL_PROTOCOL_SINCE = 7
@@ -84,7 +49,7 @@ def error_response(api: Api, version: int, request: Message | None, code: int) -
     response = response_type(api)()
     if hasattr(response, "error_code"):
         set_error(api, response, "error_code", code)
-    set_values(response, _RESPONSE_VALUES.get(api.key, {}))
+    set_values(response, api.errors.response_values)
     if api.key is ApiKey.API_VERSIONS:
         _add_served_versions(api, response, code)
     else:
@@ -103,10 +68,10 @@ def _add_served_versions(api: Api, response: Message, code: int) -> None:
 
 
 def _add_parts(api: Api, version: int, request: Message, response: Message, code: int) -> None:
-    if version <= _LAST_VERSION_WITH_TOPICS.get(api.key, version):
-        for request_list, response_list in zip(request_lists(api), response_lists(api), strict=False):
+    if version <= api.errors.last_version_with_topics:
+        for request_list, response_list in zip(api.requests, api.responses, strict=False):
             _add_topics(api, request, response, (request_list, response_list), code)
-            if api.key in _MERGED:
+            if api.errors.merges_topics:
                 _merge_topics(response, response_list)
     add_entries(api, request, response, code)
     match api.key:

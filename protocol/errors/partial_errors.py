@@ -15,9 +15,9 @@ from dataclasses import dataclass
 from typing import NamedTuple, cast
 
 from ..api_keys import Api, ApiKey
+from ..apis.api import TopicList, TopicNameOf
 from ..message import Message
-from ..message_types import elements
-from ..topic_lists import TopicList, TopicNameOf, request_lists, response_lists
+from ..message_fields import elements
 from .error_entries import new_owner, new_partition, new_topic, set_error, set_values
 from .response_frames import error_holders
 
@@ -34,9 +34,9 @@ def can_report_error(api: Api, scope: str) -> bool:
     The scope "topic" is also supported if only the partitions of a topic have an error code.
     """
     if scope == "partition":
-        return any(each.error for each in response_lists(api))
+        return any(each.error for each in api.responses)
     if scope == "topic":
-        return any(each.error or each.topic_error for each in response_lists(api))
+        return any(each.error or each.topic_error for each in api.responses)
     if scope == "request":
         return True
     raise ValueError(f"scope {scope!r}; allowed: partition, topic, request")
@@ -73,7 +73,7 @@ def _selections(api: Api, is_selected: PartSelector, topic_name_of: TopicNameOf)
     """Return one for each list of topics. Raises ValueError if the responses have no error code for topics."""
     if not can_report_error(api, "topic"):
         raise ValueError(f"{api.name}: the response has no error code for a topic or partition")
-    lists = zip(request_lists(api), response_lists(api), strict=True)
+    lists = zip(api.requests, api.responses, strict=True)
     return [
         _Selection(api, request_list, response_list, is_selected, topic_name_of)
         for request_list, response_list in lists

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 import pytest
 
 from fauxka.broker.handlers import HANDLERS
-from fauxka.broker.security.acl.acl_types import CLUSTER_NAME, AclOperation, AclPermission, PatternType, ResourceType
 from fauxka.broker.security.acl.acls import AclBinding
 from fauxka.broker.security.acl.authorizer_config import CLASS_NAME
+from fauxka.protocol.acl_types import CLUSTER_NAME, AclOperation, AclPermission, PatternType, ResourceType
 from fauxka.protocol.api_keys import APIS, ApiKey
 from fauxka.protocol.client_requests import request_frame
 from fauxka.protocol.messages.delete_acls import DeleteAclsFilter, DeleteAclsRequest

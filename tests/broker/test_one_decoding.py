@@ -28,7 +28,10 @@ LEFT_OUT = {ApiKey.SASL_HANDSHAKE, ApiKey.SASL_AUTHENTICATE}
 
 @pytest.fixture(scope="module")
 def broker() -> Iterator[Broker]:
-    config = {"authorizer.class.name": CLASS_NAME, "auto.create.topics.enable": False}
+    config: dict[str, str | bool | int | float | list[str]] = {
+        "authorizer.class.name": CLASS_NAME,
+        "auto.create.topics.enable": False,
+    }
     with Broker(nodes=3, config=config) as running:
         for resource_type in ("TOPIC", "GROUP", "TRANSACTIONAL_ID"):
             running.acls.create(principal="User:*", operation="ALL", resource_type=resource_type, name="*")

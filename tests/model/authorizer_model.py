@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable
 
-from fauxka.broker.security.acl.acl_types import AclOperation, AclPermission, PatternType, ResourceType
 from fauxka.broker.security.acl.acls import AclBinding
+from fauxka.protocol.acl_types import AclOperation, AclPermission, PatternType, ResourceType
 
 # What allows an operation besides the operation itself and ALL.
 IMPLIED = {

@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fauxka.broker.security.acl.acl_types import AclOperation, AclPermission, PatternType, ResourceType
 from fauxka.broker.security.acl.acls import AclBinding, AclFilter, Acls
 from fauxka.broker.security.acl.prefix_tree import CHUNK, PrefixTree
 from fauxka.broker.security.acl.standard_authorizer import StandardAuthorizer
 from fauxka.broker.security.principal import Client, Principal
+from fauxka.protocol.acl_types import AclOperation, AclPermission, PatternType, ResourceType
 
 from .authorizer_model import Question, is_allowed, is_allowed_somewhere
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from fauxka.broker.dispatch import throttling
 from fauxka.protocol.api_keys import Api, ApiKey
+from fauxka.protocol.apis.api import TopicNameOf
 from fauxka.protocol.errors import error_responses, response_frames
 from fauxka.protocol.errors.error_responses import PartSelector, SelectedParts, can_report_error, first_error_code
 from fauxka.protocol.errors.response_frames import decode_response_frame, encode_response_frame
 from fauxka.protocol.message import Message
-from fauxka.protocol.message_types import number_in, request_type
+from fauxka.protocol.message_fields import number_in
+from fauxka.protocol.message_types import request_type
 from fauxka.protocol.primitives import Reader, Writer
-from fauxka.protocol.topic_lists import TopicNameOf
 
 __all__ = ["PartSelector", "can_report_error", "first_error_code"]
 

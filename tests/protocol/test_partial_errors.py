@@ -12,13 +12,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fauxka.protocol.api_keys import APIS, Api, ApiKey
+from fauxka.protocol.apis.api import TOPIC_RESOURCE
 from fauxka.protocol.error_codes import ErrorCode
 from fauxka.protocol.errors.response_frames import decode_response_frame, encode_response_frame
 from fauxka.protocol.frames import FrameError
-from fauxka.protocol.message_types import elements, number_in, request_type, text_in
+from fauxka.protocol.message_fields import elements, number_in, text_in
+from fauxka.protocol.message_types import request_type
 from fauxka.protocol.primitives import Reader, Writer
 from fauxka.protocol.request_facts import read_request_facts
-from fauxka.protocol.topic_lists import TOPIC_RESOURCE, response_lists
 
 from ..run_counts import count
 from . import framed_errors as error_responses
@@ -132,7 +133,7 @@ def codes_by_part(case: Case, result: bytes | bytearray) -> dict[tuple[str, Part
     correlation_id, response = decode_response_frame(case.api, case.version, result)
     assert correlation_id == CORRELATION_ID
     codes: dict[tuple[str, Part], int] = {}
-    for topic_list in response_lists(case.api):
+    for topic_list in case.api.responses:
         for owner in topic_list.owner_messages(response):
             key = str(getattr(owner, topic_list.owner_key)) if topic_list.owner_key else ""
             for topic in elements(owner, topic_list.topics):

@@ -11,13 +11,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fauxka.protocol.api_keys import APIS, Api, ApiKey
+from fauxka.protocol.apis.api import TopicList
 from fauxka.protocol.batches.records import BatchOptions, Record, build_batch
 from fauxka.protocol.frames import FrameError
 from fauxka.protocol.message import Message
 from fauxka.protocol.message_types import element_type, request_type
 from fauxka.protocol.primitives import Writer
 from fauxka.protocol.request_facts import RequestFacts, read_request_facts
-from fauxka.protocol.topic_lists import REQUEST_LISTS, TopicList
 
 ORDERS_ID = bytes(range(16))
 UNKNOWN_ID = bytes(range(16, 32))
@@ -207,10 +207,10 @@ def test_producer_fields_of_a_request_are_found() -> None:
 
 def test_every_field_of_the_table_exists_in_the_messages() -> None:
     missing = [
-        f"{key.name}: {name}"
-        for key, lists in REQUEST_LISTS.items()
-        for each in lists
-        for name in missing_fields(request_type(APIS[key]), each)
+        f"{api.name}: {name}"
+        for api in APIS.values()
+        for each in api.requests
+        for name in missing_fields(request_type(api), each)
     ]
 
     assert missing == []

@@ -6,12 +6,12 @@ Before v6 an unknown group is described as Dead.
 
 from __future__ import annotations
 
+from ....protocol.acl_types import ResourceType
 from ....protocol.error_codes import ErrorCode
 from ....protocol.messages.describe_groups import DescribeGroupsRequest, DescribeGroupsResponse
 from ...requests.permissions import authorized_operations
 from ...requests.request_context import RequestContext
 from ...runtime.long_work import for_each, step
-from ...security.acl.acl_types import ResourceType
 
 GROUP_ID_NOT_FOUND_SINCE = 6
 

@@ -5,10 +5,10 @@ v3 flexible; v4 group_state and the filter by it; v5 group_type and the filter b
 
 from __future__ import annotations
 
+from ....protocol.acl_types import AclOperation, ResourceType
 from ....protocol.messages.list_groups import ListGroupsRequest, ListGroupsResponse
 from ...requests.permissions import permits, permits_on_cluster
 from ...requests.request_context import RequestContext
-from ...security.acl.acl_types import AclOperation, ResourceType
 
 
 def handle(context: RequestContext, request: ListGroupsRequest) -> ListGroupsResponse:

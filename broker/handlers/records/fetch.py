@@ -12,6 +12,7 @@ from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING
 
 from ....protocol import fetch_codec
+from ....protocol.acl_types import AclOperation, ResourceType
 from ....protocol.error_codes import ErrorCode, KafkaError
 from ....protocol.fetch_codec import (
     CURRENT_LEADER_SINCE,
@@ -32,7 +33,6 @@ from ...requests.advertised_endpoint import alive_brokers, find_leader_after
 from ...requests.permissions import permits, permits_on_cluster
 from ...requests.request_context import RequestContext
 from ...runtime.deferred import Deferred, WaitFailed
-from ...security.acl.acl_types import AclOperation, ResourceType
 
 if TYPE_CHECKING:
     from ...requests.client_quotas import ClientQuotas

@@ -12,6 +12,7 @@ from functools import partial
 from typing import TypeVar
 
 from ....protocol import produce_codec, produced_records
+from ....protocol.acl_types import AclOperation, ResourceType
 from ....protocol.batches.record_batch import HEADER_SIZE, MAGIC_V2, BatchHeader, parse_header
 from ....protocol.error_codes import ErrorCode, KafkaError
 from ....protocol.frames import FrameError, TooManyElements
@@ -32,7 +33,6 @@ from ...requests.produced_transactions import join_transaction
 from ...requests.request_context import RequestContext
 from ...runtime.deferred import Buffers, Deferred
 from ...runtime.long_work import in_thread, let_others_run, step
-from ...security.acl.acl_types import AclOperation, ResourceType
 
 logger = logging.getLogger(__name__)
 

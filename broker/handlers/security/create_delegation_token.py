@@ -7,6 +7,7 @@ tests/golden/tokens-4.3.0.jsonl.
 
 from __future__ import annotations
 
+from ....protocol.acl_types import AclOperation, ResourceType
 from ....protocol.error_codes import ErrorCode, KafkaError
 from ....protocol.messages.create_delegation_token import (
     CreatableRenewers,
@@ -17,7 +18,6 @@ from ...requests.permissions import allows_token_requests, permits
 from ...requests.request_context import RequestContext
 from ...runtime.deferred import Deferred
 from ...runtime.long_work import for_each
-from ...security.acl.acl_types import AclOperation, ResourceType
 from ...security.principal import ANONYMOUS, USER_TYPE, Principal
 
 _Response = CreateDelegationTokenResponse

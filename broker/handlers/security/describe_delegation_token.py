@@ -7,6 +7,7 @@ tests/golden/tokens-4.3.0.jsonl.
 
 from __future__ import annotations
 
+from ....protocol.acl_types import AclOperation, ResourceType
 from ....protocol.error_codes import ErrorCode
 from ....protocol.messages.describe_delegation_token import (
     DescribedDelegationToken,
@@ -18,7 +19,6 @@ from ....protocol.messages.describe_delegation_token import (
 from ...requests.permissions import allows_token_requests, permits
 from ...requests.request_context import RequestContext
 from ...runtime.long_work import for_each, step
-from ...security.acl.acl_types import AclOperation, ResourceType
 from ...security.delegation_token import DelegationToken, hmac_of
 from ...security.principal import Principal
 

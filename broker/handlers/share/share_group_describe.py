@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 
+from ....protocol.acl_types import ResourceType
 from ....protocol.error_codes import ErrorCode
 from ....protocol.messages.share_group_describe import (
     DescribedGroup,
@@ -14,7 +15,6 @@ from ...requests.group_protocols import SHARE_PROTOCOL, served_by
 from ...requests.permissions import DESCRIBED_TOPICS_DENIED, authorized_operations, may_describe_topics
 from ...requests.request_context import RequestContext
 from ...runtime.long_work import for_each, step
-from ...security.acl.acl_types import ResourceType
 
 
 async def _handle(context: RequestContext, request: ShareGroupDescribeRequest) -> ShareGroupDescribeResponse:

@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Iterable
 from functools import partial
 
+from ....protocol.acl_types import AclOperation, ResourceType
 from ....protocol.error_codes import ErrorCode, KafkaError
 from ....protocol.kafka_uuid import new_uuid
 from ....protocol.messages.create_topics import (
@@ -37,7 +38,6 @@ from ...requests.permissions import permits
 from ...requests.request_context import RequestContext
 from ...runtime.deferred import Deferred
 from ...runtime.long_work import for_each
-from ...security.acl.acl_types import AclOperation, ResourceType
 
 # Means the broker's default. Required with manual replica assignments.
 NOT_GIVEN = -1

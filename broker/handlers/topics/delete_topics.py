@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Sequence
 from functools import partial
 
+from ....protocol.acl_types import AclOperation, ResourceType
 from ....protocol.error_codes import ErrorCode, KafkaError
 from ....protocol.error_messages import ERROR_MESSAGES
 from ....protocol.messages.delete_topics import (
@@ -25,7 +26,6 @@ from ...requests.permissions import may_describe_topic, permits, permits_on_clus
 from ...requests.request_context import RequestContext
 from ...runtime.deferred import Deferred
 from ...runtime.long_work import for_each, step
-from ...security.acl.acl_types import AclOperation, ResourceType
 
 BY_ID_SINCE = 6
 DELETION_DISABLED_SINCE = 3

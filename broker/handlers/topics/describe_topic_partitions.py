@@ -6,6 +6,7 @@ tests/golden/cluster-4.3.0.jsonl.
 
 from __future__ import annotations
 
+from ....protocol.acl_types import ResourceType
 from ....protocol.error_codes import ErrorCode
 from ....protocol.messages.describe_topic_partitions import (
     Cursor,
@@ -19,7 +20,6 @@ from ...metadata.topic_validation import find_topic_name_error
 from ...requests.permissions import authorized_operations, describable_topics, may_describe_topic
 from ...requests.request_context import RequestContext
 from ...runtime.long_work import for_each, step
-from ...security.acl.acl_types import ResourceType
 
 START = Cursor(topic_name="", partition_index=0)
 

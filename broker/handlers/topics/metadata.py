@@ -13,6 +13,7 @@ import logging
 from collections.abc import Collection
 from functools import partial
 
+from ....protocol.acl_types import AclOperation, ResourceType
 from ....protocol.error_codes import ErrorCode, KafkaError
 from ....protocol.messages.metadata import (
     MetadataRequest,
@@ -40,7 +41,6 @@ from ...requests.permissions import (
 from ...requests.request_context import RequestContext
 from ...runtime.deferred import Deferred
 from ...runtime.long_work import for_each, step
-from ...security.acl.acl_types import AclOperation, ResourceType
 
 logger = logging.getLogger(__name__)
 

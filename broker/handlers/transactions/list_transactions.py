@@ -6,6 +6,7 @@ Source: KafkaApis.handleListTransactionsRequest, TransactionStateManager.listTra
 
 from __future__ import annotations
 
+from ....protocol.acl_types import AclOperation, ResourceType
 from ....protocol.error_codes import ErrorCode
 from ....protocol.messages.list_transactions import ListTransactionsRequest, ListTransactionsResponse, TransactionState
 from ...coordinators.consumer.regex_search import RegexSearch
@@ -14,7 +15,6 @@ from ...coordinators.transaction.transaction_metadata import STATE_NAMES, Transa
 from ...requests.permissions import permits
 from ...requests.request_context import RequestContext
 from ...runtime.deferred import Deferred
-from ...security.acl.acl_types import AclOperation, ResourceType
 
 
 def handle(

@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from itertools import chain
 from typing import Generic, NamedTuple, TypeVar
 
-from .acl_types import WILDCARD, AclOperation, AclPermission, PatternType, ResourceType
+from ....protocol.acl_types import WILDCARD, AclOperation, AclPermission, PatternType, ResourceType
 from .prefix_tree import PrefixTree
 
 Value = TypeVar("Value")

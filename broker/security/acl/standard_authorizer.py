@@ -16,8 +16,8 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable
 
+from ....protocol.acl_types import WILDCARD, AclOperation, AclPermission, PatternType, ResourceType
 from ..principal import USER_TYPE, Client, Principal
-from .acl_types import WILDCARD, AclOperation, AclPermission, PatternType, ResourceType
 from .acls import Acls, Patterns, Rights, right
 
 EVERY_USER = f"{USER_TYPE}:*"

@@ -10,12 +10,12 @@ import pytest
 
 from fauxka.broker.config.broker_config import BrokerConfig
 from fauxka.broker.config.config_types import ConfigError, ConfigType, parse_value
-from fauxka.broker.security.acl.acl_types import AclOperation, ResourceType
 from fauxka.broker.security.acl.acls import Acls
 from fauxka.broker.security.acl.authorizer_config import CLASS_NAME, authorizer_of
 from fauxka.broker.security.acl.standard_authorizer import StandardAuthorizer
 from fauxka.broker.security.listener_keys import ListenerKeys
 from fauxka.broker.security.principal import Client, Principal
+from fauxka.protocol.acl_types import AclOperation, ResourceType
 from fauxka.security.jaas import PLAIN_MODULE, parse_jaas_options
 from fauxka.security.java_text import decode_utf8, equals_ignore_case, host_address, split_list, trim
 from fauxka.security.security_protocol import SecurityProtocol
