@@ -102,7 +102,7 @@ class AuthorizingHandler:
         api, version = self._api, context.api_version
         is_large = len(body) > LARGE_BODY_BYTES
         request = yield from _run(partial(_decoded, api, version, body), is_large=is_large)
-        error = request_error(context, api, request)
+        error = yield from request_error(context, api, request)
         if error is not None:
             return (yield from self._refuse_whole(context, request, body, error))
         denied = yield from denied_entries(context, api, request)

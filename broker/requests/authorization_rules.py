@@ -23,7 +23,7 @@ from ..coordinators.internal_topics import CoordinatorType
 from ..metadata.config_changes import RequestedChange, is_refused_unauthorized
 from ..runtime.long_work import Steps
 from ..security.acl.acl_types import AclOperation, ResourceType
-from .permissions import may_describe_topics, permits, permits_on_any, permits_on_cluster
+from .permissions import may_describe_topic, permits, permits_on_any, permits_on_cluster
 from .request_context import RequestContext
 
 # What the key of a FindCoordinator is, by its type; for other types the client needs the cluster.
@@ -170,12 +170,14 @@ def operation_on_cluster(api: Api) -> AclOperation:
     return need.operations[0]
 
 
-def request_error(context: RequestContext, api: Api, request: Message) -> ErrorCode | None:
+def request_error(context: RequestContext, api: Api, request: Message) -> Steps[ErrorCode | None]:
     """Return the error of the request as a whole, or None."""
     for need in _NEEDS.get(api.key, ()):
         error = need.error(context, request)
         if error is not None:
             return error
+    if api.key in _SUBSCRIBING:
+        return (yield from _subscription_error(context, request))
     find_error = _FIND_ERROR.get(api.key)
     return None if find_error is None else find_error(context, request)
 
@@ -200,10 +202,12 @@ def _single_offsets_error(context: RequestContext, request: Message) -> ErrorCod
     return _Need(AclOperation.DESCRIBE, ResourceType.GROUP, "group_id").error(context, request)
 
 
-def _subscription_error(context: RequestContext, request: Message) -> ErrorCode | None:
-    if may_describe_topics(context, cast("list[str]", elements(request, "subscribed_topic_names"))):
-        return None
-    return ErrorCode.TOPIC_AUTHORIZATION_FAILED
+def _subscription_error(context: RequestContext, request: Message) -> Steps[ErrorCode | None]:
+    for name in cast("list[str]", elements(request, "subscribed_topic_names")):
+        if not may_describe_topic(context, name):
+            return ErrorCode.TOPIC_AUTHORIZATION_FAILED
+        yield None
+    return None
 
 
 def _init_producer_id_error(context: RequestContext, request: Message) -> ErrorCode | None:
@@ -304,12 +308,12 @@ def denied_topics(context: RequestContext, api: Api, request: Message) -> Steps[
 # What finds the error of a request as a whole where it takes more than _NEEDS.
 _FIND_ERROR: Mapping[ApiKey, Callable[[RequestContext, Message], ErrorCode | None]] = {
     ApiKey.ADD_PARTITIONS_TO_TXN: _add_partitions_error,
-    ApiKey.CONSUMER_GROUP_HEARTBEAT: _subscription_error,
     ApiKey.FIND_COORDINATOR: _single_coordinator_error,
     ApiKey.INIT_PRODUCER_ID: _init_producer_id_error,
     ApiKey.OFFSET_FETCH: _single_offsets_error,
-    ApiKey.SHARE_GROUP_HEARTBEAT: _subscription_error,
 }
+# Their requests name the topics that a member of a group subscribes to.
+_SUBSCRIBING = frozenset({ApiKey.CONSUMER_GROUP_HEARTBEAT, ApiKey.SHARE_GROUP_HEARTBEAT})
 # The APIs whose requests are authorized here.
 AUTHORIZED = frozenset(
     {
