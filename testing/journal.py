@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Unpack
 
 from msgspec import Struct
 
-from ..admin.operations.journal_operations import JournalCount, check_journal_match, clear_journal
-from ..faults.journal.journal_entries import JournalEntry, count_entries, read_entries
+from ..admin.operations.journal_operations import JournalCount, check_journal_match, clear_journal, count_in_slices
+from ..faults.journal.journal_entries import JournalEntry, read_entries
 from ..faults.rules.match import Match, Natural
 from ..faults.rules.recipes import match_of
 from ..faults.strict_json import convert
@@ -42,7 +42,12 @@ class BrokerJournal:
     def count(self, *, since: int = 0, **fields: Unpack[MatchFields]) -> int:
         """Return the number of matching requests."""
         match, span = _match_of(fields), convert({"since": since}, _Span)
-        return self._call(lambda control: count_entries(control.journal, match, since=span.since))
+        slices = self._call(lambda control: count_in_slices(control, match, since=span.since))
+        count = 0
+        # A call for each slice: clients of the broker are served in between.
+        while (found := self._call(lambda _: next(slices, None))) is not None:
+            count += found
+        return count
 
     def assert_requests(
         self, *, count: int | None = None, since: int = 0, **fields: Unpack[MatchFields]

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+import asyncio
+from collections.abc import AsyncIterator, Iterator
+from time import perf_counter
 from typing import Annotated, cast
 
 from msgspec import Meta, Struct
 
+from ...broker.runtime.long_work import SLICE_SECONDS
 from ...faults.actions import INT64_MAX
-from ...faults.journal.journal_entries import JournalEntry, count_entries, search_entries
+from ...faults.journal.journal_entries import JournalEntry, search_entries, search_matches
 from ...faults.rule_error import RuleError
 from ...faults.rules.api_checks import check_apis
 from ...faults.rules.match import Match, Natural, NaturalOrNone
@@ -80,15 +83,29 @@ def read_journal(control: Control, query: JournalQuery) -> AsyncIterator[bytes]:
     return stream_page(found, query.limit, lambda entry: str(entry.id), {"dropped": journal.dropped})
 
 
-def count_journal(control: Control, query: JournalFilter) -> JournalCount:
+async def count_journal(control: Control, query: JournalFilter) -> JournalCount:
     """Count the requests that match."""
-    journal = control.journal
-    return JournalCount(count=count_entries(journal, _match_of(query), since=query.since), dropped=journal.dropped)
+    count = 0
+    for found in count_in_slices(control, _match_of(query), since=query.since):
+        count += found
+        await asyncio.sleep(0)
+    return JournalCount(count=count, dropped=control.journal.dropped)
+
+
+def count_in_slices(control: Control, match: Match | None, *, since: int) -> Iterator[int]:
+    """Count the requests that match and have an id greater than since; yield how many each slice found."""
+    count, until = 0, perf_counter() + SLICE_SECONDS
+    for is_matched in search_matches(control.journal, match, since=since):
+        count += is_matched
+        if perf_counter() >= until:
+            yield count
+            count, until = 0, perf_counter() + SLICE_SECONDS
+    yield count
 
 
 def clear_journal(control: Control) -> JournalCount:
     """Delete all requests and reset the verdict; return how many requests there were."""
-    before = JournalCount(count=count_entries(control.journal), dropped=control.journal.dropped)
+    before = JournalCount(count=control.journal.kept, dropped=control.journal.dropped)
     control.journal.clear()
     return before
 

@@ -53,14 +53,21 @@ class NodeConfigs:
         self.default_broker_configs = default_broker_configs
 
     def apply(self) -> None:
-        """Recompute `current`. A key that Kafka does not have is stored without an effect, as in Kafka."""
+        """Recompute `current`."""
+        self.current = self.config_of(self.default_broker_configs, self.broker_configs)
+
+    def config_of(self, default_texts: Mapping[str, str], own_texts: Mapping[str, str]) -> BrokerConfig:
+        """Return the configs in effect with these dynamic ones: of all brokers, and of this one. Raises ConfigError.
+
+        A key that Kafka does not have is stored without an effect, as in Kafka.
+        """
         changes: dict[str, str | None] = {}
-        for texts in (self.default_broker_configs, self.broker_configs):
-            for name in texts.keys() & BROKER_KEYS.keys():
+        for name, text in (*default_texts.items(), *own_texts.items()):
+            if name in BROKER_KEYS:
                 # It overrides the same setting in other units (DynamicBrokerConfig.overrideProps).
                 changes.update(dict.fromkeys(UNITS_BY_KEY.get(name, ())))
-                changes[name] = texts[name]
-        self.current = self.static.with_entries(changes)
+                changes[name] = text
+        return self.static.with_entries(changes)
 
     def change_static(self, changes: Mapping[str, str | None]) -> None:
         """Change what the broker was started with; None resets a key to its default."""

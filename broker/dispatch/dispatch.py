@@ -18,8 +18,7 @@ from ...protocol.primitives import Reader
 from .. import handlers
 from ..replica.disk_fault_injector import NoFileFaults, delay_response
 from ..requests.fault_ports import NO_RESPONSE, PENDING, RESPONDED
-from ..requests.request_context import HEADER_START_BYTES, NO_HEADER, RequestContext
-from ..requests.route import HandleFrame, Route
+from ..requests.request_context import HEADER_START_BYTES, NO_HEADER, HandleFrame, RequestContext, Route
 from ..runtime.deferred import Buffers, Deferred
 from .pipeline import Pipeline
 
@@ -27,7 +26,7 @@ if TYPE_CHECKING:
     from ..replica.disk_fault_injector import FileFaults
     from ..requests.connection_info import ConnectionInfo
     from ..requests.fault_ports import FaultPlan, Outcome, RequestObserver
-    from ..requests.node_services import NodeServices
+    from ..requests.request_context import NodeServices
     from ..requests.response_writer import ResponseWriter
     from .fault_injector import FaultInjector
 

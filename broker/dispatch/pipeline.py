@@ -32,8 +32,7 @@ from ..runtime.long_work import Step, in_thread
 
 if TYPE_CHECKING:
     from ...protocol.request_facts import Request
-    from ..requests.node_services import NodeServices
-    from ..requests.route import HandleFrame
+    from ..requests.request_context import HandleFrame, NodeServices
     from .throttling import Throttling
 
 logger = logging.getLogger(__name__)

@@ -78,8 +78,8 @@ class ReadyFile:
         if tls_dir is not None:
             fields["tls_dir"] = os.fspath(tls_dir)
         content = json.dumps(fields) + "\n"
-        replace_file(self._path, content.encode())
-        self._identity = identity_of(os.stat(self._path, follow_symlinks=False))
+        # Whoever waits for the file may delete it before this returns.
+        self._identity = replace_file(self._path, content.encode())
 
     def remove(self) -> None:
         """Remove the file that `write` created; no effect if it does not exist any more, or another one does."""

@@ -200,8 +200,8 @@ def replace_configs(
 def _replace_broker_configs(node: AlteringNode, name: str, texts: dict[str, str], *, validate_only: bool) -> None:
     controller = node.controller
     configs = controller.image.configs
-    of_node = configs.nodes[int(name)] if name else configs.controller
-    check_broker_configs(of_node.static, texts, node.check_listener_configs if name else None, is_default=not name)
+    of_node = configs.nodes[node.node_id]
+    check_broker_configs(of_node, texts, node.check_listener_configs if name else None, is_default=not name)
     if controller.image.features.level_of(ELR_VERSION):
         check_min_insync_replicas(of_node.broker_configs, texts, is_default=not name)
     if validate_only:

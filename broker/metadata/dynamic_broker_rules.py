@@ -12,21 +12,37 @@ from ...protocol.error_codes import ErrorCode, KafkaError
 from ..config.broker_config import BrokerConfig
 from ..config.config_keys import BROKER_KEYS, GROUP_KEYS, ConfigKey, find_broker_key
 from ..config.config_types import ConfigError, parse_integer
-from ..config.dynamic_configs import MIN_INSYNC_REPLICAS, invalid_dynamic_config
+from ..config.dynamic_configs import MIN_INSYNC_REPLICAS, NodeConfigs, invalid_dynamic_config
 from .config_entries import CLIENT_METRICS_KEYS
 
 # The bounds of a subscription's push interval (ClientMetricsConfigs).
 INTERVAL_MS_RANGE = range(100, 3_600_001)
 
+CLEANER_THREADS, CLEANER_MEMORY = "log.cleaner.threads", "log.cleaner.dedupe.buffer.size"
+CLEANER_THREAD_BYTES = 1024 * 1024
+# The numbers of threads, in the order in which Kafka checks them.
+THREAD_COUNTS = (
+    "num.network.threads",
+    "num.recovery.threads.per.data.dir",
+    "num.replica.fetchers",
+    "background.threads",
+    "num.io.threads",
+    "remote.log.reader.threads",
+    "remote.log.manager.copier.thread.pool.size",
+    "remote.log.manager.expiration.thread.pool.size",
+    "remote.log.manager.follower.thread.pool.size",
+    CLEANER_THREADS,
+)
+
 
 def check_broker_configs(
-    static: BrokerConfig,
+    configs: NodeConfigs,
     texts: Mapping[str, str],
     check_listeners: Callable[[Mapping[str, str]], None] | None,
     *,
     is_default: bool,
 ) -> None:
-    """Raise KafkaError if texts are not valid as the dynamic configs of the broker with these static ones.
+    """Raise KafkaError if texts are not valid as the dynamic configs of the broker with these configs.
 
     check_listeners: raises ConfigError for what the listeners of the broker cannot have; None to check nothing more.
     is_default: of all brokers instead. An unknown key is valid.
@@ -47,10 +63,15 @@ def check_broker_configs(
             ],
         )
     try:
-        static.with_entries({name: texts[name] for name in modes})
+        for name in modes:
+            BROKER_KEYS[name].parse(texts[name])
+        default_texts, own_texts = configs.default_broker_configs, configs.broker_configs
+        changed = configs.config_of(texts, own_texts) if is_default else configs.config_of(default_texts, texts)
+        _check_cleaner_memory(configs.current, changed)
         _check_values(of_listeners, texts)
         if check_listeners is not None:
             check_listeners(texts)
+        _check_thread_counts(configs.current, changed)
     except ConfigError as error:
         raise KafkaError(ErrorCode.INVALID_REQUEST, str(error)) from error
 
@@ -61,6 +82,44 @@ def _check_values(of_listeners: Mapping[str, ConfigKey], texts: Mapping[str, str
             key.parse(texts[name])
         except ConfigError as error:
             raise ConfigError(invalid_dynamic_config(str(error))) from error
+
+
+def _check_cleaner_memory(before: BrokerConfig, after: BrokerConfig) -> None:
+    """Raise ConfigError if the change leaves a cleaner thread too little memory (KafkaConfig.validateValues)."""
+    threads, memory = (_number_in(after, name) for name in (CLEANER_THREADS, CLEANER_MEMORY))
+    if (threads, memory) == tuple(_number_in(before, name) for name in (CLEANER_THREADS, CLEANER_MEMORY)):
+        return
+    if not threads:
+        # Kafka's message is that of the failed division.
+        raise ConfigError("/ by zero")
+    if memory // threads <= CLEANER_THREAD_BYTES:
+        raise ConfigError(f"requirement failed: {CLEANER_MEMORY} must be at least 1MB per cleaner thread.")
+
+
+def _check_thread_counts(before: BrokerConfig, after: BrokerConfig) -> None:
+    """Raise ConfigError if a number of threads becomes less than half, or more than double.
+
+    The number of a single listener is not checked. Source: validateReconfiguration of DataPlaneAcceptor,
+    DynamicThreadPool, DynamicRemoteLogConfig and LogCleaner, Kafka 4.3.0; tests/golden/thread_counts-4.3.0.jsonl.
+    """
+    for name in THREAD_COUNTS:
+        old, new = _number_in(before, name), _number_in(after, name)
+        if old // 2 <= new <= old * 2:
+            continue
+        if name == CLEANER_THREADS:
+            bound = "reduced to less than half" if new < old else "increased to more than double"
+            reason = f"Log cleaner threads cannot be {bound} the current value {old}"
+        else:
+            bound = "be at least half" if new < old else "not be greater than double"
+            failed = f"Dynamic thread count update validation failed for {name}={new}"
+            reason = f"{failed}, value should {bound} the current value {old}"
+        raise ConfigError(invalid_dynamic_config(reason))
+
+
+def _number_in(config: BrokerConfig, name: str) -> int:
+    number = config.value_of(name)
+    assert isinstance(number, int), f"{name} is {number!r}"
+    return number
 
 
 def _refuse(reason: str, names: Iterable[str]) -> None:

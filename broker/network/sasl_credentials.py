@@ -10,7 +10,7 @@ from ..security.delegation_token import hmac_of
 from ..security.sasl.scram import ScramCredential, ScramHash, TokenCredential, credential_of_password
 
 if TYPE_CHECKING:
-    from ..requests.node_services import NodeServices
+    from ..requests.request_context import NodeServices
 
 # One takes milliseconds to make, and some hundred bytes. Kafka makes and keeps them for all tokens.
 MADE_MAX = 1000

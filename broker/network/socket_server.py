@@ -14,8 +14,7 @@ from weakref import WeakMethod
 from ...security.java_text import host_address
 from ..dispatch.dispatch import Dispatcher
 from ..requests.connection_info import ConnectionInfo
-from ..requests.node_services import NodeServices
-from ..requests.request_context import RequestContext
+from ..requests.request_context import NodeServices, RequestContext
 from ..runtime.clock import AdjustableClock
 from .acceptor import Acceptor
 from .bound_sockets import bind, cannot_bind

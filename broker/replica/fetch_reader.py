@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from ...protocol.error_codes import ErrorCode, KafkaError
 from ...protocol.fetch_codec import (
+    NO_REPLICA,
     TOPIC_IDS_SINCE,
     FetchedPartition,
     FetchedPartitions,
@@ -63,6 +64,7 @@ class FetchReader:
         "_uses_topic_ids",
         "denied",
         "find_preferred",
+        "replica_id",
     )
 
     def __init__(
@@ -75,6 +77,8 @@ class FetchReader:
         self.find_preferred: FindPreferredReplica | None = None
         # The errors of partitions that the client may not read.
         self.denied: FetchedPartitions = []
+        # The node id of the follower that fetches, NO_REPLICA for a consumer.
+        self.replica_id = NO_REPLICA
         self._uses_topic_ids = version >= TOPIC_IDS_SINCE
         self._is_from_leader_only = version < FOLLOWERS_SINCE
         self._max_bytes = max_bytes
@@ -129,8 +133,10 @@ class FetchReader:
         try:
             # Any negative epoch means none, unlike in ListOffsets, where only -1 does (FetchRequest.optionalEpoch).
             partition.check_leader_epoch(max(NO_EPOCH, asked.current_leader_epoch))
-            if self._is_from_leader_only:
+            if self._is_from_leader_only or self.replica_id > NO_REPLICA:
                 partition.check_leader()
+            if self.replica_id > NO_REPLICA:
+                self._check_follower(partition, asked)
             fetched = self._read_log(partition, asked, result)
         except KafkaError as error:
             result.has_error = True
@@ -142,6 +148,20 @@ class FetchReader:
         if partition.failing:
             partition.storage_works("read")
         return fetched
+
+    def _check_follower(self, partition: Partition, asked: FetchPartition) -> None:
+        """Check that the follower has a replica (Partition.followerReplicaOrThrow, Kafka 4.3.0).
+
+        Raises KafkaError: UNKNOWN_LEADER_EPOCH for a request with a leader epoch, because the follower may have newer
+        metadata; NOT_LEADER_OR_FOLLOWER for one without.
+        """
+        replication = partition.replication
+        if replication is None or self.replica_id not in replication.followers:
+            has_epoch = asked.current_leader_epoch > NO_EPOCH
+            raise KafkaError(
+                ErrorCode.UNKNOWN_LEADER_EPOCH if has_epoch else ErrorCode.NOT_LEADER_OR_FOLLOWER,
+                f"node {self.replica_id} has no replica of {partition.topic_name}-{partition.index}",
+            )
 
     def _read_log(self, partition: Partition, asked: FetchPartition, result: FetchResult) -> FetchedPartition:
         """Read the records, or what keeps the client from reading here. Raises KafkaError and OSError."""

@@ -46,7 +46,7 @@ async def respond(context: RequestContext, api: Api, request: Request, handle: H
     """Check the request, handle the part that the client is permitted, and add the errors of the rest."""
     message = cast(Message, request)
     is_large = context.size > LARGE_BODY_BYTES
-    error = request_error(context, api, message)
+    error = await request_error(context, api, message)
     if error is not None:
         if isinstance(request, DescribeUserScramCredentialsRequest) and request.users is None:
             # Kafka fails while it makes the response with the error, and sends none.

@@ -10,7 +10,7 @@ Source: KafkaApis and ControllerApis, Kafka 4.3.0; tests/golden/acls-4.3.0.jsonl
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from typing import cast
 
 from ...protocol.acl_types import AclOperation, ResourceType
@@ -22,7 +22,7 @@ from ...protocol.message_fields import elements, number_in, text_in
 from ..coordinators.internal_topics import CoordinatorType
 from ..metadata.config_changes import RequestedChange, is_refused_unauthorized
 from ..runtime.long_work import step
-from .permissions import may_describe_topics, permits, permits_on_any, permits_on_cluster
+from .permissions import may_describe_topic, permits, permits_on_any, permits_on_cluster
 from .request_context import RequestContext
 
 # What the key of a FindCoordinator is, by its type; for other types the client needs the cluster.
@@ -65,42 +65,44 @@ def _error_of(context: RequestContext, request: Message, need: Need | ClusterNee
     return None if permits(context, need.operation, need.resource_type, name) else _DENIED[need.resource_type]
 
 
-def request_error(context: RequestContext, api: Api, request: Message) -> ErrorCode | None:
+async def request_error(context: RequestContext, api: Api, request: Message) -> ErrorCode | None:
     """Return the error of the request as a whole, or None."""
     for need in api.authorization.whole:
         error = _error_of(context, request, need)
         if error is not None:
             return error
-    return _FIND_ERROR[api.key](context, request) if api.authorization.has_own_rule else None
+    return await _FIND_ERROR[api.key](context, request) if api.authorization.has_own_rule else None
 
 
-def _add_partitions_error(context: RequestContext, request: Message) -> ErrorCode | None:
+async def _add_partitions_error(context: RequestContext, request: Message) -> ErrorCode | None:
     if context.api_version > _LAST_CLIENT_ADD_PARTITIONS:
         return _error_of(context, request, on_cluster(AclOperation.CLUSTER_ACTION))
     return _error_of(context, request, _WRITE_TRANSACTION._replace(field="v3_and_below_transactional_id"))
 
 
-def _single_coordinator_error(context: RequestContext, request: Message) -> ErrorCode | None:
+async def _single_coordinator_error(context: RequestContext, request: Message) -> ErrorCode | None:
     """Return the error of a FindCoordinator of one key; later versions have a list of them."""
     if elements(request, "coordinator_keys"):
         return None
     return _coordinator_error(context, request, text_in(request, "key"))
 
 
-def _single_offsets_error(context: RequestContext, request: Message) -> ErrorCode | None:
+async def _single_offsets_error(context: RequestContext, request: Message) -> ErrorCode | None:
     """Return the error of an OffsetFetch of one group; later versions have a list of them."""
     if elements(request, "groups"):
         return None
     return _error_of(context, request, Need(AclOperation.DESCRIBE, ResourceType.GROUP, "group_id"))
 
 
-def _subscription_error(context: RequestContext, request: Message) -> ErrorCode | None:
-    if may_describe_topics(context, cast("list[str]", elements(request, "subscribed_topic_names"))):
-        return None
-    return ErrorCode.TOPIC_AUTHORIZATION_FAILED
+async def _subscription_error(context: RequestContext, request: Message) -> ErrorCode | None:
+    for name in cast("list[str]", elements(request, "subscribed_topic_names")):
+        if not may_describe_topic(context, name):
+            return ErrorCode.TOPIC_AUTHORIZATION_FAILED
+        await step()
+    return None
 
 
-def _init_producer_id_error(context: RequestContext, request: Message) -> ErrorCode | None:
+async def _init_producer_id_error(context: RequestContext, request: Message) -> ErrorCode | None:
     """Return the error of an InitProducerId. To write to any topic allows idempotent producers (KIP-679)."""
     if text_in(request, "transactional_id"):
         return _error_of(context, request, _WRITE_TRANSACTION)
@@ -197,9 +199,8 @@ async def denied_topics(context: RequestContext, api: Api, request: Message) -> 
 
 
 # What finds the error of a request as a whole where it takes more than _NEEDS.
-_FIND_ERROR: Mapping[ApiKey, Callable[[RequestContext, Message], ErrorCode | None]] = {
+_FIND_ERROR: Mapping[ApiKey, Callable[[RequestContext, Message], Awaitable[ErrorCode | None]]] = {
     ApiKey.ADD_PARTITIONS_TO_TXN: _add_partitions_error,
-    ApiKey.CONSUMER_GROUP_HEARTBEAT: _subscription_error,
     ApiKey.FIND_COORDINATOR: _single_coordinator_error,
     ApiKey.INIT_PRODUCER_ID: _init_producer_id_error,
     ApiKey.OFFSET_FETCH: _single_offsets_error,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 from struct import pack_into
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from ...protocol.fetch_codec import FetchResults
 from ...protocol.frames import FRAME_SIZE_BYTES
@@ -12,24 +12,16 @@ from ...protocol.message import Message
 from ...protocol.primitives import Writer
 from ...protocol.produce_codec import ProduceResults
 from ...protocol.request_facts import Request
+from .request_context import RequestContext, ResponseHeader
 
 if TYPE_CHECKING:
     from ..runtime.deferred import Buffers
-    from .request_context import RequestContext
 
 # Two APIs have codecs of their own.
 Response = Message | ProduceResults | FetchResults
 # What a stage of the pipeline returns: a response, or what has to be awaited for it; None without one (acks=0).
 Handled = Response | Awaitable[Response | None] | None
-Handle = Callable[["RequestContext", Request], Handled]
-
-
-class ResponseHeader(NamedTuple):
-    """What the response has of its request. is_flexible: the response header has tagged fields."""
-
-    correlation_id: int
-    api_version: int
-    is_flexible: bool
+Handle = Callable[[RequestContext, Request], Handled]
 
 
 def encode_response(header: ResponseHeader, response: Response) -> Buffers:

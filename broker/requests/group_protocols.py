@@ -16,8 +16,7 @@ from ...protocol.message import Message
 from ..metadata.features import GROUP_VERSION, SHARE_VERSION
 
 if TYPE_CHECKING:
-    from .node_services import NodeServices
-    from .request_context import RequestContext
+    from .request_context import NodeServices, RequestContext
 
 Q = TypeVar("Q", bound=Message)
 R = TypeVar("R")

@@ -1,20 +1,34 @@
-"""The header of a request, its connection, and what is decided while it is handled."""
+"""What a handler gets beside the request: its header, its connection and the node. A handler never sees a socket."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping, Sequence
 from struct import Struct
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
+from ...protocol.api_keys import APIS, ApiKey
 from ...protocol.frames import FrameError
 from ...protocol.shortened_text import shortened
-from .encoded_response import ResponseHeader
 
 if TYPE_CHECKING:
+    from ...protocol.error_codes import ErrorCode
     from ...storage.append_refused import AppendRefused
     from ...storage.append_result import AppendResult
+    from ..config.broker_config import BrokerConfig
+    from ..config.dynamic_configs import NodeConfigs
+    from ..coordinators.coordinators import Coordinators
+    from ..metadata.controller import Controller
+    from ..metadata.metadata_image import MetadataImage
+    from ..replica.fetch_sessions import FetchSessions
+    from ..replica.partition import Partition
+    from ..replica.replica_manager import ReplicaManager
+    from ..runtime.clock import AdjustableClock
+    from ..runtime.deferred import Buffers, Deferred
+    from ..runtime.long_work import LongWork
+    from ..security.acl.standard_authorizer import StandardAuthorizer
+    from .client_quotas import ClientQuotas
     from .connection_info import ConnectionInfo, Listener
-    from .node_services import NodeServices
-    from .route import Route
+    from .produce_route import ProduceRoutes
 
 # api key and version together; correlation id.
 _HEADER_START_FORMAT = ">Ii"
@@ -29,6 +43,124 @@ _HEADER_BYTES_KEPT_MAX = 512
 
 # The decision on a batch: its topic, its partition, and the result of the append or the reason of the refusal.
 Decision = tuple[str, int, "AppendResult | AppendRefused"]
+
+
+# Handles a request from frame to frame: its context, the frame, position and end of the body. The frame is the
+# connection's receive buffer. None: there is no response. Raises FrameError.
+HandleFrame = Callable[["RequestContext", memoryview, int, int], "Buffers | Deferred[Buffers] | None"]
+
+
+class NodeServices(Protocol):
+    """The parts of the node that handlers use."""
+
+    produce_routes: ProduceRoutes
+    # Runs what takes longer than a slice of time.
+    long_work: LongWork
+    listeners: Sequence[Listener]
+    # The quotas of clients; None until there is one.
+    client_quotas: ClientQuotas | None
+    # Raises ConfigError for dynamic configs that a listener with TLS cannot have; None without such listeners.
+    check_listener_configs: Callable[[Mapping[str, str]], None] | None
+    # What to call when the node reaches the controller again, by the request that waits for it.
+    waiting_for_controller: dict[object, Callable[[], None]]
+
+    @property
+    def reaches_controller(self) -> bool:
+        """Whether the node is not cut off from the controller."""
+        ...
+
+    @property
+    def node_id(self) -> int:
+        """The node id (node.id)."""
+        ...
+
+    @property
+    def config(self) -> BrokerConfig:
+        """The configs that are in force now."""
+        ...
+
+    @property
+    def configs(self) -> NodeConfigs:
+        """The static and dynamic configs of the node."""
+        ...
+
+    @property
+    def clock(self) -> AdjustableClock:
+        """The clock of every timeout."""
+        ...
+
+    @property
+    def image(self) -> MetadataImage:
+        """The metadata of the cluster."""
+        ...
+
+    @property
+    def controller(self) -> Controller:
+        """The writer of the metadata."""
+        ...
+
+    @property
+    def replicas(self) -> ReplicaManager:
+        """The partitions and logs of the node."""
+        ...
+
+    @property
+    def coordinators(self) -> Coordinators:
+        """The group coordinator and the transaction coordinator."""
+        ...
+
+    @property
+    def authorizer(self) -> StandardAuthorizer | None:
+        """The authorizer, which judges whether a client may do what it asks for; None if all are permitted."""
+        ...
+
+    @property
+    def fetch_sessions(self) -> FetchSessions:
+        """The incremental fetch sessions."""
+        ...
+
+    def find_peer(self, node_id: int) -> NodeServices | None:
+        """Return the node of that id if this one can reach it now, or None. A node always reaches itself."""
+        ...
+
+    def report_applied_later(self, context: RequestContext, size: int) -> None:
+        """Report the decisions on the batches of a long Produce to the journal. size: bytes of the frame."""
+        ...
+
+    def report_deleted(self, partition: Partition) -> None:
+        """Report to the journal what was deleted from the partition's log since the last call."""
+        ...
+
+    def report_unsafe(self, request_id: int, partition: Partition, error_code: ErrorCode) -> None:
+        """Report to the journal that a batch is in the log, although its request failed with error_code."""
+        ...
+
+
+class Route:
+    """The way of the requests of one API version.
+
+    is_flexible: the request header has tagged fields. is_response_flexible: the response header has some; that of
+    ApiVersions never has, because its client does not know yet which versions the broker supports (KIP-511).
+    """
+
+    __slots__ = ("api_key", "api_version", "handle", "is_flexible", "is_response_flexible")
+
+    def __init__(self, api_key: int, api_version: int, handle: HandleFrame) -> None:
+        """api_key, api_version: as in the request header. The tagged fields of an unknown API are its body."""
+        api = APIS.get(api_key)
+        self.api_key = api_key
+        self.api_version = api_version
+        self.handle = handle
+        self.is_flexible = api is not None and api_version >= api.flexible_since
+        self.is_response_flexible = self.is_flexible and api_key != ApiKey.API_VERSIONS
+
+
+class ResponseHeader(NamedTuple):
+    """What the response has of its request. is_flexible: the response header has tagged fields."""
+
+    correlation_id: int
+    api_version: int
+    is_flexible: bool
 
 
 class RequestContext:

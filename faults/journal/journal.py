@@ -340,9 +340,14 @@ class Journal:
         return self._requests.maxlen or 0
 
     @property
+    def kept(self) -> int:
+        """The number of requests in the ring."""
+        return len(self._requests)
+
+    @property
     def dropped(self) -> int:
         """The number of requests since clear that are no longer in the ring."""
-        return self.last_id - self.cleared_id - len(self._requests)
+        return self.last_id - self.cleared_id - self.kept
 
     def records(self, since: int = 0) -> Iterator[tuple[int, JournalRecord]]:
         """Yield the id and record of each kept request with an id greater than since, oldest first."""

@@ -32,6 +32,8 @@ if TYPE_CHECKING:
 KEPT_BY = "fauxka.journal.requests.max, fauxka.journal.bytes.max"
 # The batches of a request that its entry has; a Produce may have 100,000.
 BATCHES_MAX = 10_000
+# The batches that are matched in one step: within a slice.
+BATCHES_AT_ONCE = 1_000
 # The sentence about a batch, with the names in it.
 WHY_CHARACTERS_MAX = 1000
 
@@ -119,14 +121,19 @@ def read_entries(
     journal: Journal, match: Match | None = None, *, since: int = 0, limit: int | None = None
 ) -> list[JournalEntry]:
     """Return at most limit requests that match and have an id greater than since, oldest first."""
-    found = islice(_matching(journal, match, since), limit)
-    return [_entry_of(journal, request_id, request) for request_id, request in found]
+    found = (entry for entry in search_entries(journal, match, since=since) if entry is not None)
+    return list(islice(found, limit))
 
 
 def search_entries(journal: Journal, match: Match | None = None, *, since: int = 0) -> Iterator[JournalEntry | None]:
-    """Yield the requests that match and have an id greater than since, oldest first, and None for each other one."""
-    for request_id, request, is_matched in _matched(journal, match, since):
-        yield _entry_of(journal, request_id, request) if is_matched else None
+    """Yield the requests that match and have an id greater than since, oldest first, and None after other steps."""
+    for found in _search(journal, match, since):
+        yield None if found is None else _entry_of(journal, *found)
+
+
+def search_matches(journal: Journal, match: Match | None = None, *, since: int = 0) -> Iterator[bool]:
+    """Yield True for each request that search_entries yields, and False after other steps."""
+    return (found is not None for found in _search(journal, match, since))
 
 
 def iterate_entries(journal: Journal, since: int) -> Iterator[JournalEntry]:
@@ -140,24 +147,25 @@ def find_entry(journal: Journal, request_id: int) -> JournalEntry | None:
     return None if request is None else _entry_of(journal, request_id, request)
 
 
-def count_entries(journal: Journal, match: Match | None = None, *, since: int = 0) -> int:
-    """Return the number of requests that match and have an id greater than since."""
-    return sum(1 for _ in _matching(journal, match, since))
-
-
-def _matching(journal: Journal, match: Match | None, since: int) -> Iterator[tuple[int, JournalRecord]]:
-    return ((request_id, request) for request_id, request, is_matched in _matched(journal, match, since) if is_matched)
-
-
-def _matched(journal: Journal, match: Match | None, since: int) -> Iterator[tuple[int, JournalRecord, bool]]:
-    """Yield each request with its id, and whether it matches."""
+def _search(journal: Journal, match: Match | None, since: int) -> Iterator[tuple[int, JournalRecord] | None]:
+    """Yield each request that matches with its id, and None after each other step."""
     matcher = None if match is None else RequestMatcher(match)
     for request_id, request in journal.records(since):
-        yield (
-            request_id,
-            request,
-            matcher is None or isinstance(matcher.match(JournalRecordView(journal, request)), Matched),
-        )
+        for part in _parts_of(request):
+            if matcher is None or isinstance(matcher.match(JournalRecordView(journal, part)), Matched):
+                yield request_id, request
+                break
+            yield None
+
+
+def _parts_of(request: JournalRecord) -> Iterator[JournalRecord]:
+    """Yield the request with BATCHES_AT_ONCE of its batches at a time. It matches if a part does."""
+    batches = request.batches or ()
+    if request.body is not None or len(batches) <= BATCHES_AT_ONCE:
+        yield request
+        return
+    for first in range(0, len(batches), BATCHES_AT_ONCE):
+        yield request._replace(batches=batches[first : first + BATCHES_AT_ONCE])
 
 
 @dataclass(frozen=True, slots=True)

@@ -75,8 +75,8 @@ def delete_own_folder(path: str | os.PathLike[str], is_own: Callable[[str], bool
 
 def replace_file(
     path: str | os.PathLike[str], content: bytes, *, mode: int = FILE_MODE, is_synced: bool = False
-) -> None:
-    """Replace a file atomically, or a link by a file. Raises OSError; the file is unchanged then.
+) -> int:
+    """Replace a file atomically, or a link by a file, and return its identity. Raises OSError; it is unchanged then.
 
     mode: the permissions of the file, before the umask. is_synced: whether to sync the file before it gets its name.
     """
@@ -86,6 +86,7 @@ def replace_file(
         replacing(descriptor, name, f".{name}.{os.getpid()}", mode=mode) as file,
     ):
         write_whole(file, content, is_synced=is_synced)
+        return identity_of(os.fstat(file.fileno()))
 
 
 def copy_file(source: str | os.PathLike[str], target: str | os.PathLike[str], *, is_synced: bool = False) -> None:

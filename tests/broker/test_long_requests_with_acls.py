@@ -12,9 +12,15 @@ from fauxka.broker.security.acl.authorizer_config import CLASS_NAME
 from fauxka.protocol.acl_types import CLUSTER_NAME, AclOperation, AclPermission, PatternType, ResourceType
 from fauxka.protocol.api_keys import APIS, ApiKey
 from fauxka.protocol.client_requests import request_frame
+from fauxka.protocol.error_codes import ErrorCode
+from fauxka.protocol.errors.response_frames import decode_response_frame
+from fauxka.protocol.frames import FRAME_SIZE_BYTES
+from fauxka.protocol.message_types import number_in
+from fauxka.protocol.messages.consumer_group_heartbeat import ConsumerGroupHeartbeatRequest
 from fauxka.protocol.messages.delete_acls import DeleteAclsFilter, DeleteAclsRequest
 from fauxka.protocol.messages.describe_groups import DescribeGroupsRequest
 from fauxka.protocol.messages.metadata import MetadataRequest, MetadataRequestTopic
+from fauxka.protocol.messages.share_group_heartbeat import ShareGroupHeartbeatRequest
 
 from .long_requests import TOPIC, ask
 from .loop_pauses import PAUSE_SECONDS_MAX
@@ -92,6 +98,43 @@ def test_authorized_operations_of_very_many_resources_do_not_hold_the_event_loop
 
         # The callback that sends the response has ended, too.
         node.call(lambda: None)
+        assert pauses.longest < PAUSE_SECONDS_MAX
+
+
+# Of members that do not exist: what a group does with the names is another matter.
+SUBSCRIPTIONS = {
+    ApiKey.CONSUMER_GROUP_HEARTBEAT: ConsumerGroupHeartbeatRequest(
+        group_id="consumers",
+        member_id="member",
+        member_epoch=1,
+        rebalance_timeout_ms=60_000,
+        subscribed_topic_names=NAMES,
+    ),
+    ApiKey.SHARE_GROUP_HEARTBEAT: ShareGroupHeartbeatRequest(
+        group_id="sharing", member_id="member", member_epoch=1, subscribed_topic_names=NAMES
+    ),
+}
+NO_MEMBER = (ErrorCode.GROUP_ID_NOT_FOUND, ErrorCode.UNKNOWN_MEMBER_ID)
+
+
+@pytest.mark.parametrize("api_key", SUBSCRIPTIONS, ids=lambda api_key: APIS[api_key].name)
+def test_subscription_to_very_many_topics_is_authorized_without_holding_the_event_loop(api_key: ApiKey) -> None:
+    api = APIS[api_key]
+    frame = request_frame(api, api.last_version, 1, SUBSCRIPTIONS[api_key])
+    with measured_node(config=WITH_AUTHORIZER) as (node, pauses):
+        for resource_type in (ResourceType.TOPIC, ResourceType.GROUP):
+            every = (resource_type, "*", PatternType.LITERAL)
+            acl = AclBinding(*every, "User:*", "*", AclOperation.READ, AclPermission.ALLOW)
+            node.cluster.image.security.acls.add(acl)
+        pauses.longest = 0.0
+
+        answer = ask(node.address, frame)
+
+        # The callback that sends the response has ended, too.
+        node.call(lambda: None)
+        assert answer is not None
+        _, response = decode_response_frame(api, api.last_version, bytes(FRAME_SIZE_BYTES) + answer)
+        assert number_in(response, "error_code", 0) in NO_MEMBER
         assert pauses.longest < PAUSE_SECONDS_MAX
 
 

@@ -47,6 +47,23 @@ def test_file_is_removed(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
+def test_file_may_be_deleted_as_soon_as_it_has_its_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "ready.json"
+    replace = os.replace
+
+    def replace_and_delete(source: str, target: str, *, src_dir_fd: int, dst_dir_fd: int) -> None:
+        replace(source, target, src_dir_fd=src_dir_fd, dst_dir_fd=dst_dir_fd)
+        path.unlink()
+
+    monkeypatch.setattr(os, "replace", replace_and_delete)
+    ready_file = ReadyFile(str(path))
+
+    ready_file.write("127.0.0.1:9092", 7)
+    ready_file.remove()
+
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_file_of_another_process_is_not_removed(tmp_path: Path) -> None:
     path = tmp_path / "ready.json"
     path.write_text("somebody's")

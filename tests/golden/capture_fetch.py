@@ -180,15 +180,32 @@ def _epochs_and_replicas(recorder: Recorder, fetching: Fetching, version: int) -
         request.isolation_level = isolation_level
         recorder.case(f"isolation level {isolation_level}", version, request)
     for replica_id in (1, 5, -2):
-        request = fetching.one("fetched", 4)
-        request.replica_id = replica_id
-        request.replica_state = ReplicaState(replica_id=replica_id, replica_epoch=-1)
-        recorder.case(f"replica id {replica_id}", version, request)
+        recorder.case(f"replica id {replica_id}", version, _of_replica(replica_id, fetching.one("fetched", 4)))
+    for replica_id in (1, 5):
+        for epoch in (0, 1, -2):
+            request = request_for(fetching.topic("fetched", asked(offset=4, leader_epoch=epoch)))
+            case = f"replica id {replica_id}, current leader epoch {epoch}"
+            recorder.case(case, version, _of_replica(replica_id, request))
+    several = request_for(
+        fetching.topic("fetched", asked(offset=99), asked(partition=9), asked(partition=1, leader_epoch=0)),
+        fetching.topic("not-there", asked()),
+        fetching.topic("empty", asked(leader_epoch=1)),
+        max_wait_ms=WAIT_MS,
+        min_bytes=1,
+    )
+    recorder.case("several partitions, replica id 5", version, _of_replica(5, several))
     request = fetching.one("fetched", 4)
     request.rack_id = "rack"
     recorder.case("a rack", version, request)
     request.cluster_id = "not-this-cluster"
     recorder.case("another cluster's id", version, request)
+
+
+def _of_replica(replica_id: int, request: FetchRequest) -> FetchRequest:
+    """Make the request one of a follower, by the field of every version."""
+    request.replica_id = replica_id
+    request.replica_state = ReplicaState(replica_id=replica_id, replica_epoch=-1)
+    return request
 
 
 def _log_start(recorder: Recorder, fetching: Fetching) -> None:

@@ -31,7 +31,7 @@ from fauxka.protocol.messages.describe_log_dirs import DescribableLogDirTopic, D
 from fauxka.protocol.messages.describe_producers import DescribeProducersRequest
 from fauxka.protocol.messages.describe_producers import TopicRequest as DescribedTopic
 from fauxka.protocol.messages.describe_topic_partitions import DescribeTopicPartitionsRequest, TopicRequest
-from fauxka.protocol.messages.fetch import FetchPartition, FetchRequest, FetchTopic
+from fauxka.protocol.messages.fetch import FetchPartition, FetchRequest, FetchTopic, ReplicaState
 from fauxka.protocol.messages.incremental_alter_configs import (
     AlterableConfig,
     AlterConfigsResource,
@@ -62,6 +62,9 @@ LAYOUTS = {
 # The epoch of every partition, a later one, and none.
 EPOCHS = (0, 1, -1)
 TIMEOUT_MS = 10_000
+# The nodes as which a Fetch is sent, one of them unknown, in a version with each of the fields for it.
+FOLLOWERS = (2, 9)
+FOLLOWER_VERSIONS = (12, 17)
 # Kafka returns any broker that is alive.
 ANY = "any broker"
 UNORDERED_FIELDS = (
@@ -250,6 +253,10 @@ def _asked_with_epoch(recorder: NodeRecorder, name: str, topic_id: bytes, epoch:
         topic = FetchTopic(topic=name, topic_id=topic_id, partitions=asked)
         request = FetchRequest(max_wait_ms=0, max_bytes=1000, session_epoch=-1, topics=[topic])
         recorder.case(f"fetch {case}", version, request)
+        if version in FOLLOWER_VERSIONS:
+            for replica_id in FOLLOWERS:
+                request.replica_id, request.replica_state = replica_id, ReplicaState(replica_id=replica_id)
+                recorder.case(f"fetch {case} by node {replica_id}", version, request)
     offsets = [
         ListOffsetsPartition(partition_index=index, current_leader_epoch=epoch, timestamp=-2) for index in partitions
     ]

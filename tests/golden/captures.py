@@ -22,6 +22,7 @@ from . import (
     capture_share_assignments,
     capture_share_groups,
     capture_share_state,
+    capture_thread_counts,
     capture_topics,
     capture_voters,
 )
@@ -48,6 +49,7 @@ CAPTURES: dict[str, Callable[[Recorder], None]] = {
     "share_assignments": capture_share_assignments.capture,
     "share_groups": capture_share_groups.capture,
     "share_state": capture_share_state.capture,
+    "thread_counts": capture_thread_counts.capture,
     "topics": capture_topics.capture,
     "voters": capture_voters.capture,
 }

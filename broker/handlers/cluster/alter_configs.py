@@ -18,8 +18,7 @@ from ....protocol.messages.alter_configs import (
 )
 from ...config.config_resources import ConfigResource
 from ...metadata.config_changes import alter_each, apply_ops, check_ops, op_of, replace_configs
-from ...requests.node_services import NodeServices
-from ...requests.request_context import RequestContext
+from ...requests.request_context import NodeServices, RequestContext
 from ...runtime.deferred import Deferred
 from ...runtime.long_work import for_each, step
 

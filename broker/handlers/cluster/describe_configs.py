@@ -21,8 +21,7 @@ from ....protocol.messages.describe_configs import (
 from ...config.config_resources import ResourceType, broker_id_of
 from ...metadata import config_entries
 from ...metadata.topic_validation import find_topic_name_error
-from ...requests.node_services import NodeServices
-from ...requests.request_context import RequestContext
+from ...requests.request_context import NodeServices, RequestContext
 from ...runtime.long_work import step
 
 # Entries of one response; each takes about 500 bytes of memory. Kafka has no such limit.

@@ -19,8 +19,7 @@ from ....protocol.messages.incremental_alter_configs import (
 from ...config.broker_loggers import change_levels
 from ...config.config_resources import ConfigResource, ResourceType, broker_id_of
 from ...metadata.config_changes import alter_each, apply_ops, check_ops, current_configs, op_of, replace_configs
-from ...requests.node_services import NodeServices
-from ...requests.request_context import RequestContext
+from ...requests.request_context import NodeServices, RequestContext
 from ...runtime.deferred import Deferred
 from ...runtime.long_work import for_each, step
 

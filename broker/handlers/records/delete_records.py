@@ -17,8 +17,7 @@ from ....protocol.messages.delete_records import (
     DeleteRecordsTopicResult,
 )
 from ...metadata.metadata_image import is_internal_topic
-from ...requests.node_services import NodeServices
-from ...requests.request_context import RequestContext
+from ...requests.request_context import NodeServices, RequestContext
 from ...runtime.long_work import for_each, steps_for_each
 
 NO_LOW_WATERMARK = -1

@@ -20,8 +20,7 @@ from ....protocol.messages.describe_producers import (
 from ....storage.producers.producer_state_entry import ProducerStateEntry
 from ...metadata.metadata_image import TopicImage
 from ...metadata.topic_validation import find_topic_name_error
-from ...requests.node_services import NodeServices
-from ...requests.request_context import RequestContext
+from ...requests.request_context import NodeServices, RequestContext
 from ...runtime.long_work import for_each, steps_for_each
 
 NO_TRANSACTION = -1

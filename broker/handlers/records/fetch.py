@@ -79,18 +79,15 @@ def handle(context: RequestContext, request: FetchRequest) -> FetchResults | Awa
     denied: FetchedPartitions = []
     if context.node.authorizer is not None:
         asked, denied = _without_denied(context, request, asked)
-    refused: FetchedPartitions = []
-    if request.replica_id > NO_REPLICA:
-        asked, refused = _without_other_replicas(context, request.replica_id, asked)
     reader = FetchReader(
         context.node.replicas, version, asked, max_bytes=max_bytes, isolation_level=request.isolation_level
     )
-    reader.denied = denied + refused
+    reader.denied = denied
+    reader.replica_id = request.replica_id
     if request.rack:
         reader.find_preferred = _find_selector(context, request)
     min_bytes = min(request.min_bytes, max_bytes)
     result = reader.read()
-    result.has_error |= bool(refused)
     respond = _respond if measured is None else measured.respond
     if request.max_wait_ms <= 0 or not reader.can_wait or is_enough(result, min_bytes):
         return respond(context, request, session, result)
@@ -171,29 +168,6 @@ def _without_denied(
             error = ErrorCode.TOPIC_AUTHORIZATION_FAILED
             denied.append((topic_key, FetchedPartition(index, error, aborted_transactions=[])))
     return allowed, denied
-
-
-def _without_other_replicas(
-    context: RequestContext, replica_id: int, asked: FetchPartitions
-) -> tuple[FetchPartitions, FetchedPartitions]:
-    """Return the partitions that the follower has a replica of, and the errors of the others (Partition.fetchRecords).
-
-    An unknown topic or partition is left to the reader.
-    """
-    image, uses_topic_ids = context.node.image, context.api_version >= TOPIC_IDS_SINCE
-    own: FetchPartitions = {}
-    refused: FetchedPartitions = []
-    for (topic_key, index), partition in asked.items():
-        name = image.topic_name_of(topic_key) if uses_topic_ids else topic_key.decode(errors="replace")
-        topic = None if name is None else image.find_topic(name)
-        replicas = (
-            topic.partitions[index].replicas if topic is not None and 0 <= index < len(topic.partitions) else None
-        )
-        if replicas is None or (replica_id in replicas and replica_id != context.node.node_id):
-            own[topic_key, index] = partition
-        else:
-            refused.append((topic_key, FetchedPartition(index, ErrorCode.NOT_LEADER_OR_FOLLOWER)))
-    return own, refused
 
 
 def _find_selector(context: RequestContext, request: FetchRequest) -> FindPreferredReplica | None:

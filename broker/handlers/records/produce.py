@@ -26,11 +26,10 @@ from ...coordinators.transaction.transaction_check import when_partitions_durabl
 from ...metadata.metadata_image import TopicImage, is_internal_topic
 from ...replica.partition import Partition, UnsafeAppend
 from ...requests.advertised_endpoint import find_leader_after
-from ...requests.node_services import NodeServices
 from ...requests.permissions import permits
 from ...requests.produce_route import PRODUCE_ROUTES_MAX, ProduceRoute
 from ...requests.produced_transactions import join_transaction
-from ...requests.request_context import RequestContext
+from ...requests.request_context import NodeServices, RequestContext
 from ...runtime.deferred import Buffers, Deferred
 from ...runtime.long_work import in_thread, let_others_run, step
 

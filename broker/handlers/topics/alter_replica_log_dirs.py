@@ -17,8 +17,7 @@ from ....protocol.messages.alter_replica_log_dirs import (
     AlterReplicaLogDirsResponse,
     AlterReplicaLogDirTopicResult,
 )
-from ...requests.node_services import NodeServices
-from ...requests.request_context import RequestContext
+from ...requests.request_context import NodeServices, RequestContext
 from ...runtime.long_work import for_each, step, steps_for_each
 
 # Kafka moves a replica into the folder "TOPIC-INDEX.<32 hexadecimal digits>-future"; file systems allow 255 bytes.

@@ -23,8 +23,7 @@ from ...metadata.controller import new_partition
 from ...metadata.metadata_image import TopicImage
 from ...metadata.topic_validation import PARTITIONS_PER_REQUEST_MAX, assignment_error, check_assignment
 from ...requests.mutation_quota import record_mutations
-from ...requests.node_services import NodeServices
-from ...requests.request_context import RequestContext
+from ...requests.request_context import NodeServices, RequestContext
 from ...runtime.deferred import Deferred
 from ...runtime.long_work import for_each, step
 

@@ -33,9 +33,8 @@ from ...metadata.topic_validation import (
     find_topic_name_error,
 )
 from ...requests.mutation_quota import RecordMutations, allow_mutations, record_mutations
-from ...requests.node_services import NodeServices
 from ...requests.permissions import permits
-from ...requests.request_context import RequestContext
+from ...requests.request_context import NodeServices, RequestContext
 from ...runtime.deferred import Deferred
 from ...runtime.long_work import for_each
 

@@ -21,9 +21,8 @@ from ....protocol.messages.delete_topics import (
 )
 from ....protocol.primitives import ZERO_UUID
 from ...requests.mutation_quota import RecordMutations, allow_mutations, record_mutations
-from ...requests.node_services import NodeServices
 from ...requests.permissions import may_describe_topic, permits, permits_on_cluster
-from ...requests.request_context import RequestContext
+from ...requests.request_context import NodeServices, RequestContext
 from ...runtime.deferred import Deferred
 from ...runtime.long_work import for_each, step
 

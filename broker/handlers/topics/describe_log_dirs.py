@@ -20,8 +20,7 @@ from ....protocol.messages.describe_log_dirs import (
     DescribeLogDirsTopic,
 )
 from ...replica.partition import Partition
-from ...requests.node_services import NodeServices
-from ...requests.request_context import RequestContext
+from ...requests.request_context import NodeServices, RequestContext
 from ...runtime.long_work import step
 
 # Kafka's value for an unknown size.

@@ -19,8 +19,7 @@ from ....protocol.messages.elect_leaders import (
     TopicPartitions,
 )
 from ...metadata.replication_control import ElectionType
-from ...requests.node_services import NodeServices
-from ...requests.request_context import RequestContext
+from ...requests.request_context import NodeServices, RequestContext
 from ...runtime.long_work import for_each, steps_for_each
 
 

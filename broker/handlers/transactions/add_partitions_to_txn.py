@@ -21,8 +21,7 @@ from ....protocol.messages.add_partitions_to_txn import (
     AddPartitionsToTxnTransaction,
 )
 from ...coordinators.transaction.transaction_check import error_code_for_version
-from ...requests.node_services import NodeServices
-from ...requests.request_context import RequestContext
+from ...requests.request_context import NodeServices, RequestContext
 from ...runtime.long_work import all_complete, for_each, step, steps_for_each
 
 FENCED_SINCE = 2

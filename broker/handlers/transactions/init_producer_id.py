@@ -16,8 +16,7 @@ from ....protocol.error_codes import ErrorCode, KafkaError
 from ....protocol.messages.init_producer_id import InitProducerIdRequest, InitProducerIdResponse
 from ....protocol.produced_records import TransactionalProducer
 from ...coordinators.transaction.transaction_check import error_code_for_version
-from ...requests.node_services import NodeServices
-from ...requests.request_context import RequestContext
+from ...requests.request_context import NodeServices, RequestContext
 from ...runtime.deferred import Deferred
 
 if TYPE_CHECKING:

@@ -21,8 +21,7 @@ from ....protocol.messages.write_txn_markers import (
 )
 from ....storage.coordinator_batch import TransactionMarker
 from ...replica.partition import UnsafeAppend
-from ...requests.node_services import NodeServices
-from ...requests.request_context import RequestContext
+from ...requests.request_context import NodeServices, RequestContext
 from ...runtime.deferred import Deferred
 from ...runtime.long_work import step, steps_for_each
 
