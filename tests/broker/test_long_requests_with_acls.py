@@ -15,7 +15,7 @@ from fauxka.protocol.client_requests import request_frame
 from fauxka.protocol.error_codes import ErrorCode
 from fauxka.protocol.errors.response_frames import decode_response_frame
 from fauxka.protocol.frames import FRAME_SIZE_BYTES
-from fauxka.protocol.message_types import number_in
+from fauxka.protocol.message_fields import number_in
 from fauxka.protocol.messages.consumer_group_heartbeat import ConsumerGroupHeartbeatRequest
 from fauxka.protocol.messages.delete_acls import DeleteAclsFilter, DeleteAclsRequest
 from fauxka.protocol.messages.describe_groups import DescribeGroupsRequest
