@@ -4,10 +4,21 @@ from __future__ import annotations
 
 import pytest
 
-from fauxka.faults.actions import Close, Corrupt, Delay, Drip, Reset, Truncate
+from fauxka.faults.actions import Close, Corrupt, Delay, Drip, Drop, Error, Reset, Truncate
 from fauxka.faults.rules.fault_rules import When
+from fauxka.faults.rules.match import Match
+from fauxka.protocol.error_codes import ErrorCode
 
-from .interception_scene import RawClient, framed, interception_scene
+from .interception_scene import (
+    PRODUCE,
+    PRODUCE_VERSION,
+    TOPIC,
+    RawClient,
+    batch,
+    framed,
+    interception_scene,
+    produce_request,
+)
 
 pytestmark = pytest.mark.asyncio
 
@@ -141,3 +152,32 @@ async def test_disconnect_during_a_drip_cancels_its_timers() -> None:
 
         scene.clock.advance(100)
         assert scene.clock.pending_count == pending
+
+
+async def test_injected_error_passes_answering_as_any_response_does() -> None:
+    async with interception_scene() as scene:
+        scene.arm("received", Error(error="NOT_LEADER_OR_FOLLOWER"))
+        never_applied = scene.arm("applied", Drop())
+        late = scene.arm("answering", Delay(ms=1_000))
+        client = await scene.client()
+
+        await client.produce(0)
+        await scene.settle()
+        before = client.waiting_bytes()
+        scene.clock.advance(1_000)
+
+        assert (before, (await client.produced()).error_code) == (b"", ErrorCode.NOT_LEADER_OR_FOLLOWER)
+        assert (late.hits, never_applied.hits, scene.log.log_end_offset) == (1, 0, 0)
+
+
+async def test_injected_error_of_one_partition_is_cut_off_with_the_rest() -> None:
+    async with interception_scene() as scene:
+        match = Match(api="Produce", topic=TOPIC, partition=0)
+        scene.arm("received", Error(error="NOT_LEADER_OR_FOLLOWER"), match=match)
+        cut = scene.arm("answering", Truncate(bytes=7))
+        client = await scene.client()
+
+        await client.send(PRODUCE, PRODUCE_VERSION, produce_request((0, batch(0)), (1, batch(0))))
+
+        assert len(await client.ended()) == 7
+        assert (cut.hits, scene.log.log_end_offset, scene.other_log.log_end_offset) == (1, 0, 1)
