@@ -45,12 +45,13 @@ from ...protocol.frames import FrameError
 from ...protocol.message_fields import number_in
 from ...protocol.produce_codec import ProduceRequest
 from ..replica.disk_fault_injector import FileFaults, NoFileFaults
-from ..requests.encoded_response import encode_response
+from ..requests.encoded_response import awaited, encode_response
 from ..requests.fault_ports import NO_RESPONSE, PENDING, Ending, ResponsePlan, joined
 from ..requests.request_context import RequestContext
 from ..runtime.deferred import Buffers, Deferred
 from ..runtime.long_work import in_thread
 from . import sasl_faults
+from .fault_reports import ACCEPTED, ANSWERING, APPLIED, RECEIVED, FaultReports
 from .owned_request import OwnedRequest
 from .throttling import set_throttle_time
 
@@ -64,11 +65,6 @@ if TYPE_CHECKING:
     from .pipeline import Pipeline
 
 logger = logging.getLogger(__name__)
-
-ACCEPTED = "accepted"
-RECEIVED = "received"
-APPLIED = "applied"
-ANSWERING = "answering"
 
 # A corrupted byte has all of its bits inverted.
 _ALL_BITS = 0xFF
@@ -92,7 +88,7 @@ class FaultInjector:
         self._clock = held.clock
         self._topic_name_of = topic_name_of
         self._file_faults = file_faults or NoFileFaults()
-        self._observer = observer
+        self._reports = FaultReports(observer)
         self._crash = crash
         # Weak references, because a client may close its connection while it hangs.
         self._hanging_connections: WeakSet[ResponseWriter] = WeakSet()
@@ -157,7 +153,7 @@ class FaultInjector:
             return plan
         if request.connection.is_closed:
             # The request is applied all the same, as one in flight would be.
-            self._report_unanswered(request)
+            self._reports.unanswered(request)
         return plan or ResponsePlan(is_whole=False)
 
     async def _receive(self, request: OwnedRequest) -> ResponsePlan | None:
@@ -167,8 +163,8 @@ class FaultInjector:
                 await in_thread(lambda: self.plan.match_ahead(request))
             fault = self.plan.received(request)
         except FrameError:
-            self._report_handled(request, PENDING)
-            self._report_unanswered(request)
+            self._reports.handled(request, PENDING)
+            self._reports.unanswered(request)
             raise
         return await (self._apply(request) if fault is None else self._carry_out_received(request, fault))
 
@@ -182,15 +178,15 @@ class FaultInjector:
                 await self._deliver_once_more(request, fault)
                 return await self._apply(request)
             case Delay() | Hold() | Hang() as action:
-                self._report_not_applied(request, fault)
+                self._reports.not_applied(request, fault)
                 if await self._is_released(request, fault, action, RECEIVED):
                     return await self._apply(request)
                 return _GIVEN_UP
             case Drop():
-                self._report_not_applied(request, fault)
+                self._reports.not_applied(request, fault)
                 return None
             case Close() | Reset() | Crash() as action:
-                self._report_not_applied(request, fault)
+                self._reports.not_applied(request, fault)
                 return self._end(action)
             case Observe() | Truncate() | Corrupt() | Drip():
                 raise _misplaced(fault, RECEIVED)
@@ -199,7 +195,7 @@ class FaultInjector:
 
     async def _refuse(self, request: OwnedRequest, fault: Fault) -> ResponsePlan | None:
         """Refuse the partitions that the fault chooses, and handle the rest of the request."""
-        self._report_not_applied(request, fault)
+        self._reports.not_applied(request, fault)
         api, version, code = request.api, request.api_version, fault.error_code
         if number_in(request.message, "acks", 1) == 0:
             # With acks=0 a closed connection is the only sign of an error.
@@ -233,8 +229,8 @@ class FaultInjector:
     async def _deliver_once_more(self, request: OwnedRequest, fault: Fault) -> None:
         """Handle the request one additional time and drop that response."""
         handled = self._begin(request)
-        self._report_acted(request, fault, RECEIVED)
-        self._report_unanswered(request)
+        self._reports.acted(request, fault, RECEIVED)
+        self._reports.unanswered(request)
         if isinstance(handled, Deferred):
             handled.abandon()
         request.take_id(0)
@@ -253,7 +249,7 @@ class FaultInjector:
         handled = self._begin(request)
         delay_ms = self._file_faults.take_delay_ms()
         if throttled_by is not None:
-            self._report_acted(request, throttled_by, RECEIVED)
+            self._reports.acted(request, throttled_by, RECEIVED)
         response = await handled if isinstance(handled, Deferred) else handled
         if delay_ms and response is not None:
             # In sequence, because the pending work begins after the slow file access.
@@ -272,12 +268,12 @@ class FaultInjector:
         try:
             handled = request.pipeline.respond(request, request.message)
             if isinstance(handled, Awaitable):
-                handled = request.node.long_work.run(_awaited(handled), request.connection, may_pass=True)
+                handled = request.node.long_work.run(awaited(handled), request.connection, may_pass=True)
         except Exception:
-            self._report_handled(request, PENDING)
-            self._report_unanswered(request)
+            self._reports.handled(request, PENDING)
+            self._reports.unanswered(request)
             raise
-        self._report_handled(request, NO_RESPONSE if handled is None else PENDING)
+        self._reports.handled(request, NO_RESPONSE if handled is None else PENDING)
         if isinstance(handled, Deferred):
             handled.take_request_id(request.request_id)
         return handled
@@ -291,12 +287,12 @@ class FaultInjector:
         fault = self.plan.applied(request)
         if fault is None:
             return await self._answering(request, response)
-        self._report_acted(request, fault, APPLIED)
+        self._reports.acted(request, fault, APPLIED)
         if isinstance(fault.action, Close | Reset | Crash):
-            self._report_unanswered(request)
+            self._reports.unanswered(request)
             return self._end(fault.action)
         if isinstance(fault.action, Drop):
-            self._report_unanswered(request)
+            self._reports.unanswered(request)
             return None
         # Without a response (acks=0) there is nothing to delay or change.
         return None if response is None else await self._change_response(request, response, fault)
@@ -325,9 +321,8 @@ class FaultInjector:
         chosen = None if fault.scope == "request" else fault.chooses
         message = response_message(response, request.api_version)
         overwrite_errors(request.api, message, chosen, fault.error_code, self._topic_name_of)
-        if self._observer is not None:
-            named = frozenset[tuple[str, int]]() if chosen is None else fault.partitions
-            self._observer.response_replaced(request.request_id, named, fault.error_code)
+        named = frozenset[tuple[str, int]]() if chosen is None else fault.partitions
+        self._reports.replaced(request, named, fault.error_code)
         return message
 
     # -- answering
@@ -342,7 +337,7 @@ class FaultInjector:
         fault = self.plan.answering(request)
         if fault is None:
             return ResponsePlan(buffers)
-        self._report_acted(request, fault, ANSWERING)
+        self._reports.acted(request, fault, ANSWERING)
         return await self._change_bytes(request, buffers, fault)
 
     async def _change_bytes(self, request: OwnedRequest, buffers: Buffers, fault: Fault) -> ResponsePlan | None:
@@ -358,7 +353,7 @@ class FaultInjector:
                 is_released = await self._is_released(request, fault, action, ANSWERING)
                 return ResponsePlan(buffers) if is_released else _GIVEN_UP
             case Close() | Reset() as action:
-                self._report_unanswered(request)
+                self._reports.unanswered(request)
                 return self._end(action)
             case Observe() | Error() | Drop() | Hang() | Hold() | Throttle() | DeliverTwice() | Crash():
                 raise _misplaced(fault, ANSWERING)
@@ -366,15 +361,6 @@ class FaultInjector:
                 assert_never(fault.action)
 
     # -- parts of several points
-
-    def _report_handled(self, request: OwnedRequest, state: int) -> None:
-        observer = self._observer
-        if observer is None:
-            return
-        if request.request_id:
-            observer.applied_later(request.request_id, request, request.size, state)
-        else:
-            request.take_id(observer.handled(request, request.size, state))
 
     def _is_released(
         self, request: OwnedRequest, fault: Fault, action: Delay | Hold | Hang, point: str
@@ -395,26 +381,9 @@ class FaultInjector:
         ending = Ending.RESET if isinstance(action, Reset) else Ending.CLOSE
         return ResponsePlan(ending=ending, is_whole=False, is_at_once=True)
 
-    def _report_not_applied(self, request: OwnedRequest, fault: Fault) -> None:
-        if self._observer is not None:
-            request.take_id(self._observer.not_applied(request, fault))
-            self._report_acted(request, fault, RECEIVED)
-
-    def _report_acted(self, request: OwnedRequest, fault: Fault, point: str) -> None:
-        if self._observer is not None:
-            self._observer.fault_acted(request.request_id, fault.rule_id, point, fault.kind)
-
-    def _report_unanswered(self, request: OwnedRequest) -> None:
-        if self._observer is not None:
-            self._observer.unanswered(request.request_id)
-
 
 # The response to a held request that is not applied any more.
 _GIVEN_UP = ResponsePlan(ending=Ending.CLOSE, is_whole=False)
-
-
-async def _awaited(handled: Awaitable[Response | None]) -> Response | None:
-    return await handled
 
 
 def _throttle(response: Response, fault: Fault) -> None:

@@ -24,7 +24,7 @@ from ...protocol.frames import FrameError
 from ...protocol.message_types import request_type, response_type
 from ...protocol.primitives import Reader
 from .. import handlers
-from ..requests.encoded_response import Handle, Handled, Response, encode_response
+from ..requests.encoded_response import Handle, Handled, Response, awaited, encode_response
 from ..requests.forwarding import handle_forwarded
 from ..requests.request_context import LARGE_BODY_BYTES, RequestContext
 from ..runtime.deferred import Buffers, Deferred, WaitFailed
@@ -103,7 +103,7 @@ class Pipeline:
     async def _handle_large(self, context: RequestContext, body: memoryview) -> Buffers:
         request = await in_thread(lambda: self.decode(body, context.api_version))
         handled = self.respond(context, request)
-        return await self._encode_later(context, _awaited(handled), is_large=True)
+        return await self._encode_later(context, awaited(handled), is_large=True)
 
     async def _encode_later(
         self, context: RequestContext, handled: Awaitable[Response | None], *, is_large: bool = False
@@ -197,7 +197,3 @@ class Pipeline:
             raise FrameError(f"{self.api.name} failed, and its response has no error code")
         response.error_code = ErrorCode.UNKNOWN_SERVER_ERROR
         return response
-
-
-async def _awaited(handled: Handled) -> Response | None:
-    return await handled if isinstance(handled, Awaitable) else handled

@@ -7,7 +7,7 @@ Source: KafkaApis and ControllerApis, Kafka 4.3.0; tests/golden/acls-4.3.0.jsonl
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, TypeVar, cast
 
@@ -33,6 +33,7 @@ from .authorization_rules import (
     operation_on_cluster,
     request_error,
 )
+from .encoded_response import awaited
 from .request_context import LARGE_BODY_BYTES, RequestContext
 
 if TYPE_CHECKING:
@@ -66,8 +67,7 @@ async def respond(context: RequestContext, api: Api, request: Request, handle: H
     if not is_left:
         response: Response | None = empty_response(api)
     else:
-        handled = handle(context, request)
-        response = await handled if isinstance(handled, Awaitable) else handled
+        response = await awaited(handle(context, request))
     assert isinstance(response, Message), "Produce and Fetch check themselves"
     add = partial(_add_errors, context, api, response, parts, denied)
     return await _run(add, is_large=is_large) if denied or topics else response

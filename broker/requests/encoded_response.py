@@ -24,6 +24,11 @@ Handled = Response | Awaitable[Response | None] | None
 Handle = Callable[[RequestContext, Request], Handled]
 
 
+async def awaited(handled: Handled) -> Response | None:
+    """Return the response of a stage, which may have to be awaited."""
+    return await handled if isinstance(handled, Awaitable) else handled
+
+
 def encode_response(header: ResponseHeader, response: Response) -> Buffers:
     """Encode the response with its size and response header."""
     if not isinstance(response, Message):

@@ -11,13 +11,13 @@ controller. Kafka refuses what its broker can check alone at once: a broker's co
 
 from __future__ import annotations
 
-from collections.abc import Awaitable
 from typing import TYPE_CHECKING, cast
 
 from ...protocol.api_keys import Api
 from ...protocol.error_codes import ErrorCode
 from ...protocol.message import Message
 from ..runtime.deferred import Deferred
+from .encoded_response import awaited
 
 if TYPE_CHECKING:
     from ...protocol.request_facts import Request
@@ -37,8 +37,7 @@ async def handle_forwarded(context: RequestContext, api: Api, request: Request, 
         context.error_code = code = ErrorCode.REQUEST_TIMED_OUT
         return error_response(api, context.api_version, cast(Message, request), code)
     context.now_ms = context.node.clock.now_ms()
-    handled = handle(context, request)
-    return await handled if isinstance(handled, Awaitable) else handled
+    return await awaited(handle(context, request))
 
 
 def _reached(context: RequestContext) -> Deferred[bool]:
