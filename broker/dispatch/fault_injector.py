@@ -360,8 +360,6 @@ class FaultInjector:
             case _:
                 assert_never(fault.action)
 
-    # -- parts of several points
-
     def _is_released(
         self, request: OwnedRequest, fault: Fault, action: Delay | Hold | Hang, point: str
     ) -> Deferred[bool]:

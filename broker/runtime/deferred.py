@@ -78,6 +78,7 @@ class Deferred(Generic[Response]):
             self._deliver(response)
         else:
             self._response = response
+        self._forget()
 
     def complete_with(self, make_response: Callable[[], Response]) -> None:
         """Complete the response with the result of make_response, or fail it if that raises."""
@@ -98,6 +99,7 @@ class Deferred(Generic[Response]):
         self.is_done = self._has_failed = True
         if self._fail is not None:
             self._fail()
+        self._forget()
 
     def __await__(self) -> Generator[Deferred[object], object, Response]:
         """Wait for the response in a coroutine that long_work runs. Raises WaitFailed if it has failed."""
@@ -143,3 +145,8 @@ class Deferred(Generic[Response]):
         self.is_done = True
         if self.on_abandoned is not None:
             self.on_abandoned()
+        self._forget()
+
+    def _forget(self) -> None:
+        """Drop what refers back to this response: the two would keep each other in memory."""
+        self._deliver = self._fail = self.on_abandoned = self.on_applied = self.inner = None
