@@ -321,7 +321,9 @@ def _throttle(pipeline: Pipeline) -> None:
     # Most brokers have no quotas.
     from .throttling import throttling
 
-    pipeline.throttling = throttling(pipeline.api)
+    stage = throttling(pipeline.api)
+    if stage is not None:
+        pipeline.throttle(stage)
 
 
 def _read_client_id(context: RequestContext, frame: memoryview, start: int, size: int, end: int) -> int:

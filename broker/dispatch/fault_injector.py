@@ -16,7 +16,7 @@ Rules:
 from __future__ import annotations
 
 import logging
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from typing import TYPE_CHECKING, assert_never, cast
 from weakref import WeakSet
 
@@ -45,7 +45,7 @@ from ...protocol.frames import FrameError
 from ...protocol.message_fields import number_in
 from ...protocol.produce_codec import ProduceRequest
 from ..replica.disk_fault_injector import FileFaults, NoFileFaults
-from ..requests.encoded_response import awaited, encode_response
+from ..requests.encoded_response import encode_response
 from ..requests.fault_ports import NO_RESPONSE, PENDING, Ending, ResponsePlan, joined
 from ..requests.request_context import RequestContext
 from ..runtime.deferred import Buffers, Deferred
@@ -266,9 +266,8 @@ class FaultInjector:
         request.now_ms = self._clock.now_ms()
         request.batches = None
         try:
-            handled = request.pipeline.respond(request, request.message)
-            if isinstance(handled, Awaitable):
-                handled = request.node.long_work.run(awaited(handled), request.connection, may_pass=True)
+            completed = request.pipeline.completed(request, request.message)
+            handled = request.node.long_work.run(completed, request.connection, may_pass=True)
         except Exception:
             self._reports.handled(request, PENDING)
             self._reports.unanswered(request)

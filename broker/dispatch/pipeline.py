@@ -13,7 +13,8 @@ The fault injector passes a request through the same stages, and asks its rules 
 from __future__ import annotations
 
 import logging
-from collections.abc import Awaitable, Callable, Coroutine
+from collections.abc import Callable, Coroutine
+from functools import partial
 from importlib import import_module
 from types import CoroutineType
 from typing import TYPE_CHECKING, cast
@@ -38,27 +39,16 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 
+Waiting = Coroutine[Step, object, "Response | Deferred[Response] | None"] | Deferred["Response"]
 # Decodes the body in frame[position:end] of a version. None, if it has so many elements that it takes long.
 DecodeAtOnce = Callable[[memoryview, int, int, int], "Request | None"]
 Decode = Callable[[memoryview, int, int, int], "Request"]
 
 
 class Pipeline:
-    """The stages of one API on one node.
+    """The stages of one API on one node."""
 
-    throttling: measures clients and throttles them, from the first quota on.
-    """
-
-    __slots__ = (
-        "_authorizes",
-        "_decode",
-        "_decode_at_once",
-        "_handle",
-        "_handle_routed",
-        "_is_forwarded",
-        "api",
-        "throttling",
-    )
+    __slots__ = ("_decode", "_decode_at_once", "_handle", "_handle_routed", "_read_message", "api", "respond")
 
     def __init__(self, api: Api, node: NodeServices) -> None:
         """Import the handler of the API."""
@@ -66,11 +56,16 @@ class Pipeline:
         self.api = api
         self._handle: Handle = module.handle
         self._handle_routed: HandleFrame | None = getattr(module, "handle_routed", None)
+        self._read_message = request_type(api).read
         self._decode: Decode = getattr(module, "decode", self._read)
         self._decode_at_once: DecodeAtOnce = getattr(module, "decode_at_once", self._read_at_once)
-        self._is_forwarded = api.is_forwarded
-        self._authorizes = node.authorizer is not None and api.authorization.is_checked_before
-        self.throttling: Throttling | None = None
+        # Passes the stages between decoding and encoding, of which only those are there that the API needs.
+        self.respond: Handle = self._forwarded if api.is_forwarded else self._handle
+        if node.authorizer is not None and api.authorization.is_checked_before:
+            # Lazy: most brokers have no authorizer.
+            from ..requests.authorization import respond
+
+            self.respond = partial(respond, api=api, handle=self.respond)
 
     # -- from frame to frame
 
@@ -81,17 +76,22 @@ class Pipeline:
 
         The frame is the connection's receive buffer. Raises FrameError if the body does not decode.
         """
-        if self._handle_routed is not None and self.throttling is None:
+        if self._handle_routed is not None:
             routed = self._handle_routed(context, frame, position, end)
             if routed is not None:
                 return routed
         request = self._decode_at_once(frame, position, end, context.api_version)
         if request is None:
             return self._run(context, self._handle_large(context, memoryview(bytes(frame[position:end]))))
-        handled = self.respond(context, request)
-        if isinstance(handled, Awaitable):
+        try:
+            handled = self.respond(context, request)
+        except Exception as error:
+            handled = self.failure(context, error)
+        if type(handled) is CoroutineType or isinstance(handled, Deferred):
             return self._run(context, self._encode_later(context, handled))
-        return None if handled is None else encode_response(context.response_header, handled)
+        response = cast("Response | None", handled)
+        context.error_code = getattr(response, "error_code", 0)
+        return None if response is None else encode_response(context, response)
 
     def _run(
         self, context: RequestContext, work: Coroutine[Step, object, Buffers]
@@ -102,18 +102,23 @@ class Pipeline:
 
     async def _handle_large(self, context: RequestContext, body: memoryview) -> Buffers:
         request = await in_thread(lambda: self.decode(body, context.api_version))
-        handled = self.respond(context, request)
-        return await self._encode_later(context, awaited(handled), is_large=True)
+        return await self._encode_later(context, self.completed(context, request), is_large=True)
 
-    async def _encode_later(
-        self, context: RequestContext, handled: Awaitable[Response | None], *, is_large: bool = False
-    ) -> Buffers:
+    async def _encode_later(self, context: RequestContext, handled: Waiting, *, is_large: bool = False) -> Buffers:
         # Later requests of the connection may have passed in the meantime.
         header = context.response_header
-        response = await handled
+        try:
+            response = await handled
+            if isinstance(response, Deferred):
+                response = await response
+        except Exception as error:
+            response = self.failure(context, error)
         if response is None:
             return []
-        if is_large or context.node.long_work.is_interrupted:
+        long_work = context.node.long_work
+        if not long_work.has_waited:
+            context.error_code = getattr(response, "error_code", 0)
+        if is_large or long_work.is_interrupted:
             return await in_thread(lambda: encode_response(header, response))
         return encode_response(header, response)
 
@@ -131,67 +136,36 @@ class Pipeline:
         return None if end - position > LARGE_BODY_BYTES else self._read(frame, position, end, version)
 
     def _read(self, frame: memoryview, position: int, end: int, version: int) -> Request:
-        return request_type(self.api).read(Reader.of_request(frame, position, end), version)
+        return self._read_message(Reader.of_request(frame, position, end), version)
 
     # -- from message to message
 
-    def respond(self, context: RequestContext, request: Request) -> Handled:
-        """Pass the stages between decoding and encoding. Raises FrameError."""
-        if self.throttling is not None:
-            return self.throttling.respond(context, request, self._authorized)
-        return self._authorized(context, request)
-
-    def _authorized(self, context: RequestContext, request: Request) -> Handled:
-        if not self._authorizes:
-            return self._forwarded(context, request)
-        # Lazy: most brokers have no authorizer.
-        from ..requests.authorization import respond
-
-        return respond(context, self.api, request, self._forwarded)
+    def throttle(self, throttling: Throttling) -> None:
+        """Measure clients and throttle them from now on."""
+        self._handle_routed = None
+        self.respond = partial(throttling.respond, handle=self.respond)
 
     def _forwarded(self, context: RequestContext, request: Request) -> Handled:
-        if self._is_forwarded and not context.node.reaches_controller:
-            return handle_forwarded(context, self.api, request, self._handled)
-        return self._handled(context, request)
+        if context.node.reaches_controller:
+            return self._handle(context, request)
+        return handle_forwarded(context, self.api, request, self._handle)
 
-    def _handled(self, context: RequestContext, request: Request) -> Handled:
+    async def completed(self, context: RequestContext, request: Request) -> Response | None:
+        """Pass the stages, and return the response when it is complete. Raises FrameError."""
         try:
-            handled = self._handle(context, request)
-        except FrameError:
-            raise
-        except Exception:
-            return self._failure(context)
-        if type(handled) is CoroutineType or isinstance(handled, Deferred):
-            return self._completed(context, cast("Awaitable[Response | Deferred[Response] | None]", handled))
-        response = cast("Response | None", handled)
-        context.error_code = getattr(response, "error_code", 0)
-        return response
+            return await awaited(self.respond(context, request))
+        except Exception as error:
+            return self.failure(context, error)
 
-    async def _completed(
-        self, context: RequestContext, handled: Awaitable[Response | Deferred[Response] | None]
-    ) -> Response | None:
-        try:
-            response = await handled
-            if isinstance(response, Deferred):
-                response = await response
-        except FrameError:
-            raise
-        except WaitFailed:
-            response = self._error_response()
-        except Exception:
-            return self._failure(context)
-        if not context.node.long_work.has_waited:
-            context.error_code = getattr(response, "error_code", 0)
-        return response
+    def failure(self, context: RequestContext, error: Exception) -> Response:
+        """Return the response UNKNOWN_SERVER_ERROR to a request whose handler has raised an exception, and log that.
 
-    def _failure(self, context: RequestContext) -> Response:
-        """Log the exception of a handler, and return the response UNKNOWN_SERVER_ERROR. Raises FrameError."""
-        logger.exception("%s version %d failed", self.api.name, context.api_version)
-        context.error_code = ErrorCode.UNKNOWN_SERVER_ERROR
-        return self._error_response()
-
-    def _error_response(self) -> Response:
-        """Raises FrameError if the response has no top-level error code, so that the connection is closed."""
+        Raises FrameError for a FrameError, and if the response has no top-level error code: the connection is closed.
+        """
+        if isinstance(error, FrameError):
+            raise error
+        if not isinstance(error, WaitFailed):
+            logger.error("%s version %d failed", self.api.name, context.api_version, exc_info=error)
         response = response_type(self.api)()
         if not hasattr(response, "error_code"):
             raise FrameError(f"{self.api.name} failed, and its response has no error code")

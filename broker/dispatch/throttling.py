@@ -7,7 +7,7 @@ Source: RequestHandlerHelper and KafkaApis.handleProduceRequest, Kafka 4.3.0; te
 
 from __future__ import annotations
 
-from collections.abc import Awaitable
+from collections.abc import Coroutine
 from time import perf_counter_ns
 from typing import TYPE_CHECKING
 
@@ -16,6 +16,8 @@ from ...protocol.errors.error_entries import set_values
 from ...protocol.errors.response_frames import THROTTLE_FIELD
 from ...protocol.message import Message
 from ..metadata.client_quotas_image import PRODUCER_BYTE_RATE
+from ..requests.encoded_response import awaited
+from ..runtime.deferred import Deferred
 
 if TYPE_CHECKING:
     from ...protocol.request_facts import Request
@@ -41,7 +43,7 @@ class Throttling:
         """api: of the requests."""
         self._api = api
 
-    def respond(self, context: RequestContext, request: Request, handle: Handle) -> Handled:
+    def respond(self, context: RequestContext, request: Request, *, handle: Handle) -> Handled:
         """Handle the request, and throttle its client if it must be."""
         quotas, sasl = context.node.client_quotas, context.connection.sasl
         if quotas is None or (sasl is not None and not sasl.is_authenticated):
@@ -49,15 +51,13 @@ class Throttling:
         context.mutations_throttled_until_ms = 0
         started_ns = perf_counter_ns()
         handled = handle(context, request)
-        if isinstance(handled, Awaitable):
+        if isinstance(handled, Coroutine | Deferred):
             return self._respond_later(context, quotas, handled)
         return self._throttled(context, quotas, handled, perf_counter_ns() - started_ns)
 
-    async def _respond_later(
-        self, context: RequestContext, quotas: ClientQuotas, handled: Awaitable[Response | None]
-    ) -> Response | None:
+    async def _respond_later(self, context: RequestContext, quotas: ClientQuotas, handled: Handled) -> Response | None:
         spent = context.node.long_work.spent_ns
-        response = await handled
+        response = await awaited(handled)
         return self._throttled(context, quotas, response, context.node.long_work.spent_ns - spent)
 
     def _throttled(

@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 Result = TypeVar("Result")
 
 
-async def respond(context: RequestContext, api: Api, request: Request, handle: Handle) -> Response | None:
+async def respond(context: RequestContext, request: Request, *, api: Api, handle: Handle) -> Response | None:
     """Check the request, handle the part that the client is permitted, and add the errors of the rest."""
     message = cast(Message, request)
     is_large = context.size > LARGE_BODY_BYTES

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable, Coroutine
 from struct import pack_into
 from typing import TYPE_CHECKING
 
@@ -12,6 +12,8 @@ from ...protocol.message import Message
 from ...protocol.primitives import Writer
 from ...protocol.produce_codec import ProduceResults
 from ...protocol.request_facts import Request
+from ..runtime.deferred import Deferred
+from ..runtime.long_work import Step
 from .request_context import RequestContext, ResponseHeader
 
 if TYPE_CHECKING:
@@ -20,16 +22,17 @@ if TYPE_CHECKING:
 # Two APIs have codecs of their own.
 Response = Message | ProduceResults | FetchResults
 # What a stage of the pipeline returns: a response, or what has to be awaited for it; None without one (acks=0).
-Handled = Response | Awaitable[Response | None] | None
+Handled = Response | Deferred[Response] | Coroutine[Step, object, Response | Deferred[Response] | None] | None
 Handle = Callable[[RequestContext, Request], Handled]
 
 
 async def awaited(handled: Handled) -> Response | None:
     """Return the response of a stage, which may have to be awaited."""
-    return await handled if isinstance(handled, Awaitable) else handled
+    response = await handled if isinstance(handled, Coroutine) else handled
+    return await response if isinstance(response, Deferred) else response
 
 
-def encode_response(header: ResponseHeader, response: Response) -> Buffers:
+def encode_response(header: ResponseHeader | RequestContext, response: Response) -> Buffers:
     """Encode the response with its size and response header."""
     if not isinstance(response, Message):
         return response.encode(header.correlation_id, header.api_version)

@@ -21,7 +21,7 @@ import asyncio
 import logging
 from collections import deque
 from collections.abc import Awaitable, Callable, Coroutine, Generator, Iterable
-from functools import partial
+from functools import cached_property, partial
 from time import perf_counter_ns, sleep
 from types import coroutine
 from typing import TypeVar, cast
@@ -242,31 +242,23 @@ class LongWork:
 class _Work:
     """The coroutine of one request, and its result. answer, error: what it receives next. waited: what it waits for."""
 
-    __slots__ = (
-        "_may_pass",
-        "_slice_began_ns",
-        "_spent_ns",
-        "answer",
-        "connection",
-        "coroutine",
-        "error",
-        "has_waited",
-        "is_interrupted",
-        "result",
-        "waited",
-    )
+    # On the class, because most work ends in its first slice.
+    answer: object = None
+    error: BaseException | None = None
+    has_waited = is_interrupted = False
+    waited: Deferred[object] | None = None
+    _spent_ns = 0
 
     def __init__(self, coroutine: Coroutine[Step, object, object], connection: object, *, may_pass: bool) -> None:
         self.coroutine = coroutine
         self.connection = connection
-        self.answer: object = None
-        self.error: BaseException | None = None
-        self.has_waited = self.is_interrupted = False
-        self.result: Deferred[object] = Deferred()
-        self.waited: Deferred[object] | None = None
         self._may_pass = may_pass
-        self._spent_ns = 0
-        self._slice_began_ns = 0
+        self._slice_began_ns = perf_counter_ns()
+
+    @cached_property
+    def result(self) -> Deferred[object]:
+        """The result, pending. Work that ends in its first slice has none."""
+        return Deferred()
 
     @property
     def spent_ns(self) -> int:
@@ -278,11 +270,14 @@ class _Work:
 
         Raises StopIteration at the end, with the result, and what a step raises.
         """
-        self.waited = None
-        self._slice_began_ns = perf_counter_ns()
         send = self.coroutine.send
-        waits_for = send(self.answer) if self.error is None else self.coroutine.throw(self.error)
-        self.answer = self.error = None
+        if self.has_waited:
+            self.waited = None
+            self._slice_began_ns = perf_counter_ns()
+            waits_for = send(self.answer) if self.error is None else self.coroutine.throw(self.error)
+            self.answer = self.error = None
+        else:
+            waits_for = send(None)
         steps_left = SLICE_STEPS_MIN
         if waits_for is None:
             until_ns = self._slice_began_ns + SLICE_NS

@@ -50,12 +50,14 @@ ISOLATION_LEVELS = (0, 1)
 def decode_at_once(frame: memoryview, position: int, end: int, version: int) -> FetchRequest | None:
     """Decode a request; None if it has very many partitions. Raises FrameError."""
     try:
-        return decode(frame, position, end, version, ELEMENTS_AT_ONCE)
+        return fetch_codec.decode_request(frame, position, end, version, ELEMENTS_AT_ONCE)
     except TooManyElements:
         return None
 
 
-decode = fetch_codec.decode_request
+def decode(frame: memoryview, position: int, end: int, version: int) -> FetchRequest:
+    """Decode a request. Raises FrameError."""
+    return fetch_codec.decode_request(frame, position, end, version)
 
 
 def handle(context: RequestContext, request: FetchRequest) -> FetchResults | Awaitable[FetchResults]:
