@@ -1,33 +1,38 @@
-"""Actions of fault rules: one class an action, tagged by `kind` in JSON.
+"""Actions of fault rules: one class an action, tagged by `kind` in JSON, with all that the product knows of it.
 
-A rule has one action. It is validated once, when the rule is read; the fault injector matches on its class.
+A rule has one action. It is validated once, when the rule is read; the fault injector matches on its class. A class has
+the fields of the action with their types, units and bounds, and declares the rest: see DeclaredAction.
 """
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, get_args
 
-from msgspec import Meta, Struct
+from . import numbers
+from .action_declaration import Applied, DeclaredAction, Family, Refusal, Response
+from .action_refusals import Scope as Scope
+from .action_refusals import error_refusal, throttle_refusal
+from .hunted_faults import Equivalent, HuntedFault, Requests
+from .points import BEFORE_THE_BYTES, OF_THE_BYTES, Points, Reason
 
-INT64_MAX = 2**63 - 1
-# The size of a frame, and so of a response, is a Java int.
-_RESPONSE_BYTES_MAX = 2**31 - 1
-# An error code is a Java short.
-_ERROR_CODE_MIN = -(2**15)
-_ERROR_CODE_MAX = 2**15 - 1
+if TYPE_CHECKING:
+    from ..protocol.api_keys import Api
 
-Milliseconds = Annotated[int, Meta(ge=0, le=INT64_MAX)]
-SomeMilliseconds = Annotated[int, Meta(ge=1, le=INT64_MAX)]
-ResponseBytes = Annotated[int, Meta(ge=0, le=_RESPONSE_BYTES_MAX)]
-SomeResponseBytes = Annotated[int, Meta(ge=1, le=_RESPONSE_BYTES_MAX)]
-Scope = Literal["partition", "topic", "request"]
+# Of hunts: the size of a response and a part of what it must have; the first byte of its correlation id, after which a
+# client takes no other request's response for this one.
+_CUT_BYTES = 6
+_CORRELATION_ID_AT = 4
+_RESTART = {"restart_after_ms": 300}
 
 
-class Observe(Struct, frozen=True, forbid_unknown_fields=True, tag_field="kind", tag="observe"):
+class Observe(DeclaredAction, frozen=True, tag="observe"):
     """Only count; later rules still apply to the request."""
 
+    family = Family.OBSERVE
 
-class Error(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, tag_field="kind", tag="error"):
+
+class Error(DeclaredAction, frozen=True, kw_only=True, tag="error"):
     """Respond with an error: at received instead of applying the request, at applied although it was applied.
 
     error: the name or the code of a Kafka error. NONE at received reports success, although nothing was applied.
@@ -35,75 +40,178 @@ class Error(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, tag_f
     topic if it matches on the topic only, and otherwise the request.
     """
 
-    error: str | Annotated[int, Meta(ge=_ERROR_CODE_MIN, le=_ERROR_CODE_MAX)]
+    error: str | numbers.ErrorNumber
     scope: Scope | None = None
 
+    family = Family.REFUSAL
+    points = BEFORE_THE_BYTES
+    applied = Applied.NEVER
+    response = Response.FALSE
+    equivalents = (Equivalent("applied", "error", "received", Requests.ASKING),)
 
-class Drop(Struct, frozen=True, forbid_unknown_fields=True, tag_field="kind", tag="drop"):
+    def refusal(self, apis: Sequence[Api]) -> Refusal | None:
+        """Refuse an unknown error, and one that a response cannot have for the scope."""
+        return error_refusal(self.error, self.scope, apis)
+
+
+class Drop(DeclaredAction, frozen=True, tag="drop"):
     """Drop the request at received; drop its response at applied."""
 
+    family = Family.CUT
+    points = BEFORE_THE_BYTES
+    applied = Applied.NEVER
+    response = Response.NONE
+    hunted = (
+        HuntedFault("dropped request", "received", 4),
+        HuntedFault("dropped response", "applied", 4, Requests.CHANGING),
+    )
+    equivalents = (Equivalent("applied", "drop", "received", Requests.ASKING),)
 
-class Delay(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, tag_field="kind", tag="delay"):
+
+class Delay(DeclaredAction, frozen=True, kw_only=True, tag="delay"):
     """Continue after ms of the broker's clock. release_order: later responses of the connection do not wait."""
 
-    ms: Milliseconds
+    ms: numbers.Milliseconds
     release_order: bool = False
 
+    family = Family.SLOW
+    applied = Applied.LATER
+    response = Response.LATER
+    # A response that comes late is one that does not come: the program has given up by then, or has only waited.
+    equivalents = (
+        Equivalent("applied", "hang", "applied"),
+        Equivalent("answering", "hang", "applied"),
+        Equivalent("received", "hang", "applied", Requests.ASKING),
+    )
+    not_at_accepted = ("release_order",)
 
-class Hang(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, tag_field="kind", tag="hang"):
+
+class Hang(DeclaredAction, frozen=True, kw_only=True, tag="hang"):
     """Never continue, and keep the connection open. release_order: later responses do not wait."""
 
     release_order: bool = False
 
+    family = Family.SLOW
+    points = Points(answering=Reason.BYTES_MADE)
+    applied = Applied.NEVER
+    response = Response.NONE
+    hunted = (
+        HuntedFault("no response", "applied", 3),
+        HuntedFault("hanging request", "received", 4, Requests.CHANGING),
+    )
+    equivalents = (Equivalent("received", "hang", "applied", Requests.ASKING),)
+    not_at_accepted = ("release_order",)
 
-class Hold(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, tag_field="kind", tag="hold"):
+
+class Hold(DeclaredAction, frozen=True, kw_only=True, tag="hold"):
     """Continue when the request is released. release_order: later responses of the connection do not wait."""
 
     release_order: bool = False
 
+    family = Family.SLOW
+    points = BEFORE_THE_BYTES
+    applied = Applied.LATER
+    response = Response.LATER
+    equivalents = (Equivalent("received", "delay", "received"), Equivalent("applied", "hang", "applied"))
 
-class Close(Struct, frozen=True, forbid_unknown_fields=True, tag_field="kind", tag="close"):
+
+class Close(DeclaredAction, frozen=True, tag="close"):
     """Close the connection (FIN)."""
 
+    family = Family.CUT
+    applied = Applied.NEVER
+    response = Response.END
+    hunted = (
+        HuntedFault("lost acknowledgement", "applied", 0, Requests.ACKNOWLEDGING),
+        HuntedFault("lost acknowledgement", "applied", 2, Requests.OTHERS),
+        HuntedFault("lost request", "received", 1),
+    )
+    equivalents = (Equivalent("answering", "close", "applied"),)
 
-class Reset(Struct, frozen=True, forbid_unknown_fields=True, tag_field="kind", tag="reset"):
+
+class Reset(DeclaredAction, frozen=True, tag="reset"):
     """Reset the connection (RST)."""
 
+    family = Family.CUT
+    applied = Applied.NEVER
+    response = Response.END
+    hunted = (HuntedFault("reset after it was applied", "applied", 2),)
+    equivalents = (Equivalent("received", "close", "received"), Equivalent("answering", "reset", "applied"))
 
-class Truncate(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, tag_field="kind", tag="truncate"):
+
+class Truncate(DeclaredAction, frozen=True, kw_only=True, tag="truncate"):
     """Send only the first bytes of the response, size field included, and close the connection."""
 
-    bytes: ResponseBytes
+    bytes: numbers.ResponseBytes
+
+    family = Family.DAMAGE
+    points = OF_THE_BYTES
+    response = Response.END
+    hunted = (HuntedFault("response cut short", "answering", 4, Requests.ACKNOWLEDGING, {"bytes": _CUT_BYTES}),)
+    equivalents = (Equivalent("answering", "close", "applied"),)
 
 
-class Corrupt(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, tag_field="kind", tag="corrupt"):
+class Corrupt(DeclaredAction, frozen=True, kw_only=True, tag="corrupt"):
     """Flip the bits of bytes of the response from position at on; position 0 is its size field."""
 
-    at: ResponseBytes
-    bytes: SomeResponseBytes
+    at: numbers.ResponseBytes
+    bytes: numbers.SomeResponseBytes
+
+    family = Family.DAMAGE
+    points = OF_THE_BYTES
+    response = Response.DAMAGED
+    hunted = (HuntedFault("changed correlation id", "answering", 4, fields={"at": _CORRELATION_ID_AT, "bytes": 1}),)
 
 
-class Drip(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, tag_field="kind", tag="drip"):
+class Drip(DeclaredAction, frozen=True, kw_only=True, tag="drip"):
     """Send the response in pieces of bytes, one every every_ms; at accepted, every response of the connection."""
 
-    bytes: SomeResponseBytes
-    every_ms: SomeMilliseconds
+    bytes: numbers.SomeResponseBytes
+    every_ms: numbers.SomeMilliseconds
+
+    family = Family.SLOW
+    points = Points(received=Reason.NO_BYTES_YET, applied=Reason.NO_BYTES_YET)
+    response = Response.SLOW
+    equivalents = (Equivalent("answering", "hang", "applied"),)
 
 
-class Throttle(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, tag_field="kind", tag="throttle"):
-    """Set throttle_time_ms of the response (a Java int)."""
+class Throttle(DeclaredAction, frozen=True, kw_only=True, tag="throttle"):
+    """Set throttle_time_ms of the response."""
 
-    ms: Annotated[int, Meta(ge=0, le=2**31 - 1)]
+    ms: numbers.ThrottleMilliseconds
+
+    family = Family.SLOW
+    points = BEFORE_THE_BYTES
+
+    def refusal(self, apis: Sequence[Api]) -> Refusal | None:
+        """Refuse an API whose responses have no throttle time."""
+        return throttle_refusal(apis)
 
 
-class DeliverTwice(Struct, frozen=True, forbid_unknown_fields=True, tag_field="kind", tag="deliver_twice"):
+class DeliverTwice(DeclaredAction, frozen=True, tag="deliver_twice"):
     """Apply the request twice, one after the other; the client gets one response."""
 
+    family = Family.TWICE
+    points = Points(accepted=Reason.NO_REQUEST_YET, applied=Reason.APPLIED_ALREADY, answering=Reason.APPLIED_ALREADY)
+    applied = Applied.TWICE
+    hunted = (HuntedFault("delivered twice", "received", 1, Requests.CHANGING),)
 
-class Crash(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, tag_field="kind", tag="crash"):
+
+class Crash(DeclaredAction, frozen=True, kw_only=True, tag="crash"):
     """Crash the node as SIGKILL does. restart_after_ms: when it starts again; None for never."""
 
-    restart_after_ms: Milliseconds | None = None
+    restart_after_ms: numbers.Milliseconds | None = None
+
+    family = Family.CUT
+    points = BEFORE_THE_BYTES
+    applied = Applied.NEVER
+    response = Response.END
+    hunted = (
+        HuntedFault("crash after it was applied", "applied", 2, Requests.CHANGING, _RESTART),
+        HuntedFault("crash before it was applied", "received", 2, Requests.CHANGING, _RESTART),
+        HuntedFault("crash before it was applied", "received", 4, Requests.ASKING, _RESTART),
+    )
+    equivalents = (Equivalent("applied", "crash", "received", Requests.ASKING),)
 
 
 Action = (
@@ -122,9 +230,10 @@ Action = (
     | DeliverTwice
     | Crash
 )
+ACTION_TYPES: tuple[type[Action], ...] = get_args(Action)
 
 
-def kind_of(action: Action) -> str:
+def kind_of(action: DeclaredAction | type[DeclaredAction]) -> str:
     """Return the action's `kind`, as in JSON."""
     kind = action.__struct_config__.tag
     assert isinstance(kind, str), "every action is tagged by its kind"

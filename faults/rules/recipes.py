@@ -34,9 +34,10 @@ from ..actions import (
     Truncate,
     kind_of,
 )
+from ..match_values import AnyBytes, AnyHeader, AnyInteger, AnyName, AnyNatural, AnyText
 from ..rule_error import RuleError
 from .fault_rules import FaultRule, Point
-from .match import AnyBytes, AnyHeader, AnyInteger, AnyName, AnyNatural, AnyText, Match
+from .match import Match
 
 Parameters = ParamSpec("Parameters")
 
