@@ -47,8 +47,8 @@ class Response(Enum):
     LATER = "its own, later"
     FALSE = "another one"
     DAMAGED = "other bytes"
-    NONE = "none, on an open connection"
-    END = "none; the connection ends"
+    NONE = "none on an open connection"
+    END = "the connection ends"
 
 
 class Refusal(NamedTuple):

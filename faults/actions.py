@@ -352,17 +352,17 @@ class Recipes(RecipeUser[Handle]):
 
     @recipe(Group.BYTES, "Cut the response", byte_count=10)
     def cut_answers(self, byte_count: int, **chosen: Unpack[RequestSelection]) -> At:
-        """Send only the first byte_count bytes of the response, size field included, and close the connection."""
+        """Send only the first bytes of the response, size field included, and close the connection."""
         return "answering", Truncate(bytes=byte_count)
 
     @recipe(Group.BYTES, "Corrupt the response", at=8)
     def corrupt_answers(self, at: int, byte_count: int = 1, **chosen: Unpack[RequestSelection]) -> At:
-        """Flip the bits of byte_count bytes of the response, from position at on; 0 is the first of the size field."""
+        """Flip the bits of bytes of the response from position `at` on; position 0 is its size field."""
         return "answering", Corrupt(at=at, bytes=byte_count)
 
     @recipe(Group.BYTES, "Drip the response", byte_count=10, every_ms=100)
     def dripping_answers(self, byte_count: int, every_ms: int, **chosen: Unpack[RequestSelection]) -> At:
-        """Send the response in pieces of byte_count bytes, one every every_ms."""
+        """Send the response in pieces, one every every_ms."""
         return "answering", Drip(bytes=byte_count, every_ms=every_ms)
 
     @recipe(Group.CONNECTIONS, "Refuse the next connection")

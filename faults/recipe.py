@@ -11,6 +11,7 @@ its own arguments.
 from __future__ import annotations
 
 import inspect
+import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -131,8 +132,8 @@ class Recipe(Generic[Parameters]):
 
     @property
     def effect(self) -> str:
-        """The effect in one sentence."""
-        return (inspect.getdoc(self.declare) or "").partition("\n")[0]
+        """The effect: the first sentence of the docstring."""
+        return re.split(r"(?<=\.)\s", inspect.getdoc(self.declare) or "", maxsplit=1)[0]
 
     @cached_property
     def own(self) -> list[inspect.Parameter]:
