@@ -68,6 +68,7 @@ check: $(VENV)/.test-all
 	$(BIN)/python tools/identity_text.py
 	$(BIN)/python tools/generate_messages.py --check
 	$(BIN)/python tools/generate_config_page.py --check
+	$(BIN)/python tools/generate_fault_tables.py --check
 	rm -rf $(VENV)/locked && cp -r requirements $(VENV)/locked
 	$(MAKE) --no-print-directory lock LOCKED=$(VENV)/locked ARGS=
 	diff -r requirements $(VENV)/locked

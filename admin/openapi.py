@@ -9,8 +9,8 @@ from typing import cast
 import msgspec
 
 from .. import __version__
+from ..faults.actions import ACTION_TYPES, kind_of
 from ..faults.rules.fault_rules import FaultRule
-from ..faults.rules.rule_checks import ACTIONS_AT
 from .errors import ErrorBody, WaitTimedOut
 from .openapi_examples import body_example, error_examples
 from .operation import EVENT_STREAM, FORM, JSON, Operation
@@ -64,9 +64,10 @@ class _Models:
 
     def add_points(self) -> None:
         """Add to the schema of each action of a fault rule the points where it is allowed, as `x-points`."""
-        for name in map(_component_name, cast("Sequence[Json]", self.properties_of(FaultRule)["action"]["anyOf"])):
-            kinds = cast("dict[str, dict[str, list[str]]]", self.components[name]["properties"])["kind"]["enum"]
-            self.components[name]["x-points"] = [point for point, allowed in ACTIONS_AT.items() if kinds[0] in allowed]
+        mapping = cast("dict[str, dict[str, str]]", self.properties_of(FaultRule)["action"]["discriminator"])["mapping"]
+        for action in ACTION_TYPES:
+            name = mapping[kind_of(action)].rpartition("/")[2]
+            self.components[name]["x-points"] = list(action.points.possible)
 
 
 def _component_name(reference: Json) -> str:

@@ -14,6 +14,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
+from . import page_declarations
 from .errors import CallError
 from .responses import error_response
 
@@ -77,11 +78,13 @@ def _file_endpoint(name_of: Callable[[Request], str]) -> Callable[[Request], Awa
 
 @cache
 def _names() -> frozenset[str]:
-    return frozenset(file.name for file in FOLDER.iterdir() if file.suffix in MEDIA_TYPES)
+    return frozenset(file.name for file in FOLDER.iterdir() if file.suffix in MEDIA_TYPES) | {page_declarations.MODULE}
 
 
 @cache
 def _content(name: str) -> bytes:
+    if name == page_declarations.MODULE:
+        return page_declarations.declared_module().encode()
     return (FOLDER / name).read_bytes()
 
 

@@ -5,7 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ..protocol.error_codes import ErrorCode
-from .actions import Action, Error, Scope, kind_of
+from .action_declaration import Applied
+from .action_refusals import Scope
+from .actions import Action, Error, kind_of
 
 Partitions = frozenset[tuple[str, int]]
 
@@ -33,6 +35,11 @@ class Fault:
     def is_error(self) -> bool:
         """Whether the action is an Error."""
         return isinstance(self.action, Error)
+
+    @property
+    def is_applied_later(self) -> bool:
+        """Whether a request on which the action acts at received is applied later."""
+        return self.action.applied is Applied.LATER
 
     @property
     def error_code(self) -> int:

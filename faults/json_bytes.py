@@ -10,13 +10,10 @@ from __future__ import annotations
 from base64 import b64encode
 from typing import TYPE_CHECKING, Annotated, TypeAlias, cast
 
-from msgspec import UNSET, Meta, Struct, UnsetType, to_builtins
-
-from .rule_error import RuleError
+from msgspec import UNSET, Meta, Struct, UnsetType
 
 # The longest string of Kafka's protocol.
 TEXT_CHARACTERS_MAX = 32767
-ALLOWED = 'a text, {"text": "..."} or {"base64": "..."}'
 
 Text = Annotated[str, Meta(max_length=TEXT_CHARACTERS_MAX)]
 
@@ -66,23 +63,3 @@ def as_json(value: object) -> object:
     if isinstance(value, list):
         return [as_json(each) for each in cast("list[object]", value)]
     return value
-
-
-def check_bytes(field: str, value: object) -> None:
-    """Raise RuleError for a text that is not UTF-8, and for a BytesValue with both or none of its fields."""
-    if isinstance(value, BytesValue):
-        if (value.text is UNSET) == (value.base64 is UNSET):
-            given = "has neither text nor base64" if value.text is UNSET else "has both text and base64"
-            raise RuleError(field, to_builtins(value), ALLOWED, f"{field} {given}; allowed: {ALLOWED}")
-        field, value = f"{field}.text", value.text
-    if isinstance(value, str) and not _is_utf8(value):
-        raise RuleError(field, ascii(value), "a text in UTF-8", f"{field} cannot be {value!a}: not UTF-8 text")
-
-
-def _is_utf8(text: str) -> bool:
-    """Return whether a str of Python has no lone surrogate."""
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return False
-    return True

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Generic, Protocol, TypeAlias, TypeVar, cast
 from ..faults import strict_json
 from ..faults.files.file_rules import FileRule
 from ..faults.rules.fault_rules import FaultRule
+from ..faults.rules.recipes import RecipeMethods
 from .calls import Call
 from .errors import RuleError
-from .recipe_methods import RecipeMethods
 from .rule import ArmedHandle, ArmedList, AsyncRule, Rule
 
 if TYPE_CHECKING:

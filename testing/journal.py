@@ -8,7 +8,8 @@ from msgspec import Struct
 
 from ..admin.operations.journal_operations import JournalCount, check_journal_match, clear_journal, count_in_slices
 from ..faults.journal.journal_entries import JournalEntry, read_entries
-from ..faults.rules.match import Match, Natural
+from ..faults.numbers import Natural
+from ..faults.rules.match import Match
 from ..faults.rules.recipes import match_of
 from ..faults.strict_json import convert
 from .calls import ControlCall

@@ -14,13 +14,13 @@ from ..admin.client.admin_client import AdminClient, BadCall, JsonObject, parse_
 from ..faults import strict_json
 from ..faults.rules.fault_rules import FaultRule
 from ..faults.rules.near_misses import NearMiss
+from ..faults.rules.recipes import RecipeMethods
 from ..faults.verdict.topic_verdict import TopicVerdict
 from .acls import RemoteAcls
 from .calls import AWAIT_TIMEOUT_MS
 from .certificates import RemoteCertificates
 from .errors import CallError, WaitTimeoutError
 from .quotas import RemoteQuotas
-from .recipe_methods import RecipeMethods
 from .remote_nodes import RemoteNodeMethods
 from .sessions import RemoteSessions
 from .users import RemoteUsers

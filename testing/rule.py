@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Protocol, Self, cast
 from msgspec import Struct, to_builtins
 
 from ..faults.actions import kind_of
+from ..faults.numbers import Natural
 from ..faults.rules.fault_rules import When
-from ..faults.rules.match import Natural
 from ..faults.rules.near_misses import describe_misses
 from ..faults.strict_json import convert
 from .calls import AWAIT_TIMEOUT_MS, Call

@@ -1,6 +1,6 @@
 """The recipes as commands: `fauxka fault add lost_ack --topic orders`.
 
-Arguments and options come from the signatures of faults/rules/recipes.py: an argument of a recipe without a default is
+Arguments and options come from the signatures of actions.Recipes: an argument of a recipe without a default is
 an argument of the command, any other one is an option, and so is each field of the match.
 """
 
@@ -15,6 +15,7 @@ from typing import Annotated, Any, Literal, cast, get_args, get_origin, get_type
 import click
 
 from ...faults import strict_json
+from ...faults.actions import RECIPES
 from ...faults.rule_error import RuleError
 from ...faults.rules import recipes
 from ...faults.rules.fault_rules import FaultRule
@@ -34,29 +35,20 @@ TIMES = "times"
 
 
 def recipe_names() -> list[str]:
-    """Return the names of the recipes, in the order of their module."""
-    return list(_recipes())
+    """Return the names of the recipes, in the order of actions.Recipes."""
+    return list(RECIPES)
 
 
 def find_recipe(name: str) -> Recipe | None:
     """Return a recipe. name: words joined by _ or -."""
-    return _recipes().get(name.replace("-", "_"))
+    words = name.replace("-", "_")
+    return getattr(recipes, words) if words in RECIPES else None
 
 
 def unknown_recipe(name: str) -> str:
     """Return the message for an unknown recipe, with the nearest name."""
     names = recipe_names()
     return f"unknown recipe {name!r}{suggestion(name, names)}; known are {', '.join(names)}"
-
-
-def _recipes() -> dict[str, Recipe]:
-    functions = inspect.getmembers(recipes, inspect.isfunction)
-    found = {
-        name: function
-        for name, function in functions
-        if not name.startswith("_") and inspect.signature(function).return_annotation == FaultRule.__name__
-    }
-    return dict(sorted(found.items(), key=lambda each: inspect.unwrap(each[1]).__code__.co_firstlineno))
 
 
 def recipe_command(recipe: Recipe) -> click.Command:

@@ -8,7 +8,7 @@ from typing import Annotated
 
 from msgspec import Meta, Struct
 
-from ...faults.actions import INT64_MAX
+from ...faults.numbers import INT64_MAX
 from ...faults.rule_error import RuleError
 from ..control import Control
 from ..errors import CallError

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from msgspec import Struct
 
-from ...faults.actions import Milliseconds
 from ...faults.files.armed_file_rule import ArmedFileRule
 from ...faults.files.file_rules import AnyFileKind, AnyOperation, FileActionName, FileBytes, FileCrash, FileRule
+from ...faults.match_values import AnyNatural, AnyText
+from ...faults.numbers import Milliseconds
 from ...faults.rules.fault_rules import When
-from ...faults.rules.match import AnyNatural, AnyText
 from ...faults.rules.near_misses import NearMiss
 from ...faults.rules.rule_checks import ANSWER_FIELDS
 from ..control import Control

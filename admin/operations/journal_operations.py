@@ -10,11 +10,12 @@ from typing import Annotated, cast
 from msgspec import Meta, Struct
 
 from ...broker.runtime.long_work import SLICE_SECONDS
-from ...faults.actions import INT64_MAX
 from ...faults.journal.journal_entries import JournalEntry, search_entries, search_matches
+from ...faults.match_values import NaturalOrNone
+from ...faults.numbers import INT64_MAX, Natural
 from ...faults.rule_error import RuleError
 from ...faults.rules.api_checks import check_apis
-from ...faults.rules.match import Match, Natural, NaturalOrNone
+from ...faults.rules.match import Match
 from ...faults.rules.value_tests import check_match
 from ...faults.strict_json import convert, parse
 from ..control import Control

@@ -14,7 +14,8 @@ from ...broker.metadata.metadata_image import TopicImage
 from ...broker.replica.partition import Partition
 from ...broker.replica.record_writer import NewRecord, RecordsRefused, append_records
 from ...broker.runtime.long_work import step
-from ...faults.json_bytes import BytesValue, bytes_of, check_bytes
+from ...faults.bytes_checks import check_bytes
+from ...faults.json_bytes import BytesValue, bytes_of
 from ...protocol.batches.records import Record
 from ...protocol.error_codes import ErrorCode
 from ...protocol.murmur2 import partition_of_key

@@ -1,29 +1,29 @@
 // Actions as text to copy: curl lines and Python calls of the admin API, with everything quoted.
 
+import { DEFAULTS } from "./declared.js";
 import { defaultOf, recipeOf } from "./recipe_rules.js";
 
 // Characters that are invisible, or change the direction of the text around them.
 const UNSEEN = /[\u007f-\u009f\u00ad\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/g;
 const PLAIN_WORD = /^[\w@%+=:,./-]+$/;
-// What the API fills in; the default of a field says nothing, and a rule is read more easily without it.
-const DEFAULTS = {
-  when: { skip: 0, times: 1, every: 1, probability: 1, seed: 0, after_ms: 0, until_ms: null },
-  action: { scope: null, release_order: false, restart_after_ms: null },
-};
 const ANSWER_FIELDS = ["id", "hits", "matched", "remaining", "last_hit_ms", "near_misses"];
 
-/** Return a rule of the API's response without its counts and without what is a default: the body that made it. */
+/**
+ * Return a rule of the API's response without its counts and without what is a default: the body that made it.
+ * The default of a field says nothing, and a rule is read more easily without it.
+ */
 export function withoutDefaults(rule) {
   const kept = {};
   for (const [name, value] of Object.entries(rule)) {
     if (ANSWER_FIELDS.includes(name) || value === null || value === "" || (name === "enabled" && value)) continue;
-    kept[name] = name in DEFAULTS && typeof value === "object" ? withoutThose(value, DEFAULTS[name]) : value;
+    kept[name] = withoutThose(value, name === "action" ? DEFAULTS.action[value.kind] : DEFAULTS[name]);
     if ((name === "when" || name === "match") && !Object.keys(kept[name]).length) delete kept[name];
   }
   return kept;
 }
 
 function withoutThose(fields, defaults) {
+  if (defaults === undefined) return fields;
   return Object.fromEntries(Object.entries(fields).filter(([name, value]) => !(name in defaults) || defaults[name] !== value));
 }
 

@@ -1,5 +1,7 @@
 // The requests that the page knows: the newest of the journal, those that a filter selects, and which repeat which.
 
+import { FAMILIES } from "./declared.js";
+
 // As many as the journal keeps by default.
 const REQUESTS_MAX = 10000;
 // Removed at a time, so that most additions remove none.
@@ -113,24 +115,6 @@ export function statusOf(entry) {
   if (entry.error !== null) return "error";
   return entry.answer === "waiting" ? "waiting" : "ok";
 }
-
-// What a fault does, which decides its colour: many kinds, few colours.
-const FAMILIES = {
-  close: "cut",
-  reset: "cut",
-  drop: "cut",
-  crash: "cut",
-  error: "refusal",
-  delay: "slow",
-  hang: "slow",
-  hold: "slow",
-  throttle: "slow",
-  drip: "slow",
-  truncate: "damage",
-  corrupt: "damage",
-  deliver_twice: "twice",
-  observe: "observe",
-};
 
 /** Return the family of a fault's kind. */
 export function familyOf(kind) {

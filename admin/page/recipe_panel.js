@@ -1,9 +1,9 @@
 // The recipes as buttons: one click arms a rule for the chosen target.
 
 import { actionButton, recipeItem } from "./action_button.js";
+import { RECIPES } from "./declared.js";
 import { element } from "./dom.js";
 import { defaultOf, ruleOf } from "./recipe_rules.js";
-import { RECIPES } from "./recipes.js";
 
 // To choose from; any other name or code can be typed, and the API checks it.
 const ERRORS =
@@ -38,7 +38,7 @@ function recipeRow(recipe, actions, selection) {
     error.hidden = failure === null;
     error.textContent = failure?.message ?? "";
     const part = failure?.field.split(".").at(-1);
-    for (const [number, { as, name }] of recipe.fields.entries()) inputs[number].setAttribute("aria-invalid", part === (as ?? name));
+    for (const [number, { as }] of recipe.fields.entries()) inputs[number].setAttribute("aria-invalid", part === as);
   }
 
   const arm = actionButton(recipe.label, actions, () => (show(null), describe()), { onError: show, dotOf: ruleOf(recipe.name).action.kind });

@@ -1,6 +1,6 @@
 // Recipes to rules and back.
 
-import { RECIPES } from "./recipes.js";
+import { RECIPES } from "./declared.js";
 
 const BY_NAME = new Map(RECIPES.flatMap(({ recipes }) => recipes).map((recipe) => [recipe.name, recipe]));
 
@@ -38,7 +38,7 @@ function partsOf(recipe, values) {
   for (const field of recipe.fields) {
     const value = field.name in values ? values[field.name] : defaultOf(field);
     if (field.name === "point") parts.point = value;
-    else parts.action[field.as ?? field.name] = value;
+    else parts.action[field.as] = value;
   }
   return parts;
 }
@@ -47,7 +47,7 @@ function partsOf(recipe, values) {
 export function recipeOf(rule) {
   if (Object.keys(rule.when ?? {}).some((name) => name !== "times" && name !== "skip")) return null;
   for (const recipe of BY_NAME.values()) {
-    const argument = ({ name, as }) => (name === "point" ? rule.point : (rule.action[as ?? name] ?? null));
+    const argument = ({ as }) => (as === "point" ? rule.point : (rule.action[as] ?? null));
     const values = Object.fromEntries(recipe.fields.map((field) => [field.name, argument(field)]));
     const hasApi = recipe.match?.api === undefined || rule.match?.api !== undefined;
     const { point, action } = partsOf(recipe, values);

@@ -1,5 +1,6 @@
 // The fault rules and topics of a report: what they were when it was written.
 
+import { DEFAULTS } from "./declared.js";
 import { element, emptyState, facts } from "./dom.js";
 import { bytesText, countText } from "./format.js";
 
@@ -27,13 +28,12 @@ function rulePart(rule, kind) {
 }
 
 const COUNTS_OF_RULES = new Set(["id", "name", "enabled", "hits", "matched", "remaining", "last_hit_ms", "near_misses"]);
-const WHEN_DEFAULTS = { skip: 0, times: 1, every: 1, probability: 1, seed: 0, after_ms: 0 };
 
 /** Return the fields of a rule that say what it does, without those that are not set and without defaults. */
 function conditionsOf(rule) {
   return Object.entries(rule)
     .filter(([key]) => !COUNTS_OF_RULES.has(key))
-    .map(([key, value]) => [key, key === "when" ? given(value, WHEN_DEFAULTS) : given(value, {})])
+    .map(([key, value]) => [key, key === "when" ? given(value, DEFAULTS.when) : given(value, {})])
     .filter(([, value]) => value !== null);
 }
 

@@ -1,5 +1,6 @@
 // A row of the timeline: the arrows of a request and of its response, the marks of its faults, and what the broker decided.
 
+import { WAITED_FOR } from "./declared.js";
 import { element, shape } from "./dom.js";
 import { batchText, decisionText, subjectText, timeText } from "./format.js";
 import { familyOf, statusOf, toneOf } from "./journal.js";
@@ -8,8 +9,6 @@ import { laneOf } from "./lanes.js";
 // Labels fit into a row of this height, and both arrows into one of that.
 const LABELS_FROM = 24;
 const ARROWS_FROM = 46;
-// A fault of these kinds leaves the client waiting: nothing says yet that the response will not come.
-const WAITED_FOR = ["hold", "hang", "delay"];
 
 /**
  * Return the row of a request.

@@ -18,6 +18,7 @@ from pathlib import Path
 
 import msgspec
 
+from .. import page_declarations
 from .joined_script import join_modules
 from .run_report import RunReport
 
@@ -64,8 +65,13 @@ def _replaced(page: str, replacements: Mapping[str, str]) -> str:
 @cache
 def page_script() -> str:
     """Return the joined script of the report."""
-    sources = {file.name: _page_text(file.name) for file in PAGE_FOLDER.glob("*.js")}
-    return join_modules(sources, ENTRY)
+    return join_modules(page_modules(), ENTRY)
+
+
+def page_modules() -> dict[str, str]:
+    """Return the modules of the page by their names."""
+    files = {file.name: _page_text(file.name) for file in PAGE_FOLDER.glob("*.js")}
+    return files | {page_declarations.MODULE: page_declarations.declared_module()}
 
 
 def _page_text(name: str) -> str:

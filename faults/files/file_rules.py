@@ -16,10 +16,10 @@ from typing import Annotated, Literal, assert_never
 from msgspec import Meta, Struct, to_builtins
 
 from .. import strict_json
-from ..actions import INT64_MAX, Milliseconds
+from ..match_values import ANY_OF_MAX, AnyNatural, AnyText
+from ..numbers import INT64_MAX, Milliseconds
 from ..rule_error import RuleError
 from ..rules.fault_rules import When
-from ..rules.match import ANY_OF_MAX, AnyNatural, AnyText
 from ..rules.named_rule import NamedRule
 from ..rules.rule_checks import check_window
 from ..rules.value_tests import check_match_value

@@ -23,7 +23,7 @@ WITHHELD = 3
 
 
 class NotApplied(NamedTuple):
-    """A batch that a fault withheld from its log. Missing numbers are -1."""
+    """A batch that a fault withheld from its log, for good or until later. Missing numbers are -1."""
 
     producer_id: int
     producer_epoch: int
@@ -33,6 +33,7 @@ class NotApplied(NamedTuple):
     kind: str
     rule_id: int
     error_code: int
+    is_applied_later: bool
 
 
 Decision = tuple[str, int, "AppendResult | KafkaError | NotApplied"]
@@ -135,6 +136,7 @@ def not_applied_batches(request: ReceivedRequest, fault: Fault) -> list[Decision
                 fault.kind,
                 fault.rule_id,
                 fault.error_code,
+                fault.is_applied_later,
             ),
         )
         for batch in request.facts.batches

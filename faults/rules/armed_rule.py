@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, cast
 
 from ...protocol.api_keys import APIS
 from ...protocol.errors.partial_errors import can_report_error
-from ..actions import Error, Observe, Scope
+from ..action_refusals import Scope
+from ..actions import Error, Observe
 from ..fault import Fault
 from .fault_rules import FaultRule
 from .match import BATCH_FIELDS

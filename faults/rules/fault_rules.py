@@ -6,16 +6,17 @@ defaults is a valid rule again.
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated
 
 from msgspec import Meta, Struct, field
 
-from ..actions import INT64_MAX, Action, Milliseconds, SomeMilliseconds
-from .match import Match, Natural
+from ..actions import Action
+from ..numbers import INT64_MAX, Milliseconds, Natural, SomeMilliseconds
+from ..points import Point as Point
+from .match import Match
 from .named_rule import NamedRule
 
 Count = Annotated[int, Meta(ge=1, le=INT64_MAX)]
-Point = Literal["accepted", "received", "applied", "answering"]
 
 
 class When(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

@@ -12,7 +12,7 @@ from ...protocol.batches import records as record_codec
 from ...protocol.batches.record_batch import HEADER_SIZE, is_whole, parse_header
 from ...protocol.batches.records import Record
 from ..json_bytes import bytes_of, bytes_value_of
-from .match import AnyBytes, AnyHeader, HeaderMatch
+from ..match_values import AnyBytes, AnyHeader, HeaderMatch
 from .near_misses import GotBytes, MoreValues, StartOfValue
 
 # Keys or header values that a mismatch reports, those that it counts, and the bytes of each.

@@ -8,9 +8,10 @@ from typing import cast
 from msgspec import to_builtins
 
 from ...protocol.linear_regex import RegexError, compile_regex
-from ..json_bytes import check_bytes
+from ..bytes_checks import check_bytes
+from ..match_values import HeaderMatch, IntegerRange, Pattern
 from ..rule_error import RuleError
-from .match import HeaderMatch, IntegerRange, Match, Pattern
+from .match import Match
 
 Value = int | str | None
 Test = Callable[[Value], bool]

@@ -16,8 +16,6 @@ if TYPE_CHECKING:
 WITHHELD_MAX = 1000
 # Record hashes kept of each batch: any of them finds it in the log.
 CONTENTS_MAX = 100
-# Faults after which the request continues.
-PASSING_KINDS = ("hold", "delay")
 
 
 @dataclass(slots=True)
@@ -94,7 +92,7 @@ class WithheldBatches:
                 continue
             if withheld.follower_offset is None:
                 withheld.follower_offset = result.base_offset
-            if withheld.decision.kind in PASSING_KINDS:
+            if withheld.decision.is_applied_later:
                 remaining.append(withheld)
         if remaining:
             self.watched[key] = remaining

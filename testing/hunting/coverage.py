@@ -1,8 +1,7 @@
 """How much of what can be done to the requests of a program was tried.
 
 - A combination is an API that the program has used, a point of its requests and an action that is possible there.
-- observe does nothing, throttle lets a program only wait, and to be delivered twice changes nothing for a request that
-  only asks: they are no combinations.
+- Actions that leave the request and its response as they are, such as observe, are no combinations.
 - A combination was tried if the program has met it. It is equivalent to one that was tried if the program and the log
   cannot tell them apart.
 """
@@ -12,39 +11,21 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from ...faults.actions import kind_of
-from ...faults.rules.rule_checks import ACTIONS_AT
+from ...faults.action_declaration import Applied, Response
+from ...faults.actions import ACTION_TYPES, kind_of
+from ...faults.hunted_faults import Requests
 from .plan import CHANGING
 from .result import Tried
 
-_HARMLESS = ("observe", "throttle")
-_HARMLESS_TO_ASKING = (*_HARMLESS, "deliver_twice")
-# The point of connections, at which there is no request.
-_ACCEPTED = "accepted"
-
 # A point, and the kind of an action there.
 _Combination = tuple[str, str]
-# To the program and the log, each combination is the same as the one on its right. A response that comes late, whole or
-# in pieces, is one that does not come: the program has given up by then, or it has only waited.
-_SAME: dict[_Combination, _Combination] = {
-    ("received", "reset"): ("received", "close"),
-    ("received", "hold"): ("received", "delay"),
-    ("applied", "delay"): ("applied", "hang"),
-    ("applied", "hold"): ("applied", "hang"),
-    ("answering", "close"): ("applied", "close"),
-    ("answering", "reset"): ("applied", "reset"),
-    ("answering", "delay"): ("applied", "hang"),
-    ("answering", "drip"): ("applied", "hang"),
-    ("answering", "truncate"): ("applied", "close"),
-}
-# The same for requests that only ask: nothing is applied, so it does not matter when they are lost.
-_SAME_OF_ASKING: dict[_Combination, _Combination] = {
-    **_SAME,
-    ("received", "delay"): ("applied", "hang"),
-    ("received", "hang"): ("applied", "hang"),
-    ("applied", "drop"): ("received", "drop"),
-    ("applied", "crash"): ("received", "crash"),
-    ("applied", "error"): ("received", "error"),
+# For each combination the ones that are the same to a program and the log, of all requests and of those that only ask.
+_SAME: dict[tuple[_Combination, bool], _Combination] = {
+    ((same.point, kind_of(each)), is_asking): (same.other, same.kind)
+    for each in ACTION_TYPES
+    for same in each.equivalents
+    for is_asking in (False, True)
+    if is_asking or same.requests is Requests.ANY
 }
 
 
@@ -67,14 +48,14 @@ def coverage_of(apis: Iterable[str], tried: Iterable[Tried]) -> Coverage:
 
 
 def _possible(api: str) -> Iterator[_Combination]:
-    harmless = _HARMLESS if api in CHANGING else _HARMLESS_TO_ASKING
-    for point, kinds in ACTIONS_AT.items():
-        if point != _ACCEPTED:
-            yield from ((point, kind) for kind in kinds if kind not in harmless)
+    is_changing = api in CHANGING
+    for each in ACTION_TYPES:
+        if each.response is not Response.WHOLE or (is_changing and each.applied is not Applied.ONCE):
+            # At accepted there is no request.
+            yield from ((point, kind_of(each)) for point in each.points.possible if point != "accepted")
 
 
 def _same_as(api: str, combination: _Combination) -> Iterator[_Combination]:
-    same = _SAME if api in CHANGING else _SAME_OF_ASKING
-    while combination in same:
-        combination = same[combination]
+    while (combination, api not in CHANGING) in _SAME:
+        combination = _SAME[combination, api not in CHANGING]
         yield combination

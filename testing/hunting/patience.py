@@ -11,7 +11,7 @@ from concurrent.futures import Executor
 from dataclasses import replace
 from itertools import repeat
 
-from ...faults.actions import kind_of
+from ...faults.action_declaration import Response
 from .confirming import Attempt
 from .judgement import Judgement, Outcome
 from .plan import Trial
@@ -19,8 +19,8 @@ from .result import Tried
 
 # Longer than clients wait by default: a consumer waits max.poll.interval.ms, 300 s, for the response of a JoinGroup.
 PATIENT_SECONDS = 330.0
-# Actions after which a request has no response, or none that is its own.
-_WITHOUT_RESPONSE = ("hang", "drop", "corrupt")
+# The client waits: for a response that does not come, or for one that it recognises.
+_WAITED_FOR = (Response.NONE, Response.DAMAGED)
 SLOW = Judgement(Outcome.SLOW, ("the program ended, but only after the timeout",))
 
 
@@ -59,6 +59,6 @@ def _judged_again(each: Tried, by_kind: Mapping[object, Judgement], *, was_run: 
 
 def _kind_of(trial: Trial) -> object:
     return frozenset(
-        ("no response" if kind_of(fault.action) in _WITHOUT_RESPONSE else fault.name, target.api)
+        ("no response" if fault.action.response in _WAITED_FOR else fault.name, target.api)
         for fault, target in trial.faults
     )

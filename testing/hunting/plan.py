@@ -12,24 +12,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence, Set
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from operator import attrgetter
 
-from ...faults.actions import (
-    Action,
-    Close,
-    Corrupt,
-    Crash,
-    Delay,
-    DeliverTwice,
-    Drop,
-    Error,
-    Hang,
-    Hold,
-    Reset,
-    Truncate,
-)
+from ...faults.actions import ACTION_TYPES, Action, Delay, Error, Hold
+from ...faults.hunted_faults import Requests
 from ...faults.journal.journal_entries import JournalEntry
-from ...faults.rules.fault_rules import FaultRule, Point, When
+from ...faults.points import Point
+from ...faults.rules.fault_rules import FaultRule, When
 from ...faults.rules.match import Match
 from ...faults.strict_json import convert
 from .api_errors import AFTER_APPEND, FATAL, RETRIABLE
@@ -45,17 +35,20 @@ ASKING = ("Fetch", "OffsetFetch", "FindCoordinator", "ListOffsets", "Metadata", 
 RANKS = {api: rank for rank, api in enumerate((*CHANGING, *ASKING))}
 # APIs whose response acknowledges something: a lost acknowledgement is tried here before all else.
 ACKNOWLEDGING = CHANGING[:4]
-CRASH_RESTART_MS = 300
 _PARTITION = "partition"
 _CLIENT = "client_id"
 # APIs that change something when they are applied long after their client has sent them again.
 LATE = (*ACKNOWLEDGING, "InitProducerId", "AddPartitionsToTxn", "AddOffsetsToTxn")
 # Half of what a run gets at least: clients with shorter timeouts have sent the request again, and the run can end.
 LATE_MS = 5_000
-# Of a response: its size, and a part of what it must have.
-CUT_BYTES = 6
-# The first byte of the correlation id of a response: a client takes no other request's response for this one.
-_CORRELATION_ID = Corrupt(at=4, bytes=1)
+# The APIs of the faults that actions declare.
+_APIS_OF = {
+    Requests.ANY: (*CHANGING, *ASKING),
+    Requests.CHANGING: CHANGING,
+    Requests.ASKING: ASKING,
+    Requests.ACKNOWLEDGING: ACKNOWLEDGING,
+    Requests.OTHERS: (*CHANGING[len(ACKNOWLEDGING) :], *ASKING),
+}
 
 
 # The fields of a match, with their values.
@@ -117,25 +110,6 @@ class Trial:
         return "; ".join(f"{fault.name}: {target}" for fault, target in self.faults)
 
 
-LOST_ACK = Fault("lost acknowledgement", "applied", Close(), 0)
-_OF_CONNECTIONS = (
-    Fault("lost request", "received", Close(), 1),
-    Fault("reset after it was applied", "applied", Reset(), 2),
-    Fault("no response", "applied", Hang(), 3),
-    Fault("dropped request", "received", Drop(), 4),
-    Fault("changed correlation id", "answering", _CORRELATION_ID, 4),
-)
-_CRASH_BEFORE = Fault("crash before it was applied", "received", Crash(restart_after_ms=CRASH_RESTART_MS), 2)
-_OF_CHANGES = (
-    Fault("delivered twice", "received", DeliverTwice(), 1),
-    Fault("crash after it was applied", "applied", Crash(restart_after_ms=CRASH_RESTART_MS), 2),
-    _CRASH_BEFORE,
-    Fault("hanging request", "received", Hang(), 4),
-    Fault("dropped response", "applied", Drop(), 4),
-)
-_CUT_SHORT = Fault("response cut short", "answering", Truncate(bytes=CUT_BYTES), 4)
-
-
 def targets_of(*runs: Sequence[JournalEntry]) -> list[Target]:
     """Return the requests that are tried: of equivalent ones the first, the middle and the last.
 
@@ -166,22 +140,23 @@ def plan_of(targets: Sequence[Target], nodes: int = 1, late_ms: int = LATE_MS) -
     return [Trial([pair]) for pair in pairs]
 
 
-def faults_of(api: str, used: Set[str] = frozenset(), nodes: int = 1, late_ms: int = LATE_MS) -> Iterator[Fault]:
-    """Yield the faults that can be at a request of the API. used: the APIs of the program. Otherwise as plan_of."""
-    yield LOST_ACK if api in ACKNOWLEDGING else replace(LOST_ACK, tier=2)
-    yield from _OF_CONNECTIONS
-    if api in CHANGING:
-        yield from _OF_CHANGES
-    else:
-        yield replace(_CRASH_BEFORE, tier=4)
+def faults_of(api: str, used: Set[str] = frozenset(), nodes: int = 1, late_ms: int = LATE_MS) -> list[Fault]:
+    """Return the faults that can be at a request of the API, most telling first.
+
+    used: the APIs of the program. Otherwise as plan_of.
+    """
+    faults = [
+        Fault(hunted.name, hunted.point, convert(dict(hunted.fields), each), hunted.tier)
+        for each in ACTION_TYPES
+        for hunted in each.hunted
+        if api in _APIS_OF[hunted.requests]
+    ]
     if api in LATE:
-        yield Fault("applied late", "received", Delay(ms=late_ms), 3)
-    if api in ACKNOWLEDGING:
-        yield _CUT_SHORT
+        faults.append(Fault("applied late", "received", Delay(ms=late_ms), 3))
     for name, change in CHANGES.items():
         if api in change.apis and nodes >= change.nodes and (not change.users or used & set(change.users)):
-            yield Fault(name, "received", Hold(), 2)
-    yield from _errors_of(api)
+            faults.append(Fault(name, "received", Hold(), 2))
+    return sorted([*faults, *_errors_of(api)], key=attrgetter("tier"))
 
 
 def _errors_of(api: str) -> Iterator[Fault]:

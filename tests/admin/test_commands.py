@@ -17,8 +17,9 @@ import pytest
 from fauxka.admin.admin_options import DEFAULT_PORT
 from fauxka.admin.client.recipe_commands import RecipeParameters, find_recipe, recipe_names
 from fauxka.admin.client.verdict_text import FINDINGS_MAX, verdict_lines
+from fauxka.faults.actions import Recipes
+from fauxka.faults.recipe import Recipe
 from fauxka.faults.rules import recipes
-from fauxka.testing.recipe_methods import ArmedRecipe, RecipeMethods
 
 from ..broker.raw_client import TOPIC, RawClient
 from ..brokers_by_hand import StartedByHand
@@ -258,7 +259,7 @@ def test_a_rule_is_added_disabled(commands: Commands, admin: AdminClient) -> Non
 
 
 def test_every_recipe_of_the_tests_is_a_command() -> None:
-    of_tests = [name for name, value in vars(RecipeMethods).items() if isinstance(value, ArmedRecipe)]
+    of_tests = [name for name, value in vars(Recipes).items() if isinstance(value, Recipe)]
 
     assert sorted(recipe_names()) == sorted(of_tests)
 

@@ -1,18 +1,21 @@
 """The files of the page over HTTP: what a browser gets, with which headers, and how much it is."""
 
 import gzip
+import json
 from http.client import HTTPConnection, HTTPResponse
 from urllib.parse import urlsplit
 
 import pytest
 
 from fauxka.admin.page_files import FOLDER, MEDIA_TYPES
+from fauxka.faults.actions import ACTION_TYPES, kind_of
 
 from ..serving_process import Serving
 
 PAGE_BYTES_MAX = 150_000
 TIMEOUT_SECONDS = 30
 PAGE_NAMES = sorted(file.name for file in FOLDER.iterdir())
+DECLARED = "declared.js"
 
 
 def get(broker: Serving, path: str, accepted: str | None = None) -> tuple[HTTPResponse, bytes]:
@@ -37,6 +40,16 @@ def test_every_file_is_what_the_package_has_compressed_or_not(broker: Serving) -
         assert packed.getheader("Vary") == "Accept-Encoding"
 
 
+def test_declarations_are_a_module_of_the_page(broker: Serving) -> None:
+    response, body = get(broker, f"/page/{DECLARED}")
+
+    assert response.getheader("Content-Type") == MEDIA_TYPES[".js"]
+    constants = dict(line.removeprefix("export const ").split(" = ", 1) for line in body.decode().splitlines())
+    assert json.loads(constants["FAMILIES"].removesuffix(";")) == {
+        kind_of(action): action.family.value for action in ACTION_TYPES
+    }
+
+
 def test_the_page_may_run_and_call_nothing_from_elsewhere(broker: Serving) -> None:
     response, body = get(broker, "/")
 
@@ -48,7 +61,7 @@ def test_the_page_may_run_and_call_nothing_from_elsewhere(broker: Serving) -> No
 
 
 def test_a_browser_loads_at_most_150_kb(broker: Serving) -> None:
-    sizes = [len(get(broker, f"/page/{name}", "gzip")[1]) for name in PAGE_NAMES]
+    sizes = [len(get(broker, f"/page/{name}", "gzip")[1]) for name in [*PAGE_NAMES, DECLARED]]
 
     assert sum(sizes) <= PAGE_BYTES_MAX
 

@@ -40,7 +40,7 @@ ALLOWED = {
     "accepted": "observe delay hang close reset drip",
     "received": "observe error drop delay hang hold close reset throttle deliver_twice crash",
     "applied": "observe error drop delay hang hold close reset throttle crash",
-    "answering": "observe truncate corrupt drip delay close reset",
+    "answering": "observe delay close reset truncate corrupt drip",
 }
 MATCH = {
     "api": ["Produce", "Fetch"],

@@ -6,10 +6,11 @@ import pytest
 
 from fauxka.testing.hunting.coverage import Coverage, coverage_of
 from fauxka.testing.hunting.judgement import Judgement, Outcome
-from fauxka.testing.hunting.plan import ACKNOWLEDGING, ASKING, LOST_ACK, RANKS, Fault, Target, Trial, faults_of, plan_of
+from fauxka.testing.hunting.plan import ACKNOWLEDGING, ASKING, RANKS, Fault, Target, Trial, faults_of, plan_of
 from fauxka.testing.hunting.result import Tried
 
 USERS = {"EndTxn", "JoinGroup"}
+LOST_ACK = faults_of("Produce")[0]
 
 
 def tried_at(api: str, *faults: Fault) -> list[Tried]:

@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import Browser, Page, Request, expect
 
 from fauxka.admin.report.joined_script import join_modules
-from fauxka.admin.report.report_page import PAGE_FOLDER
+from fauxka.admin.report.report_page import page_modules
 
 from ..admin.admin_client import AdminClient
 from ..broker.raw_client import TOPIC
@@ -120,11 +120,9 @@ def test_content_security_policy_runs_no_other_script(browser: Browser, broker: 
         expect(page).to_have_title(re.compile("^fauxka "))
 
 
-@pytest.mark.parametrize("name", sorted(file.name for file in PAGE_FOLDER.glob("*.js") if file.name != MAIN))
+@pytest.mark.parametrize("name", sorted(page_modules().keys() - {MAIN}))
 def test_every_module_joins_to_a_script_that_a_browser_reads(name: str, browser: Browser) -> None:
-    sources = {file.name: file.read_text() for file in PAGE_FOLDER.glob("*.js")}
-
-    script = join_modules(sources, name)
+    script = join_modules(page_modules(), name)
 
     context = browser.new_context()
     page: Page = context.new_page()

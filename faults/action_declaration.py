@@ -1,0 +1,81 @@
+"""What an action of fault rules declares beside its fields.
+
+The checks of rules, hunts, the verdict, the page and the OpenAPI description of the admin API, and the tables of
+docs/faults.md read it. Nothing else has a list of actions, except for the fault injector, which carries them out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from enum import Enum
+from typing import TYPE_CHECKING, ClassVar, NamedTuple
+
+from msgspec import Struct
+
+from .hunted_faults import Equivalent, HuntedFault
+from .points import Points
+
+if TYPE_CHECKING:
+    from ..protocol.api_keys import Api
+
+
+class Family(Enum):
+    """What an action does, in one word. It decides the colour on the page."""
+
+    OBSERVE = "observe"
+    CUT = "cut"
+    REFUSAL = "refusal"
+    SLOW = "slow"
+    DAMAGE = "damage"
+    TWICE = "twice"
+
+
+class Applied(Enum):
+    """How often, or when, a request is applied on which the action acts at received."""
+
+    ONCE = "once"
+    LATER = "later"
+    TWICE = "twice"
+    NEVER = "never"
+
+
+class Response(Enum):
+    """The response to a request on which the action acts."""
+
+    WHOLE = "its own"
+    SLOW = "its own, slowly"
+    LATER = "its own, later"
+    FALSE = "another one"
+    DAMAGED = "other bytes"
+    NONE = "none on an open connection"
+    END = "the connection ends"
+
+
+class Refusal(NamedTuple):
+    """Why a rule is invalid, as the arguments of RuleError, which the broker may not import."""
+
+    field: str
+    value: object
+    allowed: str
+    message: str
+
+
+class DeclaredAction(Struct, frozen=True, forbid_unknown_fields=True, tag_field="kind"):
+    """An action. Each class declares itself.
+
+    points: where it is possible. not_at_accepted: fields that must have their defaults there.
+    applied: what becomes of a request at received. response: what the client gets.
+    hunted: the faults of hunts that are this action. equivalents: what hunts need not try in addition.
+    """
+
+    family: ClassVar[Family]
+    points: ClassVar[Points] = Points()
+    not_at_accepted: ClassVar[Sequence[str]] = ()
+    applied: ClassVar[Applied] = Applied.ONCE
+    response: ClassVar[Response] = Response.WHOLE
+    hunted: ClassVar[Sequence[HuntedFault]] = ()
+    equivalents: ClassVar[Sequence[Equivalent]] = ()
+
+    def refusal(self, apis: Sequence[Api]) -> Refusal | None:
+        """Return why requests of the APIs cannot have the action; None if they can. apis: empty for any."""
+        return None

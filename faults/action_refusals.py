@@ -1,0 +1,41 @@
+"""Why requests of an API cannot have an action."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Literal, get_args
+
+from ..protocol.error_codes import ErrorCode
+from ..protocol.errors.partial_errors import can_report_error
+from ..protocol.errors.response_frames import has_throttle_time
+from ..protocol.similar_names import suggestion
+from .action_declaration import Refusal
+
+if TYPE_CHECKING:
+    from ..protocol.api_keys import Api
+
+Scope = Literal["partition", "topic", "request"]
+_SCOPES: tuple[Scope, ...] = get_args(Scope)
+
+
+def error_refusal(error: str | int, scope: Scope | None, apis: Sequence[Api]) -> Refusal | None:
+    """Refuse an unknown error, and one that the responses of an API cannot have for the scope."""
+    if isinstance(error, str) and error not in ErrorCode.__members__:
+        hint = suggestion(error, ErrorCode.__members__)
+        allowed = "the name of a Kafka error, such as NOT_LEADER_OR_FOLLOWER, or its code"
+        return Refusal("action.error", error, allowed, f"action.error: Kafka has no error {error!r}{hint}")
+    for api in apis:
+        if scope is not None and not can_report_error(api, scope):
+            allowed = ", ".join(each for each in _SCOPES if can_report_error(api, each))
+            message = f"action.scope: responses of {api.name} have no error code for a {scope}"
+            return Refusal("action.scope", scope, allowed, message)
+    return None
+
+
+def throttle_refusal(apis: Sequence[Api]) -> Refusal | None:
+    """Refuse an API whose responses have no throttle time."""
+    for api in apis:
+        if not has_throttle_time(api):
+            message = f"action.kind: responses of {api.name} have no throttle_time_ms"
+            return Refusal("action.kind", "throttle", "an API whose responses have a throttle_time_ms", message)
+    return None
