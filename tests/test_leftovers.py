@@ -8,6 +8,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -65,6 +66,8 @@ def run_until(temporary: Path, number: signal.Signals, *arguments: str) -> Ended
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
+        # A process that was begun in the background ignores SIGINT, and so would its children.
+        preexec_fn=partial(signal.signal, signal.SIGINT, signal.SIG_DFL),
     )
     deadline = time.monotonic() + SECONDS_MAX
     try:

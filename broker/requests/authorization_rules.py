@@ -14,7 +14,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from typing import cast
 
 from ...protocol.acl_types import AclOperation, ResourceType
-from ...protocol.api_keys import Api, ApiKey
+from ...protocol.api_keys import APIS, Api, ApiKey
 from ...protocol.apis.api import GROUP_RESOURCE, TOPIC_RESOURCE, ClusterNeed, Need, on_cluster
 from ...protocol.error_codes import ErrorCode
 from ...protocol.message import Message
@@ -201,8 +201,11 @@ async def denied_topics(context: RequestContext, api: Api, request: Message) -> 
 # What finds the error of a request as a whole where it takes more than _NEEDS.
 _FIND_ERROR: Mapping[ApiKey, Callable[[RequestContext, Message], Awaitable[ErrorCode | None]]] = {
     ApiKey.ADD_PARTITIONS_TO_TXN: _add_partitions_error,
+    ApiKey.CONSUMER_GROUP_HEARTBEAT: _subscription_error,
     ApiKey.FIND_COORDINATOR: _single_coordinator_error,
     ApiKey.INIT_PRODUCER_ID: _init_producer_id_error,
     ApiKey.OFFSET_FETCH: _single_offsets_error,
     ApiKey.SHARE_GROUP_HEARTBEAT: _subscription_error,
 }
+_UNMATCHED = _FIND_ERROR.keys() ^ {api.key for api in APIS.values() if api.authorization.has_own_rule}
+assert not _UNMATCHED, f"has_own_rule and the rules here differ in {_UNMATCHED}"

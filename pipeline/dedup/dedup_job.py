@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
-from pyspark.errors import AnalysisException
+from pyspark.errors import AnalysisException, StreamingQueryException
 from pyspark.sql import Column, DataFrame, Observation, SparkSession
 from pyspark.sql import functions as f
 from pyspark.sql.streaming.query import StreamingQuery
@@ -296,7 +296,7 @@ class StreamTally:
 def follow(query: StreamingQuery, is_stopped: Callable[[], bool], report: Callable[[DedupCounts], None]) -> DedupCounts:
     """Wait until a stream ends or is_stopped returns true, and report the counts when they change.
 
-    Raises StreamingQueryException if the stream fails.
+    Raises StreamingQueryException if the stream fails, unless it was stopped: a signal breaks the calls of the JVM.
     """
     tally = StreamTally(query)
     try:
@@ -304,6 +304,9 @@ def follow(query: StreamingQuery, is_stopped: Callable[[], bool], report: Callab
             if tally.update():
                 report(tally.counts)
         wait_for_micro_batch(query, tally)
+    except StreamingQueryException:
+        if not is_stopped():
+            raise
     finally:
         query.stop()
     tally.update()
