@@ -278,7 +278,7 @@ class Api(NamedTuple):
     name: Kafka's name, the prefix of the request and response classes.
     first_version, last_version: the supported versions.
     flexible_since: the first version with compact lengths and tagged fields, or NEVER_FLEXIBLE.
-    first_advertised: the first version that ApiVersions returns, if it is not the first supported one.
+    advertised_since: the first version that ApiVersions returns, if it is not the first supported one.
     requests, responses: where requests and responses name topics: a list of the response for each of the request, if
     the responses name topics as the requests do. Two lists where a version has another structure; one is then empty.
     entries: the list with one entry for each element.
@@ -293,7 +293,7 @@ class Api(NamedTuple):
     last_version: int
     flexible_since: int
     authorization: Authorization
-    first_advertised: int = -1
+    advertised_since: int | None = None
     requests: tuple[TopicList, ...] = ()
     responses: tuple[TopicList, ...] = ()
     entries: EntryList | None = None
@@ -301,6 +301,11 @@ class Api(NamedTuple):
     is_forwarded: bool = False
     has_secrets: bool = False
     is_never_throttled: bool = False
+
+    @property
+    def first_advertised(self) -> int:
+        """The first version that ApiVersions returns."""
+        return self.first_version if self.advertised_since is None else self.advertised_since
 
     @property
     def module(self) -> str:

@@ -13,7 +13,7 @@ APIS = (
         13,
         9,
         authorization=CHECKED_BY_HANDLER,
-        first_advertised=0,
+        advertised_since=0,
         requests=(TopicList("topic_data", topic_id="topic_id", partitions="partition_data", index="index"),),
         responses=(
             TopicList(
