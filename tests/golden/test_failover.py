@@ -21,6 +21,8 @@ from .failover.scripts import CONFIG, RACKS, SCRIPTS, capture_from_kafka
 from .test_captures import root_logger_as_kafkas
 
 SESSION_MS = 6_000
+# More turns of the nodes' event loop than a new connection takes until its first request has been handled.
+TURNS_OF_A_REQUEST = 20
 # The controller of fauxka is part of the process, and cannot die alone.
 REPLAYED = [name for name in SCRIPTS if name != "failover_controller"]
 # What the script of the reference cluster sets, of what both know.
@@ -75,6 +77,16 @@ class FauxkaControl:
         """Let a frozen node go on."""
         self._cluster.rejoin(node)
         self._back(node)
+
+    def pass_seconds(self, seconds: float) -> None:
+        """Advance the clock, after the nodes have handled what was sent to them."""
+        for _ in range(TURNS_OF_A_REQUEST):
+            self._cluster.advance(0)
+        self._cluster.advance(round(1000 * seconds))
+
+    def elapsed_seconds(self) -> float:
+        """Return the time of the cluster's clock."""
+        return self._cluster.call(self._cluster.cluster.clock.elapsed_ns) / 1e9
 
     def _back(self, node: int) -> None:
         if not self._live:
