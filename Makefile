@@ -25,9 +25,9 @@ ALONE := ecosystem or spark or spark_versions or python_versions or image or con
 APART := simulation crash fuzz hunt
 ARGS ?=
 GROUP ?=
-# How many processes the tests run in: one a processor. 0 is one process that a debugger can stop.
+# How many processes the tests run in; auto is that of tests/conftest.py. 0 is one process that a debugger can stop.
 PROCESSES ?= $(if $(filter $(filter-out or,$(ALONE)),$(GROUP)),0,auto)
-PYTEST = $(BIN)/python -m pytest --numprocesses $(PROCESSES) --dist $(if $(filter $(APART),$(GROUP)),load,loadfile)
+PYTEST = $(BIN)/python -m pytest --numprocesses $(PROCESSES) --dist $(if $(filter $(APART),$(GROUP)),load,loadfile) --no-loadscope-reorder
 # Where `make lock` writes. `make check` compiles into a copy and compares.
 LOCKED ?= requirements
 # One file for all platforms and for Python 3.11 and newer. A version in the file stays while pyproject.toml allows it.
