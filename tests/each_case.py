@@ -52,19 +52,24 @@ def check_each(
         pytest.skip(f"no case has {wanted!r} in its name")
     failed: list[str] = []
     for name, case in chosen:
+        error = _error_of(check, case)
         reason = (different or {}).get(name)
-        try:
-            check(case)
-        except (Exception, pytest.fail.Exception) as error:
-            if reason is None:
-                if wanted:
-                    raise
-                failed.append(f"{name}\n{_text_of(error)}")
-        else:
-            if reason is not None:
-                failed.append(f"{name}\n    is not different, in spite of: {reason}")
+        if reason is not None:
+            failed += [] if error else [f"{name}\n    is not different, in spite of: {reason}"]
+        elif error is not None:
+            if wanted:
+                raise error
+            failed.append(f"{name}\n{_text_of(error)}")
     if failed:
         pytest.fail(f"{len(failed)} of {len(chosen)} cases:\n\n" + "\n".join(failed), pytrace=False)
+
+
+def _error_of(check: Callable[[Case], None], case: Case) -> BaseException | None:
+    try:
+        check(case)
+    except (Exception, pytest.fail.Exception) as error:
+        return error
+    return None
 
 
 def _text_of(error: BaseException) -> str:
