@@ -38,7 +38,7 @@ INSTALL = $(BIN)/uv pip install --quiet --python $(BIN)/python
 # them again.
 ONCE = --no-cache
 
-.PHONY: serve test test-slices test-all check plain messages bench lock clean
+.PHONY: serve test test-slices test-all check check-pyright check-mypy check-sources check-lock plain messages bench lock clean
 
 serve: $(VENV)/.serve
 	$(BIN)/fauxka serve $(ARGS)
@@ -57,17 +57,27 @@ else
 	$(PYTEST) --numprocesses 0 -m "$(ALONE)" $(ARGS)
 endif
 
+# The type checkers take longest. Two steps run at a time.
 check: $(VENV)/.test-all
+	$(MAKE) --no-print-directory --jobs 2 check-pyright check-mypy check-sources check-lock
+
+check-pyright:
+	$(BIN)/pyright
+
+check-mypy:
+	$(BIN)/mypy
+
+check-sources:
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
-	$(BIN)/mypy
-	$(BIN)/pyright
 	$(BIN)/lint-imports
 	$(BIN)/python tools/import_cycles.py
 	$(BIN)/python tools/lint_ratchet.py
 	$(BIN)/python tools/identity_text.py
 	$(BIN)/python tools/generate_messages.py --check
 	$(BIN)/python tools/generate_config_page.py --check
+
+check-lock:
 	rm -rf $(VENV)/locked && cp -r requirements $(VENV)/locked
 	$(MAKE) --no-print-directory lock LOCKED=$(VENV)/locked ARGS=
 	diff -r requirements $(VENV)/locked
