@@ -25,9 +25,9 @@ ALONE := ecosystem or spark or spark_versions or python_versions or image or con
 APART := simulation crash fuzz hunt
 ARGS ?=
 GROUP ?=
-# How many processes the tests run in: one a processor. 0 is one process that a debugger can stop.
+# How many processes the tests run in; auto is that of tests/conftest.py. 0 is one process that a debugger can stop.
 PROCESSES ?= $(if $(filter $(filter-out or,$(ALONE)),$(GROUP)),0,auto)
-PYTEST = $(BIN)/python -m pytest --numprocesses $(PROCESSES) --dist $(if $(filter $(APART),$(GROUP)),load,loadfile)
+PYTEST = $(BIN)/python -m pytest --numprocesses $(PROCESSES) --dist $(if $(filter $(APART),$(GROUP)),load,loadfile) --no-loadscope-reorder
 # Where `make lock` writes. `make check` compiles into a copy and compares.
 LOCKED ?= requirements
 # One file for all platforms and for Python 3.11 and newer. A version in the file stays while pyproject.toml allows it.
@@ -38,7 +38,7 @@ INSTALL = $(BIN)/uv pip install --quiet --python $(BIN)/python
 # them again.
 ONCE = --no-cache
 
-.PHONY: serve test test-slices test-all check plain messages bench lock clean
+.PHONY: serve test test-slices test-all check check-pyright check-mypy check-sources check-lock plain messages bench lock clean
 
 serve: $(VENV)/.serve
 	$(BIN)/fauxka serve $(ARGS)
@@ -57,11 +57,19 @@ else
 	$(PYTEST) --numprocesses 0 -m "$(ALONE)" $(ARGS)
 endif
 
+# The type checkers take longest. Two steps run at a time.
 check: $(VENV)/.test-all
+	$(MAKE) --no-print-directory --jobs 2 check-pyright check-mypy check-sources check-lock
+
+check-pyright:
+	$(BIN)/pyright
+
+check-mypy:
+	$(BIN)/mypy
+
+check-sources:
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
-	$(BIN)/mypy
-	$(BIN)/pyright
 	$(BIN)/lint-imports
 	$(BIN)/python tools/import_cycles.py
 	$(BIN)/python tools/lint_ratchet.py
@@ -69,6 +77,8 @@ check: $(VENV)/.test-all
 	$(BIN)/python tools/generate_messages.py --check
 	$(BIN)/python tools/generate_config_page.py --check
 	$(BIN)/python tools/generate_fault_tables.py --check
+
+check-lock:
 	rm -rf $(VENV)/locked && cp -r requirements $(VENV)/locked
 	$(MAKE) --no-print-directory lock LOCKED=$(VENV)/locked ARGS=
 	diff -r requirements $(VENV)/locked

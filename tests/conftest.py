@@ -1,5 +1,6 @@
 """Groups of tests: the programs that each needs, and the groups that a run leaves out."""
 
+import os
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -54,8 +55,32 @@ PACKAGE_OF_FOLDER = {"spark": "pyspark"}
 # setup.py compiles modules of these.
 PARTS_WITH_COMPILED_MODULES = ("protocol", "storage")
 
+# Files that take more than 15 s. One that began last would run alone at the end.
+LONGEST_FILES = (
+    *("broker/test_long_requests_with_acls.py", "broker/test_long_requests.py", "hunt/test_hunt_command.py"),
+    *("pipeline/test_object_store.py", "testing/test_pytest_plugin.py", "admin/test_commands.py"),
+    *(
+        "golden/test_captures.py",
+        "golden/test_secured_captures.py",
+        "test_command_line.py",
+        "hunt/test_hunt_function.py",
+    ),
+    *(
+        "scenarios/test_real_clients.py",
+        "protocol/test_messages_against_kafka_python.py",
+        "broker/test_damaged_logs.py",
+    ),
+    *("broker/test_data_directory.py", "hunt/test_hunted_test.py", "testing/test_configurations.py"),
+    *("storage/test_compiled_modules.py", "protocol/test_hostile_bytes.py", "admin/test_fuzz.py", "test_leftovers.py"),
+    *("protocol/test_messages_against_kio.py", "protocol/test_messages_cut_and_continued.py"),
+    *("golden/test_login_probes.py", "golden/test_acls.py", "golden/test_acl_matrix.py", "golden/test_failover.py"),
+)
+
 # Hypothesis shrinks for up to 300 s, which is also the timeout of all other tests.
 PROPERTY_TEST_SECONDS_MAX = 900
+
+# Plugins that come with packages. Each takes a second to load.
+UNUSED_PLUGINS = "-p no:schemathesis -p no:anyio"
 
 left_out: pytest.StashKey[dict[str, int]] = pytest.StashKey()
 
@@ -67,16 +92,30 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
             need(*programs, group=f"the group {group}")
 
 
+def pytest_xdist_auto_num_workers() -> int:
+    """Return one process more than there are processors: a third of a run waits for timers and other processes."""
+    return (os.cpu_count() or 1) + 1
+
+
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Leave property tests the time to shrink a failing example, and to report it."""
+    """Begin with the longest files, and leave property tests the time to shrink a failing example."""
+    items.sort(key=lambda item: rank_of(item.path))
     for item in items:
         if item.get_closest_marker("hypothesis") is not None and item.get_closest_marker("timeout") is None:
             item.add_marker(pytest.mark.timeout(PROPERTY_TEST_SECONDS_MAX))
 
 
+def rank_of(path: Path) -> int:
+    """Return the place of a file among the longest ones."""
+    name = path.relative_to(HERE).as_posix() if path.is_relative_to(HERE) else ""
+    return LONGEST_FILES.index(name) if name in LONGEST_FILES else len(LONGEST_FILES)
+
+
 def pytest_configure(config: pytest.Config) -> None:
     config.stash[left_out] = {}
+    # For the pytest processes that tests start in folders without these options of pyproject.toml.
+    os.environ["PYTEST_ADDOPTS"] = f"{os.environ.get('PYTEST_ADDOPTS', '')} {UNUSED_PLUGINS}".strip()
     _check_compiled_files()
 
 

@@ -53,7 +53,7 @@ from fauxka.protocol.primitives import Reader
 Response = TypeVar("Response")
 
 ANSWER_BYTES_MAX = 16 * 1024 * 1024
-TIMEOUT_SECONDS = 20.0
+TIMEOUT_SECONDS = 120.0
 TIMEOUT_MS = 20_000
 
 # The last versions with topic names.

@@ -22,7 +22,7 @@ from fauxka.broker.runtime.event_loop import new_event_loop
 from .blocking_client import BlockingClient
 
 Result = TypeVar("Result")
-SECONDS_MAX = 20.0
+SECONDS_MAX = 120.0
 
 
 class RunningCluster:

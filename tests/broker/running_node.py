@@ -29,7 +29,7 @@ from .blocking_client import BlockingClient
 
 Result = TypeVar("Result")
 # Much longer than any step takes.
-SECONDS_MAX = 20.0
+SECONDS_MAX = 120.0
 
 
 class Node:

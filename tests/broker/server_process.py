@@ -8,8 +8,8 @@ from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-START_SECONDS_MAX = 20.0
-STOP_SECONDS_MAX = 10.0
+START_SECONDS_MAX = 120.0
+STOP_SECONDS_MAX = 120.0
 POLL_SECONDS = 0.01
 _LIMITED = "import resource; resource.setrlimit(resource.RLIMIT_NOFILE, ({limit}, {limit}))"
 # A module that is None cannot be imported.

@@ -1,8 +1,8 @@
 """`serve --advertised-file`: a broker that waits for the addresses that it advertises."""
 
+import os
 import signal
 import subprocess
-import time
 from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
@@ -31,6 +31,15 @@ def waiting(file: Path, *arguments: str) -> Generator[subprocess.Popen[str], Non
         process.communicate()
 
 
+def wait_until_read(file: Path, content: bytes = b"") -> None:
+    """Return when the broker waits for the file and reads it once. It has content then, and is missing afterwards."""
+    os.mkfifo(file)
+    # Returns when the other end is opened.
+    with file.open("wb") as pipe:
+        file.unlink()
+        pipe.write(content)
+
+
 def first_line(process: subprocess.Popen[str]) -> str:
     assert process.stdout is not None
     return process.stdout.readline().strip()
@@ -39,7 +48,7 @@ def first_line(process: subprocess.Popen[str]) -> str:
 def test_broker_advertises_what_a_file_holds_that_appears_after_its_start(tmp_path: Path) -> None:
     file = tmp_path / "advertised"
     with waiting(file) as process:
-        time.sleep(0.5)
+        wait_until_read(file)
         file.write_text(f"{ADVERTISED}\n")
 
         assert first_line(process) == ADVERTISED
@@ -47,11 +56,9 @@ def test_broker_advertises_what_a_file_holds_that_appears_after_its_start(tmp_pa
 
 def test_half_a_line_is_not_read(tmp_path: Path) -> None:
     file = tmp_path / "advertised"
-    file.write_text("PLAINTEXT://broker.exa")
     with waiting(file) as process:
-        time.sleep(0.5)
-        with file.open("a") as written:
-            written.write("mple:19092\n")
+        wait_until_read(file, b"PLAINTEXT://broker.exa")
+        file.write_text(f"{ADVERTISED}\n")
 
         assert first_line(process) == ADVERTISED
 
@@ -59,8 +66,8 @@ def test_half_a_line_is_not_read(tmp_path: Path) -> None:
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 def test_signal_ends_the_wait_with_exit_code_0(tmp_path: Path, number: signal.Signals) -> None:
     with waiting(tmp_path / "none") as process:
-        # By then the handlers of the wait are installed; before, the signal's default action ends the process.
-        time.sleep(1.0)
+        # The handlers of the wait are installed; before, the signal's default action ends the process.
+        wait_until_read(tmp_path / "none")
         process.send_signal(number)
 
         _, log = process.communicate(timeout=START_SECONDS_MAX)

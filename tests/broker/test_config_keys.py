@@ -22,8 +22,15 @@ from fauxka.broker.config.config_keys import (
 )
 from fauxka.broker.config.config_types import ConfigError, ConfigType, UnknownConfigKey, java_text_of, text_of
 
+from ..each_case import each_case
+
 CAPTURED = Path(__file__).parent / "config_values_4.3.0.jsonl"
 CASES: list[list[str]] = [json.loads(line) for line in CAPTURED.read_text().splitlines()]
+ALL_KEYS = [*BROKER_KEYS.values(), *TOPIC_KEYS.values(), *GROUP_KEYS.values()]
+
+
+def name_of_key(key: ConfigKey) -> str:
+    return f"{key.scope.value}-{key.name}"
 
 
 @pytest.mark.parametrize(("scope", "name", "text", "verdict", "shown"), CASES)
@@ -40,18 +47,14 @@ def test_value_is_accepted_or_refused_with_kafkas_message(
     assert answer == (verdict, shown)
 
 
-@pytest.mark.parametrize("key", [*BROKER_KEYS.values(), *TOPIC_KEYS.values(), *GROUP_KEYS.values()])
-def test_every_default_is_valid_for_its_key(key: object) -> None:
-    known = {id(each): each for keys in (BROKER_KEYS, TOPIC_KEYS, GROUP_KEYS) for each in keys.values()}[id(key)]
-
-    assert known.default is None or known.parse(known.default) == known.default_value
+@each_case(ALL_KEYS, name_of_key)
+def test_every_default_is_valid_for_its_key(key: ConfigKey) -> None:
+    assert key.default is None or key.parse(key.default) == key.default_value
 
 
-@pytest.mark.parametrize("key", [*TOPIC_KEYS.values(), *GROUP_KEYS.values()])
-def test_every_synonym_is_a_broker_key(key: object) -> None:
-    known = {id(each): each for keys in (TOPIC_KEYS, GROUP_KEYS) for each in keys.values()}[id(key)]
-
-    assert [synonym.name for synonym in known.synonyms if synonym.name not in BROKER_KEYS] == []
+@each_case([*TOPIC_KEYS.values(), *GROUP_KEYS.values()], name_of_key)
+def test_every_synonym_is_a_broker_key(key: ConfigKey) -> None:
+    assert [synonym.name for synonym in key.synonyms if synonym.name not in BROKER_KEYS] == []
 
 
 def test_synonyms_of_retention_ms_are_in_the_order_milliseconds_minutes_hours() -> None:
@@ -104,10 +107,7 @@ def test_types_have_the_codes_of_describe_configs() -> None:
     ]  # fmt: skip
 
 
-ALL_KEYS = [*BROKER_KEYS.values(), *TOPIC_KEYS.values(), *GROUP_KEYS.values()]
-
-
-@pytest.mark.parametrize("key", ALL_KEYS, ids=lambda key: f"{key.scope.value}-{key.name}")
+@each_case(ALL_KEYS, name_of_key)
 def test_exactly_the_keys_with_an_effect_are_documented_in_one_line(key: ConfigKey) -> None:
     line = documentation_of(key)
 

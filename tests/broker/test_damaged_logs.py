@@ -19,6 +19,7 @@ from typing import cast
 
 import pytest
 
+from ..each_case import each_case
 from ..golden.capture_damaged_logs import (
     CONFIG,
     GOLDEN,
@@ -125,57 +126,55 @@ def lines_about(key: Key) -> list[str]:
     ]
 
 
-def keys(*, without: Collection[tuple[str, str]] = ()) -> list[object]:
-    return [pytest.param(key, id=" | ".join(key)) for key in GOLDEN_ANSWERS if (key[0], key[2]) not in without]
+def keys(*, without: Collection[tuple[str, str]] = ()) -> list[Key]:
+    return [key for key in GOLDEN_ANSWERS if (key[0], key[2]) not in without]
 
 
-def keys_of(*places: tuple[str, str]) -> list[object]:
-    return [pytest.param(key, id=" | ".join(key)) for key in GOLDEN_ANSWERS if (key[0], key[2]) in places]
+def keys_of(*places: tuple[str, str]) -> list[Key]:
+    return [key for key in GOLDEN_ANSWERS if (key[0], key[2]) in places]
 
 
-@pytest.mark.parametrize(
-    "key", keys_of(*((how, damage) for how in STOPS for damage in SAME if how == STOPPED or damage == "none"))
+@each_case(
+    keys_of(*((how, damage) for how in STOPS for damage in SAME if how == STOPPED or damage == "none")), " | ".join
 )
 def test_the_same_is_served_as_by_kafka(key: Key) -> None:
     assert answers_to(key) == GOLDEN_ANSWERS[key]
 
 
-@pytest.mark.parametrize("key", keys())
+@each_case(keys(), " | ".join)
 def test_no_fetch_ends_in_bytes_of_a_damaged_batch(key: Key) -> None:
     assert not [text for text in fetched_by(key).values() if "bytes" in text]
 
 
-@pytest.mark.parametrize("key", keys(without=BELIEVED))
+@each_case(keys(without=BELIEVED), " | ".join)
 def test_every_batch_with_a_right_crc_is_served_at_its_own_offset(key: Key) -> None:
     served = {text for fetched in fetched_by(key).values() for text in fetched.split(", ") if BATCH.fullmatch(text)}
 
     assert served <= OWN_BATCHES
 
 
-@pytest.mark.parametrize(
-    "key", keys(without={*((how, damage) for how in STOPS for damage in UNNOTICED), *GAPS, *BELIEVED})
-)
+@each_case(keys(without={*((how, damage) for how in STOPS for damage in UNNOTICED), *GAPS, *BELIEVED}), " | ".join)
 def test_consumer_skips_no_offset(key: Key) -> None:
     offsets = [int(match[1]) for text in consumed_by(key) if (match := BATCH.fullmatch(text))]
 
     assert offsets == list(range(0, RECORDS * len(offsets), RECORDS))
 
 
-@pytest.mark.parametrize("key", keys())
+@each_case(keys(), " | ".join)
 def test_damage_that_stops_a_consumer_is_one_line_of_the_log(key: Key) -> None:
     lines = lines_about(key)
 
     assert len(lines) == 1 if ERROR.search(consumed_by(key)[-1]) else len(lines) <= 1, lines
 
 
-@pytest.mark.parametrize("key", keys_of(*GAPS))
+@each_case(keys_of(*GAPS), " | ".join)
 def test_gap_between_segments_is_one_line_of_the_log(key: Key) -> None:
     (line,) = lines_about(key)
 
     assert re.search(r"no records from offset 1[28] to 23", line)
 
 
-@pytest.mark.parametrize("key", keys(without=BELIEVED))
+@each_case(keys(without=BELIEVED), " | ".join)
 def test_no_damage_lets_offsets_be_skipped_or_assigned_twice_before_the_damage(key: Key) -> None:
     answers = answers_to(key)
 
@@ -183,7 +182,7 @@ def test_no_damage_lets_offsets_be_skipped_or_assigned_twice_before_the_damage(k
     assert int(cast(str, answers["latest"])) <= LOG_END
 
 
-@pytest.mark.parametrize("key", keys_of(*BELIEVED))
+@each_case(keys_of(*BELIEVED), " | ".join)
 def test_last_base_offset_is_believed_without_a_recovery_point_as_by_kafka(key: Key) -> None:
     assert answers_to(key) == GOLDEN_ANSWERS[key]
 

@@ -24,7 +24,7 @@ NODES = (1, 2, 3)
 # Those of `folders` that were killed.
 KILLED = (1, 3)
 ALL_VALUES = [b"a", b"b", b"c", b"d"]
-CAUGHT_UP_SECONDS_MAX = 20.0
+CAUGHT_UP_SECONDS_MAX = 120.0
 
 
 @pytest.fixture

@@ -7,12 +7,13 @@ from typing import cast, get_args, get_origin, get_type_hints
 
 from fauxka.broker.handlers import HANDLERS
 from fauxka.protocol.api_keys import APIS, Api, ApiKey
+from fauxka.protocol.buffer_codec import encode_unsigned_varint
 from fauxka.protocol.client_requests import request_frame
 from fauxka.protocol.fetch_codec import FETCH_PARTITIONS_MAX
 from fauxka.protocol.frames import REQUEST_ELEMENTS_MAX
 from fauxka.protocol.message import Message
 from fauxka.protocol.message_types import request_type
-from fauxka.protocol.primitives import ZERO_UUID
+from fauxka.protocol.primitives import INT32, ZERO_UUID
 
 from ..messages import is_message_class, replaced
 
@@ -25,7 +26,12 @@ LAST_VERSION_WITH_NAMES: dict[int, int] = {
     ApiKey.DELETE_TOPICS: 5,
 }
 ALL_REPLICAS = -1
-_TEXT = "name-%d"
+_SIZE_BYTES = 4
+# Every name has the same size, so that those of all elements are written into copies of one.
+_DIGITS = 7
+_TEXT = f"name-%0{_DIGITS}d"
+# Bytes of the indexes that elements without a name have.
+_INDEX_BYTES = 3
 # A topic, READ and ALLOW: an ACL or a filter with an unknown word ends the connection.
 _OF_ACLS = {"resource_type": 2, "resource_type_filter": 2, "operation": 3, "permission_type": 3, "principal": "User:a"}
 
@@ -46,7 +52,7 @@ class WideRequest:
         last_with_names = LAST_VERSION_WITH_NAMES.get(self.api.key, self.api.last_version)
         versions: list[int] = [*range(last_with_names, self.api.first_version - 1, -1), self.api.last_version]
         for version in versions:
-            if len(self._frame(version, 2, "")) > len(self._frame(version, 1, "")):
+            if len(self._frame(version, range(2), "")) > len(self._frame(version, range(1), "")):
                 return version
         raise AssertionError(f"no version of {self.api.name} has {self.path}")
 
@@ -58,11 +64,30 @@ class WideRequest:
         return limit - self.path.count(".")
 
     def frame(self, count: int, topic: str) -> bytes:
-        """Return the request with count different elements in the list. topic: the name of every list around it."""
-        return self._frame(self.version, count, topic)
+        """Return the request with count different elements in the list. topic: the name of every list around it.
 
-    def _frame(self, version: int, count: int, topic: str) -> bytes:
-        message = _fill(request_type(self.api), self.path.split("."), count, topic)
+        The bytes of the elements are copies of the first one with other indexes: a message object for each of
+        100,000 takes ten times as long.
+        """
+        version = self.version
+        one, two = self._frame(version, range(1), topic), self._frame(version, range(2), topic)
+        begin = _first_difference(one, two, _SIZE_BYTES) + 1
+        size = len(two) - len(one)
+        first, second = two[begin : begin + size], two[begin + size : begin + 2 * size]
+        is_flexible = version >= self.api.flexible_since
+        before = one[_SIZE_BYTES : begin - (1 if is_flexible else INT32.size)]
+        counted = encode_unsigned_varint(count + 1) if is_flexible else INT32.pack(count)
+
+        def of(index: int) -> bytes:
+            return self._frame(version, range(index, index + 1), topic)[begin : begin + size]
+
+        elements = b"".join(_copies(first, second, count, is_cyclic=of(100) == first))
+        assert elements.endswith(of(count - 1)), "the last element, encoded alone"
+        body = before + counted + elements + one[begin + size :]
+        return INT32.pack(len(body)) + body
+
+    def _frame(self, version: int, indexes: range, topic: str) -> bytes:
+        message = _fill(request_type(self.api), self.path.split("."), indexes, topic)
         return request_frame(self.api, version, 1, message)
 
 
@@ -93,8 +118,27 @@ def _element_type(message: type[Message], name: str) -> object | None:
     return None
 
 
-def _fill(message: type[Message], path: list[str], count: int, topic: str) -> Message:
-    """Return a message whose list at path has count elements; the lists on the way have one."""
+def _copies(first: bytes, second: bytes, count: int, *, is_cyclic: bool) -> Iterator[bytes]:
+    """Yield count elements. first, second: those of the indexes 0 and 1. is_cyclic: indexes begin anew after 99."""
+    if first == second:
+        yield first * count
+        return
+    end = _first_difference(first, second, 0) + 1
+    is_text = first[end - 1 : end].isdigit()
+    width = _DIGITS if is_text else min(_INDEX_BYTES, end)
+    before, after = first[: end - width], first[end:]
+    for index in range(count):
+        number = index % 100 if is_cyclic else index
+        yield before + (b"%0*d" % (width, number) if is_text else number.to_bytes(width)) + after
+
+
+def _first_difference(one: bytes, other: bytes, begin: int) -> int:
+    """Return the position of the first byte from begin on that differs."""
+    return next(position for position in range(begin, len(one)) if one[position] != other[position])
+
+
+def _fill(message: type[Message], path: list[str], indexes: range, topic: str) -> Message:
+    """Return a message whose list at path has elements of these indexes; the lists on the way have one."""
     filled = message()
     _set_names(filled, topic)
     if hasattr(filled, "acks"):
@@ -104,9 +148,9 @@ def _fill(message: type[Message], path: list[str], count: int, topic: str) -> Me
     element = _element_type(message, name)
     if len(path) > 1:
         assert is_message_class(element), f"{path} leads through messages"
-        setattr(filled, name, [_fill(element, path[1:], count, topic)])
+        setattr(filled, name, [_fill(element, path[1:], indexes, topic)])
     else:
-        setattr(filled, name, [_element(name, element, index) for index in range(count)])
+        setattr(filled, name, [_element(name, element, index) for index in indexes])
     return filled
 
 

@@ -11,6 +11,7 @@ import pytest
 
 from fauxka.protocol.api_keys import APIS
 
+from ..each_case import each_case
 from .acl_brokers import MATRIX_CONFIG_OF, fauxka_with_acls
 from .acl_matrix.capture import matrix_of
 from .acl_matrix.known import is_known
@@ -67,7 +68,7 @@ def answers_of_kafka(world: World) -> list[Json]:
     ]
 
 
-@pytest.mark.parametrize("world", WORLDS, ids=[world.name for world in WORLDS])
+@each_case(WORLDS, lambda world: world.name)
 def test_fauxka_answers_as_kafka_did(world: World, captures: dict[str, MatrixCapture]) -> None:
     names = [request.name(version) for request, version in world.asked]
     answers = zip(names, answers_of_kafka(world), captures[world.broker].run(world), strict=True)

@@ -2,13 +2,14 @@
 
 import json
 import tempfile
-from collections.abc import Generator, Iterator
+from collections.abc import Generator
 from contextlib import ExitStack
 from functools import cache
 from pathlib import Path
 
 import pytest
 
+from ..each_case import each_case
 from .acl_brokers import CONFIG_OF, fauxka_with_acls
 from .acl_recorder import AclCapture, AclCase
 from .acl_scenes import CASES
@@ -35,13 +36,10 @@ def captures() -> Generator[dict[str, AclCapture], None, None]:
         yield of_broker
 
 
-def numbered_cases() -> Iterator[object]:
-    for number, case in enumerate(CASES, 1):
-        yield pytest.param(number, case, id=case.name)
+@each_case(list(enumerate(CASES, 1)), lambda numbered: numbered[1].name)
+def test_fauxka_answers_as_kafka_did(numbered: tuple[int, AclCase], captures: dict[str, AclCapture]) -> None:
+    number, case = numbered
 
-
-@pytest.mark.parametrize(("number", "case"), list(numbered_cases()))
-def test_fauxka_answers_as_kafka_did(number: int, case: AclCase, captures: dict[str, AclCapture]) -> None:
     assert captures[case.broker].run(number, case) == json.loads(captured()[case.name])
 
 

@@ -27,6 +27,9 @@ from fauxka.testing.hunting.result import Tried
 
 from .programs import QUICK, doubling, fill, idempotent
 
+# Longer than any timeout of a run.
+HUNG_SECONDS_MAX = 200
+
 
 async def doubling_later(broker: Broker) -> None:
     await asyncio.to_thread(doubling, broker)
@@ -152,15 +155,23 @@ def test_program_that_is_started_again_shows_whether_it_commits_too_early(
     assert [finding.judgement.kinds for finding in result.findings] == kinds, report_text(result)
 
 
+def timeout_of_a_run() -> float:
+    """Return more seconds than a run without a fault takes on this machine, as busy as it is."""
+    started = time.monotonic()
+    with Broker() as broker:
+        idempotent(broker)
+    return 1 + 5 * (time.monotonic() - started)
+
+
 def test_a_function_that_does_not_end_is_hung_and_the_hunt_goes_on() -> None:
     ended = threading.Event()
 
     def wait_for_three(broker: Broker) -> None:
         idempotent(broker)
         if any(entry.faults for entry in broker.journal.entries()):
-            ended.wait(20)
+            ended.wait(HUNG_SECONDS_MAX)
 
-    result = hunt(wait_for_three, topics=["orders"], budget=2, jobs=2, timeout_seconds=1)
+    result = hunt(wait_for_three, topics=["orders"], budget=2, jobs=2, timeout_seconds=timeout_of_a_run())
     ended.set()
 
     assert [each.judgement.outcome for each in result.tried] == [Outcome.HUNG] * 2
@@ -174,9 +185,9 @@ def test_what_hangs_is_not_started_again() -> None:
         idempotent(broker)
         if any(entry.faults for entry in broker.journal.entries()) and broker not in hung:
             hung.append(broker)
-            ended.wait(20)
+            ended.wait(HUNG_SECONDS_MAX)
 
-    result = hunt(wait_once, topics=["orders"], budget=1, timeout_seconds=1, restarts=1)
+    result = hunt(wait_once, topics=["orders"], budget=1, timeout_seconds=timeout_of_a_run(), restarts=1)
     ended.set()
 
     assert [each.judgement.outcome for each in result.tried] == [Outcome.HUNG]
@@ -207,7 +218,7 @@ def test_a_coroutine_that_does_not_end_is_cancelled() -> None:
                 cancelled.append(True)
                 raise
 
-    result = hunt(wait_for_ever, topics=["orders"], budget=1, timeout_seconds=1)
+    result = hunt(wait_for_ever, topics=["orders"], budget=1, timeout_seconds=timeout_of_a_run())
 
     assert [each.judgement.outcome for each in result.tried] == [Outcome.HUNG]
     assert len(cancelled) == 4

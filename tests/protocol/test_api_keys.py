@@ -14,6 +14,7 @@ from kio.schema.index import api_key_map
 from fauxka.protocol.api_keys import APIS, NEVER_FLEXIBLE, Api, ApiKey
 from fauxka.protocol.error_codes import ErrorCode, KafkaError
 
+from ..each_case import each_case
 from .message_catalog import MESSAGE_VERSIONS, MessageVersion
 
 CAPTURE = json.loads((Path(__file__).parent.parent / "golden" / "api_versions-4.3.0.json").read_text())
@@ -33,8 +34,8 @@ def test_only_produce_is_advertised_from_an_unsupported_version() -> None:
     assert [api.name for api in APIS.values() if api.first_advertised != api.first_version] == ["Produce"]
 
 
-@pytest.mark.parametrize("api", APIS.values(), ids=lambda api: str(api.name))
 @pytest.mark.parametrize("kind", ["Request", "Response"])
+@each_case(APIS.values(), lambda api: str(api.name))
 def test_messages_exist_in_every_supported_version(api: Api, kind: str) -> None:
     versions = versions_of(api.name + kind)
 

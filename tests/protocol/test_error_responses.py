@@ -12,8 +12,6 @@ from random import Random
 from struct import unpack_from
 from typing import Any, cast
 
-import pytest
-
 from fauxka.protocol.api_keys import APIS, Api, ApiKey
 from fauxka.protocol.error_messages import ERROR_MESSAGES
 from fauxka.protocol.errors.response_frames import decode_response_frame, response_version
@@ -21,6 +19,7 @@ from fauxka.protocol.frames import FrameError
 from fauxka.protocol.message import Message
 from fauxka.protocol.request_facts import read_request_facts
 
+from ..each_case import each_case
 from . import framed_errors as error_responses
 
 GOLDEN = Path(__file__).parent.parent / "golden" / "error_answers-4.3.0.jsonl"
@@ -90,7 +89,7 @@ def in_order(value: object) -> object:
     return value
 
 
-@pytest.mark.parametrize("case", CASES, ids=str)
+@each_case(CASES)
 def test_error_response_is_that_of_kafka(case: Case) -> None:
     for code, expected in case.answers.items():
         frame = error_responses.error_response(case.api, case.version, CORRELATION_ID, case.body, code)
@@ -229,7 +228,7 @@ def changed_bodies(case: Case) -> Iterator[memoryview]:
         yield memoryview(body)
 
 
-@pytest.mark.parametrize("case", [case for case in CASES if case.sample == "full"], ids=str)
+@each_case([case for case in CASES if case.sample == "full"])
 def test_changed_body_gives_a_response_or_frame_error(case: Case) -> None:
     for broken in changed_bodies(case):
         with contextlib.suppress(FrameError):

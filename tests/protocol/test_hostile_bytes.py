@@ -15,6 +15,7 @@ from fauxka.protocol.frames import FrameError
 from fauxka.protocol.messages.metadata import MetadataRequest, MetadataResponse
 from fauxka.protocol.primitives import INT32, Reader, Writer
 
+from ..each_case import each_case
 from .decoder_checks import decodes
 from .kio_entities import as_message, entities
 from .message_catalog import MESSAGE_VERSIONS, MessageVersion
@@ -70,7 +71,7 @@ def first_and_last_versions() -> list[MessageVersion]:
     return [version for versions in by_name.values() for version in dict.fromkeys((versions[0], versions[-1]))]
 
 
-@pytest.mark.parametrize("message_version", MESSAGE_VERSIONS, ids=str)
+@each_case(MESSAGE_VERSIONS)
 @FEWER
 @given(data=st.data())
 def test_changed_frame_gives_a_value_or_frame_error(message_version: MessageVersion, data: st.DataObject) -> None:
@@ -82,7 +83,7 @@ def test_changed_frame_gives_a_value_or_frame_error(message_version: MessageVers
         decodes(message_version.read, Reader(changed))
 
 
-@pytest.mark.parametrize("message_version", first_and_last_versions(), ids=str)
+@each_case(list(first_and_last_versions()))
 @FEW
 @given(frame=st.binary(max_size=300))
 def test_random_bytes_give_a_value_or_frame_error(message_version: MessageVersion, frame: bytes) -> None:
@@ -114,7 +115,7 @@ def traced_memory() -> Iterator[None]:
 
 
 @pytest.mark.usefixtures("traced_memory")
-@pytest.mark.parametrize("message_version", first_and_last_versions(), ids=str)
+@each_case(list(first_and_last_versions()))
 def test_memory_is_bounded_by_the_frame_for_any_counts(message_version: MessageVersion) -> None:
     encoded = message_version.encoded(message_version.message_class())
     flexible: bool = message_version.entity_class.__flexible__

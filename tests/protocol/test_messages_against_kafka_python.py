@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from fauxka.protocol.messages.api_versions import ApiVersionsResponse
 
+from ..each_case import each_case
 from . import kafka_python_messages
 from .kio_entities import as_message, entities
 from .message_catalog import MessageVersion
 from .test_messages_against_kio import FEW
 
 
-@pytest.mark.parametrize("message_version", kafka_python_messages.KAFKA_PYTHON_VERSIONS, ids=str)
+@each_case(kafka_python_messages.KAFKA_PYTHON_VERSIONS)
 @FEW
 @given(data=st.data())
 def test_values_pass_to_kafka_python_and_back(message_version: MessageVersion, data: st.DataObject) -> None:

@@ -5,11 +5,11 @@ from __future__ import annotations
 import io
 from typing import Any
 
-import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from kio.serial import entity_reader, entity_writer
 
+from ..each_case import each_case
 from ..run_counts import count
 from .kio_entities import as_message, entities
 from .message_catalog import MESSAGE_VERSIONS, MessageVersion
@@ -30,7 +30,7 @@ def kio_bytes(entity: Any, entity_class: type[Any]) -> bytes:
     return buffer.getvalue()
 
 
-@pytest.mark.parametrize("message_version", MESSAGE_VERSIONS, ids=str)
+@each_case(MESSAGE_VERSIONS)
 @FEW
 @given(data=st.data())
 def test_kio_writes_and_reads_the_same_bytes(message_version: MessageVersion, data: st.DataObject) -> None:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from ..each_case import each_case
 from .decoder_checks import check_decoder
 from .kio_entities import as_message, entities
 from .message_catalog import MESSAGE_VERSIONS, MessageVersion
@@ -18,7 +18,7 @@ FEWER = settings(FEW, max_examples=2)
 UNKNOWN_TAGGED_FIELD = b"\x01\xe8\x07\x03abc"
 
 
-@pytest.mark.parametrize("message_version", MESSAGE_VERSIONS, ids=str)
+@each_case(MESSAGE_VERSIONS)
 @FEWER
 @given(data=st.data())
 def test_whole_frame_alone_gives_the_message(message_version: MessageVersion, data: st.DataObject) -> None:
@@ -28,16 +28,14 @@ def test_whole_frame_alone_gives_the_message(message_version: MessageVersion, da
     check_decoder(message_version.read, message_version.encoded(message), message)
 
 
-@pytest.mark.parametrize("message_version", MESSAGE_VERSIONS, ids=str)
+@each_case(MESSAGE_VERSIONS)
 def test_default_message_can_be_written_and_read(message_version: MessageVersion) -> None:
     default = message_version.message_class()
 
     assert message_version.decoded(message_version.encoded(default)) == default
 
 
-@pytest.mark.parametrize(
-    "message_version", [each for each in MESSAGE_VERSIONS if each.entity_class.__flexible__], ids=str
-)
+@each_case([each for each in MESSAGE_VERSIONS if each.entity_class.__flexible__])
 def test_unknown_tagged_field_is_skipped(message_version: MessageVersion) -> None:
     default = message_version.message_class()
     encoded = message_version.encoded(default)

@@ -21,6 +21,7 @@ from fauxka.protocol.message_types import request_type
 from fauxka.protocol.primitives import Reader, Writer
 from fauxka.protocol.request_facts import read_request_facts
 
+from ..each_case import each_case
 from ..run_counts import count
 from . import framed_errors as error_responses
 from .test_error_responses import CASES, CORRELATION_ID, Case, changed_bodies
@@ -149,7 +150,7 @@ def codes_by_part(case: Case, result: bytes | bytearray) -> dict[tuple[str, Part
     return codes
 
 
-@pytest.mark.parametrize("case", TOPIC_CASES, ids=str)
+@each_case(TOPIC_CASES)
 @settings(max_examples=count(10, in_slice=4), deadline=None)
 @given(parts=st.sets(st.sampled_from(PARTS)))
 def test_selected_parts_are_removed_and_get_the_error(case: Case, parts: set[Part]) -> None:
@@ -176,7 +177,7 @@ def request_parts(case: Case, body: bytes | memoryview | None) -> set[Part]:
     return {(int(name[-1]), None) for name in facts.topics}
 
 
-@pytest.mark.parametrize("case", TOPIC_CASES, ids=str)
+@each_case(TOPIC_CASES)
 @settings(max_examples=count(10, in_slice=4), deadline=None)
 @given(parts=st.sets(st.sampled_from(PARTS)))
 def test_overwritten_errors_change_only_the_selected_parts(case: Case, parts: set[Part]) -> None:
@@ -190,7 +191,7 @@ def test_overwritten_errors_change_only_the_selected_parts(case: Case, parts: se
     assert error_responses.overwrite_errors(case.api, case.version, lying, chosen, 0, sample_topic_name_of) == honest
 
 
-@pytest.mark.parametrize("case", TOPIC_CASES, ids=str)
+@each_case(TOPIC_CASES)
 def test_every_error_code_of_a_response_can_be_overwritten(case: Case) -> None:
     honest = successful_response(case, body_of(case))
 
@@ -201,7 +202,7 @@ def test_every_error_code_of_a_response_can_be_overwritten(case: Case) -> None:
     assert error_responses.overwrite_errors(case.api, case.version, lying, None, 0, sample_topic_name_of) == honest
 
 
-@pytest.mark.parametrize("case", TOPIC_CASES, ids=str)
+@each_case(TOPIC_CASES)
 def test_changed_body_gives_partial_errors_or_frame_error(case: Case) -> None:
     chosen = selector({(0, None), (0, 0), (1, 1)})
     honest = successful_response(case, body_of(case))

@@ -7,11 +7,10 @@ from collections.abc import Iterator
 from types import UnionType
 from typing import Any, cast, get_args, get_origin
 
-import pytest
-
 from fauxka.protocol.message import Message
 from fauxka.protocol.primitives import ZERO_UUID
 
+from ..each_case import each_case
 from ..messages import is_message_class
 from .message_catalog import MESSAGE_VERSIONS, MessageVersion
 
@@ -39,7 +38,7 @@ def class_of_elements(annotation: object) -> type[Any] | None:
     return cast("type[Any]", get_args(annotation)[0]) if get_origin(annotation) is list else None
 
 
-@pytest.mark.parametrize("message_version", MESSAGE_VERSIONS, ids=str)
+@each_case(MESSAGE_VERSIONS)
 def test_array_of_smallest_elements_is_read(message_version: MessageVersion) -> None:
     for message in with_one_full_array(message_version.message_class):
         # Fields that the version does not have are not written.

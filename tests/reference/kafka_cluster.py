@@ -3,6 +3,7 @@
 import os
 import signal
 import subprocess
+import time
 from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -63,6 +64,14 @@ class KafkaCluster:
     def thaw(self, node: int) -> None:
         """Let a frozen broker go on."""
         self._processes[_name(node)].send_signal(signal.SIGCONT)
+
+    def pass_seconds(self, seconds: float) -> None:
+        """Wait: the brokers have the machine's clock."""
+        time.sleep(seconds)
+
+    def elapsed_seconds(self) -> float:
+        """Return the time of the machine's monotonic clock."""
+        return time.monotonic()
 
     def end_all(self) -> None:
         """End every process."""

@@ -7,8 +7,6 @@ Kafka made of it.
 
 from pathlib import Path
 
-import pytest
-
 from fauxka.protocol.batches.record_batch import (
     COMPRESSION_MASK,
     DELETE_HORIZON_BIT,
@@ -25,6 +23,7 @@ from fauxka.storage.cleaning.retained_batch import (
     retained_batch,
 )
 
+from ..each_case import each_case
 from ..protocol.batch_bytes import NOW_MS, batch, record, records
 
 CASES = (Path(__file__).parent / "cleaned_batches_4.3.0.txt").read_text().splitlines()
@@ -58,7 +57,7 @@ def kept_of(stored: bytes, offsets: set[int], verdict: BatchRetentionResult = KE
     return None if result is None else bytes(result)
 
 
-@pytest.mark.parametrize("number", range(len(CASES)))
+@each_case(range(len(CASES)))
 def test_cleaned_batch_equals_kafkas(number: int) -> None:
     expected = CASES[number].rpartition(" ")[2]
 

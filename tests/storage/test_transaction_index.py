@@ -12,6 +12,8 @@ from fauxka.storage.corrupt_file import CorruptFileError
 from fauxka.storage.file_systems.memory_file_system import MemoryFileSystem
 from fauxka.storage.segments.transaction_index import AbortedTransaction, CollectedTransactions, TransactionIndex
 
+from ..each_case import each_case
+
 PATH = "t-0/00000000000000000002.txnindex"
 
 # demo-0/00000000000000000002.txnindex of tests/golden/kafka-4.3.0-data-dir.
@@ -190,7 +192,7 @@ def test_marker_before_the_segment_fails_the_check() -> None:
         index.check(9)
 
 
-@pytest.mark.parametrize("size", [each for each in range(1, 2 * len(REAL)) if each != len(REAL)])
+@each_case([each for each in range(1, 2 * len(REAL)) if each != len(REAL)])
 def test_truncated_entry_fails_the_check(size: int) -> None:
     index = index_holding((REAL + struct.pack(">hqqqq", 0, 0, 9, 9, 10))[:size])
 
@@ -198,7 +200,7 @@ def test_truncated_entry_fails_the_check(size: int) -> None:
         index.check(2)
 
 
-@pytest.mark.parametrize("bit", range(8 * len(REAL)))
+@each_case(range(8 * len(REAL)))
 def test_damaged_entry_fails_the_check_or_is_decoded(bit: int) -> None:
     damaged = bytearray(REAL)
     damaged[bit // 8] ^= 1 << bit % 8

@@ -15,6 +15,7 @@ from fauxka.testing import AsyncBroker, Broker
 from fauxka.testing.rule import AsyncRule, Rule
 
 from ..broker.raw_client import RawClient
+from ..each_case import each_case
 
 PAGE = (Path(__file__).resolve().parent.parent.parent / "docs" / "python.md").read_text()
 ROW = re.compile(r"^\| `(?P<call>[A-Z]+ /\S*)` \| (?P<counterparts>.+) \|$", re.MULTILINE)
@@ -38,8 +39,8 @@ def test_every_operation_has_a_counterpart_in_process() -> None:
     assert set(COUNTERPARTS) == {call_of(operation) for operation in OPERATIONS} - OF_HTTP_ONLY
 
 
-@pytest.mark.parametrize("name", sorted({name for names in COUNTERPARTS.values() for name in names}))
 @pytest.mark.parametrize(("broker", "rule"), [(Broker, Rule), (AsyncBroker, AsyncRule)])
+@each_case(sorted({name for names in COUNTERPARTS.values() for name in names}))
 def test_counterpart_exists(name: str, broker: type[Broker | AsyncBroker], rule: type[Rule | AsyncRule]) -> None:
     holder, _, attribute = name.rpartition(".")
 

@@ -10,6 +10,7 @@ import pytest
 
 from fauxka.testing import Broker
 
+from ...each_case import each_case
 from ...golden.capture_consumer_groups import CONSUMER_GROUP_CONFIG, GOLDEN, capture
 
 Line = dict[str, object]
@@ -26,16 +27,12 @@ def lines() -> Iterator[list[Line]]:
     yield [json.loads(line) for line in output.getvalue().splitlines()]
 
 
-def _names() -> list[str]:
-    return [f"{line['case']} v{line.get('version', '')}" for line in GOLDEN_LINES]
-
-
 def test_the_program_sends_the_same_requests(lines: list[Line]) -> None:
     asked = [{**line, "answer": None, "records": None} for line in lines]
 
     assert asked == [{**line, "answer": None, "records": None} for line in GOLDEN_LINES]
 
 
-@pytest.mark.parametrize("number", range(len(GOLDEN_LINES)), ids=_names())
-def test_the_response_is_kafkas(lines: list[Line], number: int) -> None:
+@each_case(range(len(GOLDEN_LINES)), lambda number: f"{number + 1}-{GOLDEN_LINES[number]['case']}")
+def test_the_response_is_kafkas(number: int, lines: list[Line]) -> None:
     assert lines[number] == GOLDEN_LINES[number]

@@ -17,6 +17,7 @@ import pytest
 from fauxka.protocol.messages.fetch import FetchPartition, FetchRequest, FetchResponse, FetchTopic
 from fauxka.testing import Broker
 
+from ...each_case import each_case
 from ...golden.capture_connection import Connection
 from ...golden.capture_groups import GOLDEN, GOLDEN_LOG, GROUP_CONFIG, SEGMENT, capture, capture_again
 from ...golden.offsets_log import lines_by_group
@@ -87,18 +88,16 @@ def _consumed(bootstrap: str) -> bytes:
     return bytes(response.responses[0].partitions[0].records or b"")
 
 
-def _names() -> list[str]:
-    return [f"{line['case']} v{line['version']}" for line in GOLDEN_LINES]
-
-
 def test_the_program_sends_the_same_requests(lines: list[Line]) -> None:
     asked = [{**line, "answer": None} for line in lines]
 
     assert asked == [{**line, "answer": None} for line in GOLDEN_LINES]
 
 
-@pytest.mark.parametrize("number", range(len(GOLDEN_LINES)), ids=_names())
-def test_the_response_is_kafkas(lines: list[Line], number: int) -> None:
+@each_case(
+    range(len(GOLDEN_LINES)), lambda number: f"{GOLDEN_LINES[number]['case']} v{GOLDEN_LINES[number]['version']}"
+)
+def test_the_response_is_kafkas(number: int, lines: list[Line]) -> None:
     expected = GOLDEN_LINES[number]
     is_different = str(expected["case"]) in DIFFERENCES
 
@@ -109,8 +108,8 @@ def test_the_same_groups_are_stored(asked: Asked) -> None:
     assert asked.kept.keys() == KEPT_BY_KAFKA.keys()
 
 
-@pytest.mark.parametrize("group_id", KEPT_BY_KAFKA)
-def test_the_records_of_a_group_are_kafkas(asked: Asked, group_id: str) -> None:
+@each_case(KEPT_BY_KAFKA)
+def test_the_records_of_a_group_are_kafkas(group_id: str, asked: Asked) -> None:
     ours, theirs = asked.kept[group_id], KEPT_BY_KAFKA[group_id]
     count = min(len(ours), len(theirs)) if group_id in STILL_RUNNING else None
 

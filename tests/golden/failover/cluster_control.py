@@ -32,3 +32,11 @@ class ClusterControl(Protocol):
     def thaw(self, node: int) -> None:
         """Let a frozen node go on (SIGCONT)."""
         ...
+
+    def pass_seconds(self, seconds: float) -> None:
+        """Return when at least that much time has passed on the nodes' clocks."""
+        ...
+
+    def elapsed_seconds(self) -> float:
+        """Return the time on the nodes' clocks, counted from any start."""
+        ...

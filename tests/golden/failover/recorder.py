@@ -40,7 +40,7 @@ from .waiting_request import Waiting
 NODES = (1, 2, 3)
 # A killed node is fenced six seconds after its last heartbeat, later on a busy machine. Only a hang lasts longer.
 SETTLE_SECONDS_MAX = 20.0
-POLL_SECONDS = 0.05
+POLL_SECONDS = 0.2
 # How long a request that waits is given to reach the broker before the next step.
 ARRIVAL_SECONDS = 0.3
 # A replica that has not yet applied a change of leader refuses the epoch or the request.
@@ -176,7 +176,7 @@ class FailoverRecorder:
         deadline = time.monotonic() + SETTLE_SECONDS_MAX
         while not is_done(response) or _error_codes(self._normal_form.of(response)) & NOT_READY:
             assert time.monotonic() < deadline, response
-            time.sleep(POLL_SECONDS)
+            self.pause(POLL_SECONDS)
             response = self.call(node, version, request)
         answer = self.answer(lambda: response)
         self.write(f"node {node}: {case}", request, version, answer, {})
@@ -197,10 +197,11 @@ class FailoverRecorder:
 
     def waiting(self, node: int, case: str, version: int, request: RequestMessage, *, arrives: bool = True) -> Waiting:
         """Send a request whose response comes later. arrives: give it time to reach the broker."""
-        waiting = Waiting(self, Connection(self._control.address(node)), f"node {node}: {case}", request)
+        connection = Connection(self._control.address(node))
+        waiting = Waiting(self, self._control, connection, f"node {node}: {case}", request)
         waiting.send(version)
         if arrives:
-            time.sleep(ARRIVAL_SECONDS)
+            self.pause(ARRIVAL_SECONDS)
         return waiting
 
     def without_answer(self, node: int, case: str, version: int, request: RequestMessage) -> None:
@@ -318,7 +319,7 @@ class FailoverRecorder:
         while not _holds(is_done):
             if time.monotonic() > deadline:
                 raise TimeoutError(f"{self._scene}: waited {SETTLE_SECONDS_MAX} s: {state()}")
-            time.sleep(POLL_SECONDS)
+            self.pause(POLL_SECONDS)
 
     def high_watermark(self, node: int, topic: Topic) -> int:
         """Return the high watermark of partition 0 at a node, -1 where it does not serve it."""
@@ -333,7 +334,7 @@ class FailoverRecorder:
 
     def pause(self, seconds: float) -> None:
         """Let time pass, where a broker does something by a timer that no request shows."""
-        time.sleep(seconds)
+        self._control.pass_seconds(seconds)
 
     def is_settled(self) -> bool:
         """Return whether the state that settle waits for is there."""

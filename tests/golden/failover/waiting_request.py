@@ -11,6 +11,11 @@ from fauxka.protocol.messages.produce import ProduceRequest
 
 from ..capture_connection import Connection
 from ..capture_normal_form import Json
+from .cluster_control import ClusterControl
+
+# A response that waits for no timer of the broker arrives within this time on any machine.
+AT_ONCE_SECONDS = 0.3
+POLL_SECONDS = 0.2
 
 
 class Writer(Protocol):
@@ -28,14 +33,20 @@ class Writer(Protocol):
 class Waiting:
     """A request that was sent and whose response is recorded later; a thread takes the response when it comes."""
 
-    def __init__(self, recorder: Writer, connection: Connection, case: str, request: RequestMessage) -> None:
+    def __init__(
+        self, recorder: Writer, control: ClusterControl, connection: Connection, case: str, request: RequestMessage
+    ) -> None:
         self._recorder = recorder
+        self._control = control
         self._connection = connection
         self._case = case
         self._request = request
         self._version = 0
         self._answered: list[tuple[Json, float]] = []
-        self._started = time.monotonic()
+        # fauxka ends the wait of a Fetch by the machine's clock, which cannot be advanced, and all others by its own.
+        self._is_timed_by_nodes = not isinstance(request, FetchRequest)
+        self._elapsed_seconds = control.elapsed_seconds if self._is_timed_by_nodes else time.monotonic
+        self._started = self._elapsed_seconds()
         self._thread = threading.Thread(target=self._receive, daemon=True)
 
     def send(self, version: int) -> None:
@@ -49,7 +60,9 @@ class Waiting:
 
         bound_ms: None for the time that the request itself asks the broker to wait.
         """
-        self._thread.join()
+        self._thread.join(AT_ONCE_SECONDS if self._is_timed_by_nodes else None)
+        while self._thread.is_alive():
+            self._control.pass_seconds(POLL_SECONDS)
         ((answer, elapsed_ms),) = self._answered
         bound = _own_wait_ms(self._request) if bound_ms is None else bound_ms
         # A timer may fire a tick early; Kafka's own has a tick of one millisecond.
@@ -58,7 +71,7 @@ class Waiting:
 
     def _receive(self) -> None:
         answer = self._recorder.answer(lambda: self._connection.finish(self._request, self._version))
-        self._answered.append((answer, (time.monotonic() - self._started) * 1000))
+        self._answered.append((answer, (self._elapsed_seconds() - self._started) * 1000))
         self._connection.close()
 
 
