@@ -13,7 +13,7 @@ Source: ByteBufferAccessor, ByteUtils and the generated *Data.read methods, Kafk
 
 import struct
 from collections.abc import Callable, Mapping
-from typing import Never, Self, TypeVar
+from typing import Never, Protocol, Self, TypeVar
 
 from .frames import REQUEST_ELEMENTS_MAX, FrameError, take_elements
 from .wire_writer import (
@@ -57,12 +57,23 @@ VARINT_BYTES_MAX = 5
 TAGGED_FIELD_BYTES_MIN = 2
 
 
+class ReadableStruct(Protocol):
+    """A message or a struct inside one."""
+
+    def read_fields(self, reader: "Reader", version: int) -> None:
+        """Read the fields of this version. Raises FrameError."""
+
+
+SomeStruct = TypeVar("SomeStruct", bound=ReadableStruct)
+
+
 class Reader:
     """Reads Kafka's wire types; every method advances position past the value.
 
     buffer: not copied; strings, data and uuids that are read from it are copies.
     end: the position where reading stops, at most the length of the buffer.
     elements_left: how many elements of arrays and tagged fields may still be read.
+    flexible, for methods that have it: a length or count is a varint of it plus 1, and 0 is null (KIP-482).
     Every method raises FrameError for bytes that are not such a value; position is then undefined.
     """
 
@@ -71,12 +82,15 @@ class Reader:
     def __init__(self, buffer: Buffer, position: int = 0, end: int | None = None) -> None:
         """Read buffer from position to end, or to its own end, without a limit of elements."""
         # The buffer is cut at end, so that unpacking and indexing check the bound.
-        self.buffer = buffer if end is None or end == len(buffer) else memoryview(buffer)[:end]
+        if end is not None and end != len(buffer):
+            buffer = memoryview(buffer)[:end]
+        end = len(buffer)
+        if not 0 <= position <= end:
+            raise FrameError(f"position {position} is outside of the {end} bytes to read")
+        self.buffer = buffer
         self.position = position
-        self.end = len(self.buffer)
+        self.end = end
         self.elements_left = _NO_LIMIT
-        if not 0 <= position <= self.end:
-            raise FrameError(f"position {position} is outside of the {self.end} bytes to read")
 
     @classmethod
     def of_request(cls, buffer: Buffer, position: int = 0, end: int | None = None) -> Self:
@@ -114,17 +128,34 @@ class Reader:
         """Read one signed byte."""
         return self._integer(INT8)
 
+    # The most frequent integers are read without a call of _integer.
+
     def int16(self) -> int:
         """Read two bytes, signed."""
-        return self._integer(INT16)
+        try:
+            value: int = INT16.unpack_from(self.buffer, self.position)[0]
+        except struct.error:
+            self._ended(2)
+        self.position += 2
+        return value
 
     def int32(self) -> int:
         """Read four bytes, signed."""
-        return self._integer(INT32)
+        try:
+            value: int = INT32.unpack_from(self.buffer, self.position)[0]
+        except struct.error:
+            self._ended(4)
+        self.position += 4
+        return value
 
     def int64(self) -> int:
         """Read eight bytes, signed."""
-        return self._integer(INT64)
+        try:
+            value: int = INT64.unpack_from(self.buffer, self.position)[0]
+        except struct.error:
+            self._ended(8)
+        self.position += 8
+        return value
 
     def uint16(self) -> int:
         """Read two bytes, unsigned."""
@@ -199,16 +230,16 @@ class Reader:
         value = self.unsigned_varint()
         return (value >> 1) ^ -(value & 1)
 
-    def string(self) -> str:
+    def string(self, flexible: bool = False) -> str:
         """Read an int16 length and text in UTF-8."""
-        length = self._integer(INT16)
+        length = self.unsigned_varint() - 1 if flexible else self.int16()
         if length < 0:
             self._null("string")
         return self._text(length)
 
-    def nullable_string(self) -> str | None:
+    def nullable_string(self, flexible: bool = False) -> str | None:
         """Read an int16 length and text in UTF-8; a negative length is null."""
-        length = self._integer(INT16)
+        length = self.unsigned_varint() - 1 if flexible else self.int16()
         return None if length < 0 else self._text(length)
 
     def compact_string(self) -> str:
@@ -223,28 +254,16 @@ class Reader:
         length = self.unsigned_varint() - 1
         return None if length < 0 else self._text(length)
 
-    def data(self) -> bytes:
+    def data(self, flexible: bool = False) -> bytes:
         """Read an int32 length and bytes."""
-        length = self._integer(INT32)
+        length = self.unsigned_varint() - 1 if flexible else self.int32()
         if length < 0:
             self._null("data")
         return self._bytes(length)
 
-    def nullable_data(self) -> bytes | None:
+    def nullable_data(self, flexible: bool = False) -> bytes | None:
         """Read an int32 length and bytes; a negative length is null."""
-        length = self._integer(INT32)
-        return None if length < 0 else self._bytes(length)
-
-    def compact_data(self) -> bytes:
-        """Read a varint of the length plus 1 and bytes."""
-        length = self.unsigned_varint() - 1
-        if length < 0:
-            self._null("data")
-        return self._bytes(length)
-
-    def compact_nullable_data(self) -> bytes | None:
-        """Read a varint of the length plus 1 and bytes; 0 is null."""
-        length = self.unsigned_varint() - 1
+        length = self.unsigned_varint() - 1 if flexible else self.int32()
         return None if length < 0 else self._bytes(length)
 
     def _null(self, what: str) -> Never:
@@ -259,31 +278,19 @@ class Reader:
         self.elements_left = take_elements(self.elements_left, count, REQUEST_ELEMENTS_MAX)
         return count
 
-    def array_length(self, element_bytes_min: int) -> int:
+    def array_length(self, element_bytes_min: int, flexible: bool = False) -> int:
         """Read an int32 count of elements. element_bytes_min: the size of the smallest element, 1 or more."""
-        count = self._integer(INT32)
+        count = self.unsigned_varint() - 1 if flexible else self.int32()
         if count < 0:
             self._null("array")
         return self._check_count(count, element_bytes_min)
 
-    def nullable_array_length(self, element_bytes_min: int) -> int | None:
+    def nullable_array_length(self, element_bytes_min: int, flexible: bool = False) -> int | None:
         """Read an int32 count of elements; a negative one is null."""
-        count = self._integer(INT32)
+        count = self.unsigned_varint() - 1 if flexible else self.int32()
         return None if count < 0 else self._check_count(count, element_bytes_min)
 
-    def compact_array_length(self, element_bytes_min: int) -> int:
-        """Read a varint of the count of elements plus 1."""
-        count = self.unsigned_varint() - 1
-        if count < 0:
-            self._null("array")
-        return self._check_count(count, element_bytes_min)
-
-    def compact_nullable_array_length(self, element_bytes_min: int) -> int | None:
-        """Read a varint of the count of elements plus 1; 0 is null."""
-        count = self.unsigned_varint() - 1
-        return None if count < 0 else self._check_count(count, element_bytes_min)
-
-    def integer_list(self, element: struct.Struct, count: int) -> list[int]:
+    def _integer_list(self, element: struct.Struct, count: int) -> list[int]:
         """Read count integers. element: the struct of one. count: from one of the array length methods."""
         # Most lists of integers are replicas: mostly one, often none.
         if count == 0:
@@ -296,6 +303,45 @@ class Reader:
         values = struct.unpack_from(f">{count}{element.format[1:]}", self.buffer, self.position)
         self.position += size
         return list(values)
+
+    def integer_array(self, element: struct.Struct, flexible: bool = False) -> list[int]:
+        """Read a count and integers. element: the struct of one."""
+        return self._integer_list(element, self.array_length(element.size, flexible))
+
+    def nullable_integer_array(self, element: struct.Struct, flexible: bool = False) -> list[int] | None:
+        """Read a count and integers, or null. element: the struct of one."""
+        count = self.nullable_array_length(element.size, flexible)
+        return None if count is None else self._integer_list(element, count)
+
+    def string_array(self, flexible: bool = False) -> list[str]:
+        """Read a count and strings."""
+        return [self.string(flexible) for _ in range(self.array_length(1 if flexible else INT16.size, flexible))]
+
+    def nullable_string_array(self, flexible: bool = False) -> list[str] | None:
+        """Read a count and strings, or null."""
+        count = self.nullable_array_length(1 if flexible else INT16.size, flexible)
+        return None if count is None else [self.string(flexible) for _ in range(count)]
+
+    def struct_array(
+        self, struct_type: type[SomeStruct], version: int, element_bytes_min: int, flexible: bool = False
+    ) -> list[SomeStruct]:
+        """Read a count and structs. element_bytes_min: as for array_length."""
+        return self._structs(struct_type, version, self.array_length(element_bytes_min, flexible))
+
+    def nullable_struct_array(
+        self, struct_type: type[SomeStruct], version: int, element_bytes_min: int, flexible: bool = False
+    ) -> list[SomeStruct] | None:
+        """Read a count and structs, or null; as struct_array."""
+        count = self.nullable_array_length(element_bytes_min, flexible)
+        return None if count is None else self._structs(struct_type, version, count)
+
+    def _structs(self, struct_type: type[SomeStruct], version: int, count: int) -> list[SomeStruct]:
+        structs: list[SomeStruct] = []
+        for _ in range(count):
+            struct = object.__new__(struct_type)
+            struct.read_fields(self, version)
+            structs.append(struct)
+        return structs
 
     def is_null_struct(self) -> bool:
         """Read the byte before a nullable struct: negative is null.
@@ -341,6 +387,10 @@ class Reader:
 
     def skip_tagged_fields(self) -> None:
         """Skip all tagged fields."""
-        for _ in range(self.tagged_field_count()):
+        count = self.unsigned_varint()
+        # Mostly there is none.
+        if not count:
+            return
+        for _ in range(self._check_count(count, TAGGED_FIELD_BYTES_MIN)):
             self.unsigned_varint()
             self.position = self.tagged_field_end()

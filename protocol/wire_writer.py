@@ -6,7 +6,7 @@ A value that does not fit its wire type raises ValueError before any byte of it 
 import struct
 from collections.abc import Sequence
 from struct import Struct
-from typing import TypeVar
+from typing import Protocol, TypeVar
 
 T = TypeVar("T")
 
@@ -45,8 +45,19 @@ def _misfit(layout: str, values: Sequence[float]) -> ValueError:
     return ValueError(f"{shown} cannot be written as {wanted}")
 
 
+class WritableStruct(Protocol):
+    """A message or a struct inside one."""
+
+    def write(self, writer: "Writer", version: int) -> None:
+        """Write the fields of this version."""
+        ...
+
+
 class Writer:
-    """Appends Kafka's wire types to buffer; every method raises ValueError for a value that does not fit."""
+    """Appends Kafka's wire types to buffer; every method raises ValueError for a value that does not fit.
+
+    flexible, for methods that have it: a length or count is a varint of it plus 1, and 0 is null (KIP-482).
+    """
 
     __slots__ = ("buffer",)
 
@@ -75,17 +86,28 @@ class Writer:
         """Write one signed byte."""
         self._number(INT8, value)
 
+    # The most frequent integers are written without a call of _number.
+
     def int16(self, value: int) -> None:
         """Write two bytes, signed."""
-        self._number(INT16, value)
+        try:
+            self.buffer += INT16.pack(value)
+        except struct.error:
+            raise _misfit(INT16.format, (value,)) from None
 
     def int32(self, value: int) -> None:
         """Write four bytes, signed."""
-        self._number(INT32, value)
+        try:
+            self.buffer += INT32.pack(value)
+        except struct.error:
+            raise _misfit(INT32.format, (value,)) from None
 
     def int64(self, value: int) -> None:
         """Write eight bytes, signed."""
-        self._number(INT64, value)
+        try:
+            self.buffer += INT64.pack(value)
+        except struct.error:
+            raise _misfit(INT64.format, (value,)) from None
 
     def uint16(self, value: int) -> None:
         """Write two bytes, unsigned."""
@@ -124,24 +146,30 @@ class Writer:
         """Write a signed number of 32 bits, zigzag encoded."""
         self._long_varint(value << 1 if value >= 0 else (~value << 1) + 1)
 
-    def string(self, value: str) -> None:
+    def string(self, value: str, flexible: bool = False) -> None:
         """Write an int16 length and the text in UTF-8."""
-        encoded = _encoded(value)
-        self.buffer += INT16.pack(len(encoded))
+        encoded = value.encode()
+        size = len(encoded)
+        if size > STRING_BYTES_MAX:
+            raise ValueError(f"a string has at most {STRING_BYTES_MAX} bytes, this one has {size}")
+        if not flexible:
+            self.buffer += INT16.pack(size)
+        elif size < 0x7F:
+            self.buffer.append(size + 1)
+        else:
+            self._long_varint(size + 1)
         self.buffer += encoded
 
-    def nullable_string(self, value: str | None) -> None:
+    def nullable_string(self, value: str | None, flexible: bool = False) -> None:
         """Write an int16 length and the text in UTF-8; length -1 for null."""
         if value is None:
-            self.buffer += b"\xff\xff"
+            self.buffer += b"\0" if flexible else b"\xff\xff"
         else:
-            self.string(value)
+            self.string(value, flexible)
 
     def compact_string(self, value: str) -> None:
         """Write a varint of the length plus 1 and the text in UTF-8."""
-        encoded = _encoded(value)
-        self.unsigned_varint(len(encoded) + 1)
-        self.buffer += encoded
+        self.string(value, True)
 
     def compact_nullable_string(self, value: str | None) -> None:
         """Write a varint of the length plus 1 and the text in UTF-8; 0 for null."""
@@ -150,47 +178,33 @@ class Writer:
         else:
             self.compact_string(value)
 
-    def data(self, value: Buffer) -> None:
+    def data(self, value: Buffer, flexible: bool = False) -> None:
         """Write an int32 length and the bytes."""
-        self.buffer += INT32.pack(_size(value))
+        if flexible:
+            self.unsigned_varint(_size(value) + 1)
+        else:
+            self.buffer += INT32.pack(_size(value))
         self.buffer += value
 
-    def nullable_data(self, value: Buffer | None) -> None:
+    def nullable_data(self, value: Buffer | None, flexible: bool = False) -> None:
         """Write an int32 length and the bytes; length -1 for null."""
         if value is None:
-            self.buffer += b"\xff\xff\xff\xff"
+            self.buffer += b"\0" if flexible else b"\xff\xff\xff\xff"
         else:
-            self.data(value)
+            self.data(value, flexible)
 
-    def compact_data(self, value: Buffer) -> None:
-        """Write a varint of the length plus 1 and the bytes."""
-        self.unsigned_varint(_size(value) + 1)
-        self.buffer += value
-
-    def compact_nullable_data(self, value: Buffer | None) -> None:
-        """Write a varint of the length plus 1 and the bytes; 0 for null."""
-        if value is None:
-            self.buffer.append(0)
-        else:
-            self.compact_data(value)
-
-    def array_length(self, count: int) -> None:
+    def array_length(self, count: int, flexible: bool = False) -> None:
         """Write an int32 count of elements."""
-        self._number(INT32, count)
+        if flexible:
+            self.unsigned_varint(count + 1)
+        else:
+            self.int32(count)
 
-    def nullable_array_length(self, count: int | None) -> None:
+    def nullable_array_length(self, count: int | None, flexible: bool = False) -> None:
         """Write an int32 count of elements; -1 for null."""
-        self._number(INT32, -1 if count is None else count)
+        self.array_length(-1 if count is None else count, flexible)
 
-    def compact_array_length(self, count: int) -> None:
-        """Write a varint of the count of elements plus 1."""
-        self.unsigned_varint(count + 1)
-
-    def compact_nullable_array_length(self, count: int | None) -> None:
-        """Write a varint of the count of elements plus 1; 0 for null."""
-        self.unsigned_varint(0 if count is None else count + 1)
-
-    def integer_list(self, element: Struct, values: Sequence[int]) -> None:
+    def _integer_list(self, element: Struct, values: Sequence[int]) -> None:
         """Write integers without a count. element: the struct of one."""
         # Most lists of integers are replicas: mostly one, often none.
         if not values:
@@ -200,6 +214,52 @@ class Writer:
             self.buffer += struct.pack(layout, *values)
         except struct.error:
             raise _misfit(layout, values) from None
+
+    def integer_array(self, element: Struct, values: Sequence[int], flexible: bool = False) -> None:
+        """Write a count and integers. element: the struct of one."""
+        if flexible:
+            self.unsigned_varint(len(values) + 1)
+        else:
+            self.int32(len(values))
+        self._integer_list(element, values)
+
+    def nullable_integer_array(self, element: Struct, values: Sequence[int] | None, flexible: bool = False) -> None:
+        """Write a count and integers, or null. element: the struct of one."""
+        if values is None:
+            self.nullable_array_length(None, flexible)
+        else:
+            self.integer_array(element, values, flexible)
+
+    def string_array(self, values: Sequence[str], flexible: bool = False) -> None:
+        """Write a count and strings."""
+        self.array_length(len(values), flexible)
+        for value in values:
+            self.string(value, flexible)
+
+    def nullable_string_array(self, values: Sequence[str] | None, flexible: bool = False) -> None:
+        """Write a count and strings, or null."""
+        if values is None:
+            self.nullable_array_length(None, flexible)
+        else:
+            self.string_array(values, flexible)
+
+    def struct_array(self, values: Sequence[WritableStruct], version: int, flexible: bool = False) -> None:
+        """Write a count and structs of a version."""
+        if flexible:
+            self.unsigned_varint(len(values) + 1)
+        else:
+            self.int32(len(values))
+        for value in values:
+            value.write(self, version)
+
+    def nullable_struct_array(
+        self, values: Sequence[WritableStruct] | None, version: int, flexible: bool = False
+    ) -> None:
+        """Write a count and structs of a version, or null."""
+        if values is None:
+            self.nullable_array_length(None, flexible)
+        else:
+            self.struct_array(values, version, flexible)
 
     def null_struct(self) -> None:
         """Write the byte for a nullable struct that is null."""
@@ -220,13 +280,6 @@ class Writer:
             self.unsigned_varint(tag)
             self.unsigned_varint(len(field.buffer))
             self.buffer += field.buffer
-
-
-def _encoded(value: str) -> bytes:
-    encoded = value.encode()
-    if len(encoded) > STRING_BYTES_MAX:
-        raise ValueError(f"a string has at most {STRING_BYTES_MAX} bytes, this one has {len(encoded)}")
-    return encoded
 
 
 def _size(value: Buffer) -> int:

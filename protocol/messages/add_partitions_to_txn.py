@@ -4,10 +4,8 @@
 from __future__ import annotations
 
 from struct import Struct
-from types import EllipsisType
-from typing import Self
 
-from ..message import Message
+from ..message import Message, new_list
 from ..primitives import INT32, Reader, Writer
 
 INT32_INT16 = Struct(">ih")
@@ -17,40 +15,22 @@ INT64_INT16 = Struct(">qh")
 class AddPartitionsToTxnTopic(Message):
     """Each of AddPartitionsToTxnRequest.v3_and_below_topics."""
 
-    __slots__ = ("name", "partitions")
+    name: str = ""
+    partitions: list[int] = new_list(int)
 
-    name: str
-    partitions: list[int]
-
-    def __init__(self, *, name: str = "", partitions: list[int] | EllipsisType = ...) -> None:
-        """Set the fields; an omitted field has its default."""
-        self.name = name
-        self.partitions = [] if partitions is ... else partitions
-
-    @classmethod
-    def read(cls, reader: Reader, version: int) -> Self:
+    def read_fields(self, reader: Reader, version: int) -> None:
         """Read the fields of this version. Raises FrameError."""
         flexible = version >= 3
-        message = cls.__new__(cls)
-        message.name = reader.compact_string() if flexible else reader.string()
-        partitions_count = reader.compact_array_length(4) if flexible else reader.array_length(4)
-        message.partitions = reader.integer_list(INT32, partitions_count)
+        self.name = reader.string(flexible)
+        self.partitions = reader.integer_array(INT32, flexible)
         if flexible:
             reader.skip_tagged_fields()
-        return message
 
     def write(self, writer: Writer, version: int) -> None:
         """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         flexible = version >= 3
-        if flexible:
-            writer.compact_string(self.name)
-        else:
-            writer.string(self.name)
-        if flexible:
-            writer.compact_array_length(len(self.partitions))
-        else:
-            writer.array_length(len(self.partitions))
-        writer.integer_list(INT32, self.partitions)
+        writer.string(self.name, flexible)
+        writer.integer_array(INT32, self.partitions, flexible)
         if flexible:
             writer.no_tagged_fields()
 
@@ -58,133 +38,67 @@ class AddPartitionsToTxnTopic(Message):
 class AddPartitionsToTxnTransaction(Message):
     """Each of AddPartitionsToTxnRequest.transactions."""
 
-    __slots__ = ("transactional_id", "producer_id", "producer_epoch", "verify_only", "topics")
+    transactional_id: str = ""
+    producer_id: int = 0
+    producer_epoch: int = 0
+    verify_only: bool = False
+    topics: list[AddPartitionsToTxnTopic] = new_list(AddPartitionsToTxnTopic)
 
-    transactional_id: str
-    producer_id: int
-    producer_epoch: int
-    verify_only: bool
-    topics: list[AddPartitionsToTxnTopic]
-
-    def __init__(
-        self,
-        *,
-        transactional_id: str = "",
-        producer_id: int = 0,
-        producer_epoch: int = 0,
-        verify_only: bool = False,
-        topics: list[AddPartitionsToTxnTopic] | EllipsisType = ...,
-    ) -> None:
-        """Set the fields; an omitted field has its default."""
-        self.transactional_id = transactional_id
-        self.producer_id = producer_id
-        self.producer_epoch = producer_epoch
-        self.verify_only = verify_only
-        self.topics = [] if topics is ... else topics
-
-    @classmethod
-    def read(cls, reader: Reader, version: int) -> Self:
+    def read_fields(self, reader: Reader, version: int) -> None:
         """Read the fields of this version. Raises FrameError."""
-        message = cls.__new__(cls)
-        message.transactional_id = reader.compact_string()
-        message.producer_id, message.producer_epoch = reader.integers(INT64_INT16)
-        message.verify_only = reader.boolean()
-        topics_count = reader.compact_array_length(3)
-        message.topics = [AddPartitionsToTxnTopic.read(reader, version) for _ in range(topics_count)]
+        self.transactional_id = reader.compact_string()
+        self.producer_id, self.producer_epoch = reader.integers(INT64_INT16)
+        self.verify_only = reader.boolean()
+        self.topics = reader.struct_array(AddPartitionsToTxnTopic, version, 3, True)
         reader.skip_tagged_fields()
-        return message
 
     def write(self, writer: Writer, version: int) -> None:
         """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         writer.compact_string(self.transactional_id)
         writer.integers(INT64_INT16, self.producer_id, self.producer_epoch)
         writer.boolean(self.verify_only)
-        writer.compact_array_length(len(self.topics))
-        for topics_element in self.topics:
-            topics_element.write(writer, version)
+        writer.struct_array(self.topics, version, True)
         writer.no_tagged_fields()
 
 
 class AddPartitionsToTxnRequest(Message):
     """The request, versions 0-5, flexible from 3."""
 
-    __slots__ = (
-        "transactions",
-        "v3_and_below_transactional_id",
-        "v3_and_below_producer_id",
-        "v3_and_below_producer_epoch",
-        "v3_and_below_topics",
-    )
+    transactions: list[AddPartitionsToTxnTransaction] = new_list(AddPartitionsToTxnTransaction)
+    v3_and_below_transactional_id: str = ""
+    v3_and_below_producer_id: int = 0
+    v3_and_below_producer_epoch: int = 0
+    v3_and_below_topics: list[AddPartitionsToTxnTopic] = new_list(AddPartitionsToTxnTopic)
 
-    transactions: list[AddPartitionsToTxnTransaction]
-    v3_and_below_transactional_id: str
-    v3_and_below_producer_id: int
-    v3_and_below_producer_epoch: int
-    v3_and_below_topics: list[AddPartitionsToTxnTopic]
-
-    def __init__(
-        self,
-        *,
-        transactions: list[AddPartitionsToTxnTransaction] | EllipsisType = ...,
-        v3_and_below_transactional_id: str = "",
-        v3_and_below_producer_id: int = 0,
-        v3_and_below_producer_epoch: int = 0,
-        v3_and_below_topics: list[AddPartitionsToTxnTopic] | EllipsisType = ...,
-    ) -> None:
-        """Set the fields; an omitted field has its default."""
-        self.transactions = [] if transactions is ... else transactions
-        self.v3_and_below_transactional_id = v3_and_below_transactional_id
-        self.v3_and_below_producer_id = v3_and_below_producer_id
-        self.v3_and_below_producer_epoch = v3_and_below_producer_epoch
-        self.v3_and_below_topics = [] if v3_and_below_topics is ... else v3_and_below_topics
-
-    @classmethod
-    def read(cls, reader: Reader, version: int) -> Self:
+    def read_fields(self, reader: Reader, version: int) -> None:
         """Read the fields of this version. Raises FrameError."""
         flexible = version >= 3
-        message = cls.__new__(cls)
-        if version >= 4:
-            transactions_count = reader.compact_array_length(14)
-            message.transactions = [
-                AddPartitionsToTxnTransaction.read(reader, version) for _ in range(transactions_count)
-            ]
-        else:
-            message.transactions = []
+        self.transactions = (
+            reader.struct_array(AddPartitionsToTxnTransaction, version, 14, True) if version >= 4 else []
+        )
         if version <= 3:
-            message.v3_and_below_transactional_id = reader.compact_string() if flexible else reader.string()
-            message.v3_and_below_producer_id, message.v3_and_below_producer_epoch = reader.integers(INT64_INT16)
-            v3_and_below_topics_count = reader.compact_array_length(3) if flexible else reader.array_length(6)
-            message.v3_and_below_topics = [
-                AddPartitionsToTxnTopic.read(reader, version) for _ in range(v3_and_below_topics_count)
-            ]
+            self.v3_and_below_transactional_id = reader.string(flexible)
+            self.v3_and_below_producer_id, self.v3_and_below_producer_epoch = reader.integers(INT64_INT16)
+            self.v3_and_below_topics = reader.struct_array(
+                AddPartitionsToTxnTopic, version, 3 if flexible else 6, flexible
+            )
         else:
-            message.v3_and_below_transactional_id = ""
-            message.v3_and_below_producer_id = 0
-            message.v3_and_below_producer_epoch = 0
-            message.v3_and_below_topics = []
+            self.v3_and_below_transactional_id = ""
+            self.v3_and_below_producer_id = 0
+            self.v3_and_below_producer_epoch = 0
+            self.v3_and_below_topics = []
         if flexible:
             reader.skip_tagged_fields()
-        return message
 
     def write(self, writer: Writer, version: int) -> None:
         """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         flexible = version >= 3
         if version >= 4:
-            writer.compact_array_length(len(self.transactions))
-            for transactions_element in self.transactions:
-                transactions_element.write(writer, version)
+            writer.struct_array(self.transactions, version, True)
         if version <= 3:
-            if flexible:
-                writer.compact_string(self.v3_and_below_transactional_id)
-            else:
-                writer.string(self.v3_and_below_transactional_id)
+            writer.string(self.v3_and_below_transactional_id, flexible)
             writer.integers(INT64_INT16, self.v3_and_below_producer_id, self.v3_and_below_producer_epoch)
-            if flexible:
-                writer.compact_array_length(len(self.v3_and_below_topics))
-            else:
-                writer.array_length(len(self.v3_and_below_topics))
-            for v3_and_below_topics_element in self.v3_and_below_topics:
-                v3_and_below_topics_element.write(writer, version)
+            writer.struct_array(self.v3_and_below_topics, version, flexible)
         if flexible:
             writer.no_tagged_fields()
 
@@ -192,25 +106,15 @@ class AddPartitionsToTxnRequest(Message):
 class AddPartitionsToTxnPartitionResult(Message):
     """Each of AddPartitionsToTxnTopicResult.results_by_partition."""
 
-    __slots__ = ("partition_index", "partition_error_code")
+    partition_index: int = 0
+    partition_error_code: int = 0
 
-    partition_index: int
-    partition_error_code: int
-
-    def __init__(self, *, partition_index: int = 0, partition_error_code: int = 0) -> None:
-        """Set the fields; an omitted field has its default."""
-        self.partition_index = partition_index
-        self.partition_error_code = partition_error_code
-
-    @classmethod
-    def read(cls, reader: Reader, version: int) -> Self:
+    def read_fields(self, reader: Reader, version: int) -> None:
         """Read the fields of this version. Raises FrameError."""
         flexible = version >= 3
-        message = cls.__new__(cls)
-        message.partition_index, message.partition_error_code = reader.integers(INT32_INT16)
+        self.partition_index, self.partition_error_code = reader.integers(INT32_INT16)
         if flexible:
             reader.skip_tagged_fields()
-        return message
 
     def write(self, writer: Writer, version: int) -> None:
         """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
@@ -223,45 +127,24 @@ class AddPartitionsToTxnPartitionResult(Message):
 class AddPartitionsToTxnTopicResult(Message):
     """Each of AddPartitionsToTxnResponse.results_by_topic_v3_and_below."""
 
-    __slots__ = ("name", "results_by_partition")
+    name: str = ""
+    results_by_partition: list[AddPartitionsToTxnPartitionResult] = new_list(AddPartitionsToTxnPartitionResult)
 
-    name: str
-    results_by_partition: list[AddPartitionsToTxnPartitionResult]
-
-    def __init__(
-        self, *, name: str = "", results_by_partition: list[AddPartitionsToTxnPartitionResult] | EllipsisType = ...
-    ) -> None:
-        """Set the fields; an omitted field has its default."""
-        self.name = name
-        self.results_by_partition = [] if results_by_partition is ... else results_by_partition
-
-    @classmethod
-    def read(cls, reader: Reader, version: int) -> Self:
+    def read_fields(self, reader: Reader, version: int) -> None:
         """Read the fields of this version. Raises FrameError."""
         flexible = version >= 3
-        message = cls.__new__(cls)
-        message.name = reader.compact_string() if flexible else reader.string()
-        results_by_partition_count = reader.compact_array_length(7) if flexible else reader.array_length(6)
-        message.results_by_partition = [
-            AddPartitionsToTxnPartitionResult.read(reader, version) for _ in range(results_by_partition_count)
-        ]
+        self.name = reader.string(flexible)
+        self.results_by_partition = reader.struct_array(
+            AddPartitionsToTxnPartitionResult, version, 7 if flexible else 6, flexible
+        )
         if flexible:
             reader.skip_tagged_fields()
-        return message
 
     def write(self, writer: Writer, version: int) -> None:
         """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         flexible = version >= 3
-        if flexible:
-            writer.compact_string(self.name)
-        else:
-            writer.string(self.name)
-        if flexible:
-            writer.compact_array_length(len(self.results_by_partition))
-        else:
-            writer.array_length(len(self.results_by_partition))
-        for results_by_partition_element in self.results_by_partition:
-            results_by_partition_element.write(writer, version)
+        writer.string(self.name, flexible)
+        writer.struct_array(self.results_by_partition, version, flexible)
         if flexible:
             writer.no_tagged_fields()
 
@@ -269,89 +152,45 @@ class AddPartitionsToTxnTopicResult(Message):
 class AddPartitionsToTxnResult(Message):
     """Each of AddPartitionsToTxnResponse.results_by_transaction."""
 
-    __slots__ = ("transactional_id", "topic_results")
+    transactional_id: str = ""
+    topic_results: list[AddPartitionsToTxnTopicResult] = new_list(AddPartitionsToTxnTopicResult)
 
-    transactional_id: str
-    topic_results: list[AddPartitionsToTxnTopicResult]
-
-    def __init__(
-        self, *, transactional_id: str = "", topic_results: list[AddPartitionsToTxnTopicResult] | EllipsisType = ...
-    ) -> None:
-        """Set the fields; an omitted field has its default."""
-        self.transactional_id = transactional_id
-        self.topic_results = [] if topic_results is ... else topic_results
-
-    @classmethod
-    def read(cls, reader: Reader, version: int) -> Self:
+    def read_fields(self, reader: Reader, version: int) -> None:
         """Read the fields of this version. Raises FrameError."""
-        message = cls.__new__(cls)
-        message.transactional_id = reader.compact_string()
-        topic_results_count = reader.compact_array_length(3)
-        message.topic_results = [
-            AddPartitionsToTxnTopicResult.read(reader, version) for _ in range(topic_results_count)
-        ]
+        self.transactional_id = reader.compact_string()
+        self.topic_results = reader.struct_array(AddPartitionsToTxnTopicResult, version, 3, True)
         reader.skip_tagged_fields()
-        return message
 
     def write(self, writer: Writer, version: int) -> None:
         """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         writer.compact_string(self.transactional_id)
-        writer.compact_array_length(len(self.topic_results))
-        for topic_results_element in self.topic_results:
-            topic_results_element.write(writer, version)
+        writer.struct_array(self.topic_results, version, True)
         writer.no_tagged_fields()
 
 
 class AddPartitionsToTxnResponse(Message):
     """The response, versions 0-5, flexible from 3."""
 
-    __slots__ = ("throttle_time_ms", "error_code", "results_by_topic_v3_and_below", "results_by_transaction")
+    throttle_time_ms: int = 0
+    error_code: int = 0
+    results_by_topic_v3_and_below: list[AddPartitionsToTxnTopicResult] = new_list(AddPartitionsToTxnTopicResult)
+    results_by_transaction: list[AddPartitionsToTxnResult] = new_list(AddPartitionsToTxnResult)
 
-    throttle_time_ms: int
-    error_code: int
-    results_by_topic_v3_and_below: list[AddPartitionsToTxnTopicResult]
-    results_by_transaction: list[AddPartitionsToTxnResult]
-
-    def __init__(
-        self,
-        *,
-        throttle_time_ms: int = 0,
-        error_code: int = 0,
-        results_by_topic_v3_and_below: list[AddPartitionsToTxnTopicResult] | EllipsisType = ...,
-        results_by_transaction: list[AddPartitionsToTxnResult] | EllipsisType = ...,
-    ) -> None:
-        """Set the fields; an omitted field has its default."""
-        self.throttle_time_ms = throttle_time_ms
-        self.error_code = error_code
-        self.results_by_topic_v3_and_below = (
-            [] if results_by_topic_v3_and_below is ... else results_by_topic_v3_and_below
-        )
-        self.results_by_transaction = [] if results_by_transaction is ... else results_by_transaction
-
-    @classmethod
-    def read(cls, reader: Reader, version: int) -> Self:
+    def read_fields(self, reader: Reader, version: int) -> None:
         """Read the fields of this version. Raises FrameError."""
         flexible = version >= 3
-        message = cls.__new__(cls)
-        message.throttle_time_ms = reader.int32()
-        message.error_code = reader.int16() if version >= 4 else 0
-        if version <= 3:
-            results_by_topic_v3_and_below_count = reader.compact_array_length(3) if flexible else reader.array_length(6)
-            message.results_by_topic_v3_and_below = [
-                AddPartitionsToTxnTopicResult.read(reader, version) for _ in range(results_by_topic_v3_and_below_count)
-            ]
-        else:
-            message.results_by_topic_v3_and_below = []
-        if version >= 4:
-            results_by_transaction_count = reader.compact_array_length(3)
-            message.results_by_transaction = [
-                AddPartitionsToTxnResult.read(reader, version) for _ in range(results_by_transaction_count)
-            ]
-        else:
-            message.results_by_transaction = []
+        self.throttle_time_ms = reader.int32()
+        self.error_code = reader.int16() if version >= 4 else 0
+        self.results_by_topic_v3_and_below = (
+            []
+            if version >= 4
+            else (reader.struct_array(AddPartitionsToTxnTopicResult, version, 3 if flexible else 6, flexible))
+        )
+        self.results_by_transaction = (
+            reader.struct_array(AddPartitionsToTxnResult, version, 3, True) if version >= 4 else []
+        )
         if flexible:
             reader.skip_tagged_fields()
-        return message
 
     def write(self, writer: Writer, version: int) -> None:
         """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
@@ -360,15 +199,8 @@ class AddPartitionsToTxnResponse(Message):
         if version >= 4:
             writer.int16(self.error_code)
         if version <= 3:
-            if flexible:
-                writer.compact_array_length(len(self.results_by_topic_v3_and_below))
-            else:
-                writer.array_length(len(self.results_by_topic_v3_and_below))
-            for results_by_topic_v3_and_below_element in self.results_by_topic_v3_and_below:
-                results_by_topic_v3_and_below_element.write(writer, version)
+            writer.struct_array(self.results_by_topic_v3_and_below, version, flexible)
         if version >= 4:
-            writer.compact_array_length(len(self.results_by_transaction))
-            for results_by_transaction_element in self.results_by_transaction:
-                results_by_transaction_element.write(writer, version)
+            writer.struct_array(self.results_by_transaction, version, True)
         if flexible:
             writer.no_tagged_fields()

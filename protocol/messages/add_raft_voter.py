@@ -4,100 +4,40 @@
 from __future__ import annotations
 
 from struct import Struct
-from types import EllipsisType
-from typing import Self
 
-from ..message import Message
+from ..message import Message, new_list
 from ..primitives import ZERO_UUID, Reader, Writer
+from .describe_quorum import Listener as Listener
 
 INT32_INT16 = Struct(">ih")
 INT32_INT32 = Struct(">ii")
 
 
-class Listener(Message):
-    """Each of AddRaftVoterRequest.listeners."""
-
-    __slots__ = ("name", "host", "port")
-
-    name: str
-    host: str
-    port: int
-
-    def __init__(self, *, name: str = "", host: str = "", port: int = 0) -> None:
-        """Set the fields; an omitted field has its default."""
-        self.name = name
-        self.host = host
-        self.port = port
-
-    @classmethod
-    def read(cls, reader: Reader, version: int) -> Self:
-        """Read the fields of this version. Raises FrameError."""
-        message = cls.__new__(cls)
-        message.name = reader.compact_string()
-        message.host = reader.compact_string()
-        message.port = reader.uint16()
-        reader.skip_tagged_fields()
-        return message
-
-    def write(self, writer: Writer, version: int) -> None:
-        """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
-        writer.compact_string(self.name)
-        writer.compact_string(self.host)
-        writer.uint16(self.port)
-        writer.no_tagged_fields()
-
-
 class AddRaftVoterRequest(Message):
     """The request, versions 0-1, flexible from 0."""
 
-    __slots__ = ("cluster_id", "timeout_ms", "voter_id", "voter_directory_id", "listeners", "ack_when_committed")
+    cluster_id: str | None = ""
+    timeout_ms: int = 0
+    voter_id: int = 0
+    voter_directory_id: bytes = ZERO_UUID
+    listeners: list[Listener] = new_list(Listener)
+    ack_when_committed: bool = True
 
-    cluster_id: str | None
-    timeout_ms: int
-    voter_id: int
-    voter_directory_id: bytes
-    listeners: list[Listener]
-    ack_when_committed: bool
-
-    def __init__(
-        self,
-        *,
-        cluster_id: str | None = "",
-        timeout_ms: int = 0,
-        voter_id: int = 0,
-        voter_directory_id: bytes = ZERO_UUID,
-        listeners: list[Listener] | EllipsisType = ...,
-        ack_when_committed: bool = True,
-    ) -> None:
-        """Set the fields; an omitted field has its default."""
-        self.cluster_id = cluster_id
-        self.timeout_ms = timeout_ms
-        self.voter_id = voter_id
-        self.voter_directory_id = voter_directory_id
-        self.listeners = [] if listeners is ... else listeners
-        self.ack_when_committed = ack_when_committed
-
-    @classmethod
-    def read(cls, reader: Reader, version: int) -> Self:
+    def read_fields(self, reader: Reader, version: int) -> None:
         """Read the fields of this version. Raises FrameError."""
-        message = cls.__new__(cls)
-        message.cluster_id = reader.compact_nullable_string()
-        message.timeout_ms, message.voter_id = reader.integers(INT32_INT32)
-        message.voter_directory_id = reader.uuid()
-        listeners_count = reader.compact_array_length(5)
-        message.listeners = [Listener.read(reader, version) for _ in range(listeners_count)]
-        message.ack_when_committed = reader.boolean() if version >= 1 else True
+        self.cluster_id = reader.compact_nullable_string()
+        self.timeout_ms, self.voter_id = reader.integers(INT32_INT32)
+        self.voter_directory_id = reader.uuid()
+        self.listeners = reader.struct_array(Listener, version, 5, True)
+        self.ack_when_committed = reader.boolean() if version >= 1 else True
         reader.skip_tagged_fields()
-        return message
 
     def write(self, writer: Writer, version: int) -> None:
         """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         writer.compact_nullable_string(self.cluster_id)
         writer.integers(INT32_INT32, self.timeout_ms, self.voter_id)
         writer.uuid(self.voter_directory_id)
-        writer.compact_array_length(len(self.listeners))
-        for listeners_element in self.listeners:
-            listeners_element.write(writer, version)
+        writer.struct_array(self.listeners, version, True)
         if version >= 1:
             writer.boolean(self.ack_when_committed)
         writer.no_tagged_fields()
@@ -106,26 +46,15 @@ class AddRaftVoterRequest(Message):
 class AddRaftVoterResponse(Message):
     """The response, versions 0-1, flexible from 0."""
 
-    __slots__ = ("throttle_time_ms", "error_code", "error_message")
+    throttle_time_ms: int = 0
+    error_code: int = 0
+    error_message: str | None = ""
 
-    throttle_time_ms: int
-    error_code: int
-    error_message: str | None
-
-    def __init__(self, *, throttle_time_ms: int = 0, error_code: int = 0, error_message: str | None = "") -> None:
-        """Set the fields; an omitted field has its default."""
-        self.throttle_time_ms = throttle_time_ms
-        self.error_code = error_code
-        self.error_message = error_message
-
-    @classmethod
-    def read(cls, reader: Reader, version: int) -> Self:
+    def read_fields(self, reader: Reader, version: int) -> None:
         """Read the fields of this version. Raises FrameError."""
-        message = cls.__new__(cls)
-        message.throttle_time_ms, message.error_code = reader.integers(INT32_INT16)
-        message.error_message = reader.compact_nullable_string()
+        self.throttle_time_ms, self.error_code = reader.integers(INT32_INT16)
+        self.error_message = reader.compact_nullable_string()
         reader.skip_tagged_fields()
-        return message
 
     def write(self, writer: Writer, version: int) -> None:
         """Write the fields of this version. Raises ValueError for a value that does not fit its field."""

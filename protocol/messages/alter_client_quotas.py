@@ -3,86 +3,31 @@
 
 from __future__ import annotations
 
-from types import EllipsisType
-from typing import Self
-
-from ..message import Message
+from ..message import Message, new_list
 from ..primitives import Reader, Writer
-
-
-class EntityData(Message):
-    """Each of ResponseEntryData.entity."""
-
-    __slots__ = ("entity_type", "entity_name")
-
-    entity_type: str
-    entity_name: str | None
-
-    def __init__(self, *, entity_type: str = "", entity_name: str | None = "") -> None:
-        """Set the fields; an omitted field has its default."""
-        self.entity_type = entity_type
-        self.entity_name = entity_name
-
-    @classmethod
-    def read(cls, reader: Reader, version: int) -> Self:
-        """Read the fields of this version. Raises FrameError."""
-        flexible = version >= 1
-        message = cls.__new__(cls)
-        message.entity_type = reader.compact_string() if flexible else reader.string()
-        message.entity_name = reader.compact_nullable_string() if flexible else reader.nullable_string()
-        if flexible:
-            reader.skip_tagged_fields()
-        return message
-
-    def write(self, writer: Writer, version: int) -> None:
-        """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
-        flexible = version >= 1
-        if flexible:
-            writer.compact_string(self.entity_type)
-        else:
-            writer.string(self.entity_type)
-        if flexible:
-            writer.compact_nullable_string(self.entity_name)
-        else:
-            writer.nullable_string(self.entity_name)
-        if flexible:
-            writer.no_tagged_fields()
+from .describe_client_quotas import EntityData as EntityData
 
 
 class OpData(Message):
     """Each of RequestEntryData.ops."""
 
-    __slots__ = ("key", "value", "remove")
+    key: str = ""
+    value: float = 0.0
+    remove: bool = False
 
-    key: str
-    value: float
-    remove: bool
-
-    def __init__(self, *, key: str = "", value: float = 0.0, remove: bool = False) -> None:
-        """Set the fields; an omitted field has its default."""
-        self.key = key
-        self.value = value
-        self.remove = remove
-
-    @classmethod
-    def read(cls, reader: Reader, version: int) -> Self:
+    def read_fields(self, reader: Reader, version: int) -> None:
         """Read the fields of this version. Raises FrameError."""
         flexible = version >= 1
-        message = cls.__new__(cls)
-        message.key = reader.compact_string() if flexible else reader.string()
-        message.value = reader.float64()
-        message.remove = reader.boolean()
+        self.key = reader.string(flexible)
+        self.value = reader.float64()
+        self.remove = reader.boolean()
         if flexible:
             reader.skip_tagged_fields()
-        return message
 
     def write(self, writer: Writer, version: int) -> None:
         """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         flexible = version >= 1
-        if flexible:
-            writer.compact_string(self.key)
-        else:
-            writer.string(self.key)
+        writer.string(self.key, flexible)
         writer.float64(self.value)
         writer.boolean(self.remove)
         if flexible:
@@ -92,46 +37,22 @@ class OpData(Message):
 class RequestEntryData(Message):
     """Each of AlterClientQuotasRequest.entries."""
 
-    __slots__ = ("entity", "ops")
+    entity: list[EntityData] = new_list(EntityData)
+    ops: list[OpData] = new_list(OpData)
 
-    entity: list[EntityData]
-    ops: list[OpData]
-
-    def __init__(
-        self, *, entity: list[EntityData] | EllipsisType = ..., ops: list[OpData] | EllipsisType = ...
-    ) -> None:
-        """Set the fields; an omitted field has its default."""
-        self.entity = [] if entity is ... else entity
-        self.ops = [] if ops is ... else ops
-
-    @classmethod
-    def read(cls, reader: Reader, version: int) -> Self:
+    def read_fields(self, reader: Reader, version: int) -> None:
         """Read the fields of this version. Raises FrameError."""
         flexible = version >= 1
-        message = cls.__new__(cls)
-        entity_count = reader.compact_array_length(3) if flexible else reader.array_length(4)
-        message.entity = [EntityData.read(reader, version) for _ in range(entity_count)]
-        ops_count = reader.compact_array_length(11) if flexible else reader.array_length(11)
-        message.ops = [OpData.read(reader, version) for _ in range(ops_count)]
+        self.entity = reader.struct_array(EntityData, version, 3 if flexible else 4, flexible)
+        self.ops = reader.struct_array(OpData, version, 11, flexible)
         if flexible:
             reader.skip_tagged_fields()
-        return message
 
     def write(self, writer: Writer, version: int) -> None:
         """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         flexible = version >= 1
-        if flexible:
-            writer.compact_array_length(len(self.entity))
-        else:
-            writer.array_length(len(self.entity))
-        for entity_element in self.entity:
-            entity_element.write(writer, version)
-        if flexible:
-            writer.compact_array_length(len(self.ops))
-        else:
-            writer.array_length(len(self.ops))
-        for ops_element in self.ops:
-            ops_element.write(writer, version)
+        writer.struct_array(self.entity, version, flexible)
+        writer.struct_array(self.ops, version, flexible)
         if flexible:
             writer.no_tagged_fields()
 
@@ -139,37 +60,21 @@ class RequestEntryData(Message):
 class AlterClientQuotasRequest(Message):
     """The request, versions 0-1, flexible from 1."""
 
-    __slots__ = ("entries", "validate_only")
+    entries: list[RequestEntryData] = new_list(RequestEntryData)
+    validate_only: bool = False
 
-    entries: list[RequestEntryData]
-    validate_only: bool
-
-    def __init__(self, *, entries: list[RequestEntryData] | EllipsisType = ..., validate_only: bool = False) -> None:
-        """Set the fields; an omitted field has its default."""
-        self.entries = [] if entries is ... else entries
-        self.validate_only = validate_only
-
-    @classmethod
-    def read(cls, reader: Reader, version: int) -> Self:
+    def read_fields(self, reader: Reader, version: int) -> None:
         """Read the fields of this version. Raises FrameError."""
         flexible = version >= 1
-        message = cls.__new__(cls)
-        entries_count = reader.compact_array_length(3) if flexible else reader.array_length(8)
-        message.entries = [RequestEntryData.read(reader, version) for _ in range(entries_count)]
-        message.validate_only = reader.boolean()
+        self.entries = reader.struct_array(RequestEntryData, version, 3 if flexible else 8, flexible)
+        self.validate_only = reader.boolean()
         if flexible:
             reader.skip_tagged_fields()
-        return message
 
     def write(self, writer: Writer, version: int) -> None:
         """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         flexible = version >= 1
-        if flexible:
-            writer.compact_array_length(len(self.entries))
-        else:
-            writer.array_length(len(self.entries))
-        for entries_element in self.entries:
-            entries_element.write(writer, version)
+        writer.struct_array(self.entries, version, flexible)
         writer.boolean(self.validate_only)
         if flexible:
             writer.no_tagged_fields()
@@ -178,47 +83,25 @@ class AlterClientQuotasRequest(Message):
 class ResponseEntryData(Message):
     """Each of AlterClientQuotasResponse.entries."""
 
-    __slots__ = ("error_code", "error_message", "entity")
+    error_code: int = 0
+    error_message: str | None = ""
+    entity: list[EntityData] = new_list(EntityData)
 
-    error_code: int
-    error_message: str | None
-    entity: list[EntityData]
-
-    def __init__(
-        self, *, error_code: int = 0, error_message: str | None = "", entity: list[EntityData] | EllipsisType = ...
-    ) -> None:
-        """Set the fields; an omitted field has its default."""
-        self.error_code = error_code
-        self.error_message = error_message
-        self.entity = [] if entity is ... else entity
-
-    @classmethod
-    def read(cls, reader: Reader, version: int) -> Self:
+    def read_fields(self, reader: Reader, version: int) -> None:
         """Read the fields of this version. Raises FrameError."""
         flexible = version >= 1
-        message = cls.__new__(cls)
-        message.error_code = reader.int16()
-        message.error_message = reader.compact_nullable_string() if flexible else reader.nullable_string()
-        entity_count = reader.compact_array_length(3) if flexible else reader.array_length(4)
-        message.entity = [EntityData.read(reader, version) for _ in range(entity_count)]
+        self.error_code = reader.int16()
+        self.error_message = reader.nullable_string(flexible)
+        self.entity = reader.struct_array(EntityData, version, 3 if flexible else 4, flexible)
         if flexible:
             reader.skip_tagged_fields()
-        return message
 
     def write(self, writer: Writer, version: int) -> None:
         """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         flexible = version >= 1
         writer.int16(self.error_code)
-        if flexible:
-            writer.compact_nullable_string(self.error_message)
-        else:
-            writer.nullable_string(self.error_message)
-        if flexible:
-            writer.compact_array_length(len(self.entity))
-        else:
-            writer.array_length(len(self.entity))
-        for entity_element in self.entity:
-            entity_element.write(writer, version)
+        writer.nullable_string(self.error_message, flexible)
+        writer.struct_array(self.entity, version, flexible)
         if flexible:
             writer.no_tagged_fields()
 
@@ -226,37 +109,21 @@ class ResponseEntryData(Message):
 class AlterClientQuotasResponse(Message):
     """The response, versions 0-1, flexible from 1."""
 
-    __slots__ = ("throttle_time_ms", "entries")
+    throttle_time_ms: int = 0
+    entries: list[ResponseEntryData] = new_list(ResponseEntryData)
 
-    throttle_time_ms: int
-    entries: list[ResponseEntryData]
-
-    def __init__(self, *, throttle_time_ms: int = 0, entries: list[ResponseEntryData] | EllipsisType = ...) -> None:
-        """Set the fields; an omitted field has its default."""
-        self.throttle_time_ms = throttle_time_ms
-        self.entries = [] if entries is ... else entries
-
-    @classmethod
-    def read(cls, reader: Reader, version: int) -> Self:
+    def read_fields(self, reader: Reader, version: int) -> None:
         """Read the fields of this version. Raises FrameError."""
         flexible = version >= 1
-        message = cls.__new__(cls)
-        message.throttle_time_ms = reader.int32()
-        entries_count = reader.compact_array_length(5) if flexible else reader.array_length(8)
-        message.entries = [ResponseEntryData.read(reader, version) for _ in range(entries_count)]
+        self.throttle_time_ms = reader.int32()
+        self.entries = reader.struct_array(ResponseEntryData, version, 5 if flexible else 8, flexible)
         if flexible:
             reader.skip_tagged_fields()
-        return message
 
     def write(self, writer: Writer, version: int) -> None:
         """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         flexible = version >= 1
         writer.int32(self.throttle_time_ms)
-        if flexible:
-            writer.compact_array_length(len(self.entries))
-        else:
-            writer.array_length(len(self.entries))
-        for entries_element in self.entries:
-            entries_element.write(writer, version)
+        writer.struct_array(self.entries, version, flexible)
         if flexible:
             writer.no_tagged_fields()

@@ -3,48 +3,29 @@
 
 from __future__ import annotations
 
-from types import EllipsisType
-from typing import Self
-
-from ..message import Message
+from ..message import Message, new_list
 from ..primitives import Reader, Writer
 
 
 class AlterableConfig(Message):
     """Each of AlterConfigsResource.configs."""
 
-    __slots__ = ("name", "value")
+    name: str = ""
+    value: str | None = ""
 
-    name: str
-    value: str | None
-
-    def __init__(self, *, name: str = "", value: str | None = "") -> None:
-        """Set the fields; an omitted field has its default."""
-        self.name = name
-        self.value = value
-
-    @classmethod
-    def read(cls, reader: Reader, version: int) -> Self:
+    def read_fields(self, reader: Reader, version: int) -> None:
         """Read the fields of this version. Raises FrameError."""
         flexible = version >= 2
-        message = cls.__new__(cls)
-        message.name = reader.compact_string() if flexible else reader.string()
-        message.value = reader.compact_nullable_string() if flexible else reader.nullable_string()
+        self.name = reader.string(flexible)
+        self.value = reader.nullable_string(flexible)
         if flexible:
             reader.skip_tagged_fields()
-        return message
 
     def write(self, writer: Writer, version: int) -> None:
         """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         flexible = version >= 2
-        if flexible:
-            writer.compact_string(self.name)
-        else:
-            writer.string(self.name)
-        if flexible:
-            writer.compact_nullable_string(self.value)
-        else:
-            writer.nullable_string(self.value)
+        writer.string(self.name, flexible)
+        writer.nullable_string(self.value, flexible)
         if flexible:
             writer.no_tagged_fields()
 
@@ -52,47 +33,25 @@ class AlterableConfig(Message):
 class AlterConfigsResource(Message):
     """Each of AlterConfigsRequest.resources."""
 
-    __slots__ = ("resource_type", "resource_name", "configs")
+    resource_type: int = 0
+    resource_name: str = ""
+    configs: list[AlterableConfig] = new_list(AlterableConfig)
 
-    resource_type: int
-    resource_name: str
-    configs: list[AlterableConfig]
-
-    def __init__(
-        self, *, resource_type: int = 0, resource_name: str = "", configs: list[AlterableConfig] | EllipsisType = ...
-    ) -> None:
-        """Set the fields; an omitted field has its default."""
-        self.resource_type = resource_type
-        self.resource_name = resource_name
-        self.configs = [] if configs is ... else configs
-
-    @classmethod
-    def read(cls, reader: Reader, version: int) -> Self:
+    def read_fields(self, reader: Reader, version: int) -> None:
         """Read the fields of this version. Raises FrameError."""
         flexible = version >= 2
-        message = cls.__new__(cls)
-        message.resource_type = reader.int8()
-        message.resource_name = reader.compact_string() if flexible else reader.string()
-        configs_count = reader.compact_array_length(3) if flexible else reader.array_length(4)
-        message.configs = [AlterableConfig.read(reader, version) for _ in range(configs_count)]
+        self.resource_type = reader.int8()
+        self.resource_name = reader.string(flexible)
+        self.configs = reader.struct_array(AlterableConfig, version, 3 if flexible else 4, flexible)
         if flexible:
             reader.skip_tagged_fields()
-        return message
 
     def write(self, writer: Writer, version: int) -> None:
         """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         flexible = version >= 2
         writer.int8(self.resource_type)
-        if flexible:
-            writer.compact_string(self.resource_name)
-        else:
-            writer.string(self.resource_name)
-        if flexible:
-            writer.compact_array_length(len(self.configs))
-        else:
-            writer.array_length(len(self.configs))
-        for configs_element in self.configs:
-            configs_element.write(writer, version)
+        writer.string(self.resource_name, flexible)
+        writer.struct_array(self.configs, version, flexible)
         if flexible:
             writer.no_tagged_fields()
 
@@ -100,39 +59,21 @@ class AlterConfigsResource(Message):
 class AlterConfigsRequest(Message):
     """The request, versions 0-2, flexible from 2."""
 
-    __slots__ = ("resources", "validate_only")
+    resources: list[AlterConfigsResource] = new_list(AlterConfigsResource)
+    validate_only: bool = False
 
-    resources: list[AlterConfigsResource]
-    validate_only: bool
-
-    def __init__(
-        self, *, resources: list[AlterConfigsResource] | EllipsisType = ..., validate_only: bool = False
-    ) -> None:
-        """Set the fields; an omitted field has its default."""
-        self.resources = [] if resources is ... else resources
-        self.validate_only = validate_only
-
-    @classmethod
-    def read(cls, reader: Reader, version: int) -> Self:
+    def read_fields(self, reader: Reader, version: int) -> None:
         """Read the fields of this version. Raises FrameError."""
         flexible = version >= 2
-        message = cls.__new__(cls)
-        resources_count = reader.compact_array_length(4) if flexible else reader.array_length(7)
-        message.resources = [AlterConfigsResource.read(reader, version) for _ in range(resources_count)]
-        message.validate_only = reader.boolean()
+        self.resources = reader.struct_array(AlterConfigsResource, version, 4 if flexible else 7, flexible)
+        self.validate_only = reader.boolean()
         if flexible:
             reader.skip_tagged_fields()
-        return message
 
     def write(self, writer: Writer, version: int) -> None:
         """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         flexible = version >= 2
-        if flexible:
-            writer.compact_array_length(len(self.resources))
-        else:
-            writer.array_length(len(self.resources))
-        for resources_element in self.resources:
-            resources_element.write(writer, version)
+        writer.struct_array(self.resources, version, flexible)
         writer.boolean(self.validate_only)
         if flexible:
             writer.no_tagged_fields()
@@ -141,48 +82,28 @@ class AlterConfigsRequest(Message):
 class AlterConfigsResourceResponse(Message):
     """Each of AlterConfigsResponse.responses."""
 
-    __slots__ = ("error_code", "error_message", "resource_type", "resource_name")
+    error_code: int = 0
+    error_message: str | None = ""
+    resource_type: int = 0
+    resource_name: str = ""
 
-    error_code: int
-    error_message: str | None
-    resource_type: int
-    resource_name: str
-
-    def __init__(
-        self, *, error_code: int = 0, error_message: str | None = "", resource_type: int = 0, resource_name: str = ""
-    ) -> None:
-        """Set the fields; an omitted field has its default."""
-        self.error_code = error_code
-        self.error_message = error_message
-        self.resource_type = resource_type
-        self.resource_name = resource_name
-
-    @classmethod
-    def read(cls, reader: Reader, version: int) -> Self:
+    def read_fields(self, reader: Reader, version: int) -> None:
         """Read the fields of this version. Raises FrameError."""
         flexible = version >= 2
-        message = cls.__new__(cls)
-        message.error_code = reader.int16()
-        message.error_message = reader.compact_nullable_string() if flexible else reader.nullable_string()
-        message.resource_type = reader.int8()
-        message.resource_name = reader.compact_string() if flexible else reader.string()
+        self.error_code = reader.int16()
+        self.error_message = reader.nullable_string(flexible)
+        self.resource_type = reader.int8()
+        self.resource_name = reader.string(flexible)
         if flexible:
             reader.skip_tagged_fields()
-        return message
 
     def write(self, writer: Writer, version: int) -> None:
         """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         flexible = version >= 2
         writer.int16(self.error_code)
-        if flexible:
-            writer.compact_nullable_string(self.error_message)
-        else:
-            writer.nullable_string(self.error_message)
+        writer.nullable_string(self.error_message, flexible)
         writer.int8(self.resource_type)
-        if flexible:
-            writer.compact_string(self.resource_name)
-        else:
-            writer.string(self.resource_name)
+        writer.string(self.resource_name, flexible)
         if flexible:
             writer.no_tagged_fields()
 
@@ -190,39 +111,21 @@ class AlterConfigsResourceResponse(Message):
 class AlterConfigsResponse(Message):
     """The response, versions 0-2, flexible from 2."""
 
-    __slots__ = ("throttle_time_ms", "responses")
+    throttle_time_ms: int = 0
+    responses: list[AlterConfigsResourceResponse] = new_list(AlterConfigsResourceResponse)
 
-    throttle_time_ms: int
-    responses: list[AlterConfigsResourceResponse]
-
-    def __init__(
-        self, *, throttle_time_ms: int = 0, responses: list[AlterConfigsResourceResponse] | EllipsisType = ...
-    ) -> None:
-        """Set the fields; an omitted field has its default."""
-        self.throttle_time_ms = throttle_time_ms
-        self.responses = [] if responses is ... else responses
-
-    @classmethod
-    def read(cls, reader: Reader, version: int) -> Self:
+    def read_fields(self, reader: Reader, version: int) -> None:
         """Read the fields of this version. Raises FrameError."""
         flexible = version >= 2
-        message = cls.__new__(cls)
-        message.throttle_time_ms = reader.int32()
-        responses_count = reader.compact_array_length(6) if flexible else reader.array_length(7)
-        message.responses = [AlterConfigsResourceResponse.read(reader, version) for _ in range(responses_count)]
+        self.throttle_time_ms = reader.int32()
+        self.responses = reader.struct_array(AlterConfigsResourceResponse, version, 6 if flexible else 7, flexible)
         if flexible:
             reader.skip_tagged_fields()
-        return message
 
     def write(self, writer: Writer, version: int) -> None:
         """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         flexible = version >= 2
         writer.int32(self.throttle_time_ms)
-        if flexible:
-            writer.compact_array_length(len(self.responses))
-        else:
-            writer.array_length(len(self.responses))
-        for responses_element in self.responses:
-            responses_element.write(writer, version)
+        writer.struct_array(self.responses, version, flexible)
         if flexible:
             writer.no_tagged_fields()

@@ -4,10 +4,8 @@
 from __future__ import annotations
 
 from struct import Struct
-from types import EllipsisType
-from typing import Self
 
-from ..message import Message
+from ..message import Message, new_list
 from ..primitives import INT32, Reader, Writer
 
 INT32_INT16 = Struct(">ih")
@@ -16,133 +14,76 @@ INT32_INT16 = Struct(">ih")
 class ReassignablePartition(Message):
     """Each of ReassignableTopic.partitions."""
 
-    __slots__ = ("partition_index", "replicas")
+    partition_index: int = 0
+    replicas: list[int] | None = None
 
-    partition_index: int
-    replicas: list[int] | None
-
-    def __init__(self, *, partition_index: int = 0, replicas: list[int] | None = None) -> None:
-        """Set the fields; an omitted field has its default."""
-        self.partition_index = partition_index
-        self.replicas = replicas
-
-    @classmethod
-    def read(cls, reader: Reader, version: int) -> Self:
+    def read_fields(self, reader: Reader, version: int) -> None:
         """Read the fields of this version. Raises FrameError."""
-        message = cls.__new__(cls)
-        message.partition_index = reader.int32()
-        replicas_count = reader.compact_nullable_array_length(4)
-        message.replicas = None if replicas_count is None else reader.integer_list(INT32, replicas_count)
+        self.partition_index = reader.int32()
+        self.replicas = reader.nullable_integer_array(INT32, True)
         reader.skip_tagged_fields()
-        return message
 
     def write(self, writer: Writer, version: int) -> None:
         """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         writer.int32(self.partition_index)
-        replicas_count = None if self.replicas is None else len(self.replicas)
-        writer.compact_nullable_array_length(replicas_count)
-        writer.integer_list(INT32, self.replicas or ())
+        writer.nullable_integer_array(INT32, self.replicas, True)
         writer.no_tagged_fields()
 
 
 class ReassignableTopic(Message):
     """Each of AlterPartitionReassignmentsRequest.topics."""
 
-    __slots__ = ("name", "partitions")
+    name: str = ""
+    partitions: list[ReassignablePartition] = new_list(ReassignablePartition)
 
-    name: str
-    partitions: list[ReassignablePartition]
-
-    def __init__(self, *, name: str = "", partitions: list[ReassignablePartition] | EllipsisType = ...) -> None:
-        """Set the fields; an omitted field has its default."""
-        self.name = name
-        self.partitions = [] if partitions is ... else partitions
-
-    @classmethod
-    def read(cls, reader: Reader, version: int) -> Self:
+    def read_fields(self, reader: Reader, version: int) -> None:
         """Read the fields of this version. Raises FrameError."""
-        message = cls.__new__(cls)
-        message.name = reader.compact_string()
-        partitions_count = reader.compact_array_length(6)
-        message.partitions = [ReassignablePartition.read(reader, version) for _ in range(partitions_count)]
+        self.name = reader.compact_string()
+        self.partitions = reader.struct_array(ReassignablePartition, version, 6, True)
         reader.skip_tagged_fields()
-        return message
 
     def write(self, writer: Writer, version: int) -> None:
         """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         writer.compact_string(self.name)
-        writer.compact_array_length(len(self.partitions))
-        for partitions_element in self.partitions:
-            partitions_element.write(writer, version)
+        writer.struct_array(self.partitions, version, True)
         writer.no_tagged_fields()
 
 
 class AlterPartitionReassignmentsRequest(Message):
     """The request, versions 0-1, flexible from 0."""
 
-    __slots__ = ("timeout_ms", "allow_replication_factor_change", "topics")
+    timeout_ms: int = 60000
+    allow_replication_factor_change: bool = True
+    topics: list[ReassignableTopic] = new_list(ReassignableTopic)
 
-    timeout_ms: int
-    allow_replication_factor_change: bool
-    topics: list[ReassignableTopic]
-
-    def __init__(
-        self,
-        *,
-        timeout_ms: int = 60000,
-        allow_replication_factor_change: bool = True,
-        topics: list[ReassignableTopic] | EllipsisType = ...,
-    ) -> None:
-        """Set the fields; an omitted field has its default."""
-        self.timeout_ms = timeout_ms
-        self.allow_replication_factor_change = allow_replication_factor_change
-        self.topics = [] if topics is ... else topics
-
-    @classmethod
-    def read(cls, reader: Reader, version: int) -> Self:
+    def read_fields(self, reader: Reader, version: int) -> None:
         """Read the fields of this version. Raises FrameError."""
-        message = cls.__new__(cls)
-        message.timeout_ms = reader.int32()
-        message.allow_replication_factor_change = reader.boolean() if version >= 1 else True
-        topics_count = reader.compact_array_length(3)
-        message.topics = [ReassignableTopic.read(reader, version) for _ in range(topics_count)]
+        self.timeout_ms = reader.int32()
+        self.allow_replication_factor_change = reader.boolean() if version >= 1 else True
+        self.topics = reader.struct_array(ReassignableTopic, version, 3, True)
         reader.skip_tagged_fields()
-        return message
 
     def write(self, writer: Writer, version: int) -> None:
         """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         writer.int32(self.timeout_ms)
         if version >= 1:
             writer.boolean(self.allow_replication_factor_change)
-        writer.compact_array_length(len(self.topics))
-        for topics_element in self.topics:
-            topics_element.write(writer, version)
+        writer.struct_array(self.topics, version, True)
         writer.no_tagged_fields()
 
 
 class ReassignablePartitionResponse(Message):
     """Each of ReassignableTopicResponse.partitions."""
 
-    __slots__ = ("partition_index", "error_code", "error_message")
+    partition_index: int = 0
+    error_code: int = 0
+    error_message: str | None = ""
 
-    partition_index: int
-    error_code: int
-    error_message: str | None
-
-    def __init__(self, *, partition_index: int = 0, error_code: int = 0, error_message: str | None = "") -> None:
-        """Set the fields; an omitted field has its default."""
-        self.partition_index = partition_index
-        self.error_code = error_code
-        self.error_message = error_message
-
-    @classmethod
-    def read(cls, reader: Reader, version: int) -> Self:
+    def read_fields(self, reader: Reader, version: int) -> None:
         """Read the fields of this version. Raises FrameError."""
-        message = cls.__new__(cls)
-        message.partition_index, message.error_code = reader.integers(INT32_INT16)
-        message.error_message = reader.compact_nullable_string()
+        self.partition_index, self.error_code = reader.integers(INT32_INT16)
+        self.error_message = reader.compact_nullable_string()
         reader.skip_tagged_fields()
-        return message
 
     def write(self, writer: Writer, version: int) -> None:
         """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
@@ -154,74 +95,39 @@ class ReassignablePartitionResponse(Message):
 class ReassignableTopicResponse(Message):
     """Each of AlterPartitionReassignmentsResponse.responses."""
 
-    __slots__ = ("name", "partitions")
+    name: str = ""
+    partitions: list[ReassignablePartitionResponse] = new_list(ReassignablePartitionResponse)
 
-    name: str
-    partitions: list[ReassignablePartitionResponse]
-
-    def __init__(self, *, name: str = "", partitions: list[ReassignablePartitionResponse] | EllipsisType = ...) -> None:
-        """Set the fields; an omitted field has its default."""
-        self.name = name
-        self.partitions = [] if partitions is ... else partitions
-
-    @classmethod
-    def read(cls, reader: Reader, version: int) -> Self:
+    def read_fields(self, reader: Reader, version: int) -> None:
         """Read the fields of this version. Raises FrameError."""
-        message = cls.__new__(cls)
-        message.name = reader.compact_string()
-        partitions_count = reader.compact_array_length(8)
-        message.partitions = [ReassignablePartitionResponse.read(reader, version) for _ in range(partitions_count)]
+        self.name = reader.compact_string()
+        self.partitions = reader.struct_array(ReassignablePartitionResponse, version, 8, True)
         reader.skip_tagged_fields()
-        return message
 
     def write(self, writer: Writer, version: int) -> None:
         """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         writer.compact_string(self.name)
-        writer.compact_array_length(len(self.partitions))
-        for partitions_element in self.partitions:
-            partitions_element.write(writer, version)
+        writer.struct_array(self.partitions, version, True)
         writer.no_tagged_fields()
 
 
 class AlterPartitionReassignmentsResponse(Message):
     """The response, versions 0-1, flexible from 0."""
 
-    __slots__ = ("throttle_time_ms", "allow_replication_factor_change", "error_code", "error_message", "responses")
+    throttle_time_ms: int = 0
+    allow_replication_factor_change: bool = True
+    error_code: int = 0
+    error_message: str | None = ""
+    responses: list[ReassignableTopicResponse] = new_list(ReassignableTopicResponse)
 
-    throttle_time_ms: int
-    allow_replication_factor_change: bool
-    error_code: int
-    error_message: str | None
-    responses: list[ReassignableTopicResponse]
-
-    def __init__(
-        self,
-        *,
-        throttle_time_ms: int = 0,
-        allow_replication_factor_change: bool = True,
-        error_code: int = 0,
-        error_message: str | None = "",
-        responses: list[ReassignableTopicResponse] | EllipsisType = ...,
-    ) -> None:
-        """Set the fields; an omitted field has its default."""
-        self.throttle_time_ms = throttle_time_ms
-        self.allow_replication_factor_change = allow_replication_factor_change
-        self.error_code = error_code
-        self.error_message = error_message
-        self.responses = [] if responses is ... else responses
-
-    @classmethod
-    def read(cls, reader: Reader, version: int) -> Self:
+    def read_fields(self, reader: Reader, version: int) -> None:
         """Read the fields of this version. Raises FrameError."""
-        message = cls.__new__(cls)
-        message.throttle_time_ms = reader.int32()
-        message.allow_replication_factor_change = reader.boolean() if version >= 1 else True
-        message.error_code = reader.int16()
-        message.error_message = reader.compact_nullable_string()
-        responses_count = reader.compact_array_length(3)
-        message.responses = [ReassignableTopicResponse.read(reader, version) for _ in range(responses_count)]
+        self.throttle_time_ms = reader.int32()
+        self.allow_replication_factor_change = reader.boolean() if version >= 1 else True
+        self.error_code = reader.int16()
+        self.error_message = reader.compact_nullable_string()
+        self.responses = reader.struct_array(ReassignableTopicResponse, version, 3, True)
         reader.skip_tagged_fields()
-        return message
 
     def write(self, writer: Writer, version: int) -> None:
         """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
@@ -230,7 +136,5 @@ class AlterPartitionReassignmentsResponse(Message):
             writer.boolean(self.allow_replication_factor_change)
         writer.int16(self.error_code)
         writer.compact_nullable_string(self.error_message)
-        writer.compact_array_length(len(self.responses))
-        for responses_element in self.responses:
-            responses_element.write(writer, version)
+        writer.struct_array(self.responses, version, True)
         writer.no_tagged_fields()

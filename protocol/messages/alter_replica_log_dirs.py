@@ -4,10 +4,8 @@
 from __future__ import annotations
 
 from struct import Struct
-from types import EllipsisType
-from typing import Self
 
-from ..message import Message
+from ..message import Message, new_list
 from ..primitives import INT32, Reader, Writer
 
 INT32_INT16 = Struct(">ih")
@@ -16,40 +14,22 @@ INT32_INT16 = Struct(">ih")
 class AlterReplicaLogDirTopic(Message):
     """Each of AlterReplicaLogDir.topics."""
 
-    __slots__ = ("name", "partitions")
+    name: str = ""
+    partitions: list[int] = new_list(int)
 
-    name: str
-    partitions: list[int]
-
-    def __init__(self, *, name: str = "", partitions: list[int] | EllipsisType = ...) -> None:
-        """Set the fields; an omitted field has its default."""
-        self.name = name
-        self.partitions = [] if partitions is ... else partitions
-
-    @classmethod
-    def read(cls, reader: Reader, version: int) -> Self:
+    def read_fields(self, reader: Reader, version: int) -> None:
         """Read the fields of this version. Raises FrameError."""
         flexible = version >= 2
-        message = cls.__new__(cls)
-        message.name = reader.compact_string() if flexible else reader.string()
-        partitions_count = reader.compact_array_length(4) if flexible else reader.array_length(4)
-        message.partitions = reader.integer_list(INT32, partitions_count)
+        self.name = reader.string(flexible)
+        self.partitions = reader.integer_array(INT32, flexible)
         if flexible:
             reader.skip_tagged_fields()
-        return message
 
     def write(self, writer: Writer, version: int) -> None:
         """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         flexible = version >= 2
-        if flexible:
-            writer.compact_string(self.name)
-        else:
-            writer.string(self.name)
-        if flexible:
-            writer.compact_array_length(len(self.partitions))
-        else:
-            writer.array_length(len(self.partitions))
-        writer.integer_list(INT32, self.partitions)
+        writer.string(self.name, flexible)
+        writer.integer_array(INT32, self.partitions, flexible)
         if flexible:
             writer.no_tagged_fields()
 
@@ -57,41 +37,22 @@ class AlterReplicaLogDirTopic(Message):
 class AlterReplicaLogDir(Message):
     """Each of AlterReplicaLogDirsRequest.dirs."""
 
-    __slots__ = ("path", "topics")
+    path: str = ""
+    topics: list[AlterReplicaLogDirTopic] = new_list(AlterReplicaLogDirTopic)
 
-    path: str
-    topics: list[AlterReplicaLogDirTopic]
-
-    def __init__(self, *, path: str = "", topics: list[AlterReplicaLogDirTopic] | EllipsisType = ...) -> None:
-        """Set the fields; an omitted field has its default."""
-        self.path = path
-        self.topics = [] if topics is ... else topics
-
-    @classmethod
-    def read(cls, reader: Reader, version: int) -> Self:
+    def read_fields(self, reader: Reader, version: int) -> None:
         """Read the fields of this version. Raises FrameError."""
         flexible = version >= 2
-        message = cls.__new__(cls)
-        message.path = reader.compact_string() if flexible else reader.string()
-        topics_count = reader.compact_array_length(3) if flexible else reader.array_length(6)
-        message.topics = [AlterReplicaLogDirTopic.read(reader, version) for _ in range(topics_count)]
+        self.path = reader.string(flexible)
+        self.topics = reader.struct_array(AlterReplicaLogDirTopic, version, 3 if flexible else 6, flexible)
         if flexible:
             reader.skip_tagged_fields()
-        return message
 
     def write(self, writer: Writer, version: int) -> None:
         """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         flexible = version >= 2
-        if flexible:
-            writer.compact_string(self.path)
-        else:
-            writer.string(self.path)
-        if flexible:
-            writer.compact_array_length(len(self.topics))
-        else:
-            writer.array_length(len(self.topics))
-        for topics_element in self.topics:
-            topics_element.write(writer, version)
+        writer.string(self.path, flexible)
+        writer.struct_array(self.topics, version, flexible)
         if flexible:
             writer.no_tagged_fields()
 
@@ -99,34 +60,19 @@ class AlterReplicaLogDir(Message):
 class AlterReplicaLogDirsRequest(Message):
     """The request, versions 1-2, flexible from 2."""
 
-    __slots__ = ("dirs",)
+    dirs: list[AlterReplicaLogDir] = new_list(AlterReplicaLogDir)
 
-    dirs: list[AlterReplicaLogDir]
-
-    def __init__(self, *, dirs: list[AlterReplicaLogDir] | EllipsisType = ...) -> None:
-        """Set the fields; an omitted field has its default."""
-        self.dirs = [] if dirs is ... else dirs
-
-    @classmethod
-    def read(cls, reader: Reader, version: int) -> Self:
+    def read_fields(self, reader: Reader, version: int) -> None:
         """Read the fields of this version. Raises FrameError."""
         flexible = version >= 2
-        message = cls.__new__(cls)
-        dirs_count = reader.compact_array_length(3) if flexible else reader.array_length(6)
-        message.dirs = [AlterReplicaLogDir.read(reader, version) for _ in range(dirs_count)]
+        self.dirs = reader.struct_array(AlterReplicaLogDir, version, 3 if flexible else 6, flexible)
         if flexible:
             reader.skip_tagged_fields()
-        return message
 
     def write(self, writer: Writer, version: int) -> None:
         """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         flexible = version >= 2
-        if flexible:
-            writer.compact_array_length(len(self.dirs))
-        else:
-            writer.array_length(len(self.dirs))
-        for dirs_element in self.dirs:
-            dirs_element.write(writer, version)
+        writer.struct_array(self.dirs, version, flexible)
         if flexible:
             writer.no_tagged_fields()
 
@@ -134,25 +80,15 @@ class AlterReplicaLogDirsRequest(Message):
 class AlterReplicaLogDirPartitionResult(Message):
     """Each of AlterReplicaLogDirTopicResult.partitions."""
 
-    __slots__ = ("partition_index", "error_code")
+    partition_index: int = 0
+    error_code: int = 0
 
-    partition_index: int
-    error_code: int
-
-    def __init__(self, *, partition_index: int = 0, error_code: int = 0) -> None:
-        """Set the fields; an omitted field has its default."""
-        self.partition_index = partition_index
-        self.error_code = error_code
-
-    @classmethod
-    def read(cls, reader: Reader, version: int) -> Self:
+    def read_fields(self, reader: Reader, version: int) -> None:
         """Read the fields of this version. Raises FrameError."""
         flexible = version >= 2
-        message = cls.__new__(cls)
-        message.partition_index, message.error_code = reader.integers(INT32_INT16)
+        self.partition_index, self.error_code = reader.integers(INT32_INT16)
         if flexible:
             reader.skip_tagged_fields()
-        return message
 
     def write(self, writer: Writer, version: int) -> None:
         """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
@@ -165,43 +101,24 @@ class AlterReplicaLogDirPartitionResult(Message):
 class AlterReplicaLogDirTopicResult(Message):
     """Each of AlterReplicaLogDirsResponse.results."""
 
-    __slots__ = ("topic_name", "partitions")
+    topic_name: str = ""
+    partitions: list[AlterReplicaLogDirPartitionResult] = new_list(AlterReplicaLogDirPartitionResult)
 
-    topic_name: str
-    partitions: list[AlterReplicaLogDirPartitionResult]
-
-    def __init__(
-        self, *, topic_name: str = "", partitions: list[AlterReplicaLogDirPartitionResult] | EllipsisType = ...
-    ) -> None:
-        """Set the fields; an omitted field has its default."""
-        self.topic_name = topic_name
-        self.partitions = [] if partitions is ... else partitions
-
-    @classmethod
-    def read(cls, reader: Reader, version: int) -> Self:
+    def read_fields(self, reader: Reader, version: int) -> None:
         """Read the fields of this version. Raises FrameError."""
         flexible = version >= 2
-        message = cls.__new__(cls)
-        message.topic_name = reader.compact_string() if flexible else reader.string()
-        partitions_count = reader.compact_array_length(7) if flexible else reader.array_length(6)
-        message.partitions = [AlterReplicaLogDirPartitionResult.read(reader, version) for _ in range(partitions_count)]
+        self.topic_name = reader.string(flexible)
+        self.partitions = reader.struct_array(
+            AlterReplicaLogDirPartitionResult, version, 7 if flexible else 6, flexible
+        )
         if flexible:
             reader.skip_tagged_fields()
-        return message
 
     def write(self, writer: Writer, version: int) -> None:
         """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         flexible = version >= 2
-        if flexible:
-            writer.compact_string(self.topic_name)
-        else:
-            writer.string(self.topic_name)
-        if flexible:
-            writer.compact_array_length(len(self.partitions))
-        else:
-            writer.array_length(len(self.partitions))
-        for partitions_element in self.partitions:
-            partitions_element.write(writer, version)
+        writer.string(self.topic_name, flexible)
+        writer.struct_array(self.partitions, version, flexible)
         if flexible:
             writer.no_tagged_fields()
 
@@ -209,39 +126,21 @@ class AlterReplicaLogDirTopicResult(Message):
 class AlterReplicaLogDirsResponse(Message):
     """The response, versions 1-2, flexible from 2."""
 
-    __slots__ = ("throttle_time_ms", "results")
+    throttle_time_ms: int = 0
+    results: list[AlterReplicaLogDirTopicResult] = new_list(AlterReplicaLogDirTopicResult)
 
-    throttle_time_ms: int
-    results: list[AlterReplicaLogDirTopicResult]
-
-    def __init__(
-        self, *, throttle_time_ms: int = 0, results: list[AlterReplicaLogDirTopicResult] | EllipsisType = ...
-    ) -> None:
-        """Set the fields; an omitted field has its default."""
-        self.throttle_time_ms = throttle_time_ms
-        self.results = [] if results is ... else results
-
-    @classmethod
-    def read(cls, reader: Reader, version: int) -> Self:
+    def read_fields(self, reader: Reader, version: int) -> None:
         """Read the fields of this version. Raises FrameError."""
         flexible = version >= 2
-        message = cls.__new__(cls)
-        message.throttle_time_ms = reader.int32()
-        results_count = reader.compact_array_length(3) if flexible else reader.array_length(6)
-        message.results = [AlterReplicaLogDirTopicResult.read(reader, version) for _ in range(results_count)]
+        self.throttle_time_ms = reader.int32()
+        self.results = reader.struct_array(AlterReplicaLogDirTopicResult, version, 3 if flexible else 6, flexible)
         if flexible:
             reader.skip_tagged_fields()
-        return message
 
     def write(self, writer: Writer, version: int) -> None:
         """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         flexible = version >= 2
         writer.int32(self.throttle_time_ms)
-        if flexible:
-            writer.compact_array_length(len(self.results))
-        else:
-            writer.array_length(len(self.results))
-        for results_element in self.results:
-            results_element.write(writer, version)
+        writer.struct_array(self.results, version, flexible)
         if flexible:
             writer.no_tagged_fields()

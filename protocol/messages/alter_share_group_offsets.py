@@ -4,10 +4,8 @@
 from __future__ import annotations
 
 from struct import Struct
-from types import EllipsisType
-from typing import Self
 
-from ..message import Message
+from ..message import Message, new_list
 from ..primitives import ZERO_UUID, Reader, Writer
 
 INT32_INT16 = Struct(">ih")
@@ -17,23 +15,13 @@ INT32_INT64 = Struct(">iq")
 class AlterShareGroupOffsetsRequestPartition(Message):
     """Each of AlterShareGroupOffsetsRequestTopic.partitions."""
 
-    __slots__ = ("partition_index", "start_offset")
+    partition_index: int = 0
+    start_offset: int = 0
 
-    partition_index: int
-    start_offset: int
-
-    def __init__(self, *, partition_index: int = 0, start_offset: int = 0) -> None:
-        """Set the fields; an omitted field has its default."""
-        self.partition_index = partition_index
-        self.start_offset = start_offset
-
-    @classmethod
-    def read(cls, reader: Reader, version: int) -> Self:
+    def read_fields(self, reader: Reader, version: int) -> None:
         """Read the fields of this version. Raises FrameError."""
-        message = cls.__new__(cls)
-        message.partition_index, message.start_offset = reader.integers(INT32_INT64)
+        self.partition_index, self.start_offset = reader.integers(INT32_INT64)
         reader.skip_tagged_fields()
-        return message
 
     def write(self, writer: Writer, version: int) -> None:
         """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
@@ -44,96 +32,53 @@ class AlterShareGroupOffsetsRequestPartition(Message):
 class AlterShareGroupOffsetsRequestTopic(Message):
     """Each of AlterShareGroupOffsetsRequest.topics."""
 
-    __slots__ = ("topic_name", "partitions")
+    topic_name: str = ""
+    partitions: list[AlterShareGroupOffsetsRequestPartition] = new_list(AlterShareGroupOffsetsRequestPartition)
 
-    topic_name: str
-    partitions: list[AlterShareGroupOffsetsRequestPartition]
-
-    def __init__(
-        self, *, topic_name: str = "", partitions: list[AlterShareGroupOffsetsRequestPartition] | EllipsisType = ...
-    ) -> None:
-        """Set the fields; an omitted field has its default."""
-        self.topic_name = topic_name
-        self.partitions = [] if partitions is ... else partitions
-
-    @classmethod
-    def read(cls, reader: Reader, version: int) -> Self:
+    def read_fields(self, reader: Reader, version: int) -> None:
         """Read the fields of this version. Raises FrameError."""
-        message = cls.__new__(cls)
-        message.topic_name = reader.compact_string()
-        partitions_count = reader.compact_array_length(13)
-        message.partitions = [
-            AlterShareGroupOffsetsRequestPartition.read(reader, version) for _ in range(partitions_count)
-        ]
+        self.topic_name = reader.compact_string()
+        self.partitions = reader.struct_array(AlterShareGroupOffsetsRequestPartition, version, 13, True)
         reader.skip_tagged_fields()
-        return message
 
     def write(self, writer: Writer, version: int) -> None:
         """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         writer.compact_string(self.topic_name)
-        writer.compact_array_length(len(self.partitions))
-        for partitions_element in self.partitions:
-            partitions_element.write(writer, version)
+        writer.struct_array(self.partitions, version, True)
         writer.no_tagged_fields()
 
 
 class AlterShareGroupOffsetsRequest(Message):
     """The request, version 0, flexible from 0."""
 
-    __slots__ = ("group_id", "topics")
+    group_id: str = ""
+    topics: list[AlterShareGroupOffsetsRequestTopic] = new_list(AlterShareGroupOffsetsRequestTopic)
 
-    group_id: str
-    topics: list[AlterShareGroupOffsetsRequestTopic]
-
-    def __init__(
-        self, *, group_id: str = "", topics: list[AlterShareGroupOffsetsRequestTopic] | EllipsisType = ...
-    ) -> None:
-        """Set the fields; an omitted field has its default."""
-        self.group_id = group_id
-        self.topics = [] if topics is ... else topics
-
-    @classmethod
-    def read(cls, reader: Reader, version: int) -> Self:
+    def read_fields(self, reader: Reader, version: int) -> None:
         """Read the fields of this version. Raises FrameError."""
-        message = cls.__new__(cls)
-        message.group_id = reader.compact_string()
-        topics_count = reader.compact_array_length(3)
-        message.topics = [AlterShareGroupOffsetsRequestTopic.read(reader, version) for _ in range(topics_count)]
+        self.group_id = reader.compact_string()
+        self.topics = reader.struct_array(AlterShareGroupOffsetsRequestTopic, version, 3, True)
         reader.skip_tagged_fields()
-        return message
 
     def write(self, writer: Writer, version: int) -> None:
         """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         writer.compact_string(self.group_id)
-        writer.compact_array_length(len(self.topics))
-        for topics_element in self.topics:
-            topics_element.write(writer, version)
+        writer.struct_array(self.topics, version, True)
         writer.no_tagged_fields()
 
 
 class AlterShareGroupOffsetsResponsePartition(Message):
     """Each of AlterShareGroupOffsetsResponseTopic.partitions."""
 
-    __slots__ = ("partition_index", "error_code", "error_message")
+    partition_index: int = 0
+    error_code: int = 0
+    error_message: str | None = None
 
-    partition_index: int
-    error_code: int
-    error_message: str | None
-
-    def __init__(self, *, partition_index: int = 0, error_code: int = 0, error_message: str | None = None) -> None:
-        """Set the fields; an omitted field has its default."""
-        self.partition_index = partition_index
-        self.error_code = error_code
-        self.error_message = error_message
-
-    @classmethod
-    def read(cls, reader: Reader, version: int) -> Self:
+    def read_fields(self, reader: Reader, version: int) -> None:
         """Read the fields of this version. Raises FrameError."""
-        message = cls.__new__(cls)
-        message.partition_index, message.error_code = reader.integers(INT32_INT16)
-        message.error_message = reader.compact_nullable_string()
+        self.partition_index, self.error_code = reader.integers(INT32_INT16)
+        self.error_message = reader.compact_nullable_string()
         reader.skip_tagged_fields()
-        return message
 
     def write(self, writer: Writer, version: int) -> None:
         """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
@@ -145,87 +90,43 @@ class AlterShareGroupOffsetsResponsePartition(Message):
 class AlterShareGroupOffsetsResponseTopic(Message):
     """Each of AlterShareGroupOffsetsResponse.responses."""
 
-    __slots__ = ("topic_name", "topic_id", "partitions")
+    topic_name: str = ""
+    topic_id: bytes = ZERO_UUID
+    partitions: list[AlterShareGroupOffsetsResponsePartition] = new_list(AlterShareGroupOffsetsResponsePartition)
 
-    topic_name: str
-    topic_id: bytes
-    partitions: list[AlterShareGroupOffsetsResponsePartition]
-
-    def __init__(
-        self,
-        *,
-        topic_name: str = "",
-        topic_id: bytes = ZERO_UUID,
-        partitions: list[AlterShareGroupOffsetsResponsePartition] | EllipsisType = ...,
-    ) -> None:
-        """Set the fields; an omitted field has its default."""
-        self.topic_name = topic_name
-        self.topic_id = topic_id
-        self.partitions = [] if partitions is ... else partitions
-
-    @classmethod
-    def read(cls, reader: Reader, version: int) -> Self:
+    def read_fields(self, reader: Reader, version: int) -> None:
         """Read the fields of this version. Raises FrameError."""
-        message = cls.__new__(cls)
-        message.topic_name = reader.compact_string()
-        message.topic_id = reader.uuid()
-        partitions_count = reader.compact_array_length(8)
-        message.partitions = [
-            AlterShareGroupOffsetsResponsePartition.read(reader, version) for _ in range(partitions_count)
-        ]
+        self.topic_name = reader.compact_string()
+        self.topic_id = reader.uuid()
+        self.partitions = reader.struct_array(AlterShareGroupOffsetsResponsePartition, version, 8, True)
         reader.skip_tagged_fields()
-        return message
 
     def write(self, writer: Writer, version: int) -> None:
         """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         writer.compact_string(self.topic_name)
         writer.uuid(self.topic_id)
-        writer.compact_array_length(len(self.partitions))
-        for partitions_element in self.partitions:
-            partitions_element.write(writer, version)
+        writer.struct_array(self.partitions, version, True)
         writer.no_tagged_fields()
 
 
 class AlterShareGroupOffsetsResponse(Message):
     """The response, version 0, flexible from 0."""
 
-    __slots__ = ("throttle_time_ms", "error_code", "error_message", "responses")
+    throttle_time_ms: int = 0
+    error_code: int = 0
+    error_message: str | None = None
+    responses: list[AlterShareGroupOffsetsResponseTopic] = new_list(AlterShareGroupOffsetsResponseTopic)
 
-    throttle_time_ms: int
-    error_code: int
-    error_message: str | None
-    responses: list[AlterShareGroupOffsetsResponseTopic]
-
-    def __init__(
-        self,
-        *,
-        throttle_time_ms: int = 0,
-        error_code: int = 0,
-        error_message: str | None = None,
-        responses: list[AlterShareGroupOffsetsResponseTopic] | EllipsisType = ...,
-    ) -> None:
-        """Set the fields; an omitted field has its default."""
-        self.throttle_time_ms = throttle_time_ms
-        self.error_code = error_code
-        self.error_message = error_message
-        self.responses = [] if responses is ... else responses
-
-    @classmethod
-    def read(cls, reader: Reader, version: int) -> Self:
+    def read_fields(self, reader: Reader, version: int) -> None:
         """Read the fields of this version. Raises FrameError."""
-        message = cls.__new__(cls)
-        message.throttle_time_ms, message.error_code = reader.integers(INT32_INT16)
-        message.error_message = reader.compact_nullable_string()
-        responses_count = reader.compact_array_length(19)
-        message.responses = [AlterShareGroupOffsetsResponseTopic.read(reader, version) for _ in range(responses_count)]
+        self.throttle_time_ms, self.error_code = reader.integers(INT32_INT16)
+        self.error_message = reader.compact_nullable_string()
+        self.responses = reader.struct_array(AlterShareGroupOffsetsResponseTopic, version, 19, True)
         reader.skip_tagged_fields()
-        return message
 
     def write(self, writer: Writer, version: int) -> None:
         """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         writer.integers(INT32_INT16, self.throttle_time_ms, self.error_code)
         writer.compact_nullable_string(self.error_message)
-        writer.compact_array_length(len(self.responses))
-        for responses_element in self.responses:
-            responses_element.write(writer, version)
+        writer.struct_array(self.responses, version, True)
         writer.no_tagged_fields()

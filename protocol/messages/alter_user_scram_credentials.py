@@ -4,10 +4,8 @@
 from __future__ import annotations
 
 from struct import Struct
-from types import EllipsisType
-from typing import Self
 
-from ..message import Message
+from ..message import Message, new_list
 from ..primitives import Reader, Writer
 
 INT8_INT32 = Struct(">bi")
@@ -16,24 +14,14 @@ INT8_INT32 = Struct(">bi")
 class ScramCredentialDeletion(Message):
     """Each of AlterUserScramCredentialsRequest.deletions."""
 
-    __slots__ = ("name", "mechanism")
+    name: str = ""
+    mechanism: int = 0
 
-    name: str
-    mechanism: int
-
-    def __init__(self, *, name: str = "", mechanism: int = 0) -> None:
-        """Set the fields; an omitted field has its default."""
-        self.name = name
-        self.mechanism = mechanism
-
-    @classmethod
-    def read(cls, reader: Reader, version: int) -> Self:
+    def read_fields(self, reader: Reader, version: int) -> None:
         """Read the fields of this version. Raises FrameError."""
-        message = cls.__new__(cls)
-        message.name = reader.compact_string()
-        message.mechanism = reader.int8()
+        self.name = reader.compact_string()
+        self.mechanism = reader.int8()
         reader.skip_tagged_fields()
-        return message
 
     def write(self, writer: Writer, version: int) -> None:
         """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
@@ -45,114 +33,61 @@ class ScramCredentialDeletion(Message):
 class ScramCredentialUpsertion(Message):
     """Each of AlterUserScramCredentialsRequest.upsertions."""
 
-    __slots__ = ("name", "mechanism", "iterations", "salt", "salted_password")
+    name: str = ""
+    mechanism: int = 0
+    iterations: int = 0
+    salt: bytes = b""
+    salted_password: bytes = b""
 
-    name: str
-    mechanism: int
-    iterations: int
-    salt: bytes
-    salted_password: bytes
-
-    def __init__(
-        self,
-        *,
-        name: str = "",
-        mechanism: int = 0,
-        iterations: int = 0,
-        salt: bytes = b"",
-        salted_password: bytes = b"",
-    ) -> None:
-        """Set the fields; an omitted field has its default."""
-        self.name = name
-        self.mechanism = mechanism
-        self.iterations = iterations
-        self.salt = salt
-        self.salted_password = salted_password
-
-    @classmethod
-    def read(cls, reader: Reader, version: int) -> Self:
+    def read_fields(self, reader: Reader, version: int) -> None:
         """Read the fields of this version. Raises FrameError."""
-        message = cls.__new__(cls)
-        message.name = reader.compact_string()
-        message.mechanism, message.iterations = reader.integers(INT8_INT32)
-        message.salt = reader.compact_data()
-        message.salted_password = reader.compact_data()
+        self.name = reader.compact_string()
+        self.mechanism, self.iterations = reader.integers(INT8_INT32)
+        self.salt = reader.data(True)
+        self.salted_password = reader.data(True)
         reader.skip_tagged_fields()
-        return message
 
     def write(self, writer: Writer, version: int) -> None:
         """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         writer.compact_string(self.name)
         writer.integers(INT8_INT32, self.mechanism, self.iterations)
-        writer.compact_data(self.salt)
-        writer.compact_data(self.salted_password)
+        writer.data(self.salt, True)
+        writer.data(self.salted_password, True)
         writer.no_tagged_fields()
 
 
 class AlterUserScramCredentialsRequest(Message):
     """The request, version 0, flexible from 0."""
 
-    __slots__ = ("deletions", "upsertions")
+    deletions: list[ScramCredentialDeletion] = new_list(ScramCredentialDeletion)
+    upsertions: list[ScramCredentialUpsertion] = new_list(ScramCredentialUpsertion)
 
-    deletions: list[ScramCredentialDeletion]
-    upsertions: list[ScramCredentialUpsertion]
-
-    def __init__(
-        self,
-        *,
-        deletions: list[ScramCredentialDeletion] | EllipsisType = ...,
-        upsertions: list[ScramCredentialUpsertion] | EllipsisType = ...,
-    ) -> None:
-        """Set the fields; an omitted field has its default."""
-        self.deletions = [] if deletions is ... else deletions
-        self.upsertions = [] if upsertions is ... else upsertions
-
-    @classmethod
-    def read(cls, reader: Reader, version: int) -> Self:
+    def read_fields(self, reader: Reader, version: int) -> None:
         """Read the fields of this version. Raises FrameError."""
-        message = cls.__new__(cls)
-        deletions_count = reader.compact_array_length(3)
-        message.deletions = [ScramCredentialDeletion.read(reader, version) for _ in range(deletions_count)]
-        upsertions_count = reader.compact_array_length(9)
-        message.upsertions = [ScramCredentialUpsertion.read(reader, version) for _ in range(upsertions_count)]
+        self.deletions = reader.struct_array(ScramCredentialDeletion, version, 3, True)
+        self.upsertions = reader.struct_array(ScramCredentialUpsertion, version, 9, True)
         reader.skip_tagged_fields()
-        return message
 
     def write(self, writer: Writer, version: int) -> None:
         """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
-        writer.compact_array_length(len(self.deletions))
-        for deletions_element in self.deletions:
-            deletions_element.write(writer, version)
-        writer.compact_array_length(len(self.upsertions))
-        for upsertions_element in self.upsertions:
-            upsertions_element.write(writer, version)
+        writer.struct_array(self.deletions, version, True)
+        writer.struct_array(self.upsertions, version, True)
         writer.no_tagged_fields()
 
 
 class AlterUserScramCredentialsResult(Message):
     """Each of AlterUserScramCredentialsResponse.results."""
 
-    __slots__ = ("user", "error_code", "error_message")
+    user: str = ""
+    error_code: int = 0
+    error_message: str | None = ""
 
-    user: str
-    error_code: int
-    error_message: str | None
-
-    def __init__(self, *, user: str = "", error_code: int = 0, error_message: str | None = "") -> None:
-        """Set the fields; an omitted field has its default."""
-        self.user = user
-        self.error_code = error_code
-        self.error_message = error_message
-
-    @classmethod
-    def read(cls, reader: Reader, version: int) -> Self:
+    def read_fields(self, reader: Reader, version: int) -> None:
         """Read the fields of this version. Raises FrameError."""
-        message = cls.__new__(cls)
-        message.user = reader.compact_string()
-        message.error_code = reader.int16()
-        message.error_message = reader.compact_nullable_string()
+        self.user = reader.compact_string()
+        self.error_code = reader.int16()
+        self.error_message = reader.compact_nullable_string()
         reader.skip_tagged_fields()
-        return message
 
     def write(self, writer: Writer, version: int) -> None:
         """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
@@ -165,32 +100,17 @@ class AlterUserScramCredentialsResult(Message):
 class AlterUserScramCredentialsResponse(Message):
     """The response, version 0, flexible from 0."""
 
-    __slots__ = ("throttle_time_ms", "results")
+    throttle_time_ms: int = 0
+    results: list[AlterUserScramCredentialsResult] = new_list(AlterUserScramCredentialsResult)
 
-    throttle_time_ms: int
-    results: list[AlterUserScramCredentialsResult]
-
-    def __init__(
-        self, *, throttle_time_ms: int = 0, results: list[AlterUserScramCredentialsResult] | EllipsisType = ...
-    ) -> None:
-        """Set the fields; an omitted field has its default."""
-        self.throttle_time_ms = throttle_time_ms
-        self.results = [] if results is ... else results
-
-    @classmethod
-    def read(cls, reader: Reader, version: int) -> Self:
+    def read_fields(self, reader: Reader, version: int) -> None:
         """Read the fields of this version. Raises FrameError."""
-        message = cls.__new__(cls)
-        message.throttle_time_ms = reader.int32()
-        results_count = reader.compact_array_length(5)
-        message.results = [AlterUserScramCredentialsResult.read(reader, version) for _ in range(results_count)]
+        self.throttle_time_ms = reader.int32()
+        self.results = reader.struct_array(AlterUserScramCredentialsResult, version, 5, True)
         reader.skip_tagged_fields()
-        return message
 
     def write(self, writer: Writer, version: int) -> None:
         """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         writer.int32(self.throttle_time_ms)
-        writer.compact_array_length(len(self.results))
-        for results_element in self.results:
-            results_element.write(writer, version)
+        writer.struct_array(self.results, version, True)
         writer.no_tagged_fields()

@@ -4,10 +4,8 @@
 from __future__ import annotations
 
 from struct import Struct
-from types import EllipsisType
-from typing import Self
 
-from ..message import Message
+from ..message import Message, new_list
 from ..primitives import Reader, Writer
 
 INT16_INT16 = Struct(">hh")
@@ -17,30 +15,20 @@ INT16_INT16_INT16 = Struct(">hhh")
 class ApiVersionsRequest(Message):
     """The request, versions 0-4, flexible from 3."""
 
-    __slots__ = ("client_software_name", "client_software_version")
+    client_software_name: str = ""
+    client_software_version: str = ""
 
-    client_software_name: str
-    client_software_version: str
-
-    def __init__(self, *, client_software_name: str = "", client_software_version: str = "") -> None:
-        """Set the fields; an omitted field has its default."""
-        self.client_software_name = client_software_name
-        self.client_software_version = client_software_version
-
-    @classmethod
-    def read(cls, reader: Reader, version: int) -> Self:
+    def read_fields(self, reader: Reader, version: int) -> None:
         """Read the fields of this version. Raises FrameError."""
         flexible = version >= 3
-        message = cls.__new__(cls)
         if flexible:
-            message.client_software_name = reader.compact_string()
-            message.client_software_version = reader.compact_string()
+            self.client_software_name = reader.compact_string()
+            self.client_software_version = reader.compact_string()
         else:
-            message.client_software_name = ""
-            message.client_software_version = ""
+            self.client_software_name = ""
+            self.client_software_version = ""
         if flexible:
             reader.skip_tagged_fields()
-        return message
 
     def write(self, writer: Writer, version: int) -> None:
         """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
@@ -55,27 +43,16 @@ class ApiVersionsRequest(Message):
 class ApiVersion(Message):
     """Each of ApiVersionsResponse.api_keys."""
 
-    __slots__ = ("api_key", "min_version", "max_version")
+    api_key: int = 0
+    min_version: int = 0
+    max_version: int = 0
 
-    api_key: int
-    min_version: int
-    max_version: int
-
-    def __init__(self, *, api_key: int = 0, min_version: int = 0, max_version: int = 0) -> None:
-        """Set the fields; an omitted field has its default."""
-        self.api_key = api_key
-        self.min_version = min_version
-        self.max_version = max_version
-
-    @classmethod
-    def read(cls, reader: Reader, version: int) -> Self:
+    def read_fields(self, reader: Reader, version: int) -> None:
         """Read the fields of this version. Raises FrameError."""
         flexible = version >= 3
-        message = cls.__new__(cls)
-        message.api_key, message.min_version, message.max_version = reader.integers(INT16_INT16_INT16)
+        self.api_key, self.min_version, self.max_version = reader.integers(INT16_INT16_INT16)
         if flexible:
             reader.skip_tagged_fields()
-        return message
 
     def write(self, writer: Writer, version: int) -> None:
         """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
@@ -88,26 +65,15 @@ class ApiVersion(Message):
 class SupportedFeatureKey(Message):
     """Each of ApiVersionsResponse.supported_features."""
 
-    __slots__ = ("name", "min_version", "max_version")
+    name: str = ""
+    min_version: int = 0
+    max_version: int = 0
 
-    name: str
-    min_version: int
-    max_version: int
-
-    def __init__(self, *, name: str = "", min_version: int = 0, max_version: int = 0) -> None:
-        """Set the fields; an omitted field has its default."""
-        self.name = name
-        self.min_version = min_version
-        self.max_version = max_version
-
-    @classmethod
-    def read(cls, reader: Reader, version: int) -> Self:
+    def read_fields(self, reader: Reader, version: int) -> None:
         """Read the fields of this version. Raises FrameError."""
-        message = cls.__new__(cls)
-        message.name = reader.compact_string()
-        message.min_version, message.max_version = reader.integers(INT16_INT16)
+        self.name = reader.compact_string()
+        self.min_version, self.max_version = reader.integers(INT16_INT16)
         reader.skip_tagged_fields()
-        return message
 
     def write(self, writer: Writer, version: int) -> None:
         """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
@@ -119,26 +85,15 @@ class SupportedFeatureKey(Message):
 class FinalizedFeatureKey(Message):
     """Each of ApiVersionsResponse.finalized_features."""
 
-    __slots__ = ("name", "max_version_level", "min_version_level")
+    name: str = ""
+    max_version_level: int = 0
+    min_version_level: int = 0
 
-    name: str
-    max_version_level: int
-    min_version_level: int
-
-    def __init__(self, *, name: str = "", max_version_level: int = 0, min_version_level: int = 0) -> None:
-        """Set the fields; an omitted field has its default."""
-        self.name = name
-        self.max_version_level = max_version_level
-        self.min_version_level = min_version_level
-
-    @classmethod
-    def read(cls, reader: Reader, version: int) -> Self:
+    def read_fields(self, reader: Reader, version: int) -> None:
         """Read the fields of this version. Raises FrameError."""
-        message = cls.__new__(cls)
-        message.name = reader.compact_string()
-        message.max_version_level, message.min_version_level = reader.integers(INT16_INT16)
+        self.name = reader.compact_string()
+        self.max_version_level, self.min_version_level = reader.integers(INT16_INT16)
         reader.skip_tagged_fields()
-        return message
 
     def write(self, writer: Writer, version: int) -> None:
         """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
@@ -150,99 +105,52 @@ class FinalizedFeatureKey(Message):
 class ApiVersionsResponse(Message):
     """The response, versions 0-4, flexible from 3."""
 
-    __slots__ = (
-        "error_code",
-        "api_keys",
-        "throttle_time_ms",
-        "supported_features",
-        "finalized_features_epoch",
-        "finalized_features",
-        "zk_migration_ready",
-    )
+    error_code: int = 0
+    api_keys: list[ApiVersion] = new_list(ApiVersion)
+    throttle_time_ms: int = 0
+    supported_features: list[SupportedFeatureKey] = new_list(SupportedFeatureKey)
+    finalized_features_epoch: int = -1
+    finalized_features: list[FinalizedFeatureKey] = new_list(FinalizedFeatureKey)
+    zk_migration_ready: bool = False
 
-    error_code: int
-    api_keys: list[ApiVersion]
-    throttle_time_ms: int
-    supported_features: list[SupportedFeatureKey]
-    finalized_features_epoch: int
-    finalized_features: list[FinalizedFeatureKey]
-    zk_migration_ready: bool
-
-    def __init__(
-        self,
-        *,
-        error_code: int = 0,
-        api_keys: list[ApiVersion] | EllipsisType = ...,
-        throttle_time_ms: int = 0,
-        supported_features: list[SupportedFeatureKey] | EllipsisType = ...,
-        finalized_features_epoch: int = -1,
-        finalized_features: list[FinalizedFeatureKey] | EllipsisType = ...,
-        zk_migration_ready: bool = False,
-    ) -> None:
-        """Set the fields; an omitted field has its default."""
-        self.error_code = error_code
-        self.api_keys = [] if api_keys is ... else api_keys
-        self.throttle_time_ms = throttle_time_ms
-        self.supported_features = [] if supported_features is ... else supported_features
-        self.finalized_features_epoch = finalized_features_epoch
-        self.finalized_features = [] if finalized_features is ... else finalized_features
-        self.zk_migration_ready = zk_migration_ready
-
-    @classmethod
-    def read(cls, reader: Reader, version: int) -> Self:
+    def read_fields(self, reader: Reader, version: int) -> None:
         """Read the fields of this version. Raises FrameError."""
         flexible = version >= 3
-        message = cls.__new__(cls)
-        message.error_code = reader.int16()
-        api_keys_count = reader.compact_array_length(7) if flexible else reader.array_length(6)
-        message.api_keys = [ApiVersion.read(reader, version) for _ in range(api_keys_count)]
-        message.throttle_time_ms = reader.int32() if version >= 1 else 0
-        message.supported_features = []
-        message.finalized_features_epoch = -1
-        message.finalized_features = []
-        message.zk_migration_ready = False
+        self.error_code = reader.int16()
+        self.api_keys = reader.struct_array(ApiVersion, version, 7 if flexible else 6, flexible)
+        self.throttle_time_ms = reader.int32() if version >= 1 else 0
+        self.supported_features = []
+        self.finalized_features_epoch = -1
+        self.finalized_features = []
+        self.zk_migration_ready = False
         if flexible:
             for _ in range(reader.tagged_field_count()):
                 tag = reader.unsigned_varint()
                 end = reader.tagged_field_end()
                 if tag == 0:
-                    supported_features_count = reader.compact_array_length(6)
-                    message.supported_features = [
-                        SupportedFeatureKey.read(reader, version) for _ in range(supported_features_count)
-                    ]
+                    self.supported_features = reader.struct_array(SupportedFeatureKey, version, 6, True)
                 elif tag == 1:
-                    message.finalized_features_epoch = reader.int64()
+                    self.finalized_features_epoch = reader.int64()
                 elif tag == 2:
-                    finalized_features_count = reader.compact_array_length(6)
-                    message.finalized_features = [
-                        FinalizedFeatureKey.read(reader, version) for _ in range(finalized_features_count)
-                    ]
+                    self.finalized_features = reader.struct_array(FinalizedFeatureKey, version, 6, True)
                 elif tag == 3:
-                    message.zk_migration_ready = reader.boolean()
+                    self.zk_migration_ready = reader.boolean()
                 else:
                     reader.position = end
                 reader.end_tagged_field(end)
-        return message
 
     def write(self, writer: Writer, version: int) -> None:
         """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         flexible = version >= 3
         writer.int16(self.error_code)
-        if flexible:
-            writer.compact_array_length(len(self.api_keys))
-        else:
-            writer.array_length(len(self.api_keys))
-        for api_keys_element in self.api_keys:
-            api_keys_element.write(writer, version)
+        writer.struct_array(self.api_keys, version, flexible)
         if version >= 1:
             writer.int32(self.throttle_time_ms)
         if flexible:
             tagged: list[tuple[int, Writer]] = []
             if self.supported_features:
                 supported_features_field = Writer()
-                supported_features_field.compact_array_length(len(self.supported_features))
-                for supported_features_element in self.supported_features:
-                    supported_features_element.write(supported_features_field, version)
+                supported_features_field.struct_array(self.supported_features, version, True)
                 tagged.append((0, supported_features_field))
             if self.finalized_features_epoch != -1:
                 finalized_features_epoch_field = Writer()
@@ -250,9 +158,7 @@ class ApiVersionsResponse(Message):
                 tagged.append((1, finalized_features_epoch_field))
             if self.finalized_features:
                 finalized_features_field = Writer()
-                finalized_features_field.compact_array_length(len(self.finalized_features))
-                for finalized_features_element in self.finalized_features:
-                    finalized_features_element.write(finalized_features_field, version)
+                finalized_features_field.struct_array(self.finalized_features, version, True)
                 tagged.append((2, finalized_features_field))
             if self.zk_migration_ready:
                 zk_migration_ready_field = Writer()

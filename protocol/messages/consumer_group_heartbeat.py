@@ -4,10 +4,8 @@
 from __future__ import annotations
 
 from struct import Struct
-from types import EllipsisType
-from typing import Self
 
-from ..message import Message
+from ..message import Message, new_list
 from ..primitives import INT32, ZERO_UUID, Reader, Writer
 
 INT32_INT16 = Struct(">ih")
@@ -17,113 +15,49 @@ INT32_INT32 = Struct(">ii")
 class TopicPartitions(Message):
     """Each of Assignment.topic_partitions."""
 
-    __slots__ = ("topic_id", "partitions")
+    topic_id: bytes = ZERO_UUID
+    partitions: list[int] = new_list(int)
 
-    topic_id: bytes
-    partitions: list[int]
-
-    def __init__(self, *, topic_id: bytes = ZERO_UUID, partitions: list[int] | EllipsisType = ...) -> None:
-        """Set the fields; an omitted field has its default."""
-        self.topic_id = topic_id
-        self.partitions = [] if partitions is ... else partitions
-
-    @classmethod
-    def read(cls, reader: Reader, version: int) -> Self:
+    def read_fields(self, reader: Reader, version: int) -> None:
         """Read the fields of this version. Raises FrameError."""
-        message = cls.__new__(cls)
-        message.topic_id = reader.uuid()
-        partitions_count = reader.compact_array_length(4)
-        message.partitions = reader.integer_list(INT32, partitions_count)
+        self.topic_id = reader.uuid()
+        self.partitions = reader.integer_array(INT32, True)
         reader.skip_tagged_fields()
-        return message
 
     def write(self, writer: Writer, version: int) -> None:
         """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         writer.uuid(self.topic_id)
-        writer.compact_array_length(len(self.partitions))
-        writer.integer_list(INT32, self.partitions)
+        writer.integer_array(INT32, self.partitions, True)
         writer.no_tagged_fields()
 
 
 class ConsumerGroupHeartbeatRequest(Message):
     """The request, versions 0-1, flexible from 0."""
 
-    __slots__ = (
-        "group_id",
-        "member_id",
-        "member_epoch",
-        "instance_id",
-        "rack_id",
-        "rebalance_timeout_ms",
-        "subscribed_topic_names",
-        "subscribed_topic_regex",
-        "server_assignor",
-        "topic_partitions",
-    )
+    group_id: str = ""
+    member_id: str = ""
+    member_epoch: int = 0
+    instance_id: str | None = None
+    rack_id: str | None = None
+    rebalance_timeout_ms: int = -1
+    subscribed_topic_names: list[str] | None = None
+    subscribed_topic_regex: str | None = None
+    server_assignor: str | None = None
+    topic_partitions: list[TopicPartitions] | None = None
 
-    group_id: str
-    member_id: str
-    member_epoch: int
-    instance_id: str | None
-    rack_id: str | None
-    rebalance_timeout_ms: int
-    subscribed_topic_names: list[str] | None
-    subscribed_topic_regex: str | None
-    server_assignor: str | None
-    topic_partitions: list[TopicPartitions] | None
-
-    def __init__(
-        self,
-        *,
-        group_id: str = "",
-        member_id: str = "",
-        member_epoch: int = 0,
-        instance_id: str | None = None,
-        rack_id: str | None = None,
-        rebalance_timeout_ms: int = -1,
-        subscribed_topic_names: list[str] | None = None,
-        subscribed_topic_regex: str | None = None,
-        server_assignor: str | None = None,
-        topic_partitions: list[TopicPartitions] | None = None,
-    ) -> None:
-        """Set the fields; an omitted field has its default."""
-        self.group_id = group_id
-        self.member_id = member_id
-        self.member_epoch = member_epoch
-        self.instance_id = instance_id
-        self.rack_id = rack_id
-        self.rebalance_timeout_ms = rebalance_timeout_ms
-        self.subscribed_topic_names = subscribed_topic_names
-        self.subscribed_topic_regex = subscribed_topic_regex
-        self.server_assignor = server_assignor
-        self.topic_partitions = topic_partitions
-
-    @classmethod
-    def read(cls, reader: Reader, version: int) -> Self:
+    def read_fields(self, reader: Reader, version: int) -> None:
         """Read the fields of this version. Raises FrameError."""
-        message = cls.__new__(cls)
-        message.group_id = reader.compact_string()
-        message.member_id = reader.compact_string()
-        message.member_epoch = reader.int32()
-        message.instance_id = reader.compact_nullable_string()
-        message.rack_id = reader.compact_nullable_string()
-        message.rebalance_timeout_ms = reader.int32()
-        subscribed_topic_names_count = reader.compact_nullable_array_length(1)
-        message.subscribed_topic_names = (
-            None
-            if subscribed_topic_names_count is None
-            else [reader.compact_string() for _ in range(subscribed_topic_names_count)]
-        )
-        message.subscribed_topic_regex = reader.compact_nullable_string() if version >= 1 else None
-        message.server_assignor = reader.compact_nullable_string()
-        topic_partitions_count = reader.compact_nullable_array_length(18)
-        message.topic_partitions = (
-            None
-            if topic_partitions_count is None
-            else [TopicPartitions.read(reader, version) for _ in range(topic_partitions_count)]
-        )
+        self.group_id = reader.compact_string()
+        self.member_id = reader.compact_string()
+        self.member_epoch = reader.int32()
+        self.instance_id = reader.compact_nullable_string()
+        self.rack_id = reader.compact_nullable_string()
+        self.rebalance_timeout_ms = reader.int32()
+        self.subscribed_topic_names = reader.nullable_string_array(True)
+        self.subscribed_topic_regex = reader.compact_nullable_string() if version >= 1 else None
+        self.server_assignor = reader.compact_nullable_string()
+        self.topic_partitions = reader.nullable_struct_array(TopicPartitions, version, 18, True)
         reader.skip_tagged_fields()
-        return message
 
     def write(self, writer: Writer, version: int) -> None:
         """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
@@ -133,100 +67,49 @@ class ConsumerGroupHeartbeatRequest(Message):
         writer.compact_nullable_string(self.instance_id)
         writer.compact_nullable_string(self.rack_id)
         writer.int32(self.rebalance_timeout_ms)
-        subscribed_topic_names_count = None if self.subscribed_topic_names is None else len(self.subscribed_topic_names)
-        writer.compact_nullable_array_length(subscribed_topic_names_count)
-        for subscribed_topic_names_element in self.subscribed_topic_names or ():
-            writer.compact_string(subscribed_topic_names_element)
+        writer.nullable_string_array(self.subscribed_topic_names, True)
         if version >= 1:
             writer.compact_nullable_string(self.subscribed_topic_regex)
         writer.compact_nullable_string(self.server_assignor)
-        topic_partitions_count = None if self.topic_partitions is None else len(self.topic_partitions)
-        writer.compact_nullable_array_length(topic_partitions_count)
-        for topic_partitions_element in self.topic_partitions or ():
-            topic_partitions_element.write(writer, version)
+        writer.nullable_struct_array(self.topic_partitions, version, True)
         writer.no_tagged_fields()
 
 
 class Assignment(Message):
     """The value of ConsumerGroupHeartbeatResponse.assignment."""
 
-    __slots__ = ("topic_partitions",)
+    topic_partitions: list[TopicPartitions] = new_list(TopicPartitions)
 
-    topic_partitions: list[TopicPartitions]
-
-    def __init__(self, *, topic_partitions: list[TopicPartitions] | EllipsisType = ...) -> None:
-        """Set the fields; an omitted field has its default."""
-        self.topic_partitions = [] if topic_partitions is ... else topic_partitions
-
-    @classmethod
-    def read(cls, reader: Reader, version: int) -> Self:
+    def read_fields(self, reader: Reader, version: int) -> None:
         """Read the fields of this version. Raises FrameError."""
-        message = cls.__new__(cls)
-        topic_partitions_count = reader.compact_array_length(18)
-        message.topic_partitions = [TopicPartitions.read(reader, version) for _ in range(topic_partitions_count)]
+        self.topic_partitions = reader.struct_array(TopicPartitions, version, 18, True)
         reader.skip_tagged_fields()
-        return message
 
     def write(self, writer: Writer, version: int) -> None:
         """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
-        writer.compact_array_length(len(self.topic_partitions))
-        for topic_partitions_element in self.topic_partitions:
-            topic_partitions_element.write(writer, version)
+        writer.struct_array(self.topic_partitions, version, True)
         writer.no_tagged_fields()
 
 
 class ConsumerGroupHeartbeatResponse(Message):
     """The response, versions 0-1, flexible from 0."""
 
-    __slots__ = (
-        "throttle_time_ms",
-        "error_code",
-        "error_message",
-        "member_id",
-        "member_epoch",
-        "heartbeat_interval_ms",
-        "assignment",
-    )
+    throttle_time_ms: int = 0
+    error_code: int = 0
+    error_message: str | None = None
+    member_id: str | None = None
+    member_epoch: int = 0
+    heartbeat_interval_ms: int = 0
+    assignment: Assignment | None = None
 
-    throttle_time_ms: int
-    error_code: int
-    error_message: str | None
-    member_id: str | None
-    member_epoch: int
-    heartbeat_interval_ms: int
-    assignment: Assignment | None
-
-    def __init__(
-        self,
-        *,
-        throttle_time_ms: int = 0,
-        error_code: int = 0,
-        error_message: str | None = None,
-        member_id: str | None = None,
-        member_epoch: int = 0,
-        heartbeat_interval_ms: int = 0,
-        assignment: Assignment | None = None,
-    ) -> None:
-        """Set the fields; an omitted field has its default."""
-        self.throttle_time_ms = throttle_time_ms
-        self.error_code = error_code
-        self.error_message = error_message
-        self.member_id = member_id
-        self.member_epoch = member_epoch
-        self.heartbeat_interval_ms = heartbeat_interval_ms
-        self.assignment = assignment
-
-    @classmethod
-    def read(cls, reader: Reader, version: int) -> Self:
+    def read_fields(self, reader: Reader, version: int) -> None:
         """Read the fields of this version. Raises FrameError."""
-        message = cls.__new__(cls)
-        message.throttle_time_ms, message.error_code = reader.integers(INT32_INT16)
-        message.error_message = reader.compact_nullable_string()
-        message.member_id = reader.compact_nullable_string()
-        message.member_epoch, message.heartbeat_interval_ms = reader.integers(INT32_INT32)
-        message.assignment = None if reader.is_null_struct() else Assignment.read(reader, version)
+        self.throttle_time_ms, self.error_code = reader.integers(INT32_INT16)
+        self.error_message = reader.compact_nullable_string()
+        self.member_id = reader.compact_nullable_string()
+        self.member_epoch, self.heartbeat_interval_ms = reader.integers(INT32_INT32)
+        self.assignment = None if reader.is_null_struct() else Assignment.read(reader, version)
         reader.skip_tagged_fields()
-        return message
 
     def write(self, writer: Writer, version: int) -> None:
         """Write the fields of this version. Raises ValueError for a value that does not fit its field."""

@@ -3,69 +3,39 @@
 
 from __future__ import annotations
 
-from types import EllipsisType
-from typing import Self
-
-from ..message import Message
+from ..message import Message, new_list
 from ..primitives import INT32, Reader, Writer
 
 
 class TopicPartition(Message):
     """Each of ConsumerProtocolAssignment.assigned_partitions."""
 
-    __slots__ = ("topic", "partitions")
+    topic: str = ""
+    partitions: list[int] = new_list(int)
 
-    topic: str
-    partitions: list[int]
-
-    def __init__(self, *, topic: str = "", partitions: list[int] | EllipsisType = ...) -> None:
-        """Set the fields; an omitted field has its default."""
-        self.topic = topic
-        self.partitions = [] if partitions is ... else partitions
-
-    @classmethod
-    def read(cls, reader: Reader, version: int) -> Self:
+    def read_fields(self, reader: Reader, version: int) -> None:
         """Read the fields of this version. Raises FrameError."""
-        message = cls.__new__(cls)
-        message.topic = reader.string()
-        partitions_count = reader.array_length(4)
-        message.partitions = reader.integer_list(INT32, partitions_count)
-        return message
+        self.topic = reader.string()
+        self.partitions = reader.integer_array(INT32)
 
     def write(self, writer: Writer, version: int) -> None:
         """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         writer.string(self.topic)
-        writer.array_length(len(self.partitions))
-        writer.integer_list(INT32, self.partitions)
+        writer.integer_array(INT32, self.partitions)
 
 
 class ConsumerProtocolAssignment(Message):
     """The data, versions 0-3, none flexible."""
 
-    __slots__ = ("assigned_partitions", "user_data")
+    assigned_partitions: list[TopicPartition] = new_list(TopicPartition)
+    user_data: bytes | None = None
 
-    assigned_partitions: list[TopicPartition]
-    user_data: bytes | None
-
-    def __init__(
-        self, *, assigned_partitions: list[TopicPartition] | EllipsisType = ..., user_data: bytes | None = None
-    ) -> None:
-        """Set the fields; an omitted field has its default."""
-        self.assigned_partitions = [] if assigned_partitions is ... else assigned_partitions
-        self.user_data = user_data
-
-    @classmethod
-    def read(cls, reader: Reader, version: int) -> Self:
+    def read_fields(self, reader: Reader, version: int) -> None:
         """Read the fields of this version. Raises FrameError."""
-        message = cls.__new__(cls)
-        assigned_partitions_count = reader.array_length(6)
-        message.assigned_partitions = [TopicPartition.read(reader, version) for _ in range(assigned_partitions_count)]
-        message.user_data = reader.nullable_data()
-        return message
+        self.assigned_partitions = reader.struct_array(TopicPartition, version, 6)
+        self.user_data = reader.nullable_data()
 
     def write(self, writer: Writer, version: int) -> None:
         """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
-        writer.array_length(len(self.assigned_partitions))
-        for assigned_partitions_element in self.assigned_partitions:
-            assigned_partitions_element.write(writer, version)
+        writer.struct_array(self.assigned_partitions, version)
         writer.nullable_data(self.user_data)

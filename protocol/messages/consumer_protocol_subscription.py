@@ -3,95 +3,34 @@
 
 from __future__ import annotations
 
-from types import EllipsisType
-from typing import Self
-
-from ..message import Message
-from ..primitives import INT32, Reader, Writer
-
-
-class TopicPartition(Message):
-    """Each of ConsumerProtocolSubscription.owned_partitions."""
-
-    __slots__ = ("topic", "partitions")
-
-    topic: str
-    partitions: list[int]
-
-    def __init__(self, *, topic: str = "", partitions: list[int] | EllipsisType = ...) -> None:
-        """Set the fields; an omitted field has its default."""
-        self.topic = topic
-        self.partitions = [] if partitions is ... else partitions
-
-    @classmethod
-    def read(cls, reader: Reader, version: int) -> Self:
-        """Read the fields of this version. Raises FrameError."""
-        message = cls.__new__(cls)
-        message.topic = reader.string()
-        partitions_count = reader.array_length(4)
-        message.partitions = reader.integer_list(INT32, partitions_count)
-        return message
-
-    def write(self, writer: Writer, version: int) -> None:
-        """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
-        writer.string(self.topic)
-        writer.array_length(len(self.partitions))
-        writer.integer_list(INT32, self.partitions)
+from ..message import Message, new_list
+from ..primitives import Reader, Writer
+from .consumer_protocol_assignment import TopicPartition as TopicPartition
 
 
 class ConsumerProtocolSubscription(Message):
     """The data, versions 0-3, none flexible."""
 
-    __slots__ = ("topics", "user_data", "owned_partitions", "generation_id", "rack_id")
+    topics: list[str] = new_list(str)
+    user_data: bytes | None = None
+    owned_partitions: list[TopicPartition] = new_list(TopicPartition)
+    generation_id: int = -1
+    rack_id: str | None = None
 
-    topics: list[str]
-    user_data: bytes | None
-    owned_partitions: list[TopicPartition]
-    generation_id: int
-    rack_id: str | None
-
-    def __init__(
-        self,
-        *,
-        topics: list[str] | EllipsisType = ...,
-        user_data: bytes | None = None,
-        owned_partitions: list[TopicPartition] | EllipsisType = ...,
-        generation_id: int = -1,
-        rack_id: str | None = None,
-    ) -> None:
-        """Set the fields; an omitted field has its default."""
-        self.topics = [] if topics is ... else topics
-        self.user_data = user_data
-        self.owned_partitions = [] if owned_partitions is ... else owned_partitions
-        self.generation_id = generation_id
-        self.rack_id = rack_id
-
-    @classmethod
-    def read(cls, reader: Reader, version: int) -> Self:
+    def read_fields(self, reader: Reader, version: int) -> None:
         """Read the fields of this version. Raises FrameError."""
-        message = cls.__new__(cls)
-        topics_count = reader.array_length(2)
-        message.topics = [reader.string() for _ in range(topics_count)]
-        message.user_data = reader.nullable_data()
-        if version >= 1:
-            owned_partitions_count = reader.array_length(6)
-            message.owned_partitions = [TopicPartition.read(reader, version) for _ in range(owned_partitions_count)]
-        else:
-            message.owned_partitions = []
-        message.generation_id = reader.int32() if version >= 2 else -1
-        message.rack_id = reader.nullable_string() if version >= 3 else None
-        return message
+        self.topics = reader.string_array()
+        self.user_data = reader.nullable_data()
+        self.owned_partitions = reader.struct_array(TopicPartition, version, 6) if version >= 1 else []
+        self.generation_id = reader.int32() if version >= 2 else -1
+        self.rack_id = reader.nullable_string() if version >= 3 else None
 
     def write(self, writer: Writer, version: int) -> None:
         """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
-        writer.array_length(len(self.topics))
-        for topics_element in self.topics:
-            writer.string(topics_element)
+        writer.string_array(self.topics)
         writer.nullable_data(self.user_data)
         if version >= 1:
-            writer.array_length(len(self.owned_partitions))
-            for owned_partitions_element in self.owned_partitions:
-                owned_partitions_element.write(writer, version)
+            writer.struct_array(self.owned_partitions, version)
         if version >= 2:
             writer.int32(self.generation_id)
         if version >= 3:

@@ -4,10 +4,8 @@
 from __future__ import annotations
 
 from struct import Struct
-from types import EllipsisType
-from typing import Self
 
-from ..message import Message
+from ..message import Message, new_list
 from ..primitives import Reader, Writer
 
 INT8_INT8 = Struct(">bb")
@@ -16,76 +14,34 @@ INT8_INT8 = Struct(">bb")
 class AclCreation(Message):
     """Each of CreateAclsRequest.creations."""
 
-    __slots__ = (
-        "resource_type",
-        "resource_name",
-        "resource_pattern_type",
-        "principal",
-        "host",
-        "operation",
-        "permission_type",
-    )
+    resource_type: int = 0
+    resource_name: str = ""
+    resource_pattern_type: int = 3
+    principal: str = ""
+    host: str = ""
+    operation: int = 0
+    permission_type: int = 0
 
-    resource_type: int
-    resource_name: str
-    resource_pattern_type: int
-    principal: str
-    host: str
-    operation: int
-    permission_type: int
-
-    def __init__(
-        self,
-        *,
-        resource_type: int = 0,
-        resource_name: str = "",
-        resource_pattern_type: int = 3,
-        principal: str = "",
-        host: str = "",
-        operation: int = 0,
-        permission_type: int = 0,
-    ) -> None:
-        """Set the fields; an omitted field has its default."""
-        self.resource_type = resource_type
-        self.resource_name = resource_name
-        self.resource_pattern_type = resource_pattern_type
-        self.principal = principal
-        self.host = host
-        self.operation = operation
-        self.permission_type = permission_type
-
-    @classmethod
-    def read(cls, reader: Reader, version: int) -> Self:
+    def read_fields(self, reader: Reader, version: int) -> None:
         """Read the fields of this version. Raises FrameError."""
         flexible = version >= 2
-        message = cls.__new__(cls)
-        message.resource_type = reader.int8()
-        message.resource_name = reader.compact_string() if flexible else reader.string()
-        message.resource_pattern_type = reader.int8()
-        message.principal = reader.compact_string() if flexible else reader.string()
-        message.host = reader.compact_string() if flexible else reader.string()
-        message.operation, message.permission_type = reader.integers(INT8_INT8)
+        self.resource_type = reader.int8()
+        self.resource_name = reader.string(flexible)
+        self.resource_pattern_type = reader.int8()
+        self.principal = reader.string(flexible)
+        self.host = reader.string(flexible)
+        self.operation, self.permission_type = reader.integers(INT8_INT8)
         if flexible:
             reader.skip_tagged_fields()
-        return message
 
     def write(self, writer: Writer, version: int) -> None:
         """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         flexible = version >= 2
         writer.int8(self.resource_type)
-        if flexible:
-            writer.compact_string(self.resource_name)
-        else:
-            writer.string(self.resource_name)
+        writer.string(self.resource_name, flexible)
         writer.int8(self.resource_pattern_type)
-        if flexible:
-            writer.compact_string(self.principal)
-        else:
-            writer.string(self.principal)
-        if flexible:
-            writer.compact_string(self.host)
-        else:
-            writer.string(self.host)
+        writer.string(self.principal, flexible)
+        writer.string(self.host, flexible)
         writer.integers(INT8_INT8, self.operation, self.permission_type)
         if flexible:
             writer.no_tagged_fields()
@@ -94,34 +50,19 @@ class AclCreation(Message):
 class CreateAclsRequest(Message):
     """The request, versions 1-3, flexible from 2."""
 
-    __slots__ = ("creations",)
+    creations: list[AclCreation] = new_list(AclCreation)
 
-    creations: list[AclCreation]
-
-    def __init__(self, *, creations: list[AclCreation] | EllipsisType = ...) -> None:
-        """Set the fields; an omitted field has its default."""
-        self.creations = [] if creations is ... else creations
-
-    @classmethod
-    def read(cls, reader: Reader, version: int) -> Self:
+    def read_fields(self, reader: Reader, version: int) -> None:
         """Read the fields of this version. Raises FrameError."""
         flexible = version >= 2
-        message = cls.__new__(cls)
-        creations_count = reader.compact_array_length(8) if flexible else reader.array_length(10)
-        message.creations = [AclCreation.read(reader, version) for _ in range(creations_count)]
+        self.creations = reader.struct_array(AclCreation, version, 8 if flexible else 10, flexible)
         if flexible:
             reader.skip_tagged_fields()
-        return message
 
     def write(self, writer: Writer, version: int) -> None:
         """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         flexible = version >= 2
-        if flexible:
-            writer.compact_array_length(len(self.creations))
-        else:
-            writer.array_length(len(self.creations))
-        for creations_element in self.creations:
-            creations_element.write(writer, version)
+        writer.struct_array(self.creations, version, flexible)
         if flexible:
             writer.no_tagged_fields()
 
@@ -129,35 +70,22 @@ class CreateAclsRequest(Message):
 class AclCreationResult(Message):
     """Each of CreateAclsResponse.results."""
 
-    __slots__ = ("error_code", "error_message")
+    error_code: int = 0
+    error_message: str | None = ""
 
-    error_code: int
-    error_message: str | None
-
-    def __init__(self, *, error_code: int = 0, error_message: str | None = "") -> None:
-        """Set the fields; an omitted field has its default."""
-        self.error_code = error_code
-        self.error_message = error_message
-
-    @classmethod
-    def read(cls, reader: Reader, version: int) -> Self:
+    def read_fields(self, reader: Reader, version: int) -> None:
         """Read the fields of this version. Raises FrameError."""
         flexible = version >= 2
-        message = cls.__new__(cls)
-        message.error_code = reader.int16()
-        message.error_message = reader.compact_nullable_string() if flexible else reader.nullable_string()
+        self.error_code = reader.int16()
+        self.error_message = reader.nullable_string(flexible)
         if flexible:
             reader.skip_tagged_fields()
-        return message
 
     def write(self, writer: Writer, version: int) -> None:
         """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         flexible = version >= 2
         writer.int16(self.error_code)
-        if flexible:
-            writer.compact_nullable_string(self.error_message)
-        else:
-            writer.nullable_string(self.error_message)
+        writer.nullable_string(self.error_message, flexible)
         if flexible:
             writer.no_tagged_fields()
 
@@ -165,37 +93,21 @@ class AclCreationResult(Message):
 class CreateAclsResponse(Message):
     """The response, versions 1-3, flexible from 2."""
 
-    __slots__ = ("throttle_time_ms", "results")
+    throttle_time_ms: int = 0
+    results: list[AclCreationResult] = new_list(AclCreationResult)
 
-    throttle_time_ms: int
-    results: list[AclCreationResult]
-
-    def __init__(self, *, throttle_time_ms: int = 0, results: list[AclCreationResult] | EllipsisType = ...) -> None:
-        """Set the fields; an omitted field has its default."""
-        self.throttle_time_ms = throttle_time_ms
-        self.results = [] if results is ... else results
-
-    @classmethod
-    def read(cls, reader: Reader, version: int) -> Self:
+    def read_fields(self, reader: Reader, version: int) -> None:
         """Read the fields of this version. Raises FrameError."""
         flexible = version >= 2
-        message = cls.__new__(cls)
-        message.throttle_time_ms = reader.int32()
-        results_count = reader.compact_array_length(4) if flexible else reader.array_length(4)
-        message.results = [AclCreationResult.read(reader, version) for _ in range(results_count)]
+        self.throttle_time_ms = reader.int32()
+        self.results = reader.struct_array(AclCreationResult, version, 4, flexible)
         if flexible:
             reader.skip_tagged_fields()
-        return message
 
     def write(self, writer: Writer, version: int) -> None:
         """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         flexible = version >= 2
         writer.int32(self.throttle_time_ms)
-        if flexible:
-            writer.compact_array_length(len(self.results))
-        else:
-            writer.array_length(len(self.results))
-        for results_element in self.results:
-            results_element.write(writer, version)
+        writer.struct_array(self.results, version, flexible)
         if flexible:
             writer.no_tagged_fields()

@@ -4,10 +4,8 @@
 from __future__ import annotations
 
 from struct import Struct
-from types import EllipsisType
-from typing import Self
 
-from ..message import Message
+from ..message import Message, new_list
 from ..primitives import Reader, Writer
 
 INT64_INT64_INT64 = Struct(">qqq")
@@ -16,38 +14,22 @@ INT64_INT64_INT64 = Struct(">qqq")
 class CreatableRenewers(Message):
     """Each of CreateDelegationTokenRequest.renewers."""
 
-    __slots__ = ("principal_type", "principal_name")
+    principal_type: str = ""
+    principal_name: str = ""
 
-    principal_type: str
-    principal_name: str
-
-    def __init__(self, *, principal_type: str = "", principal_name: str = "") -> None:
-        """Set the fields; an omitted field has its default."""
-        self.principal_type = principal_type
-        self.principal_name = principal_name
-
-    @classmethod
-    def read(cls, reader: Reader, version: int) -> Self:
+    def read_fields(self, reader: Reader, version: int) -> None:
         """Read the fields of this version. Raises FrameError."""
         flexible = version >= 2
-        message = cls.__new__(cls)
-        message.principal_type = reader.compact_string() if flexible else reader.string()
-        message.principal_name = reader.compact_string() if flexible else reader.string()
+        self.principal_type = reader.string(flexible)
+        self.principal_name = reader.string(flexible)
         if flexible:
             reader.skip_tagged_fields()
-        return message
 
     def write(self, writer: Writer, version: int) -> None:
         """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         flexible = version >= 2
-        if flexible:
-            writer.compact_string(self.principal_type)
-        else:
-            writer.string(self.principal_type)
-        if flexible:
-            writer.compact_string(self.principal_name)
-        else:
-            writer.string(self.principal_name)
+        writer.string(self.principal_type, flexible)
+        writer.string(self.principal_name, flexible)
         if flexible:
             writer.no_tagged_fields()
 
@@ -55,44 +37,24 @@ class CreatableRenewers(Message):
 class CreateDelegationTokenRequest(Message):
     """The request, versions 1-3, flexible from 2."""
 
-    __slots__ = ("owner_principal_type", "owner_principal_name", "renewers", "max_lifetime_ms")
+    owner_principal_type: str | None = ""
+    owner_principal_name: str | None = ""
+    renewers: list[CreatableRenewers] = new_list(CreatableRenewers)
+    max_lifetime_ms: int = 0
 
-    owner_principal_type: str | None
-    owner_principal_name: str | None
-    renewers: list[CreatableRenewers]
-    max_lifetime_ms: int
-
-    def __init__(
-        self,
-        *,
-        owner_principal_type: str | None = "",
-        owner_principal_name: str | None = "",
-        renewers: list[CreatableRenewers] | EllipsisType = ...,
-        max_lifetime_ms: int = 0,
-    ) -> None:
-        """Set the fields; an omitted field has its default."""
-        self.owner_principal_type = owner_principal_type
-        self.owner_principal_name = owner_principal_name
-        self.renewers = [] if renewers is ... else renewers
-        self.max_lifetime_ms = max_lifetime_ms
-
-    @classmethod
-    def read(cls, reader: Reader, version: int) -> Self:
+    def read_fields(self, reader: Reader, version: int) -> None:
         """Read the fields of this version. Raises FrameError."""
         flexible = version >= 2
-        message = cls.__new__(cls)
         if version >= 3:
-            message.owner_principal_type = reader.compact_nullable_string()
-            message.owner_principal_name = reader.compact_nullable_string()
+            self.owner_principal_type = reader.compact_nullable_string()
+            self.owner_principal_name = reader.compact_nullable_string()
         else:
-            message.owner_principal_type = ""
-            message.owner_principal_name = ""
-        renewers_count = reader.compact_array_length(3) if flexible else reader.array_length(4)
-        message.renewers = [CreatableRenewers.read(reader, version) for _ in range(renewers_count)]
-        message.max_lifetime_ms = reader.int64()
+            self.owner_principal_type = ""
+            self.owner_principal_name = ""
+        self.renewers = reader.struct_array(CreatableRenewers, version, 3 if flexible else 4, flexible)
+        self.max_lifetime_ms = reader.int64()
         if flexible:
             reader.skip_tagged_fields()
-        return message
 
     def write(self, writer: Writer, version: int) -> None:
         """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
@@ -100,12 +62,7 @@ class CreateDelegationTokenRequest(Message):
         if version >= 3:
             writer.compact_nullable_string(self.owner_principal_type)
             writer.compact_nullable_string(self.owner_principal_name)
-        if flexible:
-            writer.compact_array_length(len(self.renewers))
-        else:
-            writer.array_length(len(self.renewers))
-        for renewers_element in self.renewers:
-            renewers_element.write(writer, version)
+        writer.struct_array(self.renewers, version, flexible)
         writer.int64(self.max_lifetime_ms)
         if flexible:
             writer.no_tagged_fields()
@@ -114,108 +71,49 @@ class CreateDelegationTokenRequest(Message):
 class CreateDelegationTokenResponse(Message):
     """The response, versions 1-3, flexible from 2."""
 
-    __slots__ = (
-        "error_code",
-        "principal_type",
-        "principal_name",
-        "token_requester_principal_type",
-        "token_requester_principal_name",
-        "issue_timestamp_ms",
-        "expiry_timestamp_ms",
-        "max_timestamp_ms",
-        "token_id",
-        "hmac",
-        "throttle_time_ms",
-    )
+    error_code: int = 0
+    principal_type: str = ""
+    principal_name: str = ""
+    token_requester_principal_type: str = ""
+    token_requester_principal_name: str = ""
+    issue_timestamp_ms: int = 0
+    expiry_timestamp_ms: int = 0
+    max_timestamp_ms: int = 0
+    token_id: str = ""
+    hmac: bytes = b""
+    throttle_time_ms: int = 0
 
-    error_code: int
-    principal_type: str
-    principal_name: str
-    token_requester_principal_type: str
-    token_requester_principal_name: str
-    issue_timestamp_ms: int
-    expiry_timestamp_ms: int
-    max_timestamp_ms: int
-    token_id: str
-    hmac: bytes
-    throttle_time_ms: int
-
-    def __init__(
-        self,
-        *,
-        error_code: int = 0,
-        principal_type: str = "",
-        principal_name: str = "",
-        token_requester_principal_type: str = "",
-        token_requester_principal_name: str = "",
-        issue_timestamp_ms: int = 0,
-        expiry_timestamp_ms: int = 0,
-        max_timestamp_ms: int = 0,
-        token_id: str = "",
-        hmac: bytes = b"",
-        throttle_time_ms: int = 0,
-    ) -> None:
-        """Set the fields; an omitted field has its default."""
-        self.error_code = error_code
-        self.principal_type = principal_type
-        self.principal_name = principal_name
-        self.token_requester_principal_type = token_requester_principal_type
-        self.token_requester_principal_name = token_requester_principal_name
-        self.issue_timestamp_ms = issue_timestamp_ms
-        self.expiry_timestamp_ms = expiry_timestamp_ms
-        self.max_timestamp_ms = max_timestamp_ms
-        self.token_id = token_id
-        self.hmac = hmac
-        self.throttle_time_ms = throttle_time_ms
-
-    @classmethod
-    def read(cls, reader: Reader, version: int) -> Self:
+    def read_fields(self, reader: Reader, version: int) -> None:
         """Read the fields of this version. Raises FrameError."""
         flexible = version >= 2
-        message = cls.__new__(cls)
-        message.error_code = reader.int16()
-        message.principal_type = reader.compact_string() if flexible else reader.string()
-        message.principal_name = reader.compact_string() if flexible else reader.string()
+        self.error_code = reader.int16()
+        self.principal_type = reader.string(flexible)
+        self.principal_name = reader.string(flexible)
         if version >= 3:
-            message.token_requester_principal_type = reader.compact_string()
-            message.token_requester_principal_name = reader.compact_string()
+            self.token_requester_principal_type = reader.compact_string()
+            self.token_requester_principal_name = reader.compact_string()
         else:
-            message.token_requester_principal_type = ""
-            message.token_requester_principal_name = ""
-        message.issue_timestamp_ms, message.expiry_timestamp_ms, message.max_timestamp_ms = reader.integers(
-            INT64_INT64_INT64
-        )
-        message.token_id = reader.compact_string() if flexible else reader.string()
-        message.hmac = reader.compact_data() if flexible else reader.data()
-        message.throttle_time_ms = reader.int32()
+            self.token_requester_principal_type = ""
+            self.token_requester_principal_name = ""
+        self.issue_timestamp_ms, self.expiry_timestamp_ms, self.max_timestamp_ms = reader.integers(INT64_INT64_INT64)
+        self.token_id = reader.string(flexible)
+        self.hmac = reader.data(flexible)
+        self.throttle_time_ms = reader.int32()
         if flexible:
             reader.skip_tagged_fields()
-        return message
 
     def write(self, writer: Writer, version: int) -> None:
         """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         flexible = version >= 2
         writer.int16(self.error_code)
-        if flexible:
-            writer.compact_string(self.principal_type)
-        else:
-            writer.string(self.principal_type)
-        if flexible:
-            writer.compact_string(self.principal_name)
-        else:
-            writer.string(self.principal_name)
+        writer.string(self.principal_type, flexible)
+        writer.string(self.principal_name, flexible)
         if version >= 3:
             writer.compact_string(self.token_requester_principal_type)
             writer.compact_string(self.token_requester_principal_name)
         writer.integers(INT64_INT64_INT64, self.issue_timestamp_ms, self.expiry_timestamp_ms, self.max_timestamp_ms)
-        if flexible:
-            writer.compact_string(self.token_id)
-        else:
-            writer.string(self.token_id)
-        if flexible:
-            writer.compact_data(self.hmac)
-        else:
-            writer.data(self.hmac)
+        writer.string(self.token_id, flexible)
+        writer.data(self.hmac, flexible)
         writer.int32(self.throttle_time_ms)
         if flexible:
             writer.no_tagged_fields()

@@ -3,43 +3,26 @@
 
 from __future__ import annotations
 
-from types import EllipsisType
-from typing import Self
-
-from ..message import Message
+from ..message import Message, new_list
 from ..primitives import INT32, Reader, Writer
 
 
 class CreatePartitionsAssignment(Message):
     """Each of CreatePartitionsTopic.assignments."""
 
-    __slots__ = ("broker_ids",)
+    broker_ids: list[int] = new_list(int)
 
-    broker_ids: list[int]
-
-    def __init__(self, *, broker_ids: list[int] | EllipsisType = ...) -> None:
-        """Set the fields; an omitted field has its default."""
-        self.broker_ids = [] if broker_ids is ... else broker_ids
-
-    @classmethod
-    def read(cls, reader: Reader, version: int) -> Self:
+    def read_fields(self, reader: Reader, version: int) -> None:
         """Read the fields of this version. Raises FrameError."""
         flexible = version >= 2
-        message = cls.__new__(cls)
-        broker_ids_count = reader.compact_array_length(4) if flexible else reader.array_length(4)
-        message.broker_ids = reader.integer_list(INT32, broker_ids_count)
+        self.broker_ids = reader.integer_array(INT32, flexible)
         if flexible:
             reader.skip_tagged_fields()
-        return message
 
     def write(self, writer: Writer, version: int) -> None:
         """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         flexible = version >= 2
-        if flexible:
-            writer.compact_array_length(len(self.broker_ids))
-        else:
-            writer.array_length(len(self.broker_ids))
-        writer.integer_list(INT32, self.broker_ids)
+        writer.integer_array(INT32, self.broker_ids, flexible)
         if flexible:
             writer.no_tagged_fields()
 
@@ -47,56 +30,27 @@ class CreatePartitionsAssignment(Message):
 class CreatePartitionsTopic(Message):
     """Each of CreatePartitionsRequest.topics."""
 
-    __slots__ = ("name", "count", "assignments")
+    name: str = ""
+    count: int = 0
+    assignments: list[CreatePartitionsAssignment] | None = new_list(CreatePartitionsAssignment)
 
-    name: str
-    count: int
-    assignments: list[CreatePartitionsAssignment] | None
-
-    def __init__(
-        self,
-        *,
-        name: str = "",
-        count: int = 0,
-        assignments: list[CreatePartitionsAssignment] | EllipsisType | None = ...,
-    ) -> None:
-        """Set the fields; an omitted field has its default."""
-        self.name = name
-        self.count = count
-        self.assignments = [] if assignments is ... else assignments
-
-    @classmethod
-    def read(cls, reader: Reader, version: int) -> Self:
+    def read_fields(self, reader: Reader, version: int) -> None:
         """Read the fields of this version. Raises FrameError."""
         flexible = version >= 2
-        message = cls.__new__(cls)
-        message.name = reader.compact_string() if flexible else reader.string()
-        message.count = reader.int32()
-        assignments_count = reader.compact_nullable_array_length(2) if flexible else reader.nullable_array_length(4)
-        message.assignments = (
-            None
-            if assignments_count is None
-            else [CreatePartitionsAssignment.read(reader, version) for _ in range(assignments_count)]
+        self.name = reader.string(flexible)
+        self.count = reader.int32()
+        self.assignments = reader.nullable_struct_array(
+            CreatePartitionsAssignment, version, 2 if flexible else 4, flexible
         )
         if flexible:
             reader.skip_tagged_fields()
-        return message
 
     def write(self, writer: Writer, version: int) -> None:
         """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         flexible = version >= 2
-        if flexible:
-            writer.compact_string(self.name)
-        else:
-            writer.string(self.name)
+        writer.string(self.name, flexible)
         writer.int32(self.count)
-        assignments_count = None if self.assignments is None else len(self.assignments)
-        if flexible:
-            writer.compact_nullable_array_length(assignments_count)
-        else:
-            writer.nullable_array_length(assignments_count)
-        for assignments_element in self.assignments or ():
-            assignments_element.write(writer, version)
+        writer.nullable_struct_array(self.assignments, version, flexible)
         if flexible:
             writer.no_tagged_fields()
 
@@ -104,46 +58,23 @@ class CreatePartitionsTopic(Message):
 class CreatePartitionsRequest(Message):
     """The request, versions 0-3, flexible from 2."""
 
-    __slots__ = ("topics", "timeout_ms", "validate_only")
+    topics: list[CreatePartitionsTopic] = new_list(CreatePartitionsTopic)
+    timeout_ms: int = 0
+    validate_only: bool = False
 
-    topics: list[CreatePartitionsTopic]
-    timeout_ms: int
-    validate_only: bool
-
-    def __init__(
-        self,
-        *,
-        topics: list[CreatePartitionsTopic] | EllipsisType = ...,
-        timeout_ms: int = 0,
-        validate_only: bool = False,
-    ) -> None:
-        """Set the fields; an omitted field has its default."""
-        self.topics = [] if topics is ... else topics
-        self.timeout_ms = timeout_ms
-        self.validate_only = validate_only
-
-    @classmethod
-    def read(cls, reader: Reader, version: int) -> Self:
+    def read_fields(self, reader: Reader, version: int) -> None:
         """Read the fields of this version. Raises FrameError."""
         flexible = version >= 2
-        message = cls.__new__(cls)
-        topics_count = reader.compact_array_length(7) if flexible else reader.array_length(10)
-        message.topics = [CreatePartitionsTopic.read(reader, version) for _ in range(topics_count)]
-        message.timeout_ms = reader.int32()
-        message.validate_only = reader.boolean()
+        self.topics = reader.struct_array(CreatePartitionsTopic, version, 7 if flexible else 10, flexible)
+        self.timeout_ms = reader.int32()
+        self.validate_only = reader.boolean()
         if flexible:
             reader.skip_tagged_fields()
-        return message
 
     def write(self, writer: Writer, version: int) -> None:
         """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         flexible = version >= 2
-        if flexible:
-            writer.compact_array_length(len(self.topics))
-        else:
-            writer.array_length(len(self.topics))
-        for topics_element in self.topics:
-            topics_element.write(writer, version)
+        writer.struct_array(self.topics, version, flexible)
         writer.int32(self.timeout_ms)
         writer.boolean(self.validate_only)
         if flexible:
@@ -153,42 +84,25 @@ class CreatePartitionsRequest(Message):
 class CreatePartitionsTopicResult(Message):
     """Each of CreatePartitionsResponse.results."""
 
-    __slots__ = ("name", "error_code", "error_message")
+    name: str = ""
+    error_code: int = 0
+    error_message: str | None = None
 
-    name: str
-    error_code: int
-    error_message: str | None
-
-    def __init__(self, *, name: str = "", error_code: int = 0, error_message: str | None = None) -> None:
-        """Set the fields; an omitted field has its default."""
-        self.name = name
-        self.error_code = error_code
-        self.error_message = error_message
-
-    @classmethod
-    def read(cls, reader: Reader, version: int) -> Self:
+    def read_fields(self, reader: Reader, version: int) -> None:
         """Read the fields of this version. Raises FrameError."""
         flexible = version >= 2
-        message = cls.__new__(cls)
-        message.name = reader.compact_string() if flexible else reader.string()
-        message.error_code = reader.int16()
-        message.error_message = reader.compact_nullable_string() if flexible else reader.nullable_string()
+        self.name = reader.string(flexible)
+        self.error_code = reader.int16()
+        self.error_message = reader.nullable_string(flexible)
         if flexible:
             reader.skip_tagged_fields()
-        return message
 
     def write(self, writer: Writer, version: int) -> None:
         """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         flexible = version >= 2
-        if flexible:
-            writer.compact_string(self.name)
-        else:
-            writer.string(self.name)
+        writer.string(self.name, flexible)
         writer.int16(self.error_code)
-        if flexible:
-            writer.compact_nullable_string(self.error_message)
-        else:
-            writer.nullable_string(self.error_message)
+        writer.nullable_string(self.error_message, flexible)
         if flexible:
             writer.no_tagged_fields()
 
@@ -196,39 +110,21 @@ class CreatePartitionsTopicResult(Message):
 class CreatePartitionsResponse(Message):
     """The response, versions 0-3, flexible from 2."""
 
-    __slots__ = ("throttle_time_ms", "results")
+    throttle_time_ms: int = 0
+    results: list[CreatePartitionsTopicResult] = new_list(CreatePartitionsTopicResult)
 
-    throttle_time_ms: int
-    results: list[CreatePartitionsTopicResult]
-
-    def __init__(
-        self, *, throttle_time_ms: int = 0, results: list[CreatePartitionsTopicResult] | EllipsisType = ...
-    ) -> None:
-        """Set the fields; an omitted field has its default."""
-        self.throttle_time_ms = throttle_time_ms
-        self.results = [] if results is ... else results
-
-    @classmethod
-    def read(cls, reader: Reader, version: int) -> Self:
+    def read_fields(self, reader: Reader, version: int) -> None:
         """Read the fields of this version. Raises FrameError."""
         flexible = version >= 2
-        message = cls.__new__(cls)
-        message.throttle_time_ms = reader.int32()
-        results_count = reader.compact_array_length(5) if flexible else reader.array_length(6)
-        message.results = [CreatePartitionsTopicResult.read(reader, version) for _ in range(results_count)]
+        self.throttle_time_ms = reader.int32()
+        self.results = reader.struct_array(CreatePartitionsTopicResult, version, 5 if flexible else 6, flexible)
         if flexible:
             reader.skip_tagged_fields()
-        return message
 
     def write(self, writer: Writer, version: int) -> None:
         """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         flexible = version >= 2
         writer.int32(self.throttle_time_ms)
-        if flexible:
-            writer.compact_array_length(len(self.results))
-        else:
-            writer.array_length(len(self.results))
-        for results_element in self.results:
-            results_element.write(writer, version)
+        writer.struct_array(self.results, version, flexible)
         if flexible:
             writer.no_tagged_fields()

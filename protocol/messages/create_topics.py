@@ -4,10 +4,8 @@
 from __future__ import annotations
 
 from struct import Struct
-from types import EllipsisType
-from typing import Self
 
-from ..message import Message
+from ..message import Message, new_list
 from ..primitives import INT32, ZERO_UUID, Reader, Writer
 
 INT32_INT16 = Struct(">ih")
@@ -16,37 +14,22 @@ INT32_INT16 = Struct(">ih")
 class CreatableReplicaAssignment(Message):
     """Each of CreatableTopic.assignments."""
 
-    __slots__ = ("partition_index", "broker_ids")
+    partition_index: int = 0
+    broker_ids: list[int] = new_list(int)
 
-    partition_index: int
-    broker_ids: list[int]
-
-    def __init__(self, *, partition_index: int = 0, broker_ids: list[int] | EllipsisType = ...) -> None:
-        """Set the fields; an omitted field has its default."""
-        self.partition_index = partition_index
-        self.broker_ids = [] if broker_ids is ... else broker_ids
-
-    @classmethod
-    def read(cls, reader: Reader, version: int) -> Self:
+    def read_fields(self, reader: Reader, version: int) -> None:
         """Read the fields of this version. Raises FrameError."""
         flexible = version >= 5
-        message = cls.__new__(cls)
-        message.partition_index = reader.int32()
-        broker_ids_count = reader.compact_array_length(4) if flexible else reader.array_length(4)
-        message.broker_ids = reader.integer_list(INT32, broker_ids_count)
+        self.partition_index = reader.int32()
+        self.broker_ids = reader.integer_array(INT32, flexible)
         if flexible:
             reader.skip_tagged_fields()
-        return message
 
     def write(self, writer: Writer, version: int) -> None:
         """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         flexible = version >= 5
         writer.int32(self.partition_index)
-        if flexible:
-            writer.compact_array_length(len(self.broker_ids))
-        else:
-            writer.array_length(len(self.broker_ids))
-        writer.integer_list(INT32, self.broker_ids)
+        writer.integer_array(INT32, self.broker_ids, flexible)
         if flexible:
             writer.no_tagged_fields()
 
@@ -54,38 +37,22 @@ class CreatableReplicaAssignment(Message):
 class CreatableTopicConfig(Message):
     """Each of CreatableTopic.configs."""
 
-    __slots__ = ("name", "value")
+    name: str = ""
+    value: str | None = ""
 
-    name: str
-    value: str | None
-
-    def __init__(self, *, name: str = "", value: str | None = "") -> None:
-        """Set the fields; an omitted field has its default."""
-        self.name = name
-        self.value = value
-
-    @classmethod
-    def read(cls, reader: Reader, version: int) -> Self:
+    def read_fields(self, reader: Reader, version: int) -> None:
         """Read the fields of this version. Raises FrameError."""
         flexible = version >= 5
-        message = cls.__new__(cls)
-        message.name = reader.compact_string() if flexible else reader.string()
-        message.value = reader.compact_nullable_string() if flexible else reader.nullable_string()
+        self.name = reader.string(flexible)
+        self.value = reader.nullable_string(flexible)
         if flexible:
             reader.skip_tagged_fields()
-        return message
 
     def write(self, writer: Writer, version: int) -> None:
         """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         flexible = version >= 5
-        if flexible:
-            writer.compact_string(self.name)
-        else:
-            writer.string(self.name)
-        if flexible:
-            writer.compact_nullable_string(self.value)
-        else:
-            writer.nullable_string(self.value)
+        writer.string(self.name, flexible)
+        writer.nullable_string(self.value, flexible)
         if flexible:
             writer.no_tagged_fields()
 
@@ -93,65 +60,29 @@ class CreatableTopicConfig(Message):
 class CreatableTopic(Message):
     """Each of CreateTopicsRequest.topics."""
 
-    __slots__ = ("name", "num_partitions", "replication_factor", "assignments", "configs")
+    name: str = ""
+    num_partitions: int = 0
+    replication_factor: int = 0
+    assignments: list[CreatableReplicaAssignment] = new_list(CreatableReplicaAssignment)
+    configs: list[CreatableTopicConfig] = new_list(CreatableTopicConfig)
 
-    name: str
-    num_partitions: int
-    replication_factor: int
-    assignments: list[CreatableReplicaAssignment]
-    configs: list[CreatableTopicConfig]
-
-    def __init__(
-        self,
-        *,
-        name: str = "",
-        num_partitions: int = 0,
-        replication_factor: int = 0,
-        assignments: list[CreatableReplicaAssignment] | EllipsisType = ...,
-        configs: list[CreatableTopicConfig] | EllipsisType = ...,
-    ) -> None:
-        """Set the fields; an omitted field has its default."""
-        self.name = name
-        self.num_partitions = num_partitions
-        self.replication_factor = replication_factor
-        self.assignments = [] if assignments is ... else assignments
-        self.configs = [] if configs is ... else configs
-
-    @classmethod
-    def read(cls, reader: Reader, version: int) -> Self:
+    def read_fields(self, reader: Reader, version: int) -> None:
         """Read the fields of this version. Raises FrameError."""
         flexible = version >= 5
-        message = cls.__new__(cls)
-        message.name = reader.compact_string() if flexible else reader.string()
-        message.num_partitions, message.replication_factor = reader.integers(INT32_INT16)
-        assignments_count = reader.compact_array_length(6) if flexible else reader.array_length(8)
-        message.assignments = [CreatableReplicaAssignment.read(reader, version) for _ in range(assignments_count)]
-        configs_count = reader.compact_array_length(3) if flexible else reader.array_length(4)
-        message.configs = [CreatableTopicConfig.read(reader, version) for _ in range(configs_count)]
+        self.name = reader.string(flexible)
+        self.num_partitions, self.replication_factor = reader.integers(INT32_INT16)
+        self.assignments = reader.struct_array(CreatableReplicaAssignment, version, 6 if flexible else 8, flexible)
+        self.configs = reader.struct_array(CreatableTopicConfig, version, 3 if flexible else 4, flexible)
         if flexible:
             reader.skip_tagged_fields()
-        return message
 
     def write(self, writer: Writer, version: int) -> None:
         """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         flexible = version >= 5
-        if flexible:
-            writer.compact_string(self.name)
-        else:
-            writer.string(self.name)
+        writer.string(self.name, flexible)
         writer.integers(INT32_INT16, self.num_partitions, self.replication_factor)
-        if flexible:
-            writer.compact_array_length(len(self.assignments))
-        else:
-            writer.array_length(len(self.assignments))
-        for assignments_element in self.assignments:
-            assignments_element.write(writer, version)
-        if flexible:
-            writer.compact_array_length(len(self.configs))
-        else:
-            writer.array_length(len(self.configs))
-        for configs_element in self.configs:
-            configs_element.write(writer, version)
+        writer.struct_array(self.assignments, version, flexible)
+        writer.struct_array(self.configs, version, flexible)
         if flexible:
             writer.no_tagged_fields()
 
@@ -159,42 +90,23 @@ class CreatableTopic(Message):
 class CreateTopicsRequest(Message):
     """The request, versions 2-7, flexible from 5."""
 
-    __slots__ = ("topics", "timeout_ms", "validate_only")
+    topics: list[CreatableTopic] = new_list(CreatableTopic)
+    timeout_ms: int = 60000
+    validate_only: bool = False
 
-    topics: list[CreatableTopic]
-    timeout_ms: int
-    validate_only: bool
-
-    def __init__(
-        self, *, topics: list[CreatableTopic] | EllipsisType = ..., timeout_ms: int = 60000, validate_only: bool = False
-    ) -> None:
-        """Set the fields; an omitted field has its default."""
-        self.topics = [] if topics is ... else topics
-        self.timeout_ms = timeout_ms
-        self.validate_only = validate_only
-
-    @classmethod
-    def read(cls, reader: Reader, version: int) -> Self:
+    def read_fields(self, reader: Reader, version: int) -> None:
         """Read the fields of this version. Raises FrameError."""
         flexible = version >= 5
-        message = cls.__new__(cls)
-        topics_count = reader.compact_array_length(10) if flexible else reader.array_length(16)
-        message.topics = [CreatableTopic.read(reader, version) for _ in range(topics_count)]
-        message.timeout_ms = reader.int32()
-        message.validate_only = reader.boolean()
+        self.topics = reader.struct_array(CreatableTopic, version, 10 if flexible else 16, flexible)
+        self.timeout_ms = reader.int32()
+        self.validate_only = reader.boolean()
         if flexible:
             reader.skip_tagged_fields()
-        return message
 
     def write(self, writer: Writer, version: int) -> None:
         """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         flexible = version >= 5
-        if flexible:
-            writer.compact_array_length(len(self.topics))
-        else:
-            writer.array_length(len(self.topics))
-        for topics_element in self.topics:
-            topics_element.write(writer, version)
+        writer.struct_array(self.topics, version, flexible)
         writer.int32(self.timeout_ms)
         writer.boolean(self.validate_only)
         if flexible:
@@ -204,41 +116,20 @@ class CreateTopicsRequest(Message):
 class CreatableTopicConfigs(Message):
     """Each of CreatableTopicResult.configs."""
 
-    __slots__ = ("name", "value", "read_only", "config_source", "is_sensitive")
+    name: str = ""
+    value: str | None = ""
+    read_only: bool = False
+    config_source: int = -1
+    is_sensitive: bool = False
 
-    name: str
-    value: str | None
-    read_only: bool
-    config_source: int
-    is_sensitive: bool
-
-    def __init__(
-        self,
-        *,
-        name: str = "",
-        value: str | None = "",
-        read_only: bool = False,
-        config_source: int = -1,
-        is_sensitive: bool = False,
-    ) -> None:
-        """Set the fields; an omitted field has its default."""
-        self.name = name
-        self.value = value
-        self.read_only = read_only
-        self.config_source = config_source
-        self.is_sensitive = is_sensitive
-
-    @classmethod
-    def read(cls, reader: Reader, version: int) -> Self:
+    def read_fields(self, reader: Reader, version: int) -> None:
         """Read the fields of this version. Raises FrameError."""
-        message = cls.__new__(cls)
-        message.name = reader.compact_string()
-        message.value = reader.compact_nullable_string()
-        message.read_only = reader.boolean()
-        message.config_source = reader.int8()
-        message.is_sensitive = reader.boolean()
+        self.name = reader.compact_string()
+        self.value = reader.compact_nullable_string()
+        self.read_only = reader.boolean()
+        self.config_source = reader.int8()
+        self.is_sensitive = reader.boolean()
         reader.skip_tagged_fields()
-        return message
 
     def write(self, writer: Writer, version: int) -> None:
         """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
@@ -253,101 +144,51 @@ class CreatableTopicConfigs(Message):
 class CreatableTopicResult(Message):
     """Each of CreateTopicsResponse.topics."""
 
-    __slots__ = (
-        "name",
-        "topic_id",
-        "error_code",
-        "error_message",
-        "topic_config_error_code",
-        "num_partitions",
-        "replication_factor",
-        "configs",
-    )
+    name: str = ""
+    topic_id: bytes = ZERO_UUID
+    error_code: int = 0
+    error_message: str | None = ""
+    topic_config_error_code: int = 0
+    num_partitions: int = -1
+    replication_factor: int = -1
+    configs: list[CreatableTopicConfigs] | None = new_list(CreatableTopicConfigs)
 
-    name: str
-    topic_id: bytes
-    error_code: int
-    error_message: str | None
-    topic_config_error_code: int
-    num_partitions: int
-    replication_factor: int
-    configs: list[CreatableTopicConfigs] | None
-
-    def __init__(
-        self,
-        *,
-        name: str = "",
-        topic_id: bytes = ZERO_UUID,
-        error_code: int = 0,
-        error_message: str | None = "",
-        topic_config_error_code: int = 0,
-        num_partitions: int = -1,
-        replication_factor: int = -1,
-        configs: list[CreatableTopicConfigs] | EllipsisType | None = ...,
-    ) -> None:
-        """Set the fields; an omitted field has its default."""
-        self.name = name
-        self.topic_id = topic_id
-        self.error_code = error_code
-        self.error_message = error_message
-        self.topic_config_error_code = topic_config_error_code
-        self.num_partitions = num_partitions
-        self.replication_factor = replication_factor
-        self.configs = [] if configs is ... else configs
-
-    @classmethod
-    def read(cls, reader: Reader, version: int) -> Self:
+    def read_fields(self, reader: Reader, version: int) -> None:
         """Read the fields of this version. Raises FrameError."""
         flexible = version >= 5
-        message = cls.__new__(cls)
-        message.name = reader.compact_string() if flexible else reader.string()
-        message.topic_id = reader.uuid() if version >= 7 else ZERO_UUID
-        message.error_code = reader.int16()
-        message.error_message = reader.compact_nullable_string() if flexible else reader.nullable_string()
+        self.name = reader.string(flexible)
+        self.topic_id = reader.uuid() if version >= 7 else ZERO_UUID
+        self.error_code = reader.int16()
+        self.error_message = reader.nullable_string(flexible)
         if flexible:
-            message.num_partitions, message.replication_factor = reader.integers(INT32_INT16)
-            configs_count = reader.compact_nullable_array_length(6)
-            message.configs = (
-                None
-                if configs_count is None
-                else [CreatableTopicConfigs.read(reader, version) for _ in range(configs_count)]
-            )
+            self.num_partitions, self.replication_factor = reader.integers(INT32_INT16)
+            self.configs = reader.nullable_struct_array(CreatableTopicConfigs, version, 6, True)
         else:
-            message.num_partitions = -1
-            message.replication_factor = -1
-            message.configs = []
-        message.topic_config_error_code = 0
+            self.num_partitions = -1
+            self.replication_factor = -1
+            self.configs = []
+        self.topic_config_error_code = 0
         if flexible:
             for _ in range(reader.tagged_field_count()):
                 tag = reader.unsigned_varint()
                 end = reader.tagged_field_end()
                 if tag == 0:
-                    message.topic_config_error_code = reader.int16()
+                    self.topic_config_error_code = reader.int16()
                 else:
                     reader.position = end
                 reader.end_tagged_field(end)
-        return message
 
     def write(self, writer: Writer, version: int) -> None:
         """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         flexible = version >= 5
-        if flexible:
-            writer.compact_string(self.name)
-        else:
-            writer.string(self.name)
+        writer.string(self.name, flexible)
         if version >= 7:
             writer.uuid(self.topic_id)
         writer.int16(self.error_code)
-        if flexible:
-            writer.compact_nullable_string(self.error_message)
-        else:
-            writer.nullable_string(self.error_message)
+        writer.nullable_string(self.error_message, flexible)
         if flexible:
             writer.integers(INT32_INT16, self.num_partitions, self.replication_factor)
-            configs_count = None if self.configs is None else len(self.configs)
-            writer.compact_nullable_array_length(configs_count)
-            for configs_element in self.configs or ():
-                configs_element.write(writer, version)
+            writer.nullable_struct_array(self.configs, version, True)
         if flexible:
             tagged: list[tuple[int, Writer]] = []
             if self.topic_config_error_code != 0:
@@ -360,37 +201,21 @@ class CreatableTopicResult(Message):
 class CreateTopicsResponse(Message):
     """The response, versions 2-7, flexible from 5."""
 
-    __slots__ = ("throttle_time_ms", "topics")
+    throttle_time_ms: int = 0
+    topics: list[CreatableTopicResult] = new_list(CreatableTopicResult)
 
-    throttle_time_ms: int
-    topics: list[CreatableTopicResult]
-
-    def __init__(self, *, throttle_time_ms: int = 0, topics: list[CreatableTopicResult] | EllipsisType = ...) -> None:
-        """Set the fields; an omitted field has its default."""
-        self.throttle_time_ms = throttle_time_ms
-        self.topics = [] if topics is ... else topics
-
-    @classmethod
-    def read(cls, reader: Reader, version: int) -> Self:
+    def read_fields(self, reader: Reader, version: int) -> None:
         """Read the fields of this version. Raises FrameError."""
         flexible = version >= 5
-        message = cls.__new__(cls)
-        message.throttle_time_ms = reader.int32()
-        topics_count = reader.compact_array_length(12) if flexible else reader.array_length(6)
-        message.topics = [CreatableTopicResult.read(reader, version) for _ in range(topics_count)]
+        self.throttle_time_ms = reader.int32()
+        self.topics = reader.struct_array(CreatableTopicResult, version, 12 if flexible else 6, flexible)
         if flexible:
             reader.skip_tagged_fields()
-        return message
 
     def write(self, writer: Writer, version: int) -> None:
         """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         flexible = version >= 5
         writer.int32(self.throttle_time_ms)
-        if flexible:
-            writer.compact_array_length(len(self.topics))
-        else:
-            writer.array_length(len(self.topics))
-        for topics_element in self.topics:
-            topics_element.write(writer, version)
+        writer.struct_array(self.topics, version, flexible)
         if flexible:
             writer.no_tagged_fields()

@@ -4,10 +4,8 @@
 from __future__ import annotations
 
 from struct import Struct
-from types import EllipsisType
-from typing import Self
 
-from ..message import Message
+from ..message import Message, new_list
 from ..primitives import Reader, Writer
 
 INT8_INT8 = Struct(">bb")
@@ -16,76 +14,34 @@ INT8_INT8 = Struct(">bb")
 class DeleteAclsFilter(Message):
     """Each of DeleteAclsRequest.filters."""
 
-    __slots__ = (
-        "resource_type_filter",
-        "resource_name_filter",
-        "pattern_type_filter",
-        "principal_filter",
-        "host_filter",
-        "operation",
-        "permission_type",
-    )
+    resource_type_filter: int = 0
+    resource_name_filter: str | None = ""
+    pattern_type_filter: int = 3
+    principal_filter: str | None = ""
+    host_filter: str | None = ""
+    operation: int = 0
+    permission_type: int = 0
 
-    resource_type_filter: int
-    resource_name_filter: str | None
-    pattern_type_filter: int
-    principal_filter: str | None
-    host_filter: str | None
-    operation: int
-    permission_type: int
-
-    def __init__(
-        self,
-        *,
-        resource_type_filter: int = 0,
-        resource_name_filter: str | None = "",
-        pattern_type_filter: int = 3,
-        principal_filter: str | None = "",
-        host_filter: str | None = "",
-        operation: int = 0,
-        permission_type: int = 0,
-    ) -> None:
-        """Set the fields; an omitted field has its default."""
-        self.resource_type_filter = resource_type_filter
-        self.resource_name_filter = resource_name_filter
-        self.pattern_type_filter = pattern_type_filter
-        self.principal_filter = principal_filter
-        self.host_filter = host_filter
-        self.operation = operation
-        self.permission_type = permission_type
-
-    @classmethod
-    def read(cls, reader: Reader, version: int) -> Self:
+    def read_fields(self, reader: Reader, version: int) -> None:
         """Read the fields of this version. Raises FrameError."""
         flexible = version >= 2
-        message = cls.__new__(cls)
-        message.resource_type_filter = reader.int8()
-        message.resource_name_filter = reader.compact_nullable_string() if flexible else reader.nullable_string()
-        message.pattern_type_filter = reader.int8()
-        message.principal_filter = reader.compact_nullable_string() if flexible else reader.nullable_string()
-        message.host_filter = reader.compact_nullable_string() if flexible else reader.nullable_string()
-        message.operation, message.permission_type = reader.integers(INT8_INT8)
+        self.resource_type_filter = reader.int8()
+        self.resource_name_filter = reader.nullable_string(flexible)
+        self.pattern_type_filter = reader.int8()
+        self.principal_filter = reader.nullable_string(flexible)
+        self.host_filter = reader.nullable_string(flexible)
+        self.operation, self.permission_type = reader.integers(INT8_INT8)
         if flexible:
             reader.skip_tagged_fields()
-        return message
 
     def write(self, writer: Writer, version: int) -> None:
         """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         flexible = version >= 2
         writer.int8(self.resource_type_filter)
-        if flexible:
-            writer.compact_nullable_string(self.resource_name_filter)
-        else:
-            writer.nullable_string(self.resource_name_filter)
+        writer.nullable_string(self.resource_name_filter, flexible)
         writer.int8(self.pattern_type_filter)
-        if flexible:
-            writer.compact_nullable_string(self.principal_filter)
-        else:
-            writer.nullable_string(self.principal_filter)
-        if flexible:
-            writer.compact_nullable_string(self.host_filter)
-        else:
-            writer.nullable_string(self.host_filter)
+        writer.nullable_string(self.principal_filter, flexible)
+        writer.nullable_string(self.host_filter, flexible)
         writer.integers(INT8_INT8, self.operation, self.permission_type)
         if flexible:
             writer.no_tagged_fields()
@@ -94,34 +50,19 @@ class DeleteAclsFilter(Message):
 class DeleteAclsRequest(Message):
     """The request, versions 1-3, flexible from 2."""
 
-    __slots__ = ("filters",)
+    filters: list[DeleteAclsFilter] = new_list(DeleteAclsFilter)
 
-    filters: list[DeleteAclsFilter]
-
-    def __init__(self, *, filters: list[DeleteAclsFilter] | EllipsisType = ...) -> None:
-        """Set the fields; an omitted field has its default."""
-        self.filters = [] if filters is ... else filters
-
-    @classmethod
-    def read(cls, reader: Reader, version: int) -> Self:
+    def read_fields(self, reader: Reader, version: int) -> None:
         """Read the fields of this version. Raises FrameError."""
         flexible = version >= 2
-        message = cls.__new__(cls)
-        filters_count = reader.compact_array_length(8) if flexible else reader.array_length(10)
-        message.filters = [DeleteAclsFilter.read(reader, version) for _ in range(filters_count)]
+        self.filters = reader.struct_array(DeleteAclsFilter, version, 8 if flexible else 10, flexible)
         if flexible:
             reader.skip_tagged_fields()
-        return message
 
     def write(self, writer: Writer, version: int) -> None:
         """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         flexible = version >= 2
-        if flexible:
-            writer.compact_array_length(len(self.filters))
-        else:
-            writer.array_length(len(self.filters))
-        for filters_element in self.filters:
-            filters_element.write(writer, version)
+        writer.struct_array(self.filters, version, flexible)
         if flexible:
             writer.no_tagged_fields()
 
@@ -129,91 +70,40 @@ class DeleteAclsRequest(Message):
 class DeleteAclsMatchingAcl(Message):
     """Each of DeleteAclsFilterResult.matching_acls."""
 
-    __slots__ = (
-        "error_code",
-        "error_message",
-        "resource_type",
-        "resource_name",
-        "pattern_type",
-        "principal",
-        "host",
-        "operation",
-        "permission_type",
-    )
+    error_code: int = 0
+    error_message: str | None = ""
+    resource_type: int = 0
+    resource_name: str = ""
+    pattern_type: int = 3
+    principal: str = ""
+    host: str = ""
+    operation: int = 0
+    permission_type: int = 0
 
-    error_code: int
-    error_message: str | None
-    resource_type: int
-    resource_name: str
-    pattern_type: int
-    principal: str
-    host: str
-    operation: int
-    permission_type: int
-
-    def __init__(
-        self,
-        *,
-        error_code: int = 0,
-        error_message: str | None = "",
-        resource_type: int = 0,
-        resource_name: str = "",
-        pattern_type: int = 3,
-        principal: str = "",
-        host: str = "",
-        operation: int = 0,
-        permission_type: int = 0,
-    ) -> None:
-        """Set the fields; an omitted field has its default."""
-        self.error_code = error_code
-        self.error_message = error_message
-        self.resource_type = resource_type
-        self.resource_name = resource_name
-        self.pattern_type = pattern_type
-        self.principal = principal
-        self.host = host
-        self.operation = operation
-        self.permission_type = permission_type
-
-    @classmethod
-    def read(cls, reader: Reader, version: int) -> Self:
+    def read_fields(self, reader: Reader, version: int) -> None:
         """Read the fields of this version. Raises FrameError."""
         flexible = version >= 2
-        message = cls.__new__(cls)
-        message.error_code = reader.int16()
-        message.error_message = reader.compact_nullable_string() if flexible else reader.nullable_string()
-        message.resource_type = reader.int8()
-        message.resource_name = reader.compact_string() if flexible else reader.string()
-        message.pattern_type = reader.int8()
-        message.principal = reader.compact_string() if flexible else reader.string()
-        message.host = reader.compact_string() if flexible else reader.string()
-        message.operation, message.permission_type = reader.integers(INT8_INT8)
+        self.error_code = reader.int16()
+        self.error_message = reader.nullable_string(flexible)
+        self.resource_type = reader.int8()
+        self.resource_name = reader.string(flexible)
+        self.pattern_type = reader.int8()
+        self.principal = reader.string(flexible)
+        self.host = reader.string(flexible)
+        self.operation, self.permission_type = reader.integers(INT8_INT8)
         if flexible:
             reader.skip_tagged_fields()
-        return message
 
     def write(self, writer: Writer, version: int) -> None:
         """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         flexible = version >= 2
         writer.int16(self.error_code)
-        if flexible:
-            writer.compact_nullable_string(self.error_message)
-        else:
-            writer.nullable_string(self.error_message)
+        writer.nullable_string(self.error_message, flexible)
         writer.int8(self.resource_type)
-        if flexible:
-            writer.compact_string(self.resource_name)
-        else:
-            writer.string(self.resource_name)
+        writer.string(self.resource_name, flexible)
         writer.int8(self.pattern_type)
-        if flexible:
-            writer.compact_string(self.principal)
-        else:
-            writer.string(self.principal)
-        if flexible:
-            writer.compact_string(self.host)
-        else:
-            writer.string(self.host)
+        writer.string(self.principal, flexible)
+        writer.string(self.host, flexible)
         writer.integers(INT8_INT8, self.operation, self.permission_type)
         if flexible:
             writer.no_tagged_fields()
@@ -222,51 +112,25 @@ class DeleteAclsMatchingAcl(Message):
 class DeleteAclsFilterResult(Message):
     """Each of DeleteAclsResponse.filter_results."""
 
-    __slots__ = ("error_code", "error_message", "matching_acls")
+    error_code: int = 0
+    error_message: str | None = ""
+    matching_acls: list[DeleteAclsMatchingAcl] = new_list(DeleteAclsMatchingAcl)
 
-    error_code: int
-    error_message: str | None
-    matching_acls: list[DeleteAclsMatchingAcl]
-
-    def __init__(
-        self,
-        *,
-        error_code: int = 0,
-        error_message: str | None = "",
-        matching_acls: list[DeleteAclsMatchingAcl] | EllipsisType = ...,
-    ) -> None:
-        """Set the fields; an omitted field has its default."""
-        self.error_code = error_code
-        self.error_message = error_message
-        self.matching_acls = [] if matching_acls is ... else matching_acls
-
-    @classmethod
-    def read(cls, reader: Reader, version: int) -> Self:
+    def read_fields(self, reader: Reader, version: int) -> None:
         """Read the fields of this version. Raises FrameError."""
         flexible = version >= 2
-        message = cls.__new__(cls)
-        message.error_code = reader.int16()
-        message.error_message = reader.compact_nullable_string() if flexible else reader.nullable_string()
-        matching_acls_count = reader.compact_array_length(11) if flexible else reader.array_length(14)
-        message.matching_acls = [DeleteAclsMatchingAcl.read(reader, version) for _ in range(matching_acls_count)]
+        self.error_code = reader.int16()
+        self.error_message = reader.nullable_string(flexible)
+        self.matching_acls = reader.struct_array(DeleteAclsMatchingAcl, version, 11 if flexible else 14, flexible)
         if flexible:
             reader.skip_tagged_fields()
-        return message
 
     def write(self, writer: Writer, version: int) -> None:
         """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         flexible = version >= 2
         writer.int16(self.error_code)
-        if flexible:
-            writer.compact_nullable_string(self.error_message)
-        else:
-            writer.nullable_string(self.error_message)
-        if flexible:
-            writer.compact_array_length(len(self.matching_acls))
-        else:
-            writer.array_length(len(self.matching_acls))
-        for matching_acls_element in self.matching_acls:
-            matching_acls_element.write(writer, version)
+        writer.nullable_string(self.error_message, flexible)
+        writer.struct_array(self.matching_acls, version, flexible)
         if flexible:
             writer.no_tagged_fields()
 
@@ -274,39 +138,21 @@ class DeleteAclsFilterResult(Message):
 class DeleteAclsResponse(Message):
     """The response, versions 1-3, flexible from 2."""
 
-    __slots__ = ("throttle_time_ms", "filter_results")
+    throttle_time_ms: int = 0
+    filter_results: list[DeleteAclsFilterResult] = new_list(DeleteAclsFilterResult)
 
-    throttle_time_ms: int
-    filter_results: list[DeleteAclsFilterResult]
-
-    def __init__(
-        self, *, throttle_time_ms: int = 0, filter_results: list[DeleteAclsFilterResult] | EllipsisType = ...
-    ) -> None:
-        """Set the fields; an omitted field has its default."""
-        self.throttle_time_ms = throttle_time_ms
-        self.filter_results = [] if filter_results is ... else filter_results
-
-    @classmethod
-    def read(cls, reader: Reader, version: int) -> Self:
+    def read_fields(self, reader: Reader, version: int) -> None:
         """Read the fields of this version. Raises FrameError."""
         flexible = version >= 2
-        message = cls.__new__(cls)
-        message.throttle_time_ms = reader.int32()
-        filter_results_count = reader.compact_array_length(5) if flexible else reader.array_length(8)
-        message.filter_results = [DeleteAclsFilterResult.read(reader, version) for _ in range(filter_results_count)]
+        self.throttle_time_ms = reader.int32()
+        self.filter_results = reader.struct_array(DeleteAclsFilterResult, version, 5 if flexible else 8, flexible)
         if flexible:
             reader.skip_tagged_fields()
-        return message
 
     def write(self, writer: Writer, version: int) -> None:
         """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         flexible = version >= 2
         writer.int32(self.throttle_time_ms)
-        if flexible:
-            writer.compact_array_length(len(self.filter_results))
-        else:
-            writer.array_length(len(self.filter_results))
-        for filter_results_element in self.filter_results:
-            filter_results_element.write(writer, version)
+        writer.struct_array(self.filter_results, version, flexible)
         if flexible:
             writer.no_tagged_fields()

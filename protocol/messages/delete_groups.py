@@ -3,48 +3,26 @@
 
 from __future__ import annotations
 
-from types import EllipsisType
-from typing import Self
-
-from ..message import Message
+from ..message import Message, new_list
 from ..primitives import Reader, Writer
 
 
 class DeleteGroupsRequest(Message):
     """The request, versions 0-2, flexible from 2."""
 
-    __slots__ = ("groups_names",)
+    groups_names: list[str] = new_list(str)
 
-    groups_names: list[str]
-
-    def __init__(self, *, groups_names: list[str] | EllipsisType = ...) -> None:
-        """Set the fields; an omitted field has its default."""
-        self.groups_names = [] if groups_names is ... else groups_names
-
-    @classmethod
-    def read(cls, reader: Reader, version: int) -> Self:
+    def read_fields(self, reader: Reader, version: int) -> None:
         """Read the fields of this version. Raises FrameError."""
         flexible = version >= 2
-        message = cls.__new__(cls)
-        groups_names_count = reader.compact_array_length(1) if flexible else reader.array_length(2)
-        read_groups_names = reader.compact_string if flexible else reader.string
-        message.groups_names = [read_groups_names() for _ in range(groups_names_count)]
+        self.groups_names = reader.string_array(flexible)
         if flexible:
             reader.skip_tagged_fields()
-        return message
 
     def write(self, writer: Writer, version: int) -> None:
         """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         flexible = version >= 2
-        if flexible:
-            writer.compact_array_length(len(self.groups_names))
-        else:
-            writer.array_length(len(self.groups_names))
-        for groups_names_element in self.groups_names:
-            if flexible:
-                writer.compact_string(groups_names_element)
-            else:
-                writer.string(groups_names_element)
+        writer.string_array(self.groups_names, flexible)
         if flexible:
             writer.no_tagged_fields()
 
@@ -52,34 +30,21 @@ class DeleteGroupsRequest(Message):
 class DeletableGroupResult(Message):
     """Each of DeleteGroupsResponse.results."""
 
-    __slots__ = ("group_id", "error_code")
+    group_id: str = ""
+    error_code: int = 0
 
-    group_id: str
-    error_code: int
-
-    def __init__(self, *, group_id: str = "", error_code: int = 0) -> None:
-        """Set the fields; an omitted field has its default."""
-        self.group_id = group_id
-        self.error_code = error_code
-
-    @classmethod
-    def read(cls, reader: Reader, version: int) -> Self:
+    def read_fields(self, reader: Reader, version: int) -> None:
         """Read the fields of this version. Raises FrameError."""
         flexible = version >= 2
-        message = cls.__new__(cls)
-        message.group_id = reader.compact_string() if flexible else reader.string()
-        message.error_code = reader.int16()
+        self.group_id = reader.string(flexible)
+        self.error_code = reader.int16()
         if flexible:
             reader.skip_tagged_fields()
-        return message
 
     def write(self, writer: Writer, version: int) -> None:
         """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         flexible = version >= 2
-        if flexible:
-            writer.compact_string(self.group_id)
-        else:
-            writer.string(self.group_id)
+        writer.string(self.group_id, flexible)
         writer.int16(self.error_code)
         if flexible:
             writer.no_tagged_fields()
@@ -88,37 +53,21 @@ class DeletableGroupResult(Message):
 class DeleteGroupsResponse(Message):
     """The response, versions 0-2, flexible from 2."""
 
-    __slots__ = ("throttle_time_ms", "results")
+    throttle_time_ms: int = 0
+    results: list[DeletableGroupResult] = new_list(DeletableGroupResult)
 
-    throttle_time_ms: int
-    results: list[DeletableGroupResult]
-
-    def __init__(self, *, throttle_time_ms: int = 0, results: list[DeletableGroupResult] | EllipsisType = ...) -> None:
-        """Set the fields; an omitted field has its default."""
-        self.throttle_time_ms = throttle_time_ms
-        self.results = [] if results is ... else results
-
-    @classmethod
-    def read(cls, reader: Reader, version: int) -> Self:
+    def read_fields(self, reader: Reader, version: int) -> None:
         """Read the fields of this version. Raises FrameError."""
         flexible = version >= 2
-        message = cls.__new__(cls)
-        message.throttle_time_ms = reader.int32()
-        results_count = reader.compact_array_length(4) if flexible else reader.array_length(4)
-        message.results = [DeletableGroupResult.read(reader, version) for _ in range(results_count)]
+        self.throttle_time_ms = reader.int32()
+        self.results = reader.struct_array(DeletableGroupResult, version, 4, flexible)
         if flexible:
             reader.skip_tagged_fields()
-        return message
 
     def write(self, writer: Writer, version: int) -> None:
         """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         flexible = version >= 2
         writer.int32(self.throttle_time_ms)
-        if flexible:
-            writer.compact_array_length(len(self.results))
-        else:
-            writer.array_length(len(self.results))
-        for results_element in self.results:
-            results_element.write(writer, version)
+        writer.struct_array(self.results, version, flexible)
         if flexible:
             writer.no_tagged_fields()

@@ -4,10 +4,8 @@
 from __future__ import annotations
 
 from struct import Struct
-from types import EllipsisType
-from typing import Self
 
-from ..message import Message
+from ..message import Message, new_list
 from ..primitives import Reader, Writer
 
 INT32_INT64 = Struct(">iq")
@@ -17,25 +15,15 @@ INT32_INT64_INT16 = Struct(">iqh")
 class DeleteRecordsPartition(Message):
     """Each of DeleteRecordsTopic.partitions."""
 
-    __slots__ = ("partition_index", "offset")
+    partition_index: int = 0
+    offset: int = 0
 
-    partition_index: int
-    offset: int
-
-    def __init__(self, *, partition_index: int = 0, offset: int = 0) -> None:
-        """Set the fields; an omitted field has its default."""
-        self.partition_index = partition_index
-        self.offset = offset
-
-    @classmethod
-    def read(cls, reader: Reader, version: int) -> Self:
+    def read_fields(self, reader: Reader, version: int) -> None:
         """Read the fields of this version. Raises FrameError."""
         flexible = version >= 2
-        message = cls.__new__(cls)
-        message.partition_index, message.offset = reader.integers(INT32_INT64)
+        self.partition_index, self.offset = reader.integers(INT32_INT64)
         if flexible:
             reader.skip_tagged_fields()
-        return message
 
     def write(self, writer: Writer, version: int) -> None:
         """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
@@ -48,41 +36,22 @@ class DeleteRecordsPartition(Message):
 class DeleteRecordsTopic(Message):
     """Each of DeleteRecordsRequest.topics."""
 
-    __slots__ = ("name", "partitions")
+    name: str = ""
+    partitions: list[DeleteRecordsPartition] = new_list(DeleteRecordsPartition)
 
-    name: str
-    partitions: list[DeleteRecordsPartition]
-
-    def __init__(self, *, name: str = "", partitions: list[DeleteRecordsPartition] | EllipsisType = ...) -> None:
-        """Set the fields; an omitted field has its default."""
-        self.name = name
-        self.partitions = [] if partitions is ... else partitions
-
-    @classmethod
-    def read(cls, reader: Reader, version: int) -> Self:
+    def read_fields(self, reader: Reader, version: int) -> None:
         """Read the fields of this version. Raises FrameError."""
         flexible = version >= 2
-        message = cls.__new__(cls)
-        message.name = reader.compact_string() if flexible else reader.string()
-        partitions_count = reader.compact_array_length(13) if flexible else reader.array_length(12)
-        message.partitions = [DeleteRecordsPartition.read(reader, version) for _ in range(partitions_count)]
+        self.name = reader.string(flexible)
+        self.partitions = reader.struct_array(DeleteRecordsPartition, version, 13 if flexible else 12, flexible)
         if flexible:
             reader.skip_tagged_fields()
-        return message
 
     def write(self, writer: Writer, version: int) -> None:
         """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         flexible = version >= 2
-        if flexible:
-            writer.compact_string(self.name)
-        else:
-            writer.string(self.name)
-        if flexible:
-            writer.compact_array_length(len(self.partitions))
-        else:
-            writer.array_length(len(self.partitions))
-        for partitions_element in self.partitions:
-            partitions_element.write(writer, version)
+        writer.string(self.name, flexible)
+        writer.struct_array(self.partitions, version, flexible)
         if flexible:
             writer.no_tagged_fields()
 
@@ -90,37 +59,21 @@ class DeleteRecordsTopic(Message):
 class DeleteRecordsRequest(Message):
     """The request, versions 0-2, flexible from 2."""
 
-    __slots__ = ("topics", "timeout_ms")
+    topics: list[DeleteRecordsTopic] = new_list(DeleteRecordsTopic)
+    timeout_ms: int = 0
 
-    topics: list[DeleteRecordsTopic]
-    timeout_ms: int
-
-    def __init__(self, *, topics: list[DeleteRecordsTopic] | EllipsisType = ..., timeout_ms: int = 0) -> None:
-        """Set the fields; an omitted field has its default."""
-        self.topics = [] if topics is ... else topics
-        self.timeout_ms = timeout_ms
-
-    @classmethod
-    def read(cls, reader: Reader, version: int) -> Self:
+    def read_fields(self, reader: Reader, version: int) -> None:
         """Read the fields of this version. Raises FrameError."""
         flexible = version >= 2
-        message = cls.__new__(cls)
-        topics_count = reader.compact_array_length(3) if flexible else reader.array_length(6)
-        message.topics = [DeleteRecordsTopic.read(reader, version) for _ in range(topics_count)]
-        message.timeout_ms = reader.int32()
+        self.topics = reader.struct_array(DeleteRecordsTopic, version, 3 if flexible else 6, flexible)
+        self.timeout_ms = reader.int32()
         if flexible:
             reader.skip_tagged_fields()
-        return message
 
     def write(self, writer: Writer, version: int) -> None:
         """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         flexible = version >= 2
-        if flexible:
-            writer.compact_array_length(len(self.topics))
-        else:
-            writer.array_length(len(self.topics))
-        for topics_element in self.topics:
-            topics_element.write(writer, version)
+        writer.struct_array(self.topics, version, flexible)
         writer.int32(self.timeout_ms)
         if flexible:
             writer.no_tagged_fields()
@@ -129,27 +82,16 @@ class DeleteRecordsRequest(Message):
 class DeleteRecordsPartitionResult(Message):
     """Each of DeleteRecordsTopicResult.partitions."""
 
-    __slots__ = ("partition_index", "low_watermark", "error_code")
+    partition_index: int = 0
+    low_watermark: int = 0
+    error_code: int = 0
 
-    partition_index: int
-    low_watermark: int
-    error_code: int
-
-    def __init__(self, *, partition_index: int = 0, low_watermark: int = 0, error_code: int = 0) -> None:
-        """Set the fields; an omitted field has its default."""
-        self.partition_index = partition_index
-        self.low_watermark = low_watermark
-        self.error_code = error_code
-
-    @classmethod
-    def read(cls, reader: Reader, version: int) -> Self:
+    def read_fields(self, reader: Reader, version: int) -> None:
         """Read the fields of this version. Raises FrameError."""
         flexible = version >= 2
-        message = cls.__new__(cls)
-        message.partition_index, message.low_watermark, message.error_code = reader.integers(INT32_INT64_INT16)
+        self.partition_index, self.low_watermark, self.error_code = reader.integers(INT32_INT64_INT16)
         if flexible:
             reader.skip_tagged_fields()
-        return message
 
     def write(self, writer: Writer, version: int) -> None:
         """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
@@ -162,41 +104,22 @@ class DeleteRecordsPartitionResult(Message):
 class DeleteRecordsTopicResult(Message):
     """Each of DeleteRecordsResponse.topics."""
 
-    __slots__ = ("name", "partitions")
+    name: str = ""
+    partitions: list[DeleteRecordsPartitionResult] = new_list(DeleteRecordsPartitionResult)
 
-    name: str
-    partitions: list[DeleteRecordsPartitionResult]
-
-    def __init__(self, *, name: str = "", partitions: list[DeleteRecordsPartitionResult] | EllipsisType = ...) -> None:
-        """Set the fields; an omitted field has its default."""
-        self.name = name
-        self.partitions = [] if partitions is ... else partitions
-
-    @classmethod
-    def read(cls, reader: Reader, version: int) -> Self:
+    def read_fields(self, reader: Reader, version: int) -> None:
         """Read the fields of this version. Raises FrameError."""
         flexible = version >= 2
-        message = cls.__new__(cls)
-        message.name = reader.compact_string() if flexible else reader.string()
-        partitions_count = reader.compact_array_length(15) if flexible else reader.array_length(14)
-        message.partitions = [DeleteRecordsPartitionResult.read(reader, version) for _ in range(partitions_count)]
+        self.name = reader.string(flexible)
+        self.partitions = reader.struct_array(DeleteRecordsPartitionResult, version, 15 if flexible else 14, flexible)
         if flexible:
             reader.skip_tagged_fields()
-        return message
 
     def write(self, writer: Writer, version: int) -> None:
         """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         flexible = version >= 2
-        if flexible:
-            writer.compact_string(self.name)
-        else:
-            writer.string(self.name)
-        if flexible:
-            writer.compact_array_length(len(self.partitions))
-        else:
-            writer.array_length(len(self.partitions))
-        for partitions_element in self.partitions:
-            partitions_element.write(writer, version)
+        writer.string(self.name, flexible)
+        writer.struct_array(self.partitions, version, flexible)
         if flexible:
             writer.no_tagged_fields()
 
@@ -204,39 +127,21 @@ class DeleteRecordsTopicResult(Message):
 class DeleteRecordsResponse(Message):
     """The response, versions 0-2, flexible from 2."""
 
-    __slots__ = ("throttle_time_ms", "topics")
+    throttle_time_ms: int = 0
+    topics: list[DeleteRecordsTopicResult] = new_list(DeleteRecordsTopicResult)
 
-    throttle_time_ms: int
-    topics: list[DeleteRecordsTopicResult]
-
-    def __init__(
-        self, *, throttle_time_ms: int = 0, topics: list[DeleteRecordsTopicResult] | EllipsisType = ...
-    ) -> None:
-        """Set the fields; an omitted field has its default."""
-        self.throttle_time_ms = throttle_time_ms
-        self.topics = [] if topics is ... else topics
-
-    @classmethod
-    def read(cls, reader: Reader, version: int) -> Self:
+    def read_fields(self, reader: Reader, version: int) -> None:
         """Read the fields of this version. Raises FrameError."""
         flexible = version >= 2
-        message = cls.__new__(cls)
-        message.throttle_time_ms = reader.int32()
-        topics_count = reader.compact_array_length(3) if flexible else reader.array_length(6)
-        message.topics = [DeleteRecordsTopicResult.read(reader, version) for _ in range(topics_count)]
+        self.throttle_time_ms = reader.int32()
+        self.topics = reader.struct_array(DeleteRecordsTopicResult, version, 3 if flexible else 6, flexible)
         if flexible:
             reader.skip_tagged_fields()
-        return message
 
     def write(self, writer: Writer, version: int) -> None:
         """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         flexible = version >= 2
         writer.int32(self.throttle_time_ms)
-        if flexible:
-            writer.compact_array_length(len(self.topics))
-        else:
-            writer.array_length(len(self.topics))
-        for topics_element in self.topics:
-            topics_element.write(writer, version)
+        writer.struct_array(self.topics, version, flexible)
         if flexible:
             writer.no_tagged_fields()

@@ -4,10 +4,8 @@
 from __future__ import annotations
 
 from struct import Struct
-from types import EllipsisType
-from typing import Self
 
-from ..message import Message
+from ..message import Message, new_list
 from ..primitives import ZERO_UUID, Reader, Writer
 
 INT32_INT16 = Struct(">ih")
@@ -16,21 +14,12 @@ INT32_INT16 = Struct(">ih")
 class DeleteShareGroupOffsetsRequestTopic(Message):
     """Each of DeleteShareGroupOffsetsRequest.topics."""
 
-    __slots__ = ("topic_name",)
+    topic_name: str = ""
 
-    topic_name: str
-
-    def __init__(self, *, topic_name: str = "") -> None:
-        """Set the fields; an omitted field has its default."""
-        self.topic_name = topic_name
-
-    @classmethod
-    def read(cls, reader: Reader, version: int) -> Self:
+    def read_fields(self, reader: Reader, version: int) -> None:
         """Read the fields of this version. Raises FrameError."""
-        message = cls.__new__(cls)
-        message.topic_name = reader.compact_string()
+        self.topic_name = reader.compact_string()
         reader.skip_tagged_fields()
-        return message
 
     def write(self, writer: Writer, version: int) -> None:
         """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
@@ -41,71 +30,37 @@ class DeleteShareGroupOffsetsRequestTopic(Message):
 class DeleteShareGroupOffsetsRequest(Message):
     """The request, version 0, flexible from 0."""
 
-    __slots__ = ("group_id", "topics")
+    group_id: str = ""
+    topics: list[DeleteShareGroupOffsetsRequestTopic] = new_list(DeleteShareGroupOffsetsRequestTopic)
 
-    group_id: str
-    topics: list[DeleteShareGroupOffsetsRequestTopic]
-
-    def __init__(
-        self, *, group_id: str = "", topics: list[DeleteShareGroupOffsetsRequestTopic] | EllipsisType = ...
-    ) -> None:
-        """Set the fields; an omitted field has its default."""
-        self.group_id = group_id
-        self.topics = [] if topics is ... else topics
-
-    @classmethod
-    def read(cls, reader: Reader, version: int) -> Self:
+    def read_fields(self, reader: Reader, version: int) -> None:
         """Read the fields of this version. Raises FrameError."""
-        message = cls.__new__(cls)
-        message.group_id = reader.compact_string()
-        topics_count = reader.compact_array_length(2)
-        message.topics = [DeleteShareGroupOffsetsRequestTopic.read(reader, version) for _ in range(topics_count)]
+        self.group_id = reader.compact_string()
+        self.topics = reader.struct_array(DeleteShareGroupOffsetsRequestTopic, version, 2, True)
         reader.skip_tagged_fields()
-        return message
 
     def write(self, writer: Writer, version: int) -> None:
         """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         writer.compact_string(self.group_id)
-        writer.compact_array_length(len(self.topics))
-        for topics_element in self.topics:
-            topics_element.write(writer, version)
+        writer.struct_array(self.topics, version, True)
         writer.no_tagged_fields()
 
 
 class DeleteShareGroupOffsetsResponseTopic(Message):
     """Each of DeleteShareGroupOffsetsResponse.responses."""
 
-    __slots__ = ("topic_name", "topic_id", "error_code", "error_message")
+    topic_name: str = ""
+    topic_id: bytes = ZERO_UUID
+    error_code: int = 0
+    error_message: str | None = None
 
-    topic_name: str
-    topic_id: bytes
-    error_code: int
-    error_message: str | None
-
-    def __init__(
-        self,
-        *,
-        topic_name: str = "",
-        topic_id: bytes = ZERO_UUID,
-        error_code: int = 0,
-        error_message: str | None = None,
-    ) -> None:
-        """Set the fields; an omitted field has its default."""
-        self.topic_name = topic_name
-        self.topic_id = topic_id
-        self.error_code = error_code
-        self.error_message = error_message
-
-    @classmethod
-    def read(cls, reader: Reader, version: int) -> Self:
+    def read_fields(self, reader: Reader, version: int) -> None:
         """Read the fields of this version. Raises FrameError."""
-        message = cls.__new__(cls)
-        message.topic_name = reader.compact_string()
-        message.topic_id = reader.uuid()
-        message.error_code = reader.int16()
-        message.error_message = reader.compact_nullable_string()
+        self.topic_name = reader.compact_string()
+        self.topic_id = reader.uuid()
+        self.error_code = reader.int16()
+        self.error_message = reader.compact_nullable_string()
         reader.skip_tagged_fields()
-        return message
 
     def write(self, writer: Writer, version: int) -> None:
         """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
@@ -119,43 +74,21 @@ class DeleteShareGroupOffsetsResponseTopic(Message):
 class DeleteShareGroupOffsetsResponse(Message):
     """The response, version 0, flexible from 0."""
 
-    __slots__ = ("throttle_time_ms", "error_code", "error_message", "responses")
+    throttle_time_ms: int = 0
+    error_code: int = 0
+    error_message: str | None = None
+    responses: list[DeleteShareGroupOffsetsResponseTopic] = new_list(DeleteShareGroupOffsetsResponseTopic)
 
-    throttle_time_ms: int
-    error_code: int
-    error_message: str | None
-    responses: list[DeleteShareGroupOffsetsResponseTopic]
-
-    def __init__(
-        self,
-        *,
-        throttle_time_ms: int = 0,
-        error_code: int = 0,
-        error_message: str | None = None,
-        responses: list[DeleteShareGroupOffsetsResponseTopic] | EllipsisType = ...,
-    ) -> None:
-        """Set the fields; an omitted field has its default."""
-        self.throttle_time_ms = throttle_time_ms
-        self.error_code = error_code
-        self.error_message = error_message
-        self.responses = [] if responses is ... else responses
-
-    @classmethod
-    def read(cls, reader: Reader, version: int) -> Self:
+    def read_fields(self, reader: Reader, version: int) -> None:
         """Read the fields of this version. Raises FrameError."""
-        message = cls.__new__(cls)
-        message.throttle_time_ms, message.error_code = reader.integers(INT32_INT16)
-        message.error_message = reader.compact_nullable_string()
-        responses_count = reader.compact_array_length(21)
-        message.responses = [DeleteShareGroupOffsetsResponseTopic.read(reader, version) for _ in range(responses_count)]
+        self.throttle_time_ms, self.error_code = reader.integers(INT32_INT16)
+        self.error_message = reader.compact_nullable_string()
+        self.responses = reader.struct_array(DeleteShareGroupOffsetsResponseTopic, version, 21, True)
         reader.skip_tagged_fields()
-        return message
 
     def write(self, writer: Writer, version: int) -> None:
         """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         writer.integers(INT32_INT16, self.throttle_time_ms, self.error_code)
         writer.compact_nullable_string(self.error_message)
-        writer.compact_array_length(len(self.responses))
-        for responses_element in self.responses:
-            responses_element.write(writer, version)
+        writer.struct_array(self.responses, version, True)
         writer.no_tagged_fields()

@@ -3,34 +3,21 @@
 
 from __future__ import annotations
 
-from types import EllipsisType
-from typing import Self
-
-from ..message import Message
+from ..message import Message, new_list
 from ..primitives import ZERO_UUID, Reader, Writer, required
 
 
 class DeleteTopicState(Message):
     """Each of DeleteTopicsRequest.topics."""
 
-    __slots__ = ("name", "topic_id")
+    name: str | None = None
+    topic_id: bytes = ZERO_UUID
 
-    name: str | None
-    topic_id: bytes
-
-    def __init__(self, *, name: str | None = None, topic_id: bytes = ZERO_UUID) -> None:
-        """Set the fields; an omitted field has its default."""
-        self.name = name
-        self.topic_id = topic_id
-
-    @classmethod
-    def read(cls, reader: Reader, version: int) -> Self:
+    def read_fields(self, reader: Reader, version: int) -> None:
         """Read the fields of this version. Raises FrameError."""
-        message = cls.__new__(cls)
-        message.name = reader.compact_nullable_string()
-        message.topic_id = reader.uuid()
+        self.name = reader.compact_nullable_string()
+        self.topic_id = reader.uuid()
         reader.skip_tagged_fields()
-        return message
 
     def write(self, writer: Writer, version: int) -> None:
         """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
@@ -42,62 +29,26 @@ class DeleteTopicState(Message):
 class DeleteTopicsRequest(Message):
     """The request, versions 1-6, flexible from 4."""
 
-    __slots__ = ("topics", "topic_names", "timeout_ms")
+    topics: list[DeleteTopicState] = new_list(DeleteTopicState)
+    topic_names: list[str] = new_list(str)
+    timeout_ms: int = 0
 
-    topics: list[DeleteTopicState]
-    topic_names: list[str]
-    timeout_ms: int
-
-    def __init__(
-        self,
-        *,
-        topics: list[DeleteTopicState] | EllipsisType = ...,
-        topic_names: list[str] | EllipsisType = ...,
-        timeout_ms: int = 0,
-    ) -> None:
-        """Set the fields; an omitted field has its default."""
-        self.topics = [] if topics is ... else topics
-        self.topic_names = [] if topic_names is ... else topic_names
-        self.timeout_ms = timeout_ms
-
-    @classmethod
-    def read(cls, reader: Reader, version: int) -> Self:
+    def read_fields(self, reader: Reader, version: int) -> None:
         """Read the fields of this version. Raises FrameError."""
         flexible = version >= 4
-        message = cls.__new__(cls)
-        if version >= 6:
-            topics_count = reader.compact_array_length(18)
-            message.topics = [DeleteTopicState.read(reader, version) for _ in range(topics_count)]
-        else:
-            message.topics = []
-        if version <= 5:
-            topic_names_count = reader.compact_array_length(1) if flexible else reader.array_length(2)
-            read_topic_names = reader.compact_string if flexible else reader.string
-            message.topic_names = [read_topic_names() for _ in range(topic_names_count)]
-        else:
-            message.topic_names = []
-        message.timeout_ms = reader.int32()
+        self.topics = reader.struct_array(DeleteTopicState, version, 18, True) if version >= 6 else []
+        self.topic_names = [] if version >= 6 else reader.string_array(flexible)
+        self.timeout_ms = reader.int32()
         if flexible:
             reader.skip_tagged_fields()
-        return message
 
     def write(self, writer: Writer, version: int) -> None:
         """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         flexible = version >= 4
         if version >= 6:
-            writer.compact_array_length(len(self.topics))
-            for topics_element in self.topics:
-                topics_element.write(writer, version)
+            writer.struct_array(self.topics, version, True)
         if version <= 5:
-            if flexible:
-                writer.compact_array_length(len(self.topic_names))
-            else:
-                writer.array_length(len(self.topic_names))
-            for topic_names_element in self.topic_names:
-                if flexible:
-                    writer.compact_string(topic_names_element)
-                else:
-                    writer.string(topic_names_element)
+            writer.string_array(self.topic_names, flexible)
         writer.int32(self.timeout_ms)
         if flexible:
             writer.no_tagged_fields()
@@ -106,55 +57,28 @@ class DeleteTopicsRequest(Message):
 class DeletableTopicResult(Message):
     """Each of DeleteTopicsResponse.responses."""
 
-    __slots__ = ("name", "topic_id", "error_code", "error_message")
+    name: str | None = ""
+    topic_id: bytes = ZERO_UUID
+    error_code: int = 0
+    error_message: str | None = None
 
-    name: str | None
-    topic_id: bytes
-    error_code: int
-    error_message: str | None
-
-    def __init__(
-        self,
-        *,
-        name: str | None = "",
-        topic_id: bytes = ZERO_UUID,
-        error_code: int = 0,
-        error_message: str | None = None,
-    ) -> None:
-        """Set the fields; an omitted field has its default."""
-        self.name = name
-        self.topic_id = topic_id
-        self.error_code = error_code
-        self.error_message = error_message
-
-    @classmethod
-    def read(cls, reader: Reader, version: int) -> Self:
+    def read_fields(self, reader: Reader, version: int) -> None:
         """Read the fields of this version. Raises FrameError."""
         flexible = version >= 4
-        message = cls.__new__(cls)
-        message.name = (
-            reader.compact_nullable_string()
-            if version >= 6
-            else reader.compact_string()
-            if flexible
-            else reader.string()
-        )
-        message.topic_id = reader.uuid() if version >= 6 else ZERO_UUID
-        message.error_code = reader.int16()
-        message.error_message = reader.compact_nullable_string() if version >= 5 else None
+        self.name = reader.compact_nullable_string() if version >= 6 else reader.string(flexible)
+        self.topic_id = reader.uuid() if version >= 6 else ZERO_UUID
+        self.error_code = reader.int16()
+        self.error_message = reader.compact_nullable_string() if version >= 5 else None
         if flexible:
             reader.skip_tagged_fields()
-        return message
 
     def write(self, writer: Writer, version: int) -> None:
         """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         flexible = version >= 4
         if version >= 6:
             writer.compact_nullable_string(self.name)
-        elif flexible:
-            writer.compact_string(required(self.name, "DeletableTopicResult.name"))
         else:
-            writer.string(required(self.name, "DeletableTopicResult.name"))
+            writer.string(required(self.name, "DeletableTopicResult.name"), flexible)
         if version >= 6:
             writer.uuid(self.topic_id)
         writer.int16(self.error_code)
@@ -167,39 +91,21 @@ class DeletableTopicResult(Message):
 class DeleteTopicsResponse(Message):
     """The response, versions 1-6, flexible from 4."""
 
-    __slots__ = ("throttle_time_ms", "responses")
+    throttle_time_ms: int = 0
+    responses: list[DeletableTopicResult] = new_list(DeletableTopicResult)
 
-    throttle_time_ms: int
-    responses: list[DeletableTopicResult]
-
-    def __init__(
-        self, *, throttle_time_ms: int = 0, responses: list[DeletableTopicResult] | EllipsisType = ...
-    ) -> None:
-        """Set the fields; an omitted field has its default."""
-        self.throttle_time_ms = throttle_time_ms
-        self.responses = [] if responses is ... else responses
-
-    @classmethod
-    def read(cls, reader: Reader, version: int) -> Self:
+    def read_fields(self, reader: Reader, version: int) -> None:
         """Read the fields of this version. Raises FrameError."""
         flexible = version >= 4
-        message = cls.__new__(cls)
-        message.throttle_time_ms = reader.int32()
-        responses_count = reader.compact_array_length(4) if flexible else reader.array_length(4)
-        message.responses = [DeletableTopicResult.read(reader, version) for _ in range(responses_count)]
+        self.throttle_time_ms = reader.int32()
+        self.responses = reader.struct_array(DeletableTopicResult, version, 4, flexible)
         if flexible:
             reader.skip_tagged_fields()
-        return message
 
     def write(self, writer: Writer, version: int) -> None:
         """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         flexible = version >= 4
         writer.int32(self.throttle_time_ms)
-        if flexible:
-            writer.compact_array_length(len(self.responses))
-        else:
-            writer.array_length(len(self.responses))
-        for responses_element in self.responses:
-            responses_element.write(writer, version)
+        writer.struct_array(self.responses, version, flexible)
         if flexible:
             writer.no_tagged_fields()

@@ -4,10 +4,8 @@
 from __future__ import annotations
 
 from struct import Struct
-from types import EllipsisType
-from typing import Self
 
-from ..message import Message
+from ..message import Message, new_list
 from ..primitives import Reader, Writer
 
 INT32_INT16 = Struct(">ih")
@@ -17,76 +15,34 @@ INT8_INT8 = Struct(">bb")
 class DescribeAclsRequest(Message):
     """The request, versions 1-3, flexible from 2."""
 
-    __slots__ = (
-        "resource_type_filter",
-        "resource_name_filter",
-        "pattern_type_filter",
-        "principal_filter",
-        "host_filter",
-        "operation",
-        "permission_type",
-    )
+    resource_type_filter: int = 0
+    resource_name_filter: str | None = ""
+    pattern_type_filter: int = 3
+    principal_filter: str | None = ""
+    host_filter: str | None = ""
+    operation: int = 0
+    permission_type: int = 0
 
-    resource_type_filter: int
-    resource_name_filter: str | None
-    pattern_type_filter: int
-    principal_filter: str | None
-    host_filter: str | None
-    operation: int
-    permission_type: int
-
-    def __init__(
-        self,
-        *,
-        resource_type_filter: int = 0,
-        resource_name_filter: str | None = "",
-        pattern_type_filter: int = 3,
-        principal_filter: str | None = "",
-        host_filter: str | None = "",
-        operation: int = 0,
-        permission_type: int = 0,
-    ) -> None:
-        """Set the fields; an omitted field has its default."""
-        self.resource_type_filter = resource_type_filter
-        self.resource_name_filter = resource_name_filter
-        self.pattern_type_filter = pattern_type_filter
-        self.principal_filter = principal_filter
-        self.host_filter = host_filter
-        self.operation = operation
-        self.permission_type = permission_type
-
-    @classmethod
-    def read(cls, reader: Reader, version: int) -> Self:
+    def read_fields(self, reader: Reader, version: int) -> None:
         """Read the fields of this version. Raises FrameError."""
         flexible = version >= 2
-        message = cls.__new__(cls)
-        message.resource_type_filter = reader.int8()
-        message.resource_name_filter = reader.compact_nullable_string() if flexible else reader.nullable_string()
-        message.pattern_type_filter = reader.int8()
-        message.principal_filter = reader.compact_nullable_string() if flexible else reader.nullable_string()
-        message.host_filter = reader.compact_nullable_string() if flexible else reader.nullable_string()
-        message.operation, message.permission_type = reader.integers(INT8_INT8)
+        self.resource_type_filter = reader.int8()
+        self.resource_name_filter = reader.nullable_string(flexible)
+        self.pattern_type_filter = reader.int8()
+        self.principal_filter = reader.nullable_string(flexible)
+        self.host_filter = reader.nullable_string(flexible)
+        self.operation, self.permission_type = reader.integers(INT8_INT8)
         if flexible:
             reader.skip_tagged_fields()
-        return message
 
     def write(self, writer: Writer, version: int) -> None:
         """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         flexible = version >= 2
         writer.int8(self.resource_type_filter)
-        if flexible:
-            writer.compact_nullable_string(self.resource_name_filter)
-        else:
-            writer.nullable_string(self.resource_name_filter)
+        writer.nullable_string(self.resource_name_filter, flexible)
         writer.int8(self.pattern_type_filter)
-        if flexible:
-            writer.compact_nullable_string(self.principal_filter)
-        else:
-            writer.nullable_string(self.principal_filter)
-        if flexible:
-            writer.compact_nullable_string(self.host_filter)
-        else:
-            writer.nullable_string(self.host_filter)
+        writer.nullable_string(self.principal_filter, flexible)
+        writer.nullable_string(self.host_filter, flexible)
         writer.integers(INT8_INT8, self.operation, self.permission_type)
         if flexible:
             writer.no_tagged_fields()
@@ -95,43 +51,25 @@ class DescribeAclsRequest(Message):
 class AclDescription(Message):
     """Each of DescribeAclsResource.acls."""
 
-    __slots__ = ("principal", "host", "operation", "permission_type")
+    principal: str = ""
+    host: str = ""
+    operation: int = 0
+    permission_type: int = 0
 
-    principal: str
-    host: str
-    operation: int
-    permission_type: int
-
-    def __init__(self, *, principal: str = "", host: str = "", operation: int = 0, permission_type: int = 0) -> None:
-        """Set the fields; an omitted field has its default."""
-        self.principal = principal
-        self.host = host
-        self.operation = operation
-        self.permission_type = permission_type
-
-    @classmethod
-    def read(cls, reader: Reader, version: int) -> Self:
+    def read_fields(self, reader: Reader, version: int) -> None:
         """Read the fields of this version. Raises FrameError."""
         flexible = version >= 2
-        message = cls.__new__(cls)
-        message.principal = reader.compact_string() if flexible else reader.string()
-        message.host = reader.compact_string() if flexible else reader.string()
-        message.operation, message.permission_type = reader.integers(INT8_INT8)
+        self.principal = reader.string(flexible)
+        self.host = reader.string(flexible)
+        self.operation, self.permission_type = reader.integers(INT8_INT8)
         if flexible:
             reader.skip_tagged_fields()
-        return message
 
     def write(self, writer: Writer, version: int) -> None:
         """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         flexible = version >= 2
-        if flexible:
-            writer.compact_string(self.principal)
-        else:
-            writer.string(self.principal)
-        if flexible:
-            writer.compact_string(self.host)
-        else:
-            writer.string(self.host)
+        writer.string(self.principal, flexible)
+        writer.string(self.host, flexible)
         writer.integers(INT8_INT8, self.operation, self.permission_type)
         if flexible:
             writer.no_tagged_fields()
@@ -140,56 +78,28 @@ class AclDescription(Message):
 class DescribeAclsResource(Message):
     """Each of DescribeAclsResponse.resources."""
 
-    __slots__ = ("resource_type", "resource_name", "pattern_type", "acls")
+    resource_type: int = 0
+    resource_name: str = ""
+    pattern_type: int = 3
+    acls: list[AclDescription] = new_list(AclDescription)
 
-    resource_type: int
-    resource_name: str
-    pattern_type: int
-    acls: list[AclDescription]
-
-    def __init__(
-        self,
-        *,
-        resource_type: int = 0,
-        resource_name: str = "",
-        pattern_type: int = 3,
-        acls: list[AclDescription] | EllipsisType = ...,
-    ) -> None:
-        """Set the fields; an omitted field has its default."""
-        self.resource_type = resource_type
-        self.resource_name = resource_name
-        self.pattern_type = pattern_type
-        self.acls = [] if acls is ... else acls
-
-    @classmethod
-    def read(cls, reader: Reader, version: int) -> Self:
+    def read_fields(self, reader: Reader, version: int) -> None:
         """Read the fields of this version. Raises FrameError."""
         flexible = version >= 2
-        message = cls.__new__(cls)
-        message.resource_type = reader.int8()
-        message.resource_name = reader.compact_string() if flexible else reader.string()
-        message.pattern_type = reader.int8()
-        acls_count = reader.compact_array_length(5) if flexible else reader.array_length(6)
-        message.acls = [AclDescription.read(reader, version) for _ in range(acls_count)]
+        self.resource_type = reader.int8()
+        self.resource_name = reader.string(flexible)
+        self.pattern_type = reader.int8()
+        self.acls = reader.struct_array(AclDescription, version, 5 if flexible else 6, flexible)
         if flexible:
             reader.skip_tagged_fields()
-        return message
 
     def write(self, writer: Writer, version: int) -> None:
         """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         flexible = version >= 2
         writer.int8(self.resource_type)
-        if flexible:
-            writer.compact_string(self.resource_name)
-        else:
-            writer.string(self.resource_name)
+        writer.string(self.resource_name, flexible)
         writer.int8(self.pattern_type)
-        if flexible:
-            writer.compact_array_length(len(self.acls))
-        else:
-            writer.array_length(len(self.acls))
-        for acls_element in self.acls:
-            acls_element.write(writer, version)
+        writer.struct_array(self.acls, version, flexible)
         if flexible:
             writer.no_tagged_fields()
 
@@ -197,53 +107,25 @@ class DescribeAclsResource(Message):
 class DescribeAclsResponse(Message):
     """The response, versions 1-3, flexible from 2."""
 
-    __slots__ = ("throttle_time_ms", "error_code", "error_message", "resources")
+    throttle_time_ms: int = 0
+    error_code: int = 0
+    error_message: str | None = ""
+    resources: list[DescribeAclsResource] = new_list(DescribeAclsResource)
 
-    throttle_time_ms: int
-    error_code: int
-    error_message: str | None
-    resources: list[DescribeAclsResource]
-
-    def __init__(
-        self,
-        *,
-        throttle_time_ms: int = 0,
-        error_code: int = 0,
-        error_message: str | None = "",
-        resources: list[DescribeAclsResource] | EllipsisType = ...,
-    ) -> None:
-        """Set the fields; an omitted field has its default."""
-        self.throttle_time_ms = throttle_time_ms
-        self.error_code = error_code
-        self.error_message = error_message
-        self.resources = [] if resources is ... else resources
-
-    @classmethod
-    def read(cls, reader: Reader, version: int) -> Self:
+    def read_fields(self, reader: Reader, version: int) -> None:
         """Read the fields of this version. Raises FrameError."""
         flexible = version >= 2
-        message = cls.__new__(cls)
-        message.throttle_time_ms, message.error_code = reader.integers(INT32_INT16)
-        message.error_message = reader.compact_nullable_string() if flexible else reader.nullable_string()
-        resources_count = reader.compact_array_length(5) if flexible else reader.array_length(8)
-        message.resources = [DescribeAclsResource.read(reader, version) for _ in range(resources_count)]
+        self.throttle_time_ms, self.error_code = reader.integers(INT32_INT16)
+        self.error_message = reader.nullable_string(flexible)
+        self.resources = reader.struct_array(DescribeAclsResource, version, 5 if flexible else 8, flexible)
         if flexible:
             reader.skip_tagged_fields()
-        return message
 
     def write(self, writer: Writer, version: int) -> None:
         """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         flexible = version >= 2
         writer.integers(INT32_INT16, self.throttle_time_ms, self.error_code)
-        if flexible:
-            writer.compact_nullable_string(self.error_message)
-        else:
-            writer.nullable_string(self.error_message)
-        if flexible:
-            writer.compact_array_length(len(self.resources))
-        else:
-            writer.array_length(len(self.resources))
-        for resources_element in self.resources:
-            resources_element.write(writer, version)
+        writer.nullable_string(self.error_message, flexible)
+        writer.struct_array(self.resources, version, flexible)
         if flexible:
             writer.no_tagged_fields()

@@ -4,10 +4,8 @@
 from __future__ import annotations
 
 from struct import Struct
-from types import EllipsisType
-from typing import Self
 
-from ..message import Message
+from ..message import Message, new_list
 from ..primitives import Reader, Writer
 
 INT32_INT16 = Struct(">ih")
@@ -16,42 +14,25 @@ INT32_INT16 = Struct(">ih")
 class ComponentData(Message):
     """Each of DescribeClientQuotasRequest.components."""
 
-    __slots__ = ("entity_type", "match_type", "match")
+    entity_type: str = ""
+    match_type: int = 0
+    match: str | None = ""
 
-    entity_type: str
-    match_type: int
-    match: str | None
-
-    def __init__(self, *, entity_type: str = "", match_type: int = 0, match: str | None = "") -> None:
-        """Set the fields; an omitted field has its default."""
-        self.entity_type = entity_type
-        self.match_type = match_type
-        self.match = match
-
-    @classmethod
-    def read(cls, reader: Reader, version: int) -> Self:
+    def read_fields(self, reader: Reader, version: int) -> None:
         """Read the fields of this version. Raises FrameError."""
         flexible = version >= 1
-        message = cls.__new__(cls)
-        message.entity_type = reader.compact_string() if flexible else reader.string()
-        message.match_type = reader.int8()
-        message.match = reader.compact_nullable_string() if flexible else reader.nullable_string()
+        self.entity_type = reader.string(flexible)
+        self.match_type = reader.int8()
+        self.match = reader.nullable_string(flexible)
         if flexible:
             reader.skip_tagged_fields()
-        return message
 
     def write(self, writer: Writer, version: int) -> None:
         """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         flexible = version >= 1
-        if flexible:
-            writer.compact_string(self.entity_type)
-        else:
-            writer.string(self.entity_type)
+        writer.string(self.entity_type, flexible)
         writer.int8(self.match_type)
-        if flexible:
-            writer.compact_nullable_string(self.match)
-        else:
-            writer.nullable_string(self.match)
+        writer.nullable_string(self.match, flexible)
         if flexible:
             writer.no_tagged_fields()
 
@@ -59,37 +40,21 @@ class ComponentData(Message):
 class DescribeClientQuotasRequest(Message):
     """The request, versions 0-1, flexible from 1."""
 
-    __slots__ = ("components", "strict")
+    components: list[ComponentData] = new_list(ComponentData)
+    strict: bool = False
 
-    components: list[ComponentData]
-    strict: bool
-
-    def __init__(self, *, components: list[ComponentData] | EllipsisType = ..., strict: bool = False) -> None:
-        """Set the fields; an omitted field has its default."""
-        self.components = [] if components is ... else components
-        self.strict = strict
-
-    @classmethod
-    def read(cls, reader: Reader, version: int) -> Self:
+    def read_fields(self, reader: Reader, version: int) -> None:
         """Read the fields of this version. Raises FrameError."""
         flexible = version >= 1
-        message = cls.__new__(cls)
-        components_count = reader.compact_array_length(4) if flexible else reader.array_length(5)
-        message.components = [ComponentData.read(reader, version) for _ in range(components_count)]
-        message.strict = reader.boolean()
+        self.components = reader.struct_array(ComponentData, version, 4 if flexible else 5, flexible)
+        self.strict = reader.boolean()
         if flexible:
             reader.skip_tagged_fields()
-        return message
 
     def write(self, writer: Writer, version: int) -> None:
         """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         flexible = version >= 1
-        if flexible:
-            writer.compact_array_length(len(self.components))
-        else:
-            writer.array_length(len(self.components))
-        for components_element in self.components:
-            components_element.write(writer, version)
+        writer.struct_array(self.components, version, flexible)
         writer.boolean(self.strict)
         if flexible:
             writer.no_tagged_fields()
@@ -98,38 +63,22 @@ class DescribeClientQuotasRequest(Message):
 class EntityData(Message):
     """Each of EntryData.entity."""
 
-    __slots__ = ("entity_type", "entity_name")
+    entity_type: str = ""
+    entity_name: str | None = ""
 
-    entity_type: str
-    entity_name: str | None
-
-    def __init__(self, *, entity_type: str = "", entity_name: str | None = "") -> None:
-        """Set the fields; an omitted field has its default."""
-        self.entity_type = entity_type
-        self.entity_name = entity_name
-
-    @classmethod
-    def read(cls, reader: Reader, version: int) -> Self:
+    def read_fields(self, reader: Reader, version: int) -> None:
         """Read the fields of this version. Raises FrameError."""
         flexible = version >= 1
-        message = cls.__new__(cls)
-        message.entity_type = reader.compact_string() if flexible else reader.string()
-        message.entity_name = reader.compact_nullable_string() if flexible else reader.nullable_string()
+        self.entity_type = reader.string(flexible)
+        self.entity_name = reader.nullable_string(flexible)
         if flexible:
             reader.skip_tagged_fields()
-        return message
 
     def write(self, writer: Writer, version: int) -> None:
         """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         flexible = version >= 1
-        if flexible:
-            writer.compact_string(self.entity_type)
-        else:
-            writer.string(self.entity_type)
-        if flexible:
-            writer.compact_nullable_string(self.entity_name)
-        else:
-            writer.nullable_string(self.entity_name)
+        writer.string(self.entity_type, flexible)
+        writer.nullable_string(self.entity_name, flexible)
         if flexible:
             writer.no_tagged_fields()
 
@@ -137,34 +86,21 @@ class EntityData(Message):
 class ValueData(Message):
     """Each of EntryData.values."""
 
-    __slots__ = ("key", "value")
+    key: str = ""
+    value: float = 0.0
 
-    key: str
-    value: float
-
-    def __init__(self, *, key: str = "", value: float = 0.0) -> None:
-        """Set the fields; an omitted field has its default."""
-        self.key = key
-        self.value = value
-
-    @classmethod
-    def read(cls, reader: Reader, version: int) -> Self:
+    def read_fields(self, reader: Reader, version: int) -> None:
         """Read the fields of this version. Raises FrameError."""
         flexible = version >= 1
-        message = cls.__new__(cls)
-        message.key = reader.compact_string() if flexible else reader.string()
-        message.value = reader.float64()
+        self.key = reader.string(flexible)
+        self.value = reader.float64()
         if flexible:
             reader.skip_tagged_fields()
-        return message
 
     def write(self, writer: Writer, version: int) -> None:
         """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         flexible = version >= 1
-        if flexible:
-            writer.compact_string(self.key)
-        else:
-            writer.string(self.key)
+        writer.string(self.key, flexible)
         writer.float64(self.value)
         if flexible:
             writer.no_tagged_fields()
@@ -173,46 +109,22 @@ class ValueData(Message):
 class EntryData(Message):
     """Each of DescribeClientQuotasResponse.entries."""
 
-    __slots__ = ("entity", "values")
+    entity: list[EntityData] = new_list(EntityData)
+    values: list[ValueData] = new_list(ValueData)
 
-    entity: list[EntityData]
-    values: list[ValueData]
-
-    def __init__(
-        self, *, entity: list[EntityData] | EllipsisType = ..., values: list[ValueData] | EllipsisType = ...
-    ) -> None:
-        """Set the fields; an omitted field has its default."""
-        self.entity = [] if entity is ... else entity
-        self.values = [] if values is ... else values
-
-    @classmethod
-    def read(cls, reader: Reader, version: int) -> Self:
+    def read_fields(self, reader: Reader, version: int) -> None:
         """Read the fields of this version. Raises FrameError."""
         flexible = version >= 1
-        message = cls.__new__(cls)
-        entity_count = reader.compact_array_length(3) if flexible else reader.array_length(4)
-        message.entity = [EntityData.read(reader, version) for _ in range(entity_count)]
-        values_count = reader.compact_array_length(10) if flexible else reader.array_length(10)
-        message.values = [ValueData.read(reader, version) for _ in range(values_count)]
+        self.entity = reader.struct_array(EntityData, version, 3 if flexible else 4, flexible)
+        self.values = reader.struct_array(ValueData, version, 10, flexible)
         if flexible:
             reader.skip_tagged_fields()
-        return message
 
     def write(self, writer: Writer, version: int) -> None:
         """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         flexible = version >= 1
-        if flexible:
-            writer.compact_array_length(len(self.entity))
-        else:
-            writer.array_length(len(self.entity))
-        for entity_element in self.entity:
-            entity_element.write(writer, version)
-        if flexible:
-            writer.compact_array_length(len(self.values))
-        else:
-            writer.array_length(len(self.values))
-        for values_element in self.values:
-            values_element.write(writer, version)
+        writer.struct_array(self.entity, version, flexible)
+        writer.struct_array(self.values, version, flexible)
         if flexible:
             writer.no_tagged_fields()
 
@@ -220,56 +132,25 @@ class EntryData(Message):
 class DescribeClientQuotasResponse(Message):
     """The response, versions 0-1, flexible from 1."""
 
-    __slots__ = ("throttle_time_ms", "error_code", "error_message", "entries")
+    throttle_time_ms: int = 0
+    error_code: int = 0
+    error_message: str | None = ""
+    entries: list[EntryData] | None = new_list(EntryData)
 
-    throttle_time_ms: int
-    error_code: int
-    error_message: str | None
-    entries: list[EntryData] | None
-
-    def __init__(
-        self,
-        *,
-        throttle_time_ms: int = 0,
-        error_code: int = 0,
-        error_message: str | None = "",
-        entries: list[EntryData] | EllipsisType | None = ...,
-    ) -> None:
-        """Set the fields; an omitted field has its default."""
-        self.throttle_time_ms = throttle_time_ms
-        self.error_code = error_code
-        self.error_message = error_message
-        self.entries = [] if entries is ... else entries
-
-    @classmethod
-    def read(cls, reader: Reader, version: int) -> Self:
+    def read_fields(self, reader: Reader, version: int) -> None:
         """Read the fields of this version. Raises FrameError."""
         flexible = version >= 1
-        message = cls.__new__(cls)
-        message.throttle_time_ms, message.error_code = reader.integers(INT32_INT16)
-        message.error_message = reader.compact_nullable_string() if flexible else reader.nullable_string()
-        entries_count = reader.compact_nullable_array_length(3) if flexible else reader.nullable_array_length(8)
-        message.entries = (
-            None if entries_count is None else [EntryData.read(reader, version) for _ in range(entries_count)]
-        )
+        self.throttle_time_ms, self.error_code = reader.integers(INT32_INT16)
+        self.error_message = reader.nullable_string(flexible)
+        self.entries = reader.nullable_struct_array(EntryData, version, 3 if flexible else 8, flexible)
         if flexible:
             reader.skip_tagged_fields()
-        return message
 
     def write(self, writer: Writer, version: int) -> None:
         """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         flexible = version >= 1
         writer.integers(INT32_INT16, self.throttle_time_ms, self.error_code)
-        if flexible:
-            writer.compact_nullable_string(self.error_message)
-        else:
-            writer.nullable_string(self.error_message)
-        entries_count = None if self.entries is None else len(self.entries)
-        if flexible:
-            writer.compact_nullable_array_length(entries_count)
-        else:
-            writer.nullable_array_length(entries_count)
-        for entries_element in self.entries or ():
-            entries_element.write(writer, version)
+        writer.nullable_string(self.error_message, flexible)
+        writer.nullable_struct_array(self.entries, version, flexible)
         if flexible:
             writer.no_tagged_fields()

@@ -4,10 +4,8 @@
 from __future__ import annotations
 
 from struct import Struct
-from types import EllipsisType
-from typing import Self
 
-from ..message import Message
+from ..message import Message, new_list
 from ..primitives import Reader, Writer
 
 INT32_INT16 = Struct(">ih")
@@ -16,33 +14,16 @@ INT32_INT16 = Struct(">ih")
 class DescribeClusterRequest(Message):
     """The request, versions 0-2, flexible from 0."""
 
-    __slots__ = ("include_cluster_authorized_operations", "endpoint_type", "include_fenced_brokers")
+    include_cluster_authorized_operations: bool = False
+    endpoint_type: int = 1
+    include_fenced_brokers: bool = False
 
-    include_cluster_authorized_operations: bool
-    endpoint_type: int
-    include_fenced_brokers: bool
-
-    def __init__(
-        self,
-        *,
-        include_cluster_authorized_operations: bool = False,
-        endpoint_type: int = 1,
-        include_fenced_brokers: bool = False,
-    ) -> None:
-        """Set the fields; an omitted field has its default."""
-        self.include_cluster_authorized_operations = include_cluster_authorized_operations
-        self.endpoint_type = endpoint_type
-        self.include_fenced_brokers = include_fenced_brokers
-
-    @classmethod
-    def read(cls, reader: Reader, version: int) -> Self:
+    def read_fields(self, reader: Reader, version: int) -> None:
         """Read the fields of this version. Raises FrameError."""
-        message = cls.__new__(cls)
-        message.include_cluster_authorized_operations = reader.boolean()
-        message.endpoint_type = reader.int8() if version >= 1 else 1
-        message.include_fenced_brokers = reader.boolean() if version >= 2 else False
+        self.include_cluster_authorized_operations = reader.boolean()
+        self.endpoint_type = reader.int8() if version >= 1 else 1
+        self.include_fenced_brokers = reader.boolean() if version >= 2 else False
         reader.skip_tagged_fields()
-        return message
 
     def write(self, writer: Writer, version: int) -> None:
         """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
@@ -57,35 +38,20 @@ class DescribeClusterRequest(Message):
 class DescribeClusterBroker(Message):
     """Each of DescribeClusterResponse.brokers."""
 
-    __slots__ = ("broker_id", "host", "port", "rack", "is_fenced")
+    broker_id: int = 0
+    host: str = ""
+    port: int = 0
+    rack: str | None = None
+    is_fenced: bool = False
 
-    broker_id: int
-    host: str
-    port: int
-    rack: str | None
-    is_fenced: bool
-
-    def __init__(
-        self, *, broker_id: int = 0, host: str = "", port: int = 0, rack: str | None = None, is_fenced: bool = False
-    ) -> None:
-        """Set the fields; an omitted field has its default."""
-        self.broker_id = broker_id
-        self.host = host
-        self.port = port
-        self.rack = rack
-        self.is_fenced = is_fenced
-
-    @classmethod
-    def read(cls, reader: Reader, version: int) -> Self:
+    def read_fields(self, reader: Reader, version: int) -> None:
         """Read the fields of this version. Raises FrameError."""
-        message = cls.__new__(cls)
-        message.broker_id = reader.int32()
-        message.host = reader.compact_string()
-        message.port = reader.int32()
-        message.rack = reader.compact_nullable_string()
-        message.is_fenced = reader.boolean() if version >= 2 else False
+        self.broker_id = reader.int32()
+        self.host = reader.compact_string()
+        self.port = reader.int32()
+        self.rack = reader.compact_nullable_string()
+        self.is_fenced = reader.boolean() if version >= 2 else False
         reader.skip_tagged_fields()
-        return message
 
     def write(self, writer: Writer, version: int) -> None:
         """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
@@ -101,62 +67,25 @@ class DescribeClusterBroker(Message):
 class DescribeClusterResponse(Message):
     """The response, versions 0-2, flexible from 0."""
 
-    __slots__ = (
-        "throttle_time_ms",
-        "error_code",
-        "error_message",
-        "endpoint_type",
-        "cluster_id",
-        "controller_id",
-        "brokers",
-        "cluster_authorized_operations",
-    )
+    throttle_time_ms: int = 0
+    error_code: int = 0
+    error_message: str | None = None
+    endpoint_type: int = 1
+    cluster_id: str = ""
+    controller_id: int = -1
+    brokers: list[DescribeClusterBroker] = new_list(DescribeClusterBroker)
+    cluster_authorized_operations: int = -2147483648
 
-    throttle_time_ms: int
-    error_code: int
-    error_message: str | None
-    endpoint_type: int
-    cluster_id: str
-    controller_id: int
-    brokers: list[DescribeClusterBroker]
-    cluster_authorized_operations: int
-
-    def __init__(
-        self,
-        *,
-        throttle_time_ms: int = 0,
-        error_code: int = 0,
-        error_message: str | None = None,
-        endpoint_type: int = 1,
-        cluster_id: str = "",
-        controller_id: int = -1,
-        brokers: list[DescribeClusterBroker] | EllipsisType = ...,
-        cluster_authorized_operations: int = -2147483648,
-    ) -> None:
-        """Set the fields; an omitted field has its default."""
-        self.throttle_time_ms = throttle_time_ms
-        self.error_code = error_code
-        self.error_message = error_message
-        self.endpoint_type = endpoint_type
-        self.cluster_id = cluster_id
-        self.controller_id = controller_id
-        self.brokers = [] if brokers is ... else brokers
-        self.cluster_authorized_operations = cluster_authorized_operations
-
-    @classmethod
-    def read(cls, reader: Reader, version: int) -> Self:
+    def read_fields(self, reader: Reader, version: int) -> None:
         """Read the fields of this version. Raises FrameError."""
-        message = cls.__new__(cls)
-        message.throttle_time_ms, message.error_code = reader.integers(INT32_INT16)
-        message.error_message = reader.compact_nullable_string()
-        message.endpoint_type = reader.int8() if version >= 1 else 1
-        message.cluster_id = reader.compact_string()
-        message.controller_id = reader.int32()
-        brokers_count = reader.compact_array_length(11)
-        message.brokers = [DescribeClusterBroker.read(reader, version) for _ in range(brokers_count)]
-        message.cluster_authorized_operations = reader.int32()
+        self.throttle_time_ms, self.error_code = reader.integers(INT32_INT16)
+        self.error_message = reader.compact_nullable_string()
+        self.endpoint_type = reader.int8() if version >= 1 else 1
+        self.cluster_id = reader.compact_string()
+        self.controller_id = reader.int32()
+        self.brokers = reader.struct_array(DescribeClusterBroker, version, 11, True)
+        self.cluster_authorized_operations = reader.int32()
         reader.skip_tagged_fields()
-        return message
 
     def write(self, writer: Writer, version: int) -> None:
         """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
@@ -166,8 +95,6 @@ class DescribeClusterResponse(Message):
             writer.int8(self.endpoint_type)
         writer.compact_string(self.cluster_id)
         writer.int32(self.controller_id)
-        writer.compact_array_length(len(self.brokers))
-        for brokers_element in self.brokers:
-            brokers_element.write(writer, version)
+        writer.struct_array(self.brokers, version, True)
         writer.int32(self.cluster_authorized_operations)
         writer.no_tagged_fields()

@@ -3,72 +3,32 @@
 
 from __future__ import annotations
 
-from types import EllipsisType
-from typing import Self
-
-from ..message import Message
+from ..message import Message, new_list
 from ..primitives import Reader, Writer
 
 
 class DescribeConfigsResource(Message):
     """Each of DescribeConfigsRequest.resources."""
 
-    __slots__ = ("resource_type", "resource_name", "configuration_keys")
+    resource_type: int = 0
+    resource_name: str = ""
+    configuration_keys: list[str] | None = new_list(str)
 
-    resource_type: int
-    resource_name: str
-    configuration_keys: list[str] | None
-
-    def __init__(
-        self,
-        *,
-        resource_type: int = 0,
-        resource_name: str = "",
-        configuration_keys: list[str] | EllipsisType | None = ...,
-    ) -> None:
-        """Set the fields; an omitted field has its default."""
-        self.resource_type = resource_type
-        self.resource_name = resource_name
-        self.configuration_keys = [] if configuration_keys is ... else configuration_keys
-
-    @classmethod
-    def read(cls, reader: Reader, version: int) -> Self:
+    def read_fields(self, reader: Reader, version: int) -> None:
         """Read the fields of this version. Raises FrameError."""
         flexible = version >= 4
-        message = cls.__new__(cls)
-        message.resource_type = reader.int8()
-        message.resource_name = reader.compact_string() if flexible else reader.string()
-        configuration_keys_count = (
-            reader.compact_nullable_array_length(1) if flexible else reader.nullable_array_length(2)
-        )
-        read_configuration_keys = reader.compact_string if flexible else reader.string
-        message.configuration_keys = (
-            None
-            if configuration_keys_count is None
-            else [read_configuration_keys() for _ in range(configuration_keys_count)]
-        )
+        self.resource_type = reader.int8()
+        self.resource_name = reader.string(flexible)
+        self.configuration_keys = reader.nullable_string_array(flexible)
         if flexible:
             reader.skip_tagged_fields()
-        return message
 
     def write(self, writer: Writer, version: int) -> None:
         """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         flexible = version >= 4
         writer.int8(self.resource_type)
-        if flexible:
-            writer.compact_string(self.resource_name)
-        else:
-            writer.string(self.resource_name)
-        configuration_keys_count = None if self.configuration_keys is None else len(self.configuration_keys)
-        if flexible:
-            writer.compact_nullable_array_length(configuration_keys_count)
-        else:
-            writer.nullable_array_length(configuration_keys_count)
-        for configuration_keys_element in self.configuration_keys or ():
-            if flexible:
-                writer.compact_string(configuration_keys_element)
-            else:
-                writer.string(configuration_keys_element)
+        writer.string(self.resource_name, flexible)
+        writer.nullable_string_array(self.configuration_keys, flexible)
         if flexible:
             writer.no_tagged_fields()
 
@@ -76,46 +36,23 @@ class DescribeConfigsResource(Message):
 class DescribeConfigsRequest(Message):
     """The request, versions 1-4, flexible from 4."""
 
-    __slots__ = ("resources", "include_synonyms", "include_documentation")
+    resources: list[DescribeConfigsResource] = new_list(DescribeConfigsResource)
+    include_synonyms: bool = False
+    include_documentation: bool = False
 
-    resources: list[DescribeConfigsResource]
-    include_synonyms: bool
-    include_documentation: bool
-
-    def __init__(
-        self,
-        *,
-        resources: list[DescribeConfigsResource] | EllipsisType = ...,
-        include_synonyms: bool = False,
-        include_documentation: bool = False,
-    ) -> None:
-        """Set the fields; an omitted field has its default."""
-        self.resources = [] if resources is ... else resources
-        self.include_synonyms = include_synonyms
-        self.include_documentation = include_documentation
-
-    @classmethod
-    def read(cls, reader: Reader, version: int) -> Self:
+    def read_fields(self, reader: Reader, version: int) -> None:
         """Read the fields of this version. Raises FrameError."""
         flexible = version >= 4
-        message = cls.__new__(cls)
-        resources_count = reader.compact_array_length(4) if flexible else reader.array_length(7)
-        message.resources = [DescribeConfigsResource.read(reader, version) for _ in range(resources_count)]
-        message.include_synonyms = reader.boolean()
-        message.include_documentation = reader.boolean() if version >= 3 else False
+        self.resources = reader.struct_array(DescribeConfigsResource, version, 4 if flexible else 7, flexible)
+        self.include_synonyms = reader.boolean()
+        self.include_documentation = reader.boolean() if version >= 3 else False
         if flexible:
             reader.skip_tagged_fields()
-        return message
 
     def write(self, writer: Writer, version: int) -> None:
         """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         flexible = version >= 4
-        if flexible:
-            writer.compact_array_length(len(self.resources))
-        else:
-            writer.array_length(len(self.resources))
-        for resources_element in self.resources:
-            resources_element.write(writer, version)
+        writer.struct_array(self.resources, version, flexible)
         writer.boolean(self.include_synonyms)
         if version >= 3:
             writer.boolean(self.include_documentation)
@@ -126,41 +63,24 @@ class DescribeConfigsRequest(Message):
 class DescribeConfigsSynonym(Message):
     """Each of DescribeConfigsResourceResult.synonyms."""
 
-    __slots__ = ("name", "value", "source")
+    name: str = ""
+    value: str | None = ""
+    source: int = 0
 
-    name: str
-    value: str | None
-    source: int
-
-    def __init__(self, *, name: str = "", value: str | None = "", source: int = 0) -> None:
-        """Set the fields; an omitted field has its default."""
-        self.name = name
-        self.value = value
-        self.source = source
-
-    @classmethod
-    def read(cls, reader: Reader, version: int) -> Self:
+    def read_fields(self, reader: Reader, version: int) -> None:
         """Read the fields of this version. Raises FrameError."""
         flexible = version >= 4
-        message = cls.__new__(cls)
-        message.name = reader.compact_string() if flexible else reader.string()
-        message.value = reader.compact_nullable_string() if flexible else reader.nullable_string()
-        message.source = reader.int8()
+        self.name = reader.string(flexible)
+        self.value = reader.nullable_string(flexible)
+        self.source = reader.int8()
         if flexible:
             reader.skip_tagged_fields()
-        return message
 
     def write(self, writer: Writer, version: int) -> None:
         """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         flexible = version >= 4
-        if flexible:
-            writer.compact_string(self.name)
-        else:
-            writer.string(self.name)
-        if flexible:
-            writer.compact_nullable_string(self.value)
-        else:
-            writer.nullable_string(self.value)
+        writer.string(self.name, flexible)
+        writer.nullable_string(self.value, flexible)
         writer.int8(self.source)
         if flexible:
             writer.no_tagged_fields()
@@ -169,96 +89,45 @@ class DescribeConfigsSynonym(Message):
 class DescribeConfigsResourceResult(Message):
     """Each of DescribeConfigsResult.configs."""
 
-    __slots__ = (
-        "name",
-        "value",
-        "read_only",
-        "config_source",
-        "is_sensitive",
-        "synonyms",
-        "config_type",
-        "documentation",
-    )
+    name: str = ""
+    value: str | None = ""
+    read_only: bool = False
+    config_source: int = -1
+    is_sensitive: bool = False
+    synonyms: list[DescribeConfigsSynonym] = new_list(DescribeConfigsSynonym)
+    config_type: int = 0
+    documentation: str | None = ""
 
-    name: str
-    value: str | None
-    read_only: bool
-    config_source: int
-    is_sensitive: bool
-    synonyms: list[DescribeConfigsSynonym]
-    config_type: int
-    documentation: str | None
-
-    def __init__(
-        self,
-        *,
-        name: str = "",
-        value: str | None = "",
-        read_only: bool = False,
-        config_source: int = -1,
-        is_sensitive: bool = False,
-        synonyms: list[DescribeConfigsSynonym] | EllipsisType = ...,
-        config_type: int = 0,
-        documentation: str | None = "",
-    ) -> None:
-        """Set the fields; an omitted field has its default."""
-        self.name = name
-        self.value = value
-        self.read_only = read_only
-        self.config_source = config_source
-        self.is_sensitive = is_sensitive
-        self.synonyms = [] if synonyms is ... else synonyms
-        self.config_type = config_type
-        self.documentation = documentation
-
-    @classmethod
-    def read(cls, reader: Reader, version: int) -> Self:
+    def read_fields(self, reader: Reader, version: int) -> None:
         """Read the fields of this version. Raises FrameError."""
         flexible = version >= 4
-        message = cls.__new__(cls)
-        message.name = reader.compact_string() if flexible else reader.string()
-        message.value = reader.compact_nullable_string() if flexible else reader.nullable_string()
-        message.read_only = reader.boolean()
-        message.config_source = reader.int8()
-        message.is_sensitive = reader.boolean()
-        synonyms_count = reader.compact_array_length(4) if flexible else reader.array_length(5)
-        message.synonyms = [DescribeConfigsSynonym.read(reader, version) for _ in range(synonyms_count)]
+        self.name = reader.string(flexible)
+        self.value = reader.nullable_string(flexible)
+        self.read_only = reader.boolean()
+        self.config_source = reader.int8()
+        self.is_sensitive = reader.boolean()
+        self.synonyms = reader.struct_array(DescribeConfigsSynonym, version, 4 if flexible else 5, flexible)
         if version >= 3:
-            message.config_type = reader.int8()
-            message.documentation = reader.compact_nullable_string() if flexible else reader.nullable_string()
+            self.config_type = reader.int8()
+            self.documentation = reader.nullable_string(flexible)
         else:
-            message.config_type = 0
-            message.documentation = ""
+            self.config_type = 0
+            self.documentation = ""
         if flexible:
             reader.skip_tagged_fields()
-        return message
 
     def write(self, writer: Writer, version: int) -> None:
         """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         flexible = version >= 4
-        if flexible:
-            writer.compact_string(self.name)
-        else:
-            writer.string(self.name)
-        if flexible:
-            writer.compact_nullable_string(self.value)
-        else:
-            writer.nullable_string(self.value)
+        writer.string(self.name, flexible)
+        writer.nullable_string(self.value, flexible)
         writer.boolean(self.read_only)
         writer.int8(self.config_source)
         writer.boolean(self.is_sensitive)
-        if flexible:
-            writer.compact_array_length(len(self.synonyms))
-        else:
-            writer.array_length(len(self.synonyms))
-        for synonyms_element in self.synonyms:
-            synonyms_element.write(writer, version)
+        writer.struct_array(self.synonyms, version, flexible)
         if version >= 3:
             writer.int8(self.config_type)
-            if flexible:
-                writer.compact_nullable_string(self.documentation)
-            else:
-                writer.nullable_string(self.documentation)
+            writer.nullable_string(self.documentation, flexible)
         if flexible:
             writer.no_tagged_fields()
 
@@ -266,64 +135,31 @@ class DescribeConfigsResourceResult(Message):
 class DescribeConfigsResult(Message):
     """Each of DescribeConfigsResponse.results."""
 
-    __slots__ = ("error_code", "error_message", "resource_type", "resource_name", "configs")
+    error_code: int = 0
+    error_message: str | None = ""
+    resource_type: int = 0
+    resource_name: str = ""
+    configs: list[DescribeConfigsResourceResult] = new_list(DescribeConfigsResourceResult)
 
-    error_code: int
-    error_message: str | None
-    resource_type: int
-    resource_name: str
-    configs: list[DescribeConfigsResourceResult]
-
-    def __init__(
-        self,
-        *,
-        error_code: int = 0,
-        error_message: str | None = "",
-        resource_type: int = 0,
-        resource_name: str = "",
-        configs: list[DescribeConfigsResourceResult] | EllipsisType = ...,
-    ) -> None:
-        """Set the fields; an omitted field has its default."""
-        self.error_code = error_code
-        self.error_message = error_message
-        self.resource_type = resource_type
-        self.resource_name = resource_name
-        self.configs = [] if configs is ... else configs
-
-    @classmethod
-    def read(cls, reader: Reader, version: int) -> Self:
+    def read_fields(self, reader: Reader, version: int) -> None:
         """Read the fields of this version. Raises FrameError."""
         flexible = version >= 4
-        message = cls.__new__(cls)
-        message.error_code = reader.int16()
-        message.error_message = reader.compact_nullable_string() if flexible else reader.nullable_string()
-        message.resource_type = reader.int8()
-        message.resource_name = reader.compact_string() if flexible else reader.string()
-        configs_count = reader.compact_array_length(9) if flexible else reader.array_length(11)
-        message.configs = [DescribeConfigsResourceResult.read(reader, version) for _ in range(configs_count)]
+        self.error_code = reader.int16()
+        self.error_message = reader.nullable_string(flexible)
+        self.resource_type = reader.int8()
+        self.resource_name = reader.string(flexible)
+        self.configs = reader.struct_array(DescribeConfigsResourceResult, version, 9 if flexible else 11, flexible)
         if flexible:
             reader.skip_tagged_fields()
-        return message
 
     def write(self, writer: Writer, version: int) -> None:
         """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         flexible = version >= 4
         writer.int16(self.error_code)
-        if flexible:
-            writer.compact_nullable_string(self.error_message)
-        else:
-            writer.nullable_string(self.error_message)
+        writer.nullable_string(self.error_message, flexible)
         writer.int8(self.resource_type)
-        if flexible:
-            writer.compact_string(self.resource_name)
-        else:
-            writer.string(self.resource_name)
-        if flexible:
-            writer.compact_array_length(len(self.configs))
-        else:
-            writer.array_length(len(self.configs))
-        for configs_element in self.configs:
-            configs_element.write(writer, version)
+        writer.string(self.resource_name, flexible)
+        writer.struct_array(self.configs, version, flexible)
         if flexible:
             writer.no_tagged_fields()
 
@@ -331,37 +167,21 @@ class DescribeConfigsResult(Message):
 class DescribeConfigsResponse(Message):
     """The response, versions 1-4, flexible from 4."""
 
-    __slots__ = ("throttle_time_ms", "results")
+    throttle_time_ms: int = 0
+    results: list[DescribeConfigsResult] = new_list(DescribeConfigsResult)
 
-    throttle_time_ms: int
-    results: list[DescribeConfigsResult]
-
-    def __init__(self, *, throttle_time_ms: int = 0, results: list[DescribeConfigsResult] | EllipsisType = ...) -> None:
-        """Set the fields; an omitted field has its default."""
-        self.throttle_time_ms = throttle_time_ms
-        self.results = [] if results is ... else results
-
-    @classmethod
-    def read(cls, reader: Reader, version: int) -> Self:
+    def read_fields(self, reader: Reader, version: int) -> None:
         """Read the fields of this version. Raises FrameError."""
         flexible = version >= 4
-        message = cls.__new__(cls)
-        message.throttle_time_ms = reader.int32()
-        results_count = reader.compact_array_length(7) if flexible else reader.array_length(11)
-        message.results = [DescribeConfigsResult.read(reader, version) for _ in range(results_count)]
+        self.throttle_time_ms = reader.int32()
+        self.results = reader.struct_array(DescribeConfigsResult, version, 7 if flexible else 11, flexible)
         if flexible:
             reader.skip_tagged_fields()
-        return message
 
     def write(self, writer: Writer, version: int) -> None:
         """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         flexible = version >= 4
         writer.int32(self.throttle_time_ms)
-        if flexible:
-            writer.compact_array_length(len(self.results))
-        else:
-            writer.array_length(len(self.results))
-        for results_element in self.results:
-            results_element.write(writer, version)
+        writer.struct_array(self.results, version, flexible)
         if flexible:
             writer.no_tagged_fields()

@@ -4,10 +4,8 @@
 from __future__ import annotations
 
 from struct import Struct
-from types import EllipsisType
-from typing import Self
 
-from ..message import Message
+from ..message import Message, new_list
 from ..primitives import Reader, Writer
 
 INT64_INT64_INT64 = Struct(">qqq")
@@ -16,38 +14,22 @@ INT64_INT64_INT64 = Struct(">qqq")
 class DescribeDelegationTokenOwner(Message):
     """Each of DescribeDelegationTokenRequest.owners."""
 
-    __slots__ = ("principal_type", "principal_name")
+    principal_type: str = ""
+    principal_name: str = ""
 
-    principal_type: str
-    principal_name: str
-
-    def __init__(self, *, principal_type: str = "", principal_name: str = "") -> None:
-        """Set the fields; an omitted field has its default."""
-        self.principal_type = principal_type
-        self.principal_name = principal_name
-
-    @classmethod
-    def read(cls, reader: Reader, version: int) -> Self:
+    def read_fields(self, reader: Reader, version: int) -> None:
         """Read the fields of this version. Raises FrameError."""
         flexible = version >= 2
-        message = cls.__new__(cls)
-        message.principal_type = reader.compact_string() if flexible else reader.string()
-        message.principal_name = reader.compact_string() if flexible else reader.string()
+        self.principal_type = reader.string(flexible)
+        self.principal_name = reader.string(flexible)
         if flexible:
             reader.skip_tagged_fields()
-        return message
 
     def write(self, writer: Writer, version: int) -> None:
         """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         flexible = version >= 2
-        if flexible:
-            writer.compact_string(self.principal_type)
-        else:
-            writer.string(self.principal_type)
-        if flexible:
-            writer.compact_string(self.principal_name)
-        else:
-            writer.string(self.principal_name)
+        writer.string(self.principal_type, flexible)
+        writer.string(self.principal_name, flexible)
         if flexible:
             writer.no_tagged_fields()
 
@@ -55,39 +37,21 @@ class DescribeDelegationTokenOwner(Message):
 class DescribeDelegationTokenRequest(Message):
     """The request, versions 1-3, flexible from 2."""
 
-    __slots__ = ("owners",)
+    owners: list[DescribeDelegationTokenOwner] | None = new_list(DescribeDelegationTokenOwner)
 
-    owners: list[DescribeDelegationTokenOwner] | None
-
-    def __init__(self, *, owners: list[DescribeDelegationTokenOwner] | EllipsisType | None = ...) -> None:
-        """Set the fields; an omitted field has its default."""
-        self.owners = [] if owners is ... else owners
-
-    @classmethod
-    def read(cls, reader: Reader, version: int) -> Self:
+    def read_fields(self, reader: Reader, version: int) -> None:
         """Read the fields of this version. Raises FrameError."""
         flexible = version >= 2
-        message = cls.__new__(cls)
-        owners_count = reader.compact_nullable_array_length(3) if flexible else reader.nullable_array_length(4)
-        message.owners = (
-            None
-            if owners_count is None
-            else [DescribeDelegationTokenOwner.read(reader, version) for _ in range(owners_count)]
+        self.owners = reader.nullable_struct_array(
+            DescribeDelegationTokenOwner, version, 3 if flexible else 4, flexible
         )
         if flexible:
             reader.skip_tagged_fields()
-        return message
 
     def write(self, writer: Writer, version: int) -> None:
         """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         flexible = version >= 2
-        owners_count = None if self.owners is None else len(self.owners)
-        if flexible:
-            writer.compact_nullable_array_length(owners_count)
-        else:
-            writer.nullable_array_length(owners_count)
-        for owners_element in self.owners or ():
-            owners_element.write(writer, version)
+        writer.nullable_struct_array(self.owners, version, flexible)
         if flexible:
             writer.no_tagged_fields()
 
@@ -95,38 +59,22 @@ class DescribeDelegationTokenRequest(Message):
 class DescribedDelegationTokenRenewer(Message):
     """Each of DescribedDelegationToken.renewers."""
 
-    __slots__ = ("principal_type", "principal_name")
+    principal_type: str = ""
+    principal_name: str = ""
 
-    principal_type: str
-    principal_name: str
-
-    def __init__(self, *, principal_type: str = "", principal_name: str = "") -> None:
-        """Set the fields; an omitted field has its default."""
-        self.principal_type = principal_type
-        self.principal_name = principal_name
-
-    @classmethod
-    def read(cls, reader: Reader, version: int) -> Self:
+    def read_fields(self, reader: Reader, version: int) -> None:
         """Read the fields of this version. Raises FrameError."""
         flexible = version >= 2
-        message = cls.__new__(cls)
-        message.principal_type = reader.compact_string() if flexible else reader.string()
-        message.principal_name = reader.compact_string() if flexible else reader.string()
+        self.principal_type = reader.string(flexible)
+        self.principal_name = reader.string(flexible)
         if flexible:
             reader.skip_tagged_fields()
-        return message
 
     def write(self, writer: Writer, version: int) -> None:
         """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         flexible = version >= 2
-        if flexible:
-            writer.compact_string(self.principal_type)
-        else:
-            writer.string(self.principal_type)
-        if flexible:
-            writer.compact_string(self.principal_name)
-        else:
-            writer.string(self.principal_name)
+        writer.string(self.principal_type, flexible)
+        writer.string(self.principal_name, flexible)
         if flexible:
             writer.no_tagged_fields()
 
@@ -134,107 +82,47 @@ class DescribedDelegationTokenRenewer(Message):
 class DescribedDelegationToken(Message):
     """Each of DescribeDelegationTokenResponse.tokens."""
 
-    __slots__ = (
-        "principal_type",
-        "principal_name",
-        "token_requester_principal_type",
-        "token_requester_principal_name",
-        "issue_timestamp",
-        "expiry_timestamp",
-        "max_timestamp",
-        "token_id",
-        "hmac",
-        "renewers",
-    )
+    principal_type: str = ""
+    principal_name: str = ""
+    token_requester_principal_type: str = ""
+    token_requester_principal_name: str = ""
+    issue_timestamp: int = 0
+    expiry_timestamp: int = 0
+    max_timestamp: int = 0
+    token_id: str = ""
+    hmac: bytes = b""
+    renewers: list[DescribedDelegationTokenRenewer] = new_list(DescribedDelegationTokenRenewer)
 
-    principal_type: str
-    principal_name: str
-    token_requester_principal_type: str
-    token_requester_principal_name: str
-    issue_timestamp: int
-    expiry_timestamp: int
-    max_timestamp: int
-    token_id: str
-    hmac: bytes
-    renewers: list[DescribedDelegationTokenRenewer]
-
-    def __init__(
-        self,
-        *,
-        principal_type: str = "",
-        principal_name: str = "",
-        token_requester_principal_type: str = "",
-        token_requester_principal_name: str = "",
-        issue_timestamp: int = 0,
-        expiry_timestamp: int = 0,
-        max_timestamp: int = 0,
-        token_id: str = "",
-        hmac: bytes = b"",
-        renewers: list[DescribedDelegationTokenRenewer] | EllipsisType = ...,
-    ) -> None:
-        """Set the fields; an omitted field has its default."""
-        self.principal_type = principal_type
-        self.principal_name = principal_name
-        self.token_requester_principal_type = token_requester_principal_type
-        self.token_requester_principal_name = token_requester_principal_name
-        self.issue_timestamp = issue_timestamp
-        self.expiry_timestamp = expiry_timestamp
-        self.max_timestamp = max_timestamp
-        self.token_id = token_id
-        self.hmac = hmac
-        self.renewers = [] if renewers is ... else renewers
-
-    @classmethod
-    def read(cls, reader: Reader, version: int) -> Self:
+    def read_fields(self, reader: Reader, version: int) -> None:
         """Read the fields of this version. Raises FrameError."""
         flexible = version >= 2
-        message = cls.__new__(cls)
-        message.principal_type = reader.compact_string() if flexible else reader.string()
-        message.principal_name = reader.compact_string() if flexible else reader.string()
+        self.principal_type = reader.string(flexible)
+        self.principal_name = reader.string(flexible)
         if version >= 3:
-            message.token_requester_principal_type = reader.compact_string()
-            message.token_requester_principal_name = reader.compact_string()
+            self.token_requester_principal_type = reader.compact_string()
+            self.token_requester_principal_name = reader.compact_string()
         else:
-            message.token_requester_principal_type = ""
-            message.token_requester_principal_name = ""
-        message.issue_timestamp, message.expiry_timestamp, message.max_timestamp = reader.integers(INT64_INT64_INT64)
-        message.token_id = reader.compact_string() if flexible else reader.string()
-        message.hmac = reader.compact_data() if flexible else reader.data()
-        renewers_count = reader.compact_array_length(3) if flexible else reader.array_length(4)
-        message.renewers = [DescribedDelegationTokenRenewer.read(reader, version) for _ in range(renewers_count)]
+            self.token_requester_principal_type = ""
+            self.token_requester_principal_name = ""
+        self.issue_timestamp, self.expiry_timestamp, self.max_timestamp = reader.integers(INT64_INT64_INT64)
+        self.token_id = reader.string(flexible)
+        self.hmac = reader.data(flexible)
+        self.renewers = reader.struct_array(DescribedDelegationTokenRenewer, version, 3 if flexible else 4, flexible)
         if flexible:
             reader.skip_tagged_fields()
-        return message
 
     def write(self, writer: Writer, version: int) -> None:
         """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         flexible = version >= 2
-        if flexible:
-            writer.compact_string(self.principal_type)
-        else:
-            writer.string(self.principal_type)
-        if flexible:
-            writer.compact_string(self.principal_name)
-        else:
-            writer.string(self.principal_name)
+        writer.string(self.principal_type, flexible)
+        writer.string(self.principal_name, flexible)
         if version >= 3:
             writer.compact_string(self.token_requester_principal_type)
             writer.compact_string(self.token_requester_principal_name)
         writer.integers(INT64_INT64_INT64, self.issue_timestamp, self.expiry_timestamp, self.max_timestamp)
-        if flexible:
-            writer.compact_string(self.token_id)
-        else:
-            writer.string(self.token_id)
-        if flexible:
-            writer.compact_data(self.hmac)
-        else:
-            writer.data(self.hmac)
-        if flexible:
-            writer.compact_array_length(len(self.renewers))
-        else:
-            writer.array_length(len(self.renewers))
-        for renewers_element in self.renewers:
-            renewers_element.write(writer, version)
+        writer.string(self.token_id, flexible)
+        writer.data(self.hmac, flexible)
+        writer.struct_array(self.renewers, version, flexible)
         if flexible:
             writer.no_tagged_fields()
 
@@ -242,47 +130,24 @@ class DescribedDelegationToken(Message):
 class DescribeDelegationTokenResponse(Message):
     """The response, versions 1-3, flexible from 2."""
 
-    __slots__ = ("error_code", "tokens", "throttle_time_ms")
+    error_code: int = 0
+    tokens: list[DescribedDelegationToken] = new_list(DescribedDelegationToken)
+    throttle_time_ms: int = 0
 
-    error_code: int
-    tokens: list[DescribedDelegationToken]
-    throttle_time_ms: int
-
-    def __init__(
-        self,
-        *,
-        error_code: int = 0,
-        tokens: list[DescribedDelegationToken] | EllipsisType = ...,
-        throttle_time_ms: int = 0,
-    ) -> None:
-        """Set the fields; an omitted field has its default."""
-        self.error_code = error_code
-        self.tokens = [] if tokens is ... else tokens
-        self.throttle_time_ms = throttle_time_ms
-
-    @classmethod
-    def read(cls, reader: Reader, version: int) -> Self:
+    def read_fields(self, reader: Reader, version: int) -> None:
         """Read the fields of this version. Raises FrameError."""
         flexible = version >= 2
-        message = cls.__new__(cls)
-        message.error_code = reader.int16()
-        tokens_count = reader.compact_array_length(30) if flexible else reader.array_length(38)
-        message.tokens = [DescribedDelegationToken.read(reader, version) for _ in range(tokens_count)]
-        message.throttle_time_ms = reader.int32()
+        self.error_code = reader.int16()
+        self.tokens = reader.struct_array(DescribedDelegationToken, version, 30 if flexible else 38, flexible)
+        self.throttle_time_ms = reader.int32()
         if flexible:
             reader.skip_tagged_fields()
-        return message
 
     def write(self, writer: Writer, version: int) -> None:
         """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         flexible = version >= 2
         writer.int16(self.error_code)
-        if flexible:
-            writer.compact_array_length(len(self.tokens))
-        else:
-            writer.array_length(len(self.tokens))
-        for tokens_element in self.tokens:
-            tokens_element.write(writer, version)
+        writer.struct_array(self.tokens, version, flexible)
         writer.int32(self.throttle_time_ms)
         if flexible:
             writer.no_tagged_fields()

@@ -3,51 +3,28 @@
 
 from __future__ import annotations
 
-from types import EllipsisType
-from typing import Self
-
-from ..message import Message
+from ..message import Message, new_list
 from ..primitives import Reader, Writer
 
 
 class DescribeGroupsRequest(Message):
     """The request, versions 0-6, flexible from 5."""
 
-    __slots__ = ("groups", "include_authorized_operations")
+    groups: list[str] = new_list(str)
+    include_authorized_operations: bool = False
 
-    groups: list[str]
-    include_authorized_operations: bool
-
-    def __init__(self, *, groups: list[str] | EllipsisType = ..., include_authorized_operations: bool = False) -> None:
-        """Set the fields; an omitted field has its default."""
-        self.groups = [] if groups is ... else groups
-        self.include_authorized_operations = include_authorized_operations
-
-    @classmethod
-    def read(cls, reader: Reader, version: int) -> Self:
+    def read_fields(self, reader: Reader, version: int) -> None:
         """Read the fields of this version. Raises FrameError."""
         flexible = version >= 5
-        message = cls.__new__(cls)
-        groups_count = reader.compact_array_length(1) if flexible else reader.array_length(2)
-        read_groups = reader.compact_string if flexible else reader.string
-        message.groups = [read_groups() for _ in range(groups_count)]
-        message.include_authorized_operations = reader.boolean() if version >= 3 else False
+        self.groups = reader.string_array(flexible)
+        self.include_authorized_operations = reader.boolean() if version >= 3 else False
         if flexible:
             reader.skip_tagged_fields()
-        return message
 
     def write(self, writer: Writer, version: int) -> None:
         """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         flexible = version >= 5
-        if flexible:
-            writer.compact_array_length(len(self.groups))
-        else:
-            writer.array_length(len(self.groups))
-        for groups_element in self.groups:
-            if flexible:
-                writer.compact_string(groups_element)
-            else:
-                writer.string(groups_element)
+        writer.string_array(self.groups, flexible)
         if version >= 3:
             writer.boolean(self.include_authorized_operations)
         if flexible:
@@ -57,78 +34,35 @@ class DescribeGroupsRequest(Message):
 class DescribedGroupMember(Message):
     """Each of DescribedGroup.members."""
 
-    __slots__ = ("member_id", "group_instance_id", "client_id", "client_host", "member_metadata", "member_assignment")
+    member_id: str = ""
+    group_instance_id: str | None = None
+    client_id: str = ""
+    client_host: str = ""
+    member_metadata: bytes = b""
+    member_assignment: bytes = b""
 
-    member_id: str
-    group_instance_id: str | None
-    client_id: str
-    client_host: str
-    member_metadata: bytes
-    member_assignment: bytes
-
-    def __init__(
-        self,
-        *,
-        member_id: str = "",
-        group_instance_id: str | None = None,
-        client_id: str = "",
-        client_host: str = "",
-        member_metadata: bytes = b"",
-        member_assignment: bytes = b"",
-    ) -> None:
-        """Set the fields; an omitted field has its default."""
-        self.member_id = member_id
-        self.group_instance_id = group_instance_id
-        self.client_id = client_id
-        self.client_host = client_host
-        self.member_metadata = member_metadata
-        self.member_assignment = member_assignment
-
-    @classmethod
-    def read(cls, reader: Reader, version: int) -> Self:
+    def read_fields(self, reader: Reader, version: int) -> None:
         """Read the fields of this version. Raises FrameError."""
         flexible = version >= 5
-        message = cls.__new__(cls)
-        message.member_id = reader.compact_string() if flexible else reader.string()
-        message.group_instance_id = (
-            reader.compact_nullable_string() if flexible else reader.nullable_string() if version >= 4 else None
-        )
-        message.client_id = reader.compact_string() if flexible else reader.string()
-        message.client_host = reader.compact_string() if flexible else reader.string()
-        message.member_metadata = reader.compact_data() if flexible else reader.data()
-        message.member_assignment = reader.compact_data() if flexible else reader.data()
+        self.member_id = reader.string(flexible)
+        self.group_instance_id = reader.nullable_string(flexible) if version >= 4 else None
+        self.client_id = reader.string(flexible)
+        self.client_host = reader.string(flexible)
+        self.member_metadata = reader.data(flexible)
+        self.member_assignment = reader.data(flexible)
         if flexible:
             reader.skip_tagged_fields()
-        return message
 
     def write(self, writer: Writer, version: int) -> None:
         """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         flexible = version >= 5
-        if flexible:
-            writer.compact_string(self.member_id)
-        else:
-            writer.string(self.member_id)
+        writer.string(self.member_id, flexible)
         if version >= 4:
-            if flexible:
-                writer.compact_nullable_string(self.group_instance_id)
-            else:
-                writer.nullable_string(self.group_instance_id)
-        if flexible:
-            writer.compact_string(self.client_id)
-        else:
-            writer.string(self.client_id)
-        if flexible:
-            writer.compact_string(self.client_host)
-        else:
-            writer.string(self.client_host)
-        if flexible:
-            writer.compact_data(self.member_metadata)
-        else:
-            writer.data(self.member_metadata)
-        if flexible:
-            writer.compact_data(self.member_assignment)
-        else:
-            writer.data(self.member_assignment)
+            writer.nullable_string(self.group_instance_id, flexible)
+        writer.string(self.client_id, flexible)
+        writer.string(self.client_host, flexible)
+        writer.data(self.member_metadata, flexible)
+        writer.data(self.member_assignment, flexible)
         if flexible:
             writer.no_tagged_fields()
 
@@ -136,65 +70,28 @@ class DescribedGroupMember(Message):
 class DescribedGroup(Message):
     """Each of DescribeGroupsResponse.groups."""
 
-    __slots__ = (
-        "error_code",
-        "error_message",
-        "group_id",
-        "group_state",
-        "protocol_type",
-        "protocol_data",
-        "members",
-        "authorized_operations",
-    )
+    error_code: int = 0
+    error_message: str | None = None
+    group_id: str = ""
+    group_state: str = ""
+    protocol_type: str = ""
+    protocol_data: str = ""
+    members: list[DescribedGroupMember] = new_list(DescribedGroupMember)
+    authorized_operations: int = -2147483648
 
-    error_code: int
-    error_message: str | None
-    group_id: str
-    group_state: str
-    protocol_type: str
-    protocol_data: str
-    members: list[DescribedGroupMember]
-    authorized_operations: int
-
-    def __init__(
-        self,
-        *,
-        error_code: int = 0,
-        error_message: str | None = None,
-        group_id: str = "",
-        group_state: str = "",
-        protocol_type: str = "",
-        protocol_data: str = "",
-        members: list[DescribedGroupMember] | EllipsisType = ...,
-        authorized_operations: int = -2147483648,
-    ) -> None:
-        """Set the fields; an omitted field has its default."""
-        self.error_code = error_code
-        self.error_message = error_message
-        self.group_id = group_id
-        self.group_state = group_state
-        self.protocol_type = protocol_type
-        self.protocol_data = protocol_data
-        self.members = [] if members is ... else members
-        self.authorized_operations = authorized_operations
-
-    @classmethod
-    def read(cls, reader: Reader, version: int) -> Self:
+    def read_fields(self, reader: Reader, version: int) -> None:
         """Read the fields of this version. Raises FrameError."""
         flexible = version >= 5
-        message = cls.__new__(cls)
-        message.error_code = reader.int16()
-        message.error_message = reader.compact_nullable_string() if version >= 6 else None
-        message.group_id = reader.compact_string() if flexible else reader.string()
-        message.group_state = reader.compact_string() if flexible else reader.string()
-        message.protocol_type = reader.compact_string() if flexible else reader.string()
-        message.protocol_data = reader.compact_string() if flexible else reader.string()
-        members_count = reader.compact_array_length(7) if flexible else reader.array_length(14)
-        message.members = [DescribedGroupMember.read(reader, version) for _ in range(members_count)]
-        message.authorized_operations = reader.int32() if version >= 3 else -2147483648
+        self.error_code = reader.int16()
+        self.error_message = reader.compact_nullable_string() if version >= 6 else None
+        self.group_id = reader.string(flexible)
+        self.group_state = reader.string(flexible)
+        self.protocol_type = reader.string(flexible)
+        self.protocol_data = reader.string(flexible)
+        self.members = reader.struct_array(DescribedGroupMember, version, 7 if flexible else 14, flexible)
+        self.authorized_operations = reader.int32() if version >= 3 else -2147483648
         if flexible:
             reader.skip_tagged_fields()
-        return message
 
     def write(self, writer: Writer, version: int) -> None:
         """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
@@ -202,28 +99,11 @@ class DescribedGroup(Message):
         writer.int16(self.error_code)
         if version >= 6:
             writer.compact_nullable_string(self.error_message)
-        if flexible:
-            writer.compact_string(self.group_id)
-        else:
-            writer.string(self.group_id)
-        if flexible:
-            writer.compact_string(self.group_state)
-        else:
-            writer.string(self.group_state)
-        if flexible:
-            writer.compact_string(self.protocol_type)
-        else:
-            writer.string(self.protocol_type)
-        if flexible:
-            writer.compact_string(self.protocol_data)
-        else:
-            writer.string(self.protocol_data)
-        if flexible:
-            writer.compact_array_length(len(self.members))
-        else:
-            writer.array_length(len(self.members))
-        for members_element in self.members:
-            members_element.write(writer, version)
+        writer.string(self.group_id, flexible)
+        writer.string(self.group_state, flexible)
+        writer.string(self.protocol_type, flexible)
+        writer.string(self.protocol_data, flexible)
+        writer.struct_array(self.members, version, flexible)
         if version >= 3:
             writer.int32(self.authorized_operations)
         if flexible:
@@ -233,38 +113,22 @@ class DescribedGroup(Message):
 class DescribeGroupsResponse(Message):
     """The response, versions 0-6, flexible from 5."""
 
-    __slots__ = ("throttle_time_ms", "groups")
+    throttle_time_ms: int = 0
+    groups: list[DescribedGroup] = new_list(DescribedGroup)
 
-    throttle_time_ms: int
-    groups: list[DescribedGroup]
-
-    def __init__(self, *, throttle_time_ms: int = 0, groups: list[DescribedGroup] | EllipsisType = ...) -> None:
-        """Set the fields; an omitted field has its default."""
-        self.throttle_time_ms = throttle_time_ms
-        self.groups = [] if groups is ... else groups
-
-    @classmethod
-    def read(cls, reader: Reader, version: int) -> Self:
+    def read_fields(self, reader: Reader, version: int) -> None:
         """Read the fields of this version. Raises FrameError."""
         flexible = version >= 5
-        message = cls.__new__(cls)
-        message.throttle_time_ms = reader.int32() if version >= 1 else 0
-        groups_count = reader.compact_array_length(12) if flexible else reader.array_length(14)
-        message.groups = [DescribedGroup.read(reader, version) for _ in range(groups_count)]
+        self.throttle_time_ms = reader.int32() if version >= 1 else 0
+        self.groups = reader.struct_array(DescribedGroup, version, 12 if flexible else 14, flexible)
         if flexible:
             reader.skip_tagged_fields()
-        return message
 
     def write(self, writer: Writer, version: int) -> None:
         """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         flexible = version >= 5
         if version >= 1:
             writer.int32(self.throttle_time_ms)
-        if flexible:
-            writer.compact_array_length(len(self.groups))
-        else:
-            writer.array_length(len(self.groups))
-        for groups_element in self.groups:
-            groups_element.write(writer, version)
+        writer.struct_array(self.groups, version, flexible)
         if flexible:
             writer.no_tagged_fields()

@@ -4,10 +4,8 @@
 from __future__ import annotations
 
 from struct import Struct
-from types import EllipsisType
-from typing import Self
 
-from ..message import Message
+from ..message import Message, new_list
 from ..primitives import INT32, Reader, Writer
 
 INT32_INT64_INT64 = Struct(">iqq")
@@ -17,40 +15,22 @@ INT64_INT64 = Struct(">qq")
 class DescribableLogDirTopic(Message):
     """Each of DescribeLogDirsRequest.topics."""
 
-    __slots__ = ("topic", "partitions")
+    topic: str = ""
+    partitions: list[int] = new_list(int)
 
-    topic: str
-    partitions: list[int]
-
-    def __init__(self, *, topic: str = "", partitions: list[int] | EllipsisType = ...) -> None:
-        """Set the fields; an omitted field has its default."""
-        self.topic = topic
-        self.partitions = [] if partitions is ... else partitions
-
-    @classmethod
-    def read(cls, reader: Reader, version: int) -> Self:
+    def read_fields(self, reader: Reader, version: int) -> None:
         """Read the fields of this version. Raises FrameError."""
         flexible = version >= 2
-        message = cls.__new__(cls)
-        message.topic = reader.compact_string() if flexible else reader.string()
-        partitions_count = reader.compact_array_length(4) if flexible else reader.array_length(4)
-        message.partitions = reader.integer_list(INT32, partitions_count)
+        self.topic = reader.string(flexible)
+        self.partitions = reader.integer_array(INT32, flexible)
         if flexible:
             reader.skip_tagged_fields()
-        return message
 
     def write(self, writer: Writer, version: int) -> None:
         """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         flexible = version >= 2
-        if flexible:
-            writer.compact_string(self.topic)
-        else:
-            writer.string(self.topic)
-        if flexible:
-            writer.compact_array_length(len(self.partitions))
-        else:
-            writer.array_length(len(self.partitions))
-        writer.integer_list(INT32, self.partitions)
+        writer.string(self.topic, flexible)
+        writer.integer_array(INT32, self.partitions, flexible)
         if flexible:
             writer.no_tagged_fields()
 
@@ -58,39 +38,19 @@ class DescribableLogDirTopic(Message):
 class DescribeLogDirsRequest(Message):
     """The request, versions 1-5, flexible from 2."""
 
-    __slots__ = ("topics",)
+    topics: list[DescribableLogDirTopic] | None = new_list(DescribableLogDirTopic)
 
-    topics: list[DescribableLogDirTopic] | None
-
-    def __init__(self, *, topics: list[DescribableLogDirTopic] | EllipsisType | None = ...) -> None:
-        """Set the fields; an omitted field has its default."""
-        self.topics = [] if topics is ... else topics
-
-    @classmethod
-    def read(cls, reader: Reader, version: int) -> Self:
+    def read_fields(self, reader: Reader, version: int) -> None:
         """Read the fields of this version. Raises FrameError."""
         flexible = version >= 2
-        message = cls.__new__(cls)
-        topics_count = reader.compact_nullable_array_length(3) if flexible else reader.nullable_array_length(6)
-        message.topics = (
-            None
-            if topics_count is None
-            else [DescribableLogDirTopic.read(reader, version) for _ in range(topics_count)]
-        )
+        self.topics = reader.nullable_struct_array(DescribableLogDirTopic, version, 3 if flexible else 6, flexible)
         if flexible:
             reader.skip_tagged_fields()
-        return message
 
     def write(self, writer: Writer, version: int) -> None:
         """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         flexible = version >= 2
-        topics_count = None if self.topics is None else len(self.topics)
-        if flexible:
-            writer.compact_nullable_array_length(topics_count)
-        else:
-            writer.nullable_array_length(topics_count)
-        for topics_element in self.topics or ():
-            topics_element.write(writer, version)
+        writer.nullable_struct_array(self.topics, version, flexible)
         if flexible:
             writer.no_tagged_fields()
 
@@ -98,32 +58,18 @@ class DescribeLogDirsRequest(Message):
 class DescribeLogDirsPartition(Message):
     """Each of DescribeLogDirsTopic.partitions."""
 
-    __slots__ = ("partition_index", "partition_size", "offset_lag", "is_future_key")
+    partition_index: int = 0
+    partition_size: int = 0
+    offset_lag: int = 0
+    is_future_key: bool = False
 
-    partition_index: int
-    partition_size: int
-    offset_lag: int
-    is_future_key: bool
-
-    def __init__(
-        self, *, partition_index: int = 0, partition_size: int = 0, offset_lag: int = 0, is_future_key: bool = False
-    ) -> None:
-        """Set the fields; an omitted field has its default."""
-        self.partition_index = partition_index
-        self.partition_size = partition_size
-        self.offset_lag = offset_lag
-        self.is_future_key = is_future_key
-
-    @classmethod
-    def read(cls, reader: Reader, version: int) -> Self:
+    def read_fields(self, reader: Reader, version: int) -> None:
         """Read the fields of this version. Raises FrameError."""
         flexible = version >= 2
-        message = cls.__new__(cls)
-        message.partition_index, message.partition_size, message.offset_lag = reader.integers(INT32_INT64_INT64)
-        message.is_future_key = reader.boolean()
+        self.partition_index, self.partition_size, self.offset_lag = reader.integers(INT32_INT64_INT64)
+        self.is_future_key = reader.boolean()
         if flexible:
             reader.skip_tagged_fields()
-        return message
 
     def write(self, writer: Writer, version: int) -> None:
         """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
@@ -137,41 +83,22 @@ class DescribeLogDirsPartition(Message):
 class DescribeLogDirsTopic(Message):
     """Each of DescribeLogDirsResult.topics."""
 
-    __slots__ = ("name", "partitions")
+    name: str = ""
+    partitions: list[DescribeLogDirsPartition] = new_list(DescribeLogDirsPartition)
 
-    name: str
-    partitions: list[DescribeLogDirsPartition]
-
-    def __init__(self, *, name: str = "", partitions: list[DescribeLogDirsPartition] | EllipsisType = ...) -> None:
-        """Set the fields; an omitted field has its default."""
-        self.name = name
-        self.partitions = [] if partitions is ... else partitions
-
-    @classmethod
-    def read(cls, reader: Reader, version: int) -> Self:
+    def read_fields(self, reader: Reader, version: int) -> None:
         """Read the fields of this version. Raises FrameError."""
         flexible = version >= 2
-        message = cls.__new__(cls)
-        message.name = reader.compact_string() if flexible else reader.string()
-        partitions_count = reader.compact_array_length(22) if flexible else reader.array_length(21)
-        message.partitions = [DescribeLogDirsPartition.read(reader, version) for _ in range(partitions_count)]
+        self.name = reader.string(flexible)
+        self.partitions = reader.struct_array(DescribeLogDirsPartition, version, 22 if flexible else 21, flexible)
         if flexible:
             reader.skip_tagged_fields()
-        return message
 
     def write(self, writer: Writer, version: int) -> None:
         """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         flexible = version >= 2
-        if flexible:
-            writer.compact_string(self.name)
-        else:
-            writer.string(self.name)
-        if flexible:
-            writer.compact_array_length(len(self.partitions))
-        else:
-            writer.array_length(len(self.partitions))
-        for partitions_element in self.partitions:
-            partitions_element.write(writer, version)
+        writer.string(self.name, flexible)
+        writer.struct_array(self.partitions, version, flexible)
         if flexible:
             writer.no_tagged_fields()
 
@@ -179,66 +106,34 @@ class DescribeLogDirsTopic(Message):
 class DescribeLogDirsResult(Message):
     """Each of DescribeLogDirsResponse.results."""
 
-    __slots__ = ("error_code", "log_dir", "topics", "total_bytes", "usable_bytes", "is_cordoned")
+    error_code: int = 0
+    log_dir: str = ""
+    topics: list[DescribeLogDirsTopic] = new_list(DescribeLogDirsTopic)
+    total_bytes: int = -1
+    usable_bytes: int = -1
+    is_cordoned: bool = False
 
-    error_code: int
-    log_dir: str
-    topics: list[DescribeLogDirsTopic]
-    total_bytes: int
-    usable_bytes: int
-    is_cordoned: bool
-
-    def __init__(
-        self,
-        *,
-        error_code: int = 0,
-        log_dir: str = "",
-        topics: list[DescribeLogDirsTopic] | EllipsisType = ...,
-        total_bytes: int = -1,
-        usable_bytes: int = -1,
-        is_cordoned: bool = False,
-    ) -> None:
-        """Set the fields; an omitted field has its default."""
-        self.error_code = error_code
-        self.log_dir = log_dir
-        self.topics = [] if topics is ... else topics
-        self.total_bytes = total_bytes
-        self.usable_bytes = usable_bytes
-        self.is_cordoned = is_cordoned
-
-    @classmethod
-    def read(cls, reader: Reader, version: int) -> Self:
+    def read_fields(self, reader: Reader, version: int) -> None:
         """Read the fields of this version. Raises FrameError."""
         flexible = version >= 2
-        message = cls.__new__(cls)
-        message.error_code = reader.int16()
-        message.log_dir = reader.compact_string() if flexible else reader.string()
-        topics_count = reader.compact_array_length(3) if flexible else reader.array_length(6)
-        message.topics = [DescribeLogDirsTopic.read(reader, version) for _ in range(topics_count)]
+        self.error_code = reader.int16()
+        self.log_dir = reader.string(flexible)
+        self.topics = reader.struct_array(DescribeLogDirsTopic, version, 3 if flexible else 6, flexible)
         if version >= 4:
-            message.total_bytes, message.usable_bytes = reader.integers(INT64_INT64)
+            self.total_bytes, self.usable_bytes = reader.integers(INT64_INT64)
         else:
-            message.total_bytes = -1
-            message.usable_bytes = -1
-        message.is_cordoned = reader.boolean() if version >= 5 else False
+            self.total_bytes = -1
+            self.usable_bytes = -1
+        self.is_cordoned = reader.boolean() if version >= 5 else False
         if flexible:
             reader.skip_tagged_fields()
-        return message
 
     def write(self, writer: Writer, version: int) -> None:
         """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         flexible = version >= 2
         writer.int16(self.error_code)
-        if flexible:
-            writer.compact_string(self.log_dir)
-        else:
-            writer.string(self.log_dir)
-        if flexible:
-            writer.compact_array_length(len(self.topics))
-        else:
-            writer.array_length(len(self.topics))
-        for topics_element in self.topics:
-            topics_element.write(writer, version)
+        writer.string(self.log_dir, flexible)
+        writer.struct_array(self.topics, version, flexible)
         if version >= 4:
             writer.integers(INT64_INT64, self.total_bytes, self.usable_bytes)
         if version >= 5:
@@ -250,36 +145,18 @@ class DescribeLogDirsResult(Message):
 class DescribeLogDirsResponse(Message):
     """The response, versions 1-5, flexible from 2."""
 
-    __slots__ = ("throttle_time_ms", "error_code", "results")
+    throttle_time_ms: int = 0
+    error_code: int = 0
+    results: list[DescribeLogDirsResult] = new_list(DescribeLogDirsResult)
 
-    throttle_time_ms: int
-    error_code: int
-    results: list[DescribeLogDirsResult]
-
-    def __init__(
-        self,
-        *,
-        throttle_time_ms: int = 0,
-        error_code: int = 0,
-        results: list[DescribeLogDirsResult] | EllipsisType = ...,
-    ) -> None:
-        """Set the fields; an omitted field has its default."""
-        self.throttle_time_ms = throttle_time_ms
-        self.error_code = error_code
-        self.results = [] if results is ... else results
-
-    @classmethod
-    def read(cls, reader: Reader, version: int) -> Self:
+    def read_fields(self, reader: Reader, version: int) -> None:
         """Read the fields of this version. Raises FrameError."""
         flexible = version >= 2
-        message = cls.__new__(cls)
-        message.throttle_time_ms = reader.int32()
-        message.error_code = reader.int16() if version >= 3 else 0
-        results_count = reader.compact_array_length(5) if flexible else reader.array_length(8)
-        message.results = [DescribeLogDirsResult.read(reader, version) for _ in range(results_count)]
+        self.throttle_time_ms = reader.int32()
+        self.error_code = reader.int16() if version >= 3 else 0
+        self.results = reader.struct_array(DescribeLogDirsResult, version, 5 if flexible else 8, flexible)
         if flexible:
             reader.skip_tagged_fields()
-        return message
 
     def write(self, writer: Writer, version: int) -> None:
         """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
@@ -287,11 +164,6 @@ class DescribeLogDirsResponse(Message):
         writer.int32(self.throttle_time_ms)
         if version >= 3:
             writer.int16(self.error_code)
-        if flexible:
-            writer.compact_array_length(len(self.results))
-        else:
-            writer.array_length(len(self.results))
-        for results_element in self.results:
-            results_element.write(writer, version)
+        writer.struct_array(self.results, version, flexible)
         if flexible:
             writer.no_tagged_fields()

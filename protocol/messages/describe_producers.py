@@ -4,10 +4,8 @@
 from __future__ import annotations
 
 from struct import Struct
-from types import EllipsisType
-from typing import Self
 
-from ..message import Message
+from ..message import Message, new_list
 from ..primitives import INT32, Reader, Writer
 
 INT32_INT16 = Struct(">ih")
@@ -17,113 +15,59 @@ INT64_INT32_INT32_INT64_INT32_INT64 = Struct(">qiiqiq")
 class TopicRequest(Message):
     """Each of DescribeProducersRequest.topics."""
 
-    __slots__ = ("name", "partition_indexes")
+    name: str = ""
+    partition_indexes: list[int] = new_list(int)
 
-    name: str
-    partition_indexes: list[int]
-
-    def __init__(self, *, name: str = "", partition_indexes: list[int] | EllipsisType = ...) -> None:
-        """Set the fields; an omitted field has its default."""
-        self.name = name
-        self.partition_indexes = [] if partition_indexes is ... else partition_indexes
-
-    @classmethod
-    def read(cls, reader: Reader, version: int) -> Self:
+    def read_fields(self, reader: Reader, version: int) -> None:
         """Read the fields of this version. Raises FrameError."""
-        message = cls.__new__(cls)
-        message.name = reader.compact_string()
-        partition_indexes_count = reader.compact_array_length(4)
-        message.partition_indexes = reader.integer_list(INT32, partition_indexes_count)
+        self.name = reader.compact_string()
+        self.partition_indexes = reader.integer_array(INT32, True)
         reader.skip_tagged_fields()
-        return message
 
     def write(self, writer: Writer, version: int) -> None:
         """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         writer.compact_string(self.name)
-        writer.compact_array_length(len(self.partition_indexes))
-        writer.integer_list(INT32, self.partition_indexes)
+        writer.integer_array(INT32, self.partition_indexes, True)
         writer.no_tagged_fields()
 
 
 class DescribeProducersRequest(Message):
     """The request, version 0, flexible from 0."""
 
-    __slots__ = ("topics",)
+    topics: list[TopicRequest] = new_list(TopicRequest)
 
-    topics: list[TopicRequest]
-
-    def __init__(self, *, topics: list[TopicRequest] | EllipsisType = ...) -> None:
-        """Set the fields; an omitted field has its default."""
-        self.topics = [] if topics is ... else topics
-
-    @classmethod
-    def read(cls, reader: Reader, version: int) -> Self:
+    def read_fields(self, reader: Reader, version: int) -> None:
         """Read the fields of this version. Raises FrameError."""
-        message = cls.__new__(cls)
-        topics_count = reader.compact_array_length(3)
-        message.topics = [TopicRequest.read(reader, version) for _ in range(topics_count)]
+        self.topics = reader.struct_array(TopicRequest, version, 3, True)
         reader.skip_tagged_fields()
-        return message
 
     def write(self, writer: Writer, version: int) -> None:
         """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
-        writer.compact_array_length(len(self.topics))
-        for topics_element in self.topics:
-            topics_element.write(writer, version)
+        writer.struct_array(self.topics, version, True)
         writer.no_tagged_fields()
 
 
 class ProducerState(Message):
     """Each of PartitionResponse.active_producers."""
 
-    __slots__ = (
-        "producer_id",
-        "producer_epoch",
-        "last_sequence",
-        "last_timestamp",
-        "coordinator_epoch",
-        "current_txn_start_offset",
-    )
+    producer_id: int = 0
+    producer_epoch: int = 0
+    last_sequence: int = -1
+    last_timestamp: int = -1
+    coordinator_epoch: int = 0
+    current_txn_start_offset: int = -1
 
-    producer_id: int
-    producer_epoch: int
-    last_sequence: int
-    last_timestamp: int
-    coordinator_epoch: int
-    current_txn_start_offset: int
-
-    def __init__(
-        self,
-        *,
-        producer_id: int = 0,
-        producer_epoch: int = 0,
-        last_sequence: int = -1,
-        last_timestamp: int = -1,
-        coordinator_epoch: int = 0,
-        current_txn_start_offset: int = -1,
-    ) -> None:
-        """Set the fields; an omitted field has its default."""
-        self.producer_id = producer_id
-        self.producer_epoch = producer_epoch
-        self.last_sequence = last_sequence
-        self.last_timestamp = last_timestamp
-        self.coordinator_epoch = coordinator_epoch
-        self.current_txn_start_offset = current_txn_start_offset
-
-    @classmethod
-    def read(cls, reader: Reader, version: int) -> Self:
+    def read_fields(self, reader: Reader, version: int) -> None:
         """Read the fields of this version. Raises FrameError."""
-        message = cls.__new__(cls)
         (
-            message.producer_id,
-            message.producer_epoch,
-            message.last_sequence,
-            message.last_timestamp,
-            message.coordinator_epoch,
-            message.current_txn_start_offset,
+            self.producer_id,
+            self.producer_epoch,
+            self.last_sequence,
+            self.last_timestamp,
+            self.coordinator_epoch,
+            self.current_txn_start_offset,
         ) = reader.integers(INT64_INT32_INT32_INT64_INT32_INT64)
         reader.skip_tagged_fields()
-        return message
 
     def write(self, writer: Writer, version: int) -> None:
         """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
@@ -142,107 +86,59 @@ class ProducerState(Message):
 class PartitionResponse(Message):
     """Each of TopicResponse.partitions."""
 
-    __slots__ = ("partition_index", "error_code", "error_message", "active_producers")
+    partition_index: int = 0
+    error_code: int = 0
+    error_message: str | None = None
+    active_producers: list[ProducerState] = new_list(ProducerState)
 
-    partition_index: int
-    error_code: int
-    error_message: str | None
-    active_producers: list[ProducerState]
-
-    def __init__(
-        self,
-        *,
-        partition_index: int = 0,
-        error_code: int = 0,
-        error_message: str | None = None,
-        active_producers: list[ProducerState] | EllipsisType = ...,
-    ) -> None:
-        """Set the fields; an omitted field has its default."""
-        self.partition_index = partition_index
-        self.error_code = error_code
-        self.error_message = error_message
-        self.active_producers = [] if active_producers is ... else active_producers
-
-    @classmethod
-    def read(cls, reader: Reader, version: int) -> Self:
+    def read_fields(self, reader: Reader, version: int) -> None:
         """Read the fields of this version. Raises FrameError."""
-        message = cls.__new__(cls)
-        message.partition_index, message.error_code = reader.integers(INT32_INT16)
-        message.error_message = reader.compact_nullable_string()
-        active_producers_count = reader.compact_array_length(37)
-        message.active_producers = [ProducerState.read(reader, version) for _ in range(active_producers_count)]
+        self.partition_index, self.error_code = reader.integers(INT32_INT16)
+        self.error_message = reader.compact_nullable_string()
+        self.active_producers = reader.struct_array(ProducerState, version, 37, True)
         reader.skip_tagged_fields()
-        return message
 
     def write(self, writer: Writer, version: int) -> None:
         """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         writer.integers(INT32_INT16, self.partition_index, self.error_code)
         writer.compact_nullable_string(self.error_message)
-        writer.compact_array_length(len(self.active_producers))
-        for active_producers_element in self.active_producers:
-            active_producers_element.write(writer, version)
+        writer.struct_array(self.active_producers, version, True)
         writer.no_tagged_fields()
 
 
 class TopicResponse(Message):
     """Each of DescribeProducersResponse.topics."""
 
-    __slots__ = ("name", "partitions")
+    name: str = ""
+    partitions: list[PartitionResponse] = new_list(PartitionResponse)
 
-    name: str
-    partitions: list[PartitionResponse]
-
-    def __init__(self, *, name: str = "", partitions: list[PartitionResponse] | EllipsisType = ...) -> None:
-        """Set the fields; an omitted field has its default."""
-        self.name = name
-        self.partitions = [] if partitions is ... else partitions
-
-    @classmethod
-    def read(cls, reader: Reader, version: int) -> Self:
+    def read_fields(self, reader: Reader, version: int) -> None:
         """Read the fields of this version. Raises FrameError."""
-        message = cls.__new__(cls)
-        message.name = reader.compact_string()
-        partitions_count = reader.compact_array_length(9)
-        message.partitions = [PartitionResponse.read(reader, version) for _ in range(partitions_count)]
+        self.name = reader.compact_string()
+        self.partitions = reader.struct_array(PartitionResponse, version, 9, True)
         reader.skip_tagged_fields()
-        return message
 
     def write(self, writer: Writer, version: int) -> None:
         """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         writer.compact_string(self.name)
-        writer.compact_array_length(len(self.partitions))
-        for partitions_element in self.partitions:
-            partitions_element.write(writer, version)
+        writer.struct_array(self.partitions, version, True)
         writer.no_tagged_fields()
 
 
 class DescribeProducersResponse(Message):
     """The response, version 0, flexible from 0."""
 
-    __slots__ = ("throttle_time_ms", "topics")
+    throttle_time_ms: int = 0
+    topics: list[TopicResponse] = new_list(TopicResponse)
 
-    throttle_time_ms: int
-    topics: list[TopicResponse]
-
-    def __init__(self, *, throttle_time_ms: int = 0, topics: list[TopicResponse] | EllipsisType = ...) -> None:
-        """Set the fields; an omitted field has its default."""
-        self.throttle_time_ms = throttle_time_ms
-        self.topics = [] if topics is ... else topics
-
-    @classmethod
-    def read(cls, reader: Reader, version: int) -> Self:
+    def read_fields(self, reader: Reader, version: int) -> None:
         """Read the fields of this version. Raises FrameError."""
-        message = cls.__new__(cls)
-        message.throttle_time_ms = reader.int32()
-        topics_count = reader.compact_array_length(3)
-        message.topics = [TopicResponse.read(reader, version) for _ in range(topics_count)]
+        self.throttle_time_ms = reader.int32()
+        self.topics = reader.struct_array(TopicResponse, version, 3, True)
         reader.skip_tagged_fields()
-        return message
 
     def write(self, writer: Writer, version: int) -> None:
         """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         writer.int32(self.throttle_time_ms)
-        writer.compact_array_length(len(self.topics))
-        for topics_element in self.topics:
-            topics_element.write(writer, version)
+        writer.struct_array(self.topics, version, True)
         writer.no_tagged_fields()

@@ -4,10 +4,8 @@
 from __future__ import annotations
 
 from struct import Struct
-from types import EllipsisType
-from typing import Self
 
-from ..message import Message
+from ..message import Message, new_list
 from ..primitives import ZERO_UUID, Reader, Writer
 
 INT32_INT16 = Struct(">ih")
@@ -18,21 +16,12 @@ INT64_INT64 = Struct(">qq")
 class RequestPartitionData(Message):
     """Each of RequestTopicData.partitions."""
 
-    __slots__ = ("partition_index",)
+    partition_index: int = 0
 
-    partition_index: int
-
-    def __init__(self, *, partition_index: int = 0) -> None:
-        """Set the fields; an omitted field has its default."""
-        self.partition_index = partition_index
-
-    @classmethod
-    def read(cls, reader: Reader, version: int) -> Self:
+    def read_fields(self, reader: Reader, version: int) -> None:
         """Read the fields of this version. Raises FrameError."""
-        message = cls.__new__(cls)
-        message.partition_index = reader.int32()
+        self.partition_index = reader.int32()
         reader.skip_tagged_fields()
-        return message
 
     def write(self, writer: Writer, version: int) -> None:
         """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
@@ -43,110 +32,58 @@ class RequestPartitionData(Message):
 class RequestTopicData(Message):
     """Each of DescribeQuorumRequest.topics."""
 
-    __slots__ = ("topic_name", "partitions")
+    topic_name: str = ""
+    partitions: list[RequestPartitionData] = new_list(RequestPartitionData)
 
-    topic_name: str
-    partitions: list[RequestPartitionData]
-
-    def __init__(self, *, topic_name: str = "", partitions: list[RequestPartitionData] | EllipsisType = ...) -> None:
-        """Set the fields; an omitted field has its default."""
-        self.topic_name = topic_name
-        self.partitions = [] if partitions is ... else partitions
-
-    @classmethod
-    def read(cls, reader: Reader, version: int) -> Self:
+    def read_fields(self, reader: Reader, version: int) -> None:
         """Read the fields of this version. Raises FrameError."""
-        message = cls.__new__(cls)
-        message.topic_name = reader.compact_string()
-        partitions_count = reader.compact_array_length(5)
-        message.partitions = [RequestPartitionData.read(reader, version) for _ in range(partitions_count)]
+        self.topic_name = reader.compact_string()
+        self.partitions = reader.struct_array(RequestPartitionData, version, 5, True)
         reader.skip_tagged_fields()
-        return message
 
     def write(self, writer: Writer, version: int) -> None:
         """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         writer.compact_string(self.topic_name)
-        writer.compact_array_length(len(self.partitions))
-        for partitions_element in self.partitions:
-            partitions_element.write(writer, version)
+        writer.struct_array(self.partitions, version, True)
         writer.no_tagged_fields()
 
 
 class DescribeQuorumRequest(Message):
     """The request, versions 0-2, flexible from 0."""
 
-    __slots__ = ("topics",)
+    topics: list[RequestTopicData] = new_list(RequestTopicData)
 
-    topics: list[RequestTopicData]
-
-    def __init__(self, *, topics: list[RequestTopicData] | EllipsisType = ...) -> None:
-        """Set the fields; an omitted field has its default."""
-        self.topics = [] if topics is ... else topics
-
-    @classmethod
-    def read(cls, reader: Reader, version: int) -> Self:
+    def read_fields(self, reader: Reader, version: int) -> None:
         """Read the fields of this version. Raises FrameError."""
-        message = cls.__new__(cls)
-        topics_count = reader.compact_array_length(3)
-        message.topics = [RequestTopicData.read(reader, version) for _ in range(topics_count)]
+        self.topics = reader.struct_array(RequestTopicData, version, 3, True)
         reader.skip_tagged_fields()
-        return message
 
     def write(self, writer: Writer, version: int) -> None:
         """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
-        writer.compact_array_length(len(self.topics))
-        for topics_element in self.topics:
-            topics_element.write(writer, version)
+        writer.struct_array(self.topics, version, True)
         writer.no_tagged_fields()
 
 
 class ReplicaState(Message):
     """Each of ResponsePartitionData.observers."""
 
-    __slots__ = (
-        "replica_id",
-        "replica_directory_id",
-        "log_end_offset",
-        "last_fetch_timestamp",
-        "last_caught_up_timestamp",
-    )
+    replica_id: int = 0
+    replica_directory_id: bytes = ZERO_UUID
+    log_end_offset: int = 0
+    last_fetch_timestamp: int = -1
+    last_caught_up_timestamp: int = -1
 
-    replica_id: int
-    replica_directory_id: bytes
-    log_end_offset: int
-    last_fetch_timestamp: int
-    last_caught_up_timestamp: int
-
-    def __init__(
-        self,
-        *,
-        replica_id: int = 0,
-        replica_directory_id: bytes = ZERO_UUID,
-        log_end_offset: int = 0,
-        last_fetch_timestamp: int = -1,
-        last_caught_up_timestamp: int = -1,
-    ) -> None:
-        """Set the fields; an omitted field has its default."""
-        self.replica_id = replica_id
-        self.replica_directory_id = replica_directory_id
-        self.log_end_offset = log_end_offset
-        self.last_fetch_timestamp = last_fetch_timestamp
-        self.last_caught_up_timestamp = last_caught_up_timestamp
-
-    @classmethod
-    def read(cls, reader: Reader, version: int) -> Self:
+    def read_fields(self, reader: Reader, version: int) -> None:
         """Read the fields of this version. Raises FrameError."""
-        message = cls.__new__(cls)
-        message.replica_id = reader.int32()
-        message.replica_directory_id = reader.uuid() if version >= 2 else ZERO_UUID
-        message.log_end_offset = reader.int64()
+        self.replica_id = reader.int32()
+        self.replica_directory_id = reader.uuid() if version >= 2 else ZERO_UUID
+        self.log_end_offset = reader.int64()
         if version >= 1:
-            message.last_fetch_timestamp, message.last_caught_up_timestamp = reader.integers(INT64_INT64)
+            self.last_fetch_timestamp, self.last_caught_up_timestamp = reader.integers(INT64_INT64)
         else:
-            message.last_fetch_timestamp = -1
-            message.last_caught_up_timestamp = -1
+            self.last_fetch_timestamp = -1
+            self.last_caught_up_timestamp = -1
         reader.skip_tagged_fields()
-        return message
 
     def write(self, writer: Writer, version: int) -> None:
         """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
@@ -162,61 +99,23 @@ class ReplicaState(Message):
 class ResponsePartitionData(Message):
     """Each of ResponseTopicData.partitions."""
 
-    __slots__ = (
-        "partition_index",
-        "error_code",
-        "error_message",
-        "leader_id",
-        "leader_epoch",
-        "high_watermark",
-        "current_voters",
-        "observers",
-    )
+    partition_index: int = 0
+    error_code: int = 0
+    error_message: str | None = ""
+    leader_id: int = 0
+    leader_epoch: int = 0
+    high_watermark: int = 0
+    current_voters: list[ReplicaState] = new_list(ReplicaState)
+    observers: list[ReplicaState] = new_list(ReplicaState)
 
-    partition_index: int
-    error_code: int
-    error_message: str | None
-    leader_id: int
-    leader_epoch: int
-    high_watermark: int
-    current_voters: list[ReplicaState]
-    observers: list[ReplicaState]
-
-    def __init__(
-        self,
-        *,
-        partition_index: int = 0,
-        error_code: int = 0,
-        error_message: str | None = "",
-        leader_id: int = 0,
-        leader_epoch: int = 0,
-        high_watermark: int = 0,
-        current_voters: list[ReplicaState] | EllipsisType = ...,
-        observers: list[ReplicaState] | EllipsisType = ...,
-    ) -> None:
-        """Set the fields; an omitted field has its default."""
-        self.partition_index = partition_index
-        self.error_code = error_code
-        self.error_message = error_message
-        self.leader_id = leader_id
-        self.leader_epoch = leader_epoch
-        self.high_watermark = high_watermark
-        self.current_voters = [] if current_voters is ... else current_voters
-        self.observers = [] if observers is ... else observers
-
-    @classmethod
-    def read(cls, reader: Reader, version: int) -> Self:
+    def read_fields(self, reader: Reader, version: int) -> None:
         """Read the fields of this version. Raises FrameError."""
-        message = cls.__new__(cls)
-        message.partition_index, message.error_code = reader.integers(INT32_INT16)
-        message.error_message = reader.compact_nullable_string() if version >= 2 else ""
-        message.leader_id, message.leader_epoch, message.high_watermark = reader.integers(INT32_INT32_INT64)
-        current_voters_count = reader.compact_array_length(13)
-        message.current_voters = [ReplicaState.read(reader, version) for _ in range(current_voters_count)]
-        observers_count = reader.compact_array_length(13)
-        message.observers = [ReplicaState.read(reader, version) for _ in range(observers_count)]
+        self.partition_index, self.error_code = reader.integers(INT32_INT16)
+        self.error_message = reader.compact_nullable_string() if version >= 2 else ""
+        self.leader_id, self.leader_epoch, self.high_watermark = reader.integers(INT32_INT32_INT64)
+        self.current_voters = reader.struct_array(ReplicaState, version, 13, True)
+        self.observers = reader.struct_array(ReplicaState, version, 13, True)
         reader.skip_tagged_fields()
-        return message
 
     def write(self, writer: Writer, version: int) -> None:
         """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
@@ -224,71 +123,43 @@ class ResponsePartitionData(Message):
         if version >= 2:
             writer.compact_nullable_string(self.error_message)
         writer.integers(INT32_INT32_INT64, self.leader_id, self.leader_epoch, self.high_watermark)
-        writer.compact_array_length(len(self.current_voters))
-        for current_voters_element in self.current_voters:
-            current_voters_element.write(writer, version)
-        writer.compact_array_length(len(self.observers))
-        for observers_element in self.observers:
-            observers_element.write(writer, version)
+        writer.struct_array(self.current_voters, version, True)
+        writer.struct_array(self.observers, version, True)
         writer.no_tagged_fields()
 
 
 class ResponseTopicData(Message):
     """Each of DescribeQuorumResponse.topics."""
 
-    __slots__ = ("topic_name", "partitions")
+    topic_name: str = ""
+    partitions: list[ResponsePartitionData] = new_list(ResponsePartitionData)
 
-    topic_name: str
-    partitions: list[ResponsePartitionData]
-
-    def __init__(self, *, topic_name: str = "", partitions: list[ResponsePartitionData] | EllipsisType = ...) -> None:
-        """Set the fields; an omitted field has its default."""
-        self.topic_name = topic_name
-        self.partitions = [] if partitions is ... else partitions
-
-    @classmethod
-    def read(cls, reader: Reader, version: int) -> Self:
+    def read_fields(self, reader: Reader, version: int) -> None:
         """Read the fields of this version. Raises FrameError."""
-        message = cls.__new__(cls)
-        message.topic_name = reader.compact_string()
-        partitions_count = reader.compact_array_length(25)
-        message.partitions = [ResponsePartitionData.read(reader, version) for _ in range(partitions_count)]
+        self.topic_name = reader.compact_string()
+        self.partitions = reader.struct_array(ResponsePartitionData, version, 25, True)
         reader.skip_tagged_fields()
-        return message
 
     def write(self, writer: Writer, version: int) -> None:
         """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         writer.compact_string(self.topic_name)
-        writer.compact_array_length(len(self.partitions))
-        for partitions_element in self.partitions:
-            partitions_element.write(writer, version)
+        writer.struct_array(self.partitions, version, True)
         writer.no_tagged_fields()
 
 
 class Listener(Message):
     """Each of Node.listeners."""
 
-    __slots__ = ("name", "host", "port")
+    name: str = ""
+    host: str = ""
+    port: int = 0
 
-    name: str
-    host: str
-    port: int
-
-    def __init__(self, *, name: str = "", host: str = "", port: int = 0) -> None:
-        """Set the fields; an omitted field has its default."""
-        self.name = name
-        self.host = host
-        self.port = port
-
-    @classmethod
-    def read(cls, reader: Reader, version: int) -> Self:
+    def read_fields(self, reader: Reader, version: int) -> None:
         """Read the fields of this version. Raises FrameError."""
-        message = cls.__new__(cls)
-        message.name = reader.compact_string()
-        message.host = reader.compact_string()
-        message.port = reader.uint16()
+        self.name = reader.compact_string()
+        self.host = reader.compact_string()
+        self.port = reader.uint16()
         reader.skip_tagged_fields()
-        return message
 
     def write(self, writer: Writer, version: int) -> None:
         """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
@@ -301,85 +172,44 @@ class Listener(Message):
 class Node(Message):
     """Each of DescribeQuorumResponse.nodes."""
 
-    __slots__ = ("node_id", "listeners")
+    node_id: int = 0
+    listeners: list[Listener] = new_list(Listener)
 
-    node_id: int
-    listeners: list[Listener]
-
-    def __init__(self, *, node_id: int = 0, listeners: list[Listener] | EllipsisType = ...) -> None:
-        """Set the fields; an omitted field has its default."""
-        self.node_id = node_id
-        self.listeners = [] if listeners is ... else listeners
-
-    @classmethod
-    def read(cls, reader: Reader, version: int) -> Self:
+    def read_fields(self, reader: Reader, version: int) -> None:
         """Read the fields of this version. Raises FrameError."""
-        message = cls.__new__(cls)
-        message.node_id = reader.int32()
-        listeners_count = reader.compact_array_length(5)
-        message.listeners = [Listener.read(reader, version) for _ in range(listeners_count)]
+        self.node_id = reader.int32()
+        self.listeners = reader.struct_array(Listener, version, 5, True)
         reader.skip_tagged_fields()
-        return message
 
     def write(self, writer: Writer, version: int) -> None:
         """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         writer.int32(self.node_id)
-        writer.compact_array_length(len(self.listeners))
-        for listeners_element in self.listeners:
-            listeners_element.write(writer, version)
+        writer.struct_array(self.listeners, version, True)
         writer.no_tagged_fields()
 
 
 class DescribeQuorumResponse(Message):
     """The response, versions 0-2, flexible from 0."""
 
-    __slots__ = ("error_code", "error_message", "topics", "nodes")
+    error_code: int = 0
+    error_message: str | None = ""
+    topics: list[ResponseTopicData] = new_list(ResponseTopicData)
+    nodes: list[Node] = new_list(Node)
 
-    error_code: int
-    error_message: str | None
-    topics: list[ResponseTopicData]
-    nodes: list[Node]
-
-    def __init__(
-        self,
-        *,
-        error_code: int = 0,
-        error_message: str | None = "",
-        topics: list[ResponseTopicData] | EllipsisType = ...,
-        nodes: list[Node] | EllipsisType = ...,
-    ) -> None:
-        """Set the fields; an omitted field has its default."""
-        self.error_code = error_code
-        self.error_message = error_message
-        self.topics = [] if topics is ... else topics
-        self.nodes = [] if nodes is ... else nodes
-
-    @classmethod
-    def read(cls, reader: Reader, version: int) -> Self:
+    def read_fields(self, reader: Reader, version: int) -> None:
         """Read the fields of this version. Raises FrameError."""
-        message = cls.__new__(cls)
-        message.error_code = reader.int16()
-        message.error_message = reader.compact_nullable_string() if version >= 2 else ""
-        topics_count = reader.compact_array_length(3)
-        message.topics = [ResponseTopicData.read(reader, version) for _ in range(topics_count)]
-        if version >= 2:
-            nodes_count = reader.compact_array_length(6)
-            message.nodes = [Node.read(reader, version) for _ in range(nodes_count)]
-        else:
-            message.nodes = []
+        self.error_code = reader.int16()
+        self.error_message = reader.compact_nullable_string() if version >= 2 else ""
+        self.topics = reader.struct_array(ResponseTopicData, version, 3, True)
+        self.nodes = reader.struct_array(Node, version, 6, True) if version >= 2 else []
         reader.skip_tagged_fields()
-        return message
 
     def write(self, writer: Writer, version: int) -> None:
         """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         writer.int16(self.error_code)
         if version >= 2:
             writer.compact_nullable_string(self.error_message)
-        writer.compact_array_length(len(self.topics))
-        for topics_element in self.topics:
-            topics_element.write(writer, version)
+        writer.struct_array(self.topics, version, True)
         if version >= 2:
-            writer.compact_array_length(len(self.nodes))
-            for nodes_element in self.nodes:
-                nodes_element.write(writer, version)
+            writer.struct_array(self.nodes, version, True)
         writer.no_tagged_fields()

@@ -4,10 +4,8 @@
 from __future__ import annotations
 
 from struct import Struct
-from types import EllipsisType
-from typing import Self
 
-from ..message import Message
+from ..message import Message, new_list
 from ..primitives import INT32, ZERO_UUID, Reader, Writer
 
 INT32_INT64_INT32 = Struct(">iqi")
@@ -16,141 +14,74 @@ INT32_INT64_INT32 = Struct(">iqi")
 class DescribeShareGroupOffsetsRequestTopic(Message):
     """Each of DescribeShareGroupOffsetsRequestGroup.topics."""
 
-    __slots__ = ("topic_name", "partitions")
+    topic_name: str = ""
+    partitions: list[int] = new_list(int)
 
-    topic_name: str
-    partitions: list[int]
-
-    def __init__(self, *, topic_name: str = "", partitions: list[int] | EllipsisType = ...) -> None:
-        """Set the fields; an omitted field has its default."""
-        self.topic_name = topic_name
-        self.partitions = [] if partitions is ... else partitions
-
-    @classmethod
-    def read(cls, reader: Reader, version: int) -> Self:
+    def read_fields(self, reader: Reader, version: int) -> None:
         """Read the fields of this version. Raises FrameError."""
-        message = cls.__new__(cls)
-        message.topic_name = reader.compact_string()
-        partitions_count = reader.compact_array_length(4)
-        message.partitions = reader.integer_list(INT32, partitions_count)
+        self.topic_name = reader.compact_string()
+        self.partitions = reader.integer_array(INT32, True)
         reader.skip_tagged_fields()
-        return message
 
     def write(self, writer: Writer, version: int) -> None:
         """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         writer.compact_string(self.topic_name)
-        writer.compact_array_length(len(self.partitions))
-        writer.integer_list(INT32, self.partitions)
+        writer.integer_array(INT32, self.partitions, True)
         writer.no_tagged_fields()
 
 
 class DescribeShareGroupOffsetsRequestGroup(Message):
     """Each of DescribeShareGroupOffsetsRequest.groups."""
 
-    __slots__ = ("group_id", "topics")
+    group_id: str = ""
+    topics: list[DescribeShareGroupOffsetsRequestTopic] | None = new_list(DescribeShareGroupOffsetsRequestTopic)
 
-    group_id: str
-    topics: list[DescribeShareGroupOffsetsRequestTopic] | None
-
-    def __init__(
-        self, *, group_id: str = "", topics: list[DescribeShareGroupOffsetsRequestTopic] | EllipsisType | None = ...
-    ) -> None:
-        """Set the fields; an omitted field has its default."""
-        self.group_id = group_id
-        self.topics = [] if topics is ... else topics
-
-    @classmethod
-    def read(cls, reader: Reader, version: int) -> Self:
+    def read_fields(self, reader: Reader, version: int) -> None:
         """Read the fields of this version. Raises FrameError."""
-        message = cls.__new__(cls)
-        message.group_id = reader.compact_string()
-        topics_count = reader.compact_nullable_array_length(3)
-        message.topics = (
-            None
-            if topics_count is None
-            else [DescribeShareGroupOffsetsRequestTopic.read(reader, version) for _ in range(topics_count)]
-        )
+        self.group_id = reader.compact_string()
+        self.topics = reader.nullable_struct_array(DescribeShareGroupOffsetsRequestTopic, version, 3, True)
         reader.skip_tagged_fields()
-        return message
 
     def write(self, writer: Writer, version: int) -> None:
         """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         writer.compact_string(self.group_id)
-        topics_count = None if self.topics is None else len(self.topics)
-        writer.compact_nullable_array_length(topics_count)
-        for topics_element in self.topics or ():
-            topics_element.write(writer, version)
+        writer.nullable_struct_array(self.topics, version, True)
         writer.no_tagged_fields()
 
 
 class DescribeShareGroupOffsetsRequest(Message):
     """The request, versions 0-1, flexible from 0."""
 
-    __slots__ = ("groups",)
+    groups: list[DescribeShareGroupOffsetsRequestGroup] = new_list(DescribeShareGroupOffsetsRequestGroup)
 
-    groups: list[DescribeShareGroupOffsetsRequestGroup]
-
-    def __init__(self, *, groups: list[DescribeShareGroupOffsetsRequestGroup] | EllipsisType = ...) -> None:
-        """Set the fields; an omitted field has its default."""
-        self.groups = [] if groups is ... else groups
-
-    @classmethod
-    def read(cls, reader: Reader, version: int) -> Self:
+    def read_fields(self, reader: Reader, version: int) -> None:
         """Read the fields of this version. Raises FrameError."""
-        message = cls.__new__(cls)
-        groups_count = reader.compact_array_length(3)
-        message.groups = [DescribeShareGroupOffsetsRequestGroup.read(reader, version) for _ in range(groups_count)]
+        self.groups = reader.struct_array(DescribeShareGroupOffsetsRequestGroup, version, 3, True)
         reader.skip_tagged_fields()
-        return message
 
     def write(self, writer: Writer, version: int) -> None:
         """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
-        writer.compact_array_length(len(self.groups))
-        for groups_element in self.groups:
-            groups_element.write(writer, version)
+        writer.struct_array(self.groups, version, True)
         writer.no_tagged_fields()
 
 
 class DescribeShareGroupOffsetsResponsePartition(Message):
     """Each of DescribeShareGroupOffsetsResponseTopic.partitions."""
 
-    __slots__ = ("partition_index", "start_offset", "leader_epoch", "lag", "error_code", "error_message")
+    partition_index: int = 0
+    start_offset: int = 0
+    leader_epoch: int = 0
+    lag: int = -1
+    error_code: int = 0
+    error_message: str | None = None
 
-    partition_index: int
-    start_offset: int
-    leader_epoch: int
-    lag: int
-    error_code: int
-    error_message: str | None
-
-    def __init__(
-        self,
-        *,
-        partition_index: int = 0,
-        start_offset: int = 0,
-        leader_epoch: int = 0,
-        lag: int = -1,
-        error_code: int = 0,
-        error_message: str | None = None,
-    ) -> None:
-        """Set the fields; an omitted field has its default."""
-        self.partition_index = partition_index
-        self.start_offset = start_offset
-        self.leader_epoch = leader_epoch
-        self.lag = lag
-        self.error_code = error_code
-        self.error_message = error_message
-
-    @classmethod
-    def read(cls, reader: Reader, version: int) -> Self:
+    def read_fields(self, reader: Reader, version: int) -> None:
         """Read the fields of this version. Raises FrameError."""
-        message = cls.__new__(cls)
-        message.partition_index, message.start_offset, message.leader_epoch = reader.integers(INT32_INT64_INT32)
-        message.lag = reader.int64() if version >= 1 else -1
-        message.error_code = reader.int16()
-        message.error_message = reader.compact_nullable_string()
+        self.partition_index, self.start_offset, self.leader_epoch = reader.integers(INT32_INT64_INT32)
+        self.lag = reader.int64() if version >= 1 else -1
+        self.error_code = reader.int16()
+        self.error_message = reader.compact_nullable_string()
         reader.skip_tagged_fields()
-        return message
 
     def write(self, writer: Writer, version: int) -> None:
         """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
@@ -165,89 +96,45 @@ class DescribeShareGroupOffsetsResponsePartition(Message):
 class DescribeShareGroupOffsetsResponseTopic(Message):
     """Each of DescribeShareGroupOffsetsResponseGroup.topics."""
 
-    __slots__ = ("topic_name", "topic_id", "partitions")
+    topic_name: str = ""
+    topic_id: bytes = ZERO_UUID
+    partitions: list[DescribeShareGroupOffsetsResponsePartition] = new_list(DescribeShareGroupOffsetsResponsePartition)
 
-    topic_name: str
-    topic_id: bytes
-    partitions: list[DescribeShareGroupOffsetsResponsePartition]
-
-    def __init__(
-        self,
-        *,
-        topic_name: str = "",
-        topic_id: bytes = ZERO_UUID,
-        partitions: list[DescribeShareGroupOffsetsResponsePartition] | EllipsisType = ...,
-    ) -> None:
-        """Set the fields; an omitted field has its default."""
-        self.topic_name = topic_name
-        self.topic_id = topic_id
-        self.partitions = [] if partitions is ... else partitions
-
-    @classmethod
-    def read(cls, reader: Reader, version: int) -> Self:
+    def read_fields(self, reader: Reader, version: int) -> None:
         """Read the fields of this version. Raises FrameError."""
-        message = cls.__new__(cls)
-        message.topic_name = reader.compact_string()
-        message.topic_id = reader.uuid()
-        partitions_count = reader.compact_array_length(20)
-        message.partitions = [
-            DescribeShareGroupOffsetsResponsePartition.read(reader, version) for _ in range(partitions_count)
-        ]
+        self.topic_name = reader.compact_string()
+        self.topic_id = reader.uuid()
+        self.partitions = reader.struct_array(DescribeShareGroupOffsetsResponsePartition, version, 20, True)
         reader.skip_tagged_fields()
-        return message
 
     def write(self, writer: Writer, version: int) -> None:
         """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         writer.compact_string(self.topic_name)
         writer.uuid(self.topic_id)
-        writer.compact_array_length(len(self.partitions))
-        for partitions_element in self.partitions:
-            partitions_element.write(writer, version)
+        writer.struct_array(self.partitions, version, True)
         writer.no_tagged_fields()
 
 
 class DescribeShareGroupOffsetsResponseGroup(Message):
     """Each of DescribeShareGroupOffsetsResponse.groups."""
 
-    __slots__ = ("group_id", "topics", "error_code", "error_message")
+    group_id: str = ""
+    topics: list[DescribeShareGroupOffsetsResponseTopic] = new_list(DescribeShareGroupOffsetsResponseTopic)
+    error_code: int = 0
+    error_message: str | None = None
 
-    group_id: str
-    topics: list[DescribeShareGroupOffsetsResponseTopic]
-    error_code: int
-    error_message: str | None
-
-    def __init__(
-        self,
-        *,
-        group_id: str = "",
-        topics: list[DescribeShareGroupOffsetsResponseTopic] | EllipsisType = ...,
-        error_code: int = 0,
-        error_message: str | None = None,
-    ) -> None:
-        """Set the fields; an omitted field has its default."""
-        self.group_id = group_id
-        self.topics = [] if topics is ... else topics
-        self.error_code = error_code
-        self.error_message = error_message
-
-    @classmethod
-    def read(cls, reader: Reader, version: int) -> Self:
+    def read_fields(self, reader: Reader, version: int) -> None:
         """Read the fields of this version. Raises FrameError."""
-        message = cls.__new__(cls)
-        message.group_id = reader.compact_string()
-        topics_count = reader.compact_array_length(19)
-        message.topics = [DescribeShareGroupOffsetsResponseTopic.read(reader, version) for _ in range(topics_count)]
-        message.error_code = reader.int16()
-        message.error_message = reader.compact_nullable_string()
+        self.group_id = reader.compact_string()
+        self.topics = reader.struct_array(DescribeShareGroupOffsetsResponseTopic, version, 19, True)
+        self.error_code = reader.int16()
+        self.error_message = reader.compact_nullable_string()
         reader.skip_tagged_fields()
-        return message
 
     def write(self, writer: Writer, version: int) -> None:
         """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         writer.compact_string(self.group_id)
-        writer.compact_array_length(len(self.topics))
-        for topics_element in self.topics:
-            topics_element.write(writer, version)
+        writer.struct_array(self.topics, version, True)
         writer.int16(self.error_code)
         writer.compact_nullable_string(self.error_message)
         writer.no_tagged_fields()
@@ -256,32 +143,17 @@ class DescribeShareGroupOffsetsResponseGroup(Message):
 class DescribeShareGroupOffsetsResponse(Message):
     """The response, versions 0-1, flexible from 0."""
 
-    __slots__ = ("throttle_time_ms", "groups")
+    throttle_time_ms: int = 0
+    groups: list[DescribeShareGroupOffsetsResponseGroup] = new_list(DescribeShareGroupOffsetsResponseGroup)
 
-    throttle_time_ms: int
-    groups: list[DescribeShareGroupOffsetsResponseGroup]
-
-    def __init__(
-        self, *, throttle_time_ms: int = 0, groups: list[DescribeShareGroupOffsetsResponseGroup] | EllipsisType = ...
-    ) -> None:
-        """Set the fields; an omitted field has its default."""
-        self.throttle_time_ms = throttle_time_ms
-        self.groups = [] if groups is ... else groups
-
-    @classmethod
-    def read(cls, reader: Reader, version: int) -> Self:
+    def read_fields(self, reader: Reader, version: int) -> None:
         """Read the fields of this version. Raises FrameError."""
-        message = cls.__new__(cls)
-        message.throttle_time_ms = reader.int32()
-        groups_count = reader.compact_array_length(6)
-        message.groups = [DescribeShareGroupOffsetsResponseGroup.read(reader, version) for _ in range(groups_count)]
+        self.throttle_time_ms = reader.int32()
+        self.groups = reader.struct_array(DescribeShareGroupOffsetsResponseGroup, version, 6, True)
         reader.skip_tagged_fields()
-        return message
 
     def write(self, writer: Writer, version: int) -> None:
         """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         writer.int32(self.throttle_time_ms)
-        writer.compact_array_length(len(self.groups))
-        for groups_element in self.groups:
-            groups_element.write(writer, version)
+        writer.struct_array(self.groups, version, True)
         writer.no_tagged_fields()

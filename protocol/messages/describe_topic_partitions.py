@@ -4,10 +4,8 @@
 from __future__ import annotations
 
 from struct import Struct
-from types import EllipsisType
-from typing import Self
 
-from ..message import Message
+from ..message import Message, new_list
 from ..primitives import INT32, ZERO_UUID, Reader, Writer
 
 INT16_INT32_INT32_INT32 = Struct(">hiii")
@@ -16,21 +14,12 @@ INT16_INT32_INT32_INT32 = Struct(">hiii")
 class TopicRequest(Message):
     """Each of DescribeTopicPartitionsRequest.topics."""
 
-    __slots__ = ("name",)
+    name: str = ""
 
-    name: str
-
-    def __init__(self, *, name: str = "") -> None:
-        """Set the fields; an omitted field has its default."""
-        self.name = name
-
-    @classmethod
-    def read(cls, reader: Reader, version: int) -> Self:
+    def read_fields(self, reader: Reader, version: int) -> None:
         """Read the fields of this version. Raises FrameError."""
-        message = cls.__new__(cls)
-        message.name = reader.compact_string()
+        self.name = reader.compact_string()
         reader.skip_tagged_fields()
-        return message
 
     def write(self, writer: Writer, version: int) -> None:
         """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
@@ -41,24 +30,14 @@ class TopicRequest(Message):
 class Cursor(Message):
     """The value of DescribeTopicPartitionsResponse.next_cursor."""
 
-    __slots__ = ("topic_name", "partition_index")
+    topic_name: str = ""
+    partition_index: int = 0
 
-    topic_name: str
-    partition_index: int
-
-    def __init__(self, *, topic_name: str = "", partition_index: int = 0) -> None:
-        """Set the fields; an omitted field has its default."""
-        self.topic_name = topic_name
-        self.partition_index = partition_index
-
-    @classmethod
-    def read(cls, reader: Reader, version: int) -> Self:
+    def read_fields(self, reader: Reader, version: int) -> None:
         """Read the fields of this version. Raises FrameError."""
-        message = cls.__new__(cls)
-        message.topic_name = reader.compact_string()
-        message.partition_index = reader.int32()
+        self.topic_name = reader.compact_string()
+        self.partition_index = reader.int32()
         reader.skip_tagged_fields()
-        return message
 
     def write(self, writer: Writer, version: int) -> None:
         """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
@@ -70,40 +49,20 @@ class Cursor(Message):
 class DescribeTopicPartitionsRequest(Message):
     """The request, version 0, flexible from 0."""
 
-    __slots__ = ("topics", "response_partition_limit", "cursor")
+    topics: list[TopicRequest] = new_list(TopicRequest)
+    response_partition_limit: int = 2000
+    cursor: Cursor | None = None
 
-    topics: list[TopicRequest]
-    response_partition_limit: int
-    cursor: Cursor | None
-
-    def __init__(
-        self,
-        *,
-        topics: list[TopicRequest] | EllipsisType = ...,
-        response_partition_limit: int = 2000,
-        cursor: Cursor | None = None,
-    ) -> None:
-        """Set the fields; an omitted field has its default."""
-        self.topics = [] if topics is ... else topics
-        self.response_partition_limit = response_partition_limit
-        self.cursor = cursor
-
-    @classmethod
-    def read(cls, reader: Reader, version: int) -> Self:
+    def read_fields(self, reader: Reader, version: int) -> None:
         """Read the fields of this version. Raises FrameError."""
-        message = cls.__new__(cls)
-        topics_count = reader.compact_array_length(2)
-        message.topics = [TopicRequest.read(reader, version) for _ in range(topics_count)]
-        message.response_partition_limit = reader.int32()
-        message.cursor = None if reader.is_null_struct() else Cursor.read(reader, version)
+        self.topics = reader.struct_array(TopicRequest, version, 2, True)
+        self.response_partition_limit = reader.int32()
+        self.cursor = None if reader.is_null_struct() else Cursor.read(reader, version)
         reader.skip_tagged_fields()
-        return message
 
     def write(self, writer: Writer, version: int) -> None:
         """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
-        writer.compact_array_length(len(self.topics))
-        for topics_element in self.topics:
-            topics_element.write(writer, version)
+        writer.struct_array(self.topics, version, True)
         writer.int32(self.response_partition_limit)
         if self.cursor is None:
             writer.null_struct()
@@ -116,145 +75,60 @@ class DescribeTopicPartitionsRequest(Message):
 class DescribeTopicPartitionsResponsePartition(Message):
     """Each of DescribeTopicPartitionsResponseTopic.partitions."""
 
-    __slots__ = (
-        "error_code",
-        "partition_index",
-        "leader_id",
-        "leader_epoch",
-        "replica_nodes",
-        "isr_nodes",
-        "eligible_leader_replicas",
-        "last_known_elr",
-        "offline_replicas",
-    )
+    error_code: int = 0
+    partition_index: int = 0
+    leader_id: int = 0
+    leader_epoch: int = -1
+    replica_nodes: list[int] = new_list(int)
+    isr_nodes: list[int] = new_list(int)
+    eligible_leader_replicas: list[int] | None = None
+    last_known_elr: list[int] | None = None
+    offline_replicas: list[int] = new_list(int)
 
-    error_code: int
-    partition_index: int
-    leader_id: int
-    leader_epoch: int
-    replica_nodes: list[int]
-    isr_nodes: list[int]
-    eligible_leader_replicas: list[int] | None
-    last_known_elr: list[int] | None
-    offline_replicas: list[int]
-
-    def __init__(
-        self,
-        *,
-        error_code: int = 0,
-        partition_index: int = 0,
-        leader_id: int = 0,
-        leader_epoch: int = -1,
-        replica_nodes: list[int] | EllipsisType = ...,
-        isr_nodes: list[int] | EllipsisType = ...,
-        eligible_leader_replicas: list[int] | None = None,
-        last_known_elr: list[int] | None = None,
-        offline_replicas: list[int] | EllipsisType = ...,
-    ) -> None:
-        """Set the fields; an omitted field has its default."""
-        self.error_code = error_code
-        self.partition_index = partition_index
-        self.leader_id = leader_id
-        self.leader_epoch = leader_epoch
-        self.replica_nodes = [] if replica_nodes is ... else replica_nodes
-        self.isr_nodes = [] if isr_nodes is ... else isr_nodes
-        self.eligible_leader_replicas = eligible_leader_replicas
-        self.last_known_elr = last_known_elr
-        self.offline_replicas = [] if offline_replicas is ... else offline_replicas
-
-    @classmethod
-    def read(cls, reader: Reader, version: int) -> Self:
+    def read_fields(self, reader: Reader, version: int) -> None:
         """Read the fields of this version. Raises FrameError."""
-        message = cls.__new__(cls)
-        message.error_code, message.partition_index, message.leader_id, message.leader_epoch = reader.integers(
+        self.error_code, self.partition_index, self.leader_id, self.leader_epoch = reader.integers(
             INT16_INT32_INT32_INT32
         )
-        replica_nodes_count = reader.compact_array_length(4)
-        message.replica_nodes = reader.integer_list(INT32, replica_nodes_count)
-        isr_nodes_count = reader.compact_array_length(4)
-        message.isr_nodes = reader.integer_list(INT32, isr_nodes_count)
-        eligible_leader_replicas_count = reader.compact_nullable_array_length(4)
-        message.eligible_leader_replicas = (
-            None
-            if eligible_leader_replicas_count is None
-            else reader.integer_list(INT32, eligible_leader_replicas_count)
-        )
-        last_known_elr_count = reader.compact_nullable_array_length(4)
-        message.last_known_elr = (
-            None if last_known_elr_count is None else reader.integer_list(INT32, last_known_elr_count)
-        )
-        offline_replicas_count = reader.compact_array_length(4)
-        message.offline_replicas = reader.integer_list(INT32, offline_replicas_count)
+        self.replica_nodes = reader.integer_array(INT32, True)
+        self.isr_nodes = reader.integer_array(INT32, True)
+        self.eligible_leader_replicas = reader.nullable_integer_array(INT32, True)
+        self.last_known_elr = reader.nullable_integer_array(INT32, True)
+        self.offline_replicas = reader.integer_array(INT32, True)
         reader.skip_tagged_fields()
-        return message
 
     def write(self, writer: Writer, version: int) -> None:
         """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         writer.integers(
             INT16_INT32_INT32_INT32, self.error_code, self.partition_index, self.leader_id, self.leader_epoch
         )
-        writer.compact_array_length(len(self.replica_nodes))
-        writer.integer_list(INT32, self.replica_nodes)
-        writer.compact_array_length(len(self.isr_nodes))
-        writer.integer_list(INT32, self.isr_nodes)
-        eligible_leader_replicas_count = (
-            None if self.eligible_leader_replicas is None else len(self.eligible_leader_replicas)
-        )
-        writer.compact_nullable_array_length(eligible_leader_replicas_count)
-        writer.integer_list(INT32, self.eligible_leader_replicas or ())
-        last_known_elr_count = None if self.last_known_elr is None else len(self.last_known_elr)
-        writer.compact_nullable_array_length(last_known_elr_count)
-        writer.integer_list(INT32, self.last_known_elr or ())
-        writer.compact_array_length(len(self.offline_replicas))
-        writer.integer_list(INT32, self.offline_replicas)
+        writer.integer_array(INT32, self.replica_nodes, True)
+        writer.integer_array(INT32, self.isr_nodes, True)
+        writer.nullable_integer_array(INT32, self.eligible_leader_replicas, True)
+        writer.nullable_integer_array(INT32, self.last_known_elr, True)
+        writer.integer_array(INT32, self.offline_replicas, True)
         writer.no_tagged_fields()
 
 
 class DescribeTopicPartitionsResponseTopic(Message):
     """Each of DescribeTopicPartitionsResponse.topics."""
 
-    __slots__ = ("error_code", "name", "topic_id", "is_internal", "partitions", "topic_authorized_operations")
+    error_code: int = 0
+    name: str | None = ""
+    topic_id: bytes = ZERO_UUID
+    is_internal: bool = False
+    partitions: list[DescribeTopicPartitionsResponsePartition] = new_list(DescribeTopicPartitionsResponsePartition)
+    topic_authorized_operations: int = -2147483648
 
-    error_code: int
-    name: str | None
-    topic_id: bytes
-    is_internal: bool
-    partitions: list[DescribeTopicPartitionsResponsePartition]
-    topic_authorized_operations: int
-
-    def __init__(
-        self,
-        *,
-        error_code: int = 0,
-        name: str | None = "",
-        topic_id: bytes = ZERO_UUID,
-        is_internal: bool = False,
-        partitions: list[DescribeTopicPartitionsResponsePartition] | EllipsisType = ...,
-        topic_authorized_operations: int = -2147483648,
-    ) -> None:
-        """Set the fields; an omitted field has its default."""
-        self.error_code = error_code
-        self.name = name
-        self.topic_id = topic_id
-        self.is_internal = is_internal
-        self.partitions = [] if partitions is ... else partitions
-        self.topic_authorized_operations = topic_authorized_operations
-
-    @classmethod
-    def read(cls, reader: Reader, version: int) -> Self:
+    def read_fields(self, reader: Reader, version: int) -> None:
         """Read the fields of this version. Raises FrameError."""
-        message = cls.__new__(cls)
-        message.error_code = reader.int16()
-        message.name = reader.compact_nullable_string()
-        message.topic_id = reader.uuid()
-        message.is_internal = reader.boolean()
-        partitions_count = reader.compact_array_length(20)
-        message.partitions = [
-            DescribeTopicPartitionsResponsePartition.read(reader, version) for _ in range(partitions_count)
-        ]
-        message.topic_authorized_operations = reader.int32()
+        self.error_code = reader.int16()
+        self.name = reader.compact_nullable_string()
+        self.topic_id = reader.uuid()
+        self.is_internal = reader.boolean()
+        self.partitions = reader.struct_array(DescribeTopicPartitionsResponsePartition, version, 20, True)
+        self.topic_authorized_operations = reader.int32()
         reader.skip_tagged_fields()
-        return message
 
     def write(self, writer: Writer, version: int) -> None:
         """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
@@ -262,9 +136,7 @@ class DescribeTopicPartitionsResponseTopic(Message):
         writer.compact_nullable_string(self.name)
         writer.uuid(self.topic_id)
         writer.boolean(self.is_internal)
-        writer.compact_array_length(len(self.partitions))
-        for partitions_element in self.partitions:
-            partitions_element.write(writer, version)
+        writer.struct_array(self.partitions, version, True)
         writer.int32(self.topic_authorized_operations)
         writer.no_tagged_fields()
 
@@ -272,41 +144,21 @@ class DescribeTopicPartitionsResponseTopic(Message):
 class DescribeTopicPartitionsResponse(Message):
     """The response, version 0, flexible from 0."""
 
-    __slots__ = ("throttle_time_ms", "topics", "next_cursor")
+    throttle_time_ms: int = 0
+    topics: list[DescribeTopicPartitionsResponseTopic] = new_list(DescribeTopicPartitionsResponseTopic)
+    next_cursor: Cursor | None = None
 
-    throttle_time_ms: int
-    topics: list[DescribeTopicPartitionsResponseTopic]
-    next_cursor: Cursor | None
-
-    def __init__(
-        self,
-        *,
-        throttle_time_ms: int = 0,
-        topics: list[DescribeTopicPartitionsResponseTopic] | EllipsisType = ...,
-        next_cursor: Cursor | None = None,
-    ) -> None:
-        """Set the fields; an omitted field has its default."""
-        self.throttle_time_ms = throttle_time_ms
-        self.topics = [] if topics is ... else topics
-        self.next_cursor = next_cursor
-
-    @classmethod
-    def read(cls, reader: Reader, version: int) -> Self:
+    def read_fields(self, reader: Reader, version: int) -> None:
         """Read the fields of this version. Raises FrameError."""
-        message = cls.__new__(cls)
-        message.throttle_time_ms = reader.int32()
-        topics_count = reader.compact_array_length(26)
-        message.topics = [DescribeTopicPartitionsResponseTopic.read(reader, version) for _ in range(topics_count)]
-        message.next_cursor = None if reader.is_null_struct() else Cursor.read(reader, version)
+        self.throttle_time_ms = reader.int32()
+        self.topics = reader.struct_array(DescribeTopicPartitionsResponseTopic, version, 26, True)
+        self.next_cursor = None if reader.is_null_struct() else Cursor.read(reader, version)
         reader.skip_tagged_fields()
-        return message
 
     def write(self, writer: Writer, version: int) -> None:
         """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         writer.int32(self.throttle_time_ms)
-        writer.compact_array_length(len(self.topics))
-        for topics_element in self.topics:
-            topics_element.write(writer, version)
+        writer.struct_array(self.topics, version, True)
         if self.next_cursor is None:
             writer.null_struct()
         else:

@@ -4,10 +4,8 @@
 from __future__ import annotations
 
 from struct import Struct
-from types import EllipsisType
-from typing import Self
 
-from ..message import Message
+from ..message import Message, new_list
 from ..primitives import INT32, Reader, Writer
 
 INT32_INT64_INT64_INT16 = Struct(">iqqh")
@@ -16,124 +14,60 @@ INT32_INT64_INT64_INT16 = Struct(">iqqh")
 class DescribeTransactionsRequest(Message):
     """The request, version 0, flexible from 0."""
 
-    __slots__ = ("transactional_ids",)
+    transactional_ids: list[str] = new_list(str)
 
-    transactional_ids: list[str]
-
-    def __init__(self, *, transactional_ids: list[str] | EllipsisType = ...) -> None:
-        """Set the fields; an omitted field has its default."""
-        self.transactional_ids = [] if transactional_ids is ... else transactional_ids
-
-    @classmethod
-    def read(cls, reader: Reader, version: int) -> Self:
+    def read_fields(self, reader: Reader, version: int) -> None:
         """Read the fields of this version. Raises FrameError."""
-        message = cls.__new__(cls)
-        transactional_ids_count = reader.compact_array_length(1)
-        message.transactional_ids = [reader.compact_string() for _ in range(transactional_ids_count)]
+        self.transactional_ids = reader.string_array(True)
         reader.skip_tagged_fields()
-        return message
 
     def write(self, writer: Writer, version: int) -> None:
         """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
-        writer.compact_array_length(len(self.transactional_ids))
-        for transactional_ids_element in self.transactional_ids:
-            writer.compact_string(transactional_ids_element)
+        writer.string_array(self.transactional_ids, True)
         writer.no_tagged_fields()
 
 
 class TopicData(Message):
     """Each of TransactionState.topics."""
 
-    __slots__ = ("topic", "partitions")
+    topic: str = ""
+    partitions: list[int] = new_list(int)
 
-    topic: str
-    partitions: list[int]
-
-    def __init__(self, *, topic: str = "", partitions: list[int] | EllipsisType = ...) -> None:
-        """Set the fields; an omitted field has its default."""
-        self.topic = topic
-        self.partitions = [] if partitions is ... else partitions
-
-    @classmethod
-    def read(cls, reader: Reader, version: int) -> Self:
+    def read_fields(self, reader: Reader, version: int) -> None:
         """Read the fields of this version. Raises FrameError."""
-        message = cls.__new__(cls)
-        message.topic = reader.compact_string()
-        partitions_count = reader.compact_array_length(4)
-        message.partitions = reader.integer_list(INT32, partitions_count)
+        self.topic = reader.compact_string()
+        self.partitions = reader.integer_array(INT32, True)
         reader.skip_tagged_fields()
-        return message
 
     def write(self, writer: Writer, version: int) -> None:
         """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         writer.compact_string(self.topic)
-        writer.compact_array_length(len(self.partitions))
-        writer.integer_list(INT32, self.partitions)
+        writer.integer_array(INT32, self.partitions, True)
         writer.no_tagged_fields()
 
 
 class TransactionState(Message):
     """Each of DescribeTransactionsResponse.transaction_states."""
 
-    __slots__ = (
-        "error_code",
-        "transactional_id",
-        "transaction_state",
-        "transaction_timeout_ms",
-        "transaction_start_time_ms",
-        "producer_id",
-        "producer_epoch",
-        "topics",
-    )
+    error_code: int = 0
+    transactional_id: str = ""
+    transaction_state: str = ""
+    transaction_timeout_ms: int = 0
+    transaction_start_time_ms: int = 0
+    producer_id: int = 0
+    producer_epoch: int = 0
+    topics: list[TopicData] = new_list(TopicData)
 
-    error_code: int
-    transactional_id: str
-    transaction_state: str
-    transaction_timeout_ms: int
-    transaction_start_time_ms: int
-    producer_id: int
-    producer_epoch: int
-    topics: list[TopicData]
-
-    def __init__(
-        self,
-        *,
-        error_code: int = 0,
-        transactional_id: str = "",
-        transaction_state: str = "",
-        transaction_timeout_ms: int = 0,
-        transaction_start_time_ms: int = 0,
-        producer_id: int = 0,
-        producer_epoch: int = 0,
-        topics: list[TopicData] | EllipsisType = ...,
-    ) -> None:
-        """Set the fields; an omitted field has its default."""
-        self.error_code = error_code
-        self.transactional_id = transactional_id
-        self.transaction_state = transaction_state
-        self.transaction_timeout_ms = transaction_timeout_ms
-        self.transaction_start_time_ms = transaction_start_time_ms
-        self.producer_id = producer_id
-        self.producer_epoch = producer_epoch
-        self.topics = [] if topics is ... else topics
-
-    @classmethod
-    def read(cls, reader: Reader, version: int) -> Self:
+    def read_fields(self, reader: Reader, version: int) -> None:
         """Read the fields of this version. Raises FrameError."""
-        message = cls.__new__(cls)
-        message.error_code = reader.int16()
-        message.transactional_id = reader.compact_string()
-        message.transaction_state = reader.compact_string()
-        (
-            message.transaction_timeout_ms,
-            message.transaction_start_time_ms,
-            message.producer_id,
-            message.producer_epoch,
-        ) = reader.integers(INT32_INT64_INT64_INT16)
-        topics_count = reader.compact_array_length(3)
-        message.topics = [TopicData.read(reader, version) for _ in range(topics_count)]
+        self.error_code = reader.int16()
+        self.transactional_id = reader.compact_string()
+        self.transaction_state = reader.compact_string()
+        self.transaction_timeout_ms, self.transaction_start_time_ms, self.producer_id, self.producer_epoch = (
+            reader.integers(INT32_INT64_INT64_INT16)
+        )
+        self.topics = reader.struct_array(TopicData, version, 3, True)
         reader.skip_tagged_fields()
-        return message
 
     def write(self, writer: Writer, version: int) -> None:
         """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
@@ -147,41 +81,24 @@ class TransactionState(Message):
             self.producer_id,
             self.producer_epoch,
         )
-        writer.compact_array_length(len(self.topics))
-        for topics_element in self.topics:
-            topics_element.write(writer, version)
+        writer.struct_array(self.topics, version, True)
         writer.no_tagged_fields()
 
 
 class DescribeTransactionsResponse(Message):
     """The response, version 0, flexible from 0."""
 
-    __slots__ = ("throttle_time_ms", "transaction_states")
+    throttle_time_ms: int = 0
+    transaction_states: list[TransactionState] = new_list(TransactionState)
 
-    throttle_time_ms: int
-    transaction_states: list[TransactionState]
-
-    def __init__(
-        self, *, throttle_time_ms: int = 0, transaction_states: list[TransactionState] | EllipsisType = ...
-    ) -> None:
-        """Set the fields; an omitted field has its default."""
-        self.throttle_time_ms = throttle_time_ms
-        self.transaction_states = [] if transaction_states is ... else transaction_states
-
-    @classmethod
-    def read(cls, reader: Reader, version: int) -> Self:
+    def read_fields(self, reader: Reader, version: int) -> None:
         """Read the fields of this version. Raises FrameError."""
-        message = cls.__new__(cls)
-        message.throttle_time_ms = reader.int32()
-        transaction_states_count = reader.compact_array_length(28)
-        message.transaction_states = [TransactionState.read(reader, version) for _ in range(transaction_states_count)]
+        self.throttle_time_ms = reader.int32()
+        self.transaction_states = reader.struct_array(TransactionState, version, 28, True)
         reader.skip_tagged_fields()
-        return message
 
     def write(self, writer: Writer, version: int) -> None:
         """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         writer.int32(self.throttle_time_ms)
-        writer.compact_array_length(len(self.transaction_states))
-        for transaction_states_element in self.transaction_states:
-            transaction_states_element.write(writer, version)
+        writer.struct_array(self.transaction_states, version, True)
         writer.no_tagged_fields()

@@ -4,10 +4,8 @@
 from __future__ import annotations
 
 from struct import Struct
-from types import EllipsisType
-from typing import Self
 
-from ..message import Message
+from ..message import Message, new_list
 from ..primitives import Reader, Writer
 
 INT32_INT16 = Struct(">ih")
@@ -17,21 +15,12 @@ INT8_INT32 = Struct(">bi")
 class UserName(Message):
     """Each of DescribeUserScramCredentialsRequest.users."""
 
-    __slots__ = ("name",)
+    name: str = ""
 
-    name: str
-
-    def __init__(self, *, name: str = "") -> None:
-        """Set the fields; an omitted field has its default."""
-        self.name = name
-
-    @classmethod
-    def read(cls, reader: Reader, version: int) -> Self:
+    def read_fields(self, reader: Reader, version: int) -> None:
         """Read the fields of this version. Raises FrameError."""
-        message = cls.__new__(cls)
-        message.name = reader.compact_string()
+        self.name = reader.compact_string()
         reader.skip_tagged_fields()
-        return message
 
     def write(self, writer: Writer, version: int) -> None:
         """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
@@ -42,52 +31,29 @@ class UserName(Message):
 class DescribeUserScramCredentialsRequest(Message):
     """The request, version 0, flexible from 0."""
 
-    __slots__ = ("users",)
+    users: list[UserName] | None = new_list(UserName)
 
-    users: list[UserName] | None
-
-    def __init__(self, *, users: list[UserName] | EllipsisType | None = ...) -> None:
-        """Set the fields; an omitted field has its default."""
-        self.users = [] if users is ... else users
-
-    @classmethod
-    def read(cls, reader: Reader, version: int) -> Self:
+    def read_fields(self, reader: Reader, version: int) -> None:
         """Read the fields of this version. Raises FrameError."""
-        message = cls.__new__(cls)
-        users_count = reader.compact_nullable_array_length(2)
-        message.users = None if users_count is None else [UserName.read(reader, version) for _ in range(users_count)]
+        self.users = reader.nullable_struct_array(UserName, version, 2, True)
         reader.skip_tagged_fields()
-        return message
 
     def write(self, writer: Writer, version: int) -> None:
         """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
-        users_count = None if self.users is None else len(self.users)
-        writer.compact_nullable_array_length(users_count)
-        for users_element in self.users or ():
-            users_element.write(writer, version)
+        writer.nullable_struct_array(self.users, version, True)
         writer.no_tagged_fields()
 
 
 class CredentialInfo(Message):
     """Each of DescribeUserScramCredentialsResult.credential_infos."""
 
-    __slots__ = ("mechanism", "iterations")
+    mechanism: int = 0
+    iterations: int = 0
 
-    mechanism: int
-    iterations: int
-
-    def __init__(self, *, mechanism: int = 0, iterations: int = 0) -> None:
-        """Set the fields; an omitted field has its default."""
-        self.mechanism = mechanism
-        self.iterations = iterations
-
-    @classmethod
-    def read(cls, reader: Reader, version: int) -> Self:
+    def read_fields(self, reader: Reader, version: int) -> None:
         """Read the fields of this version. Raises FrameError."""
-        message = cls.__new__(cls)
-        message.mechanism, message.iterations = reader.integers(INT8_INT32)
+        self.mechanism, self.iterations = reader.integers(INT8_INT32)
         reader.skip_tagged_fields()
-        return message
 
     def write(self, writer: Writer, version: int) -> None:
         """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
@@ -98,90 +64,46 @@ class CredentialInfo(Message):
 class DescribeUserScramCredentialsResult(Message):
     """Each of DescribeUserScramCredentialsResponse.results."""
 
-    __slots__ = ("user", "error_code", "error_message", "credential_infos")
+    user: str = ""
+    error_code: int = 0
+    error_message: str | None = ""
+    credential_infos: list[CredentialInfo] = new_list(CredentialInfo)
 
-    user: str
-    error_code: int
-    error_message: str | None
-    credential_infos: list[CredentialInfo]
-
-    def __init__(
-        self,
-        *,
-        user: str = "",
-        error_code: int = 0,
-        error_message: str | None = "",
-        credential_infos: list[CredentialInfo] | EllipsisType = ...,
-    ) -> None:
-        """Set the fields; an omitted field has its default."""
-        self.user = user
-        self.error_code = error_code
-        self.error_message = error_message
-        self.credential_infos = [] if credential_infos is ... else credential_infos
-
-    @classmethod
-    def read(cls, reader: Reader, version: int) -> Self:
+    def read_fields(self, reader: Reader, version: int) -> None:
         """Read the fields of this version. Raises FrameError."""
-        message = cls.__new__(cls)
-        message.user = reader.compact_string()
-        message.error_code = reader.int16()
-        message.error_message = reader.compact_nullable_string()
-        credential_infos_count = reader.compact_array_length(6)
-        message.credential_infos = [CredentialInfo.read(reader, version) for _ in range(credential_infos_count)]
+        self.user = reader.compact_string()
+        self.error_code = reader.int16()
+        self.error_message = reader.compact_nullable_string()
+        self.credential_infos = reader.struct_array(CredentialInfo, version, 6, True)
         reader.skip_tagged_fields()
-        return message
 
     def write(self, writer: Writer, version: int) -> None:
         """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         writer.compact_string(self.user)
         writer.int16(self.error_code)
         writer.compact_nullable_string(self.error_message)
-        writer.compact_array_length(len(self.credential_infos))
-        for credential_infos_element in self.credential_infos:
-            credential_infos_element.write(writer, version)
+        writer.struct_array(self.credential_infos, version, True)
         writer.no_tagged_fields()
 
 
 class DescribeUserScramCredentialsResponse(Message):
     """The response, version 0, flexible from 0."""
 
-    __slots__ = ("throttle_time_ms", "error_code", "error_message", "results")
+    throttle_time_ms: int = 0
+    error_code: int = 0
+    error_message: str | None = ""
+    results: list[DescribeUserScramCredentialsResult] = new_list(DescribeUserScramCredentialsResult)
 
-    throttle_time_ms: int
-    error_code: int
-    error_message: str | None
-    results: list[DescribeUserScramCredentialsResult]
-
-    def __init__(
-        self,
-        *,
-        throttle_time_ms: int = 0,
-        error_code: int = 0,
-        error_message: str | None = "",
-        results: list[DescribeUserScramCredentialsResult] | EllipsisType = ...,
-    ) -> None:
-        """Set the fields; an omitted field has its default."""
-        self.throttle_time_ms = throttle_time_ms
-        self.error_code = error_code
-        self.error_message = error_message
-        self.results = [] if results is ... else results
-
-    @classmethod
-    def read(cls, reader: Reader, version: int) -> Self:
+    def read_fields(self, reader: Reader, version: int) -> None:
         """Read the fields of this version. Raises FrameError."""
-        message = cls.__new__(cls)
-        message.throttle_time_ms, message.error_code = reader.integers(INT32_INT16)
-        message.error_message = reader.compact_nullable_string()
-        results_count = reader.compact_array_length(6)
-        message.results = [DescribeUserScramCredentialsResult.read(reader, version) for _ in range(results_count)]
+        self.throttle_time_ms, self.error_code = reader.integers(INT32_INT16)
+        self.error_message = reader.compact_nullable_string()
+        self.results = reader.struct_array(DescribeUserScramCredentialsResult, version, 6, True)
         reader.skip_tagged_fields()
-        return message
 
     def write(self, writer: Writer, version: int) -> None:
         """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         writer.integers(INT32_INT16, self.throttle_time_ms, self.error_code)
         writer.compact_nullable_string(self.error_message)
-        writer.compact_array_length(len(self.results))
-        for results_element in self.results:
-            results_element.write(writer, version)
+        writer.struct_array(self.results, version, True)
         writer.no_tagged_fields()

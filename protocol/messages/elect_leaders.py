@@ -4,10 +4,8 @@
 from __future__ import annotations
 
 from struct import Struct
-from types import EllipsisType
-from typing import Self
 
-from ..message import Message
+from ..message import Message, new_list
 from ..primitives import INT32, Reader, Writer
 
 INT32_INT16 = Struct(">ih")
@@ -16,40 +14,22 @@ INT32_INT16 = Struct(">ih")
 class TopicPartitions(Message):
     """Each of ElectLeadersRequest.topic_partitions."""
 
-    __slots__ = ("topic", "partitions")
+    topic: str = ""
+    partitions: list[int] = new_list(int)
 
-    topic: str
-    partitions: list[int]
-
-    def __init__(self, *, topic: str = "", partitions: list[int] | EllipsisType = ...) -> None:
-        """Set the fields; an omitted field has its default."""
-        self.topic = topic
-        self.partitions = [] if partitions is ... else partitions
-
-    @classmethod
-    def read(cls, reader: Reader, version: int) -> Self:
+    def read_fields(self, reader: Reader, version: int) -> None:
         """Read the fields of this version. Raises FrameError."""
         flexible = version >= 2
-        message = cls.__new__(cls)
-        message.topic = reader.compact_string() if flexible else reader.string()
-        partitions_count = reader.compact_array_length(4) if flexible else reader.array_length(4)
-        message.partitions = reader.integer_list(INT32, partitions_count)
+        self.topic = reader.string(flexible)
+        self.partitions = reader.integer_array(INT32, flexible)
         if flexible:
             reader.skip_tagged_fields()
-        return message
 
     def write(self, writer: Writer, version: int) -> None:
         """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         flexible = version >= 2
-        if flexible:
-            writer.compact_string(self.topic)
-        else:
-            writer.string(self.topic)
-        if flexible:
-            writer.compact_array_length(len(self.partitions))
-        else:
-            writer.array_length(len(self.partitions))
-        writer.integer_list(INT32, self.partitions)
+        writer.string(self.topic, flexible)
+        writer.integer_array(INT32, self.partitions, flexible)
         if flexible:
             writer.no_tagged_fields()
 
@@ -57,55 +37,25 @@ class TopicPartitions(Message):
 class ElectLeadersRequest(Message):
     """The request, versions 0-2, flexible from 2."""
 
-    __slots__ = ("election_type", "topic_partitions", "timeout_ms")
+    election_type: int = 0
+    topic_partitions: list[TopicPartitions] | None = new_list(TopicPartitions)
+    timeout_ms: int = 60000
 
-    election_type: int
-    topic_partitions: list[TopicPartitions] | None
-    timeout_ms: int
-
-    def __init__(
-        self,
-        *,
-        election_type: int = 0,
-        topic_partitions: list[TopicPartitions] | EllipsisType | None = ...,
-        timeout_ms: int = 60000,
-    ) -> None:
-        """Set the fields; an omitted field has its default."""
-        self.election_type = election_type
-        self.topic_partitions = [] if topic_partitions is ... else topic_partitions
-        self.timeout_ms = timeout_ms
-
-    @classmethod
-    def read(cls, reader: Reader, version: int) -> Self:
+    def read_fields(self, reader: Reader, version: int) -> None:
         """Read the fields of this version. Raises FrameError."""
         flexible = version >= 2
-        message = cls.__new__(cls)
-        message.election_type = reader.int8() if version >= 1 else 0
-        topic_partitions_count = (
-            reader.compact_nullable_array_length(3) if flexible else reader.nullable_array_length(6)
-        )
-        message.topic_partitions = (
-            None
-            if topic_partitions_count is None
-            else [TopicPartitions.read(reader, version) for _ in range(topic_partitions_count)]
-        )
-        message.timeout_ms = reader.int32()
+        self.election_type = reader.int8() if version >= 1 else 0
+        self.topic_partitions = reader.nullable_struct_array(TopicPartitions, version, 3 if flexible else 6, flexible)
+        self.timeout_ms = reader.int32()
         if flexible:
             reader.skip_tagged_fields()
-        return message
 
     def write(self, writer: Writer, version: int) -> None:
         """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         flexible = version >= 2
         if version >= 1:
             writer.int8(self.election_type)
-        topic_partitions_count = None if self.topic_partitions is None else len(self.topic_partitions)
-        if flexible:
-            writer.compact_nullable_array_length(topic_partitions_count)
-        else:
-            writer.nullable_array_length(topic_partitions_count)
-        for topic_partitions_element in self.topic_partitions or ():
-            topic_partitions_element.write(writer, version)
+        writer.nullable_struct_array(self.topic_partitions, version, flexible)
         writer.int32(self.timeout_ms)
         if flexible:
             writer.no_tagged_fields()
@@ -114,37 +64,23 @@ class ElectLeadersRequest(Message):
 class PartitionResult(Message):
     """Each of ReplicaElectionResult.partition_result."""
 
-    __slots__ = ("partition_id", "error_code", "error_message")
+    partition_id: int = 0
+    error_code: int = 0
+    error_message: str | None = ""
 
-    partition_id: int
-    error_code: int
-    error_message: str | None
-
-    def __init__(self, *, partition_id: int = 0, error_code: int = 0, error_message: str | None = "") -> None:
-        """Set the fields; an omitted field has its default."""
-        self.partition_id = partition_id
-        self.error_code = error_code
-        self.error_message = error_message
-
-    @classmethod
-    def read(cls, reader: Reader, version: int) -> Self:
+    def read_fields(self, reader: Reader, version: int) -> None:
         """Read the fields of this version. Raises FrameError."""
         flexible = version >= 2
-        message = cls.__new__(cls)
-        message.partition_id, message.error_code = reader.integers(INT32_INT16)
-        message.error_message = reader.compact_nullable_string() if flexible else reader.nullable_string()
+        self.partition_id, self.error_code = reader.integers(INT32_INT16)
+        self.error_message = reader.nullable_string(flexible)
         if flexible:
             reader.skip_tagged_fields()
-        return message
 
     def write(self, writer: Writer, version: int) -> None:
         """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         flexible = version >= 2
         writer.integers(INT32_INT16, self.partition_id, self.error_code)
-        if flexible:
-            writer.compact_nullable_string(self.error_message)
-        else:
-            writer.nullable_string(self.error_message)
+        writer.nullable_string(self.error_message, flexible)
         if flexible:
             writer.no_tagged_fields()
 
@@ -152,41 +88,22 @@ class PartitionResult(Message):
 class ReplicaElectionResult(Message):
     """Each of ElectLeadersResponse.replica_election_results."""
 
-    __slots__ = ("topic", "partition_result")
+    topic: str = ""
+    partition_result: list[PartitionResult] = new_list(PartitionResult)
 
-    topic: str
-    partition_result: list[PartitionResult]
-
-    def __init__(self, *, topic: str = "", partition_result: list[PartitionResult] | EllipsisType = ...) -> None:
-        """Set the fields; an omitted field has its default."""
-        self.topic = topic
-        self.partition_result = [] if partition_result is ... else partition_result
-
-    @classmethod
-    def read(cls, reader: Reader, version: int) -> Self:
+    def read_fields(self, reader: Reader, version: int) -> None:
         """Read the fields of this version. Raises FrameError."""
         flexible = version >= 2
-        message = cls.__new__(cls)
-        message.topic = reader.compact_string() if flexible else reader.string()
-        partition_result_count = reader.compact_array_length(8) if flexible else reader.array_length(8)
-        message.partition_result = [PartitionResult.read(reader, version) for _ in range(partition_result_count)]
+        self.topic = reader.string(flexible)
+        self.partition_result = reader.struct_array(PartitionResult, version, 8, flexible)
         if flexible:
             reader.skip_tagged_fields()
-        return message
 
     def write(self, writer: Writer, version: int) -> None:
         """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         flexible = version >= 2
-        if flexible:
-            writer.compact_string(self.topic)
-        else:
-            writer.string(self.topic)
-        if flexible:
-            writer.compact_array_length(len(self.partition_result))
-        else:
-            writer.array_length(len(self.partition_result))
-        for partition_result_element in self.partition_result:
-            partition_result_element.write(writer, version)
+        writer.string(self.topic, flexible)
+        writer.struct_array(self.partition_result, version, flexible)
         if flexible:
             writer.no_tagged_fields()
 
@@ -194,38 +111,20 @@ class ReplicaElectionResult(Message):
 class ElectLeadersResponse(Message):
     """The response, versions 0-2, flexible from 2."""
 
-    __slots__ = ("throttle_time_ms", "error_code", "replica_election_results")
+    throttle_time_ms: int = 0
+    error_code: int = 0
+    replica_election_results: list[ReplicaElectionResult] = new_list(ReplicaElectionResult)
 
-    throttle_time_ms: int
-    error_code: int
-    replica_election_results: list[ReplicaElectionResult]
-
-    def __init__(
-        self,
-        *,
-        throttle_time_ms: int = 0,
-        error_code: int = 0,
-        replica_election_results: list[ReplicaElectionResult] | EllipsisType = ...,
-    ) -> None:
-        """Set the fields; an omitted field has its default."""
-        self.throttle_time_ms = throttle_time_ms
-        self.error_code = error_code
-        self.replica_election_results = [] if replica_election_results is ... else replica_election_results
-
-    @classmethod
-    def read(cls, reader: Reader, version: int) -> Self:
+    def read_fields(self, reader: Reader, version: int) -> None:
         """Read the fields of this version. Raises FrameError."""
         flexible = version >= 2
-        message = cls.__new__(cls)
-        message.throttle_time_ms = reader.int32()
-        message.error_code = reader.int16() if version >= 1 else 0
-        replica_election_results_count = reader.compact_array_length(3) if flexible else reader.array_length(6)
-        message.replica_election_results = [
-            ReplicaElectionResult.read(reader, version) for _ in range(replica_election_results_count)
-        ]
+        self.throttle_time_ms = reader.int32()
+        self.error_code = reader.int16() if version >= 1 else 0
+        self.replica_election_results = reader.struct_array(
+            ReplicaElectionResult, version, 3 if flexible else 6, flexible
+        )
         if flexible:
             reader.skip_tagged_fields()
-        return message
 
     def write(self, writer: Writer, version: int) -> None:
         """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
@@ -233,11 +132,6 @@ class ElectLeadersResponse(Message):
         writer.int32(self.throttle_time_ms)
         if version >= 1:
             writer.int16(self.error_code)
-        if flexible:
-            writer.compact_array_length(len(self.replica_election_results))
-        else:
-            writer.array_length(len(self.replica_election_results))
-        for replica_election_results_element in self.replica_election_results:
-            replica_election_results_element.write(writer, version)
+        writer.struct_array(self.replica_election_results, version, flexible)
         if flexible:
             writer.no_tagged_fields()

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 from struct import Struct
-from typing import Self
 
 from ..message import Message
 from ..primitives import Reader, Writer
@@ -16,41 +15,24 @@ INT64_INT16 = Struct(">qh")
 class EndTxnRequest(Message):
     """The request, versions 0-5, flexible from 3."""
 
-    __slots__ = ("transactional_id", "producer_id", "producer_epoch", "committed")
+    transactional_id: str = ""
+    producer_id: int = 0
+    producer_epoch: int = 0
+    committed: bool = False
 
-    transactional_id: str
-    producer_id: int
-    producer_epoch: int
-    committed: bool
-
-    def __init__(
-        self, *, transactional_id: str = "", producer_id: int = 0, producer_epoch: int = 0, committed: bool = False
-    ) -> None:
-        """Set the fields; an omitted field has its default."""
-        self.transactional_id = transactional_id
-        self.producer_id = producer_id
-        self.producer_epoch = producer_epoch
-        self.committed = committed
-
-    @classmethod
-    def read(cls, reader: Reader, version: int) -> Self:
+    def read_fields(self, reader: Reader, version: int) -> None:
         """Read the fields of this version. Raises FrameError."""
         flexible = version >= 3
-        message = cls.__new__(cls)
-        message.transactional_id = reader.compact_string() if flexible else reader.string()
-        message.producer_id, message.producer_epoch = reader.integers(INT64_INT16)
-        message.committed = reader.boolean()
+        self.transactional_id = reader.string(flexible)
+        self.producer_id, self.producer_epoch = reader.integers(INT64_INT16)
+        self.committed = reader.boolean()
         if flexible:
             reader.skip_tagged_fields()
-        return message
 
     def write(self, writer: Writer, version: int) -> None:
         """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         flexible = version >= 3
-        if flexible:
-            writer.compact_string(self.transactional_id)
-        else:
-            writer.string(self.transactional_id)
+        writer.string(self.transactional_id, flexible)
         writer.integers(INT64_INT16, self.producer_id, self.producer_epoch)
         writer.boolean(self.committed)
         if flexible:
@@ -60,36 +42,22 @@ class EndTxnRequest(Message):
 class EndTxnResponse(Message):
     """The response, versions 0-5, flexible from 3."""
 
-    __slots__ = ("throttle_time_ms", "error_code", "producer_id", "producer_epoch")
+    throttle_time_ms: int = 0
+    error_code: int = 0
+    producer_id: int = -1
+    producer_epoch: int = -1
 
-    throttle_time_ms: int
-    error_code: int
-    producer_id: int
-    producer_epoch: int
-
-    def __init__(
-        self, *, throttle_time_ms: int = 0, error_code: int = 0, producer_id: int = -1, producer_epoch: int = -1
-    ) -> None:
-        """Set the fields; an omitted field has its default."""
-        self.throttle_time_ms = throttle_time_ms
-        self.error_code = error_code
-        self.producer_id = producer_id
-        self.producer_epoch = producer_epoch
-
-    @classmethod
-    def read(cls, reader: Reader, version: int) -> Self:
+    def read_fields(self, reader: Reader, version: int) -> None:
         """Read the fields of this version. Raises FrameError."""
         flexible = version >= 3
-        message = cls.__new__(cls)
-        message.throttle_time_ms, message.error_code = reader.integers(INT32_INT16)
+        self.throttle_time_ms, self.error_code = reader.integers(INT32_INT16)
         if version >= 5:
-            message.producer_id, message.producer_epoch = reader.integers(INT64_INT16)
+            self.producer_id, self.producer_epoch = reader.integers(INT64_INT16)
         else:
-            message.producer_id = -1
-            message.producer_epoch = -1
+            self.producer_id = -1
+            self.producer_epoch = -1
         if flexible:
             reader.skip_tagged_fields()
-        return message
 
     def write(self, writer: Writer, version: int) -> None:
         """Write the fields of this version. Raises ValueError for a value that does not fit its field."""

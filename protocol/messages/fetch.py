@@ -4,11 +4,11 @@
 from __future__ import annotations
 
 from struct import Struct
-from types import EllipsisType
-from typing import Self
 
-from ..message import Message
+from ..message import Message, new, new_list
 from ..primitives import INT32, ZERO_UUID, Reader, Writer
+from .produce import LeaderIdAndEpoch as LeaderIdAndEpoch
+from .produce import NodeEndpoint as NodeEndpoint
 
 INT16_INT32 = Struct(">hi")
 INT32_INT16_INT64_INT64 = Struct(">ihqq")
@@ -22,23 +22,13 @@ INT64_INT64 = Struct(">qq")
 class ReplicaState(Message):
     """The value of FetchRequest.replica_state."""
 
-    __slots__ = ("replica_id", "replica_epoch")
+    replica_id: int = -1
+    replica_epoch: int = -1
 
-    replica_id: int
-    replica_epoch: int
-
-    def __init__(self, *, replica_id: int = -1, replica_epoch: int = -1) -> None:
-        """Set the fields; an omitted field has its default."""
-        self.replica_id = replica_id
-        self.replica_epoch = replica_epoch
-
-    @classmethod
-    def read(cls, reader: Reader, version: int) -> Self:
+    def read_fields(self, reader: Reader, version: int) -> None:
         """Read the fields of this version. Raises FrameError."""
-        message = cls.__new__(cls)
-        message.replica_id, message.replica_epoch = reader.integers(INT32_INT64)
+        self.replica_id, self.replica_epoch = reader.integers(INT32_INT64)
         reader.skip_tagged_fields()
-        return message
 
     def write(self, writer: Writer, version: int) -> None:
         """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
@@ -49,61 +39,26 @@ class ReplicaState(Message):
 class FetchPartition(Message):
     """Each of FetchTopic.partitions."""
 
-    __slots__ = (
-        "partition",
-        "current_leader_epoch",
-        "fetch_offset",
-        "last_fetched_epoch",
-        "log_start_offset",
-        "partition_max_bytes",
-        "replica_directory_id",
-        "high_watermark",
-    )
+    partition: int = 0
+    current_leader_epoch: int = -1
+    fetch_offset: int = 0
+    last_fetched_epoch: int = -1
+    log_start_offset: int = -1
+    partition_max_bytes: int = 0
+    replica_directory_id: bytes = ZERO_UUID
+    high_watermark: int = 9223372036854775807
 
-    partition: int
-    current_leader_epoch: int
-    fetch_offset: int
-    last_fetched_epoch: int
-    log_start_offset: int
-    partition_max_bytes: int
-    replica_directory_id: bytes
-    high_watermark: int
-
-    def __init__(
-        self,
-        *,
-        partition: int = 0,
-        current_leader_epoch: int = -1,
-        fetch_offset: int = 0,
-        last_fetched_epoch: int = -1,
-        log_start_offset: int = -1,
-        partition_max_bytes: int = 0,
-        replica_directory_id: bytes = ZERO_UUID,
-        high_watermark: int = 9223372036854775807,
-    ) -> None:
-        """Set the fields; an omitted field has its default."""
-        self.partition = partition
-        self.current_leader_epoch = current_leader_epoch
-        self.fetch_offset = fetch_offset
-        self.last_fetched_epoch = last_fetched_epoch
-        self.log_start_offset = log_start_offset
-        self.partition_max_bytes = partition_max_bytes
-        self.replica_directory_id = replica_directory_id
-        self.high_watermark = high_watermark
-
-    @classmethod
-    def read(cls, reader: Reader, version: int) -> Self:
+    def read_fields(self, reader: Reader, version: int) -> None:
         """Read the fields of this version. Raises FrameError."""
         flexible = version >= 12
-        message = cls.__new__(cls)
-        message.partition = reader.int32()
-        message.current_leader_epoch = reader.int32() if version >= 9 else -1
-        message.fetch_offset = reader.int64()
-        message.last_fetched_epoch = reader.int32() if flexible else -1
-        message.log_start_offset = reader.int64() if version >= 5 else -1
-        message.partition_max_bytes = reader.int32()
-        message.replica_directory_id = ZERO_UUID
-        message.high_watermark = 9223372036854775807
+        self.partition = reader.int32()
+        self.current_leader_epoch = reader.int32() if version >= 9 else -1
+        self.fetch_offset = reader.int64()
+        self.last_fetched_epoch = reader.int32() if flexible else -1
+        self.log_start_offset = reader.int64() if version >= 5 else -1
+        self.partition_max_bytes = reader.int32()
+        self.replica_directory_id = ZERO_UUID
+        self.high_watermark = 9223372036854775807
         if flexible:
             for _ in range(reader.tagged_field_count()):
                 tag = reader.unsigned_varint()
@@ -111,15 +66,14 @@ class FetchPartition(Message):
                 if tag == 0:
                     if version <= 16:
                         reader.reject_tag(tag, version)
-                    message.replica_directory_id = reader.uuid()
+                    self.replica_directory_id = reader.uuid()
                 elif tag == 1:
                     if version <= 17:
                         reader.reject_tag(tag, version)
-                    message.high_watermark = reader.int64()
+                    self.high_watermark = reader.int64()
                 else:
                     reader.position = end
                 reader.end_tagged_field(end)
-        return message
 
     def write(self, writer: Writer, version: int) -> None:
         """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
@@ -149,32 +103,18 @@ class FetchPartition(Message):
 class FetchTopic(Message):
     """Each of FetchRequest.topics."""
 
-    __slots__ = ("topic_id", "topic", "partitions")
+    topic_id: bytes = ZERO_UUID
+    topic: str = ""
+    partitions: list[FetchPartition] = new_list(FetchPartition)
 
-    topic_id: bytes
-    topic: str
-    partitions: list[FetchPartition]
-
-    def __init__(
-        self, *, topic_id: bytes = ZERO_UUID, topic: str = "", partitions: list[FetchPartition] | EllipsisType = ...
-    ) -> None:
-        """Set the fields; an omitted field has its default."""
-        self.topic_id = topic_id
-        self.topic = topic
-        self.partitions = [] if partitions is ... else partitions
-
-    @classmethod
-    def read(cls, reader: Reader, version: int) -> Self:
+    def read_fields(self, reader: Reader, version: int) -> None:
         """Read the fields of this version. Raises FrameError."""
         flexible = version >= 12
-        message = cls.__new__(cls)
-        message.topic_id = reader.uuid() if version >= 13 else ZERO_UUID
-        message.topic = "" if version >= 13 else reader.compact_string() if flexible else reader.string()
-        partitions_count = reader.compact_array_length(33) if flexible else reader.array_length(16)
-        message.partitions = [FetchPartition.read(reader, version) for _ in range(partitions_count)]
+        self.topic_id = reader.uuid() if version >= 13 else ZERO_UUID
+        self.topic = "" if version >= 13 else reader.string(flexible)
+        self.partitions = reader.struct_array(FetchPartition, version, 33 if flexible else 16, flexible)
         if flexible:
             reader.skip_tagged_fields()
-        return message
 
     def write(self, writer: Writer, version: int) -> None:
         """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
@@ -182,16 +122,8 @@ class FetchTopic(Message):
         if version >= 13:
             writer.uuid(self.topic_id)
         if version <= 12:
-            if flexible:
-                writer.compact_string(self.topic)
-            else:
-                writer.string(self.topic)
-        if flexible:
-            writer.compact_array_length(len(self.partitions))
-        else:
-            writer.array_length(len(self.partitions))
-        for partitions_element in self.partitions:
-            partitions_element.write(writer, version)
+            writer.string(self.topic, flexible)
+        writer.struct_array(self.partitions, version, flexible)
         if flexible:
             writer.no_tagged_fields()
 
@@ -199,32 +131,18 @@ class FetchTopic(Message):
 class ForgottenTopic(Message):
     """Each of FetchRequest.forgotten_topics_data."""
 
-    __slots__ = ("topic_id", "topic", "partitions")
+    topic_id: bytes = ZERO_UUID
+    topic: str = ""
+    partitions: list[int] = new_list(int)
 
-    topic_id: bytes
-    topic: str
-    partitions: list[int]
-
-    def __init__(
-        self, *, topic_id: bytes = ZERO_UUID, topic: str = "", partitions: list[int] | EllipsisType = ...
-    ) -> None:
-        """Set the fields; an omitted field has its default."""
-        self.topic_id = topic_id
-        self.topic = topic
-        self.partitions = [] if partitions is ... else partitions
-
-    @classmethod
-    def read(cls, reader: Reader, version: int) -> Self:
+    def read_fields(self, reader: Reader, version: int) -> None:
         """Read the fields of this version. Raises FrameError."""
         flexible = version >= 12
-        message = cls.__new__(cls)
-        message.topic_id = reader.uuid() if version >= 13 else ZERO_UUID
-        message.topic = "" if version >= 13 else reader.compact_string() if flexible else reader.string()
-        partitions_count = reader.compact_array_length(4) if flexible else reader.array_length(4)
-        message.partitions = reader.integer_list(INT32, partitions_count)
+        self.topic_id = reader.uuid() if version >= 13 else ZERO_UUID
+        self.topic = "" if version >= 13 else reader.string(flexible)
+        self.partitions = reader.integer_array(INT32, flexible)
         if flexible:
             reader.skip_tagged_fields()
-        return message
 
     def write(self, writer: Writer, version: int) -> None:
         """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
@@ -232,15 +150,8 @@ class ForgottenTopic(Message):
         if version >= 13:
             writer.uuid(self.topic_id)
         if version <= 12:
-            if flexible:
-                writer.compact_string(self.topic)
-            else:
-                writer.string(self.topic)
-        if flexible:
-            writer.compact_array_length(len(self.partitions))
-        else:
-            writer.array_length(len(self.partitions))
-        writer.integer_list(INT32, self.partitions)
+            writer.string(self.topic, flexible)
+        writer.integer_array(INT32, self.partitions, flexible)
         if flexible:
             writer.no_tagged_fields()
 
@@ -248,104 +159,49 @@ class ForgottenTopic(Message):
 class FetchRequest(Message):
     """The request, versions 4-18, flexible from 12."""
 
-    __slots__ = (
-        "cluster_id",
-        "replica_state",
-        "replica_id",
-        "max_wait_ms",
-        "min_bytes",
-        "max_bytes",
-        "isolation_level",
-        "session_id",
-        "session_epoch",
-        "topics",
-        "forgotten_topics_data",
-        "rack_id",
-    )
+    cluster_id: str | None = None
+    replica_state: ReplicaState = new(ReplicaState)
+    replica_id: int = -1
+    max_wait_ms: int = 0
+    min_bytes: int = 0
+    max_bytes: int = 2147483647
+    isolation_level: int = 0
+    session_id: int = 0
+    session_epoch: int = -1
+    topics: list[FetchTopic] = new_list(FetchTopic)
+    forgotten_topics_data: list[ForgottenTopic] = new_list(ForgottenTopic)
+    rack_id: str = ""
 
-    cluster_id: str | None
-    replica_state: ReplicaState
-    replica_id: int
-    max_wait_ms: int
-    min_bytes: int
-    max_bytes: int
-    isolation_level: int
-    session_id: int
-    session_epoch: int
-    topics: list[FetchTopic]
-    forgotten_topics_data: list[ForgottenTopic]
-    rack_id: str
-
-    def __init__(
-        self,
-        *,
-        cluster_id: str | None = None,
-        replica_state: ReplicaState | EllipsisType = ...,
-        replica_id: int = -1,
-        max_wait_ms: int = 0,
-        min_bytes: int = 0,
-        max_bytes: int = 2147483647,
-        isolation_level: int = 0,
-        session_id: int = 0,
-        session_epoch: int = -1,
-        topics: list[FetchTopic] | EllipsisType = ...,
-        forgotten_topics_data: list[ForgottenTopic] | EllipsisType = ...,
-        rack_id: str = "",
-    ) -> None:
-        """Set the fields; an omitted field has its default."""
-        self.cluster_id = cluster_id
-        self.replica_state = ReplicaState() if replica_state is ... else replica_state
-        self.replica_id = replica_id
-        self.max_wait_ms = max_wait_ms
-        self.min_bytes = min_bytes
-        self.max_bytes = max_bytes
-        self.isolation_level = isolation_level
-        self.session_id = session_id
-        self.session_epoch = session_epoch
-        self.topics = [] if topics is ... else topics
-        self.forgotten_topics_data = [] if forgotten_topics_data is ... else forgotten_topics_data
-        self.rack_id = rack_id
-
-    @classmethod
-    def read(cls, reader: Reader, version: int) -> Self:
+    def read_fields(self, reader: Reader, version: int) -> None:
         """Read the fields of this version. Raises FrameError."""
         flexible = version >= 12
-        message = cls.__new__(cls)
-        message.replica_id = -1 if version >= 15 else reader.int32()
-        message.max_wait_ms, message.min_bytes, message.max_bytes, message.isolation_level = reader.integers(
-            INT32_INT32_INT32_INT8
+        self.replica_id = -1 if version >= 15 else reader.int32()
+        self.max_wait_ms, self.min_bytes, self.max_bytes, self.isolation_level = reader.integers(INT32_INT32_INT32_INT8)
+        if version >= 7:
+            self.session_id, self.session_epoch = reader.integers(INT32_INT32)
+        else:
+            self.session_id = 0
+            self.session_epoch = -1
+        self.topics = reader.struct_array(FetchTopic, version, 3 if flexible else 6, flexible)
+        self.forgotten_topics_data = (
+            (reader.struct_array(ForgottenTopic, version, 3 if flexible else 6, flexible)) if version >= 7 else []
         )
-        if version >= 7:
-            message.session_id, message.session_epoch = reader.integers(INT32_INT32)
-        else:
-            message.session_id = 0
-            message.session_epoch = -1
-        topics_count = reader.compact_array_length(3) if flexible else reader.array_length(6)
-        message.topics = [FetchTopic.read(reader, version) for _ in range(topics_count)]
-        if version >= 7:
-            forgotten_topics_data_count = reader.compact_array_length(3) if flexible else reader.array_length(6)
-            message.forgotten_topics_data = [
-                ForgottenTopic.read(reader, version) for _ in range(forgotten_topics_data_count)
-            ]
-        else:
-            message.forgotten_topics_data = []
-        message.rack_id = reader.compact_string() if flexible else reader.string() if version >= 11 else ""
-        message.cluster_id = None
-        message.replica_state = ReplicaState()
+        self.rack_id = reader.string(flexible) if version >= 11 else ""
+        self.cluster_id = None
+        self.replica_state = ReplicaState()
         if flexible:
             for _ in range(reader.tagged_field_count()):
                 tag = reader.unsigned_varint()
                 end = reader.tagged_field_end()
                 if tag == 0:
-                    message.cluster_id = reader.compact_nullable_string()
+                    self.cluster_id = reader.compact_nullable_string()
                 elif tag == 1:
                     if version <= 14:
                         reader.reject_tag(tag, version)
-                    message.replica_state = ReplicaState.read(reader, version)
+                    self.replica_state = ReplicaState.read(reader, version)
                 else:
                     reader.position = end
                 reader.end_tagged_field(end)
-        return message
 
     def write(self, writer: Writer, version: int) -> None:
         """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
@@ -355,24 +211,11 @@ class FetchRequest(Message):
         writer.integers(INT32_INT32_INT32_INT8, self.max_wait_ms, self.min_bytes, self.max_bytes, self.isolation_level)
         if version >= 7:
             writer.integers(INT32_INT32, self.session_id, self.session_epoch)
-        if flexible:
-            writer.compact_array_length(len(self.topics))
-        else:
-            writer.array_length(len(self.topics))
-        for topics_element in self.topics:
-            topics_element.write(writer, version)
+        writer.struct_array(self.topics, version, flexible)
         if version >= 7:
-            if flexible:
-                writer.compact_array_length(len(self.forgotten_topics_data))
-            else:
-                writer.array_length(len(self.forgotten_topics_data))
-            for forgotten_topics_data_element in self.forgotten_topics_data:
-                forgotten_topics_data_element.write(writer, version)
+            writer.struct_array(self.forgotten_topics_data, version, flexible)
         if version >= 11:
-            if flexible:
-                writer.compact_string(self.rack_id)
-            else:
-                writer.string(self.rack_id)
+            writer.string(self.rack_id, flexible)
         if flexible:
             tagged: list[tuple[int, Writer]] = []
             if self.cluster_id is not None:
@@ -389,23 +232,13 @@ class FetchRequest(Message):
 class EpochEndOffset(Message):
     """The value of PartitionData.diverging_epoch."""
 
-    __slots__ = ("epoch", "end_offset")
+    epoch: int = -1
+    end_offset: int = -1
 
-    epoch: int
-    end_offset: int
-
-    def __init__(self, *, epoch: int = -1, end_offset: int = -1) -> None:
-        """Set the fields; an omitted field has its default."""
-        self.epoch = epoch
-        self.end_offset = end_offset
-
-    @classmethod
-    def read(cls, reader: Reader, version: int) -> Self:
+    def read_fields(self, reader: Reader, version: int) -> None:
         """Read the fields of this version. Raises FrameError."""
-        message = cls.__new__(cls)
-        message.epoch, message.end_offset = reader.integers(INT32_INT64)
+        self.epoch, self.end_offset = reader.integers(INT32_INT64)
         reader.skip_tagged_fields()
-        return message
 
     def write(self, writer: Writer, version: int) -> None:
         """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
@@ -413,53 +246,16 @@ class EpochEndOffset(Message):
         writer.no_tagged_fields()
 
 
-class LeaderIdAndEpoch(Message):
-    """The value of PartitionData.current_leader."""
-
-    __slots__ = ("leader_id", "leader_epoch")
-
-    leader_id: int
-    leader_epoch: int
-
-    def __init__(self, *, leader_id: int = -1, leader_epoch: int = -1) -> None:
-        """Set the fields; an omitted field has its default."""
-        self.leader_id = leader_id
-        self.leader_epoch = leader_epoch
-
-    @classmethod
-    def read(cls, reader: Reader, version: int) -> Self:
-        """Read the fields of this version. Raises FrameError."""
-        message = cls.__new__(cls)
-        message.leader_id, message.leader_epoch = reader.integers(INT32_INT32)
-        reader.skip_tagged_fields()
-        return message
-
-    def write(self, writer: Writer, version: int) -> None:
-        """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
-        writer.integers(INT32_INT32, self.leader_id, self.leader_epoch)
-        writer.no_tagged_fields()
-
-
 class SnapshotId(Message):
     """The value of PartitionData.snapshot_id."""
 
-    __slots__ = ("end_offset", "epoch")
+    end_offset: int = -1
+    epoch: int = -1
 
-    end_offset: int
-    epoch: int
-
-    def __init__(self, *, end_offset: int = -1, epoch: int = -1) -> None:
-        """Set the fields; an omitted field has its default."""
-        self.end_offset = end_offset
-        self.epoch = epoch
-
-    @classmethod
-    def read(cls, reader: Reader, version: int) -> Self:
+    def read_fields(self, reader: Reader, version: int) -> None:
         """Read the fields of this version. Raises FrameError."""
-        message = cls.__new__(cls)
-        message.end_offset, message.epoch = reader.integers(INT64_INT32)
+        self.end_offset, self.epoch = reader.integers(INT64_INT32)
         reader.skip_tagged_fields()
-        return message
 
     def write(self, writer: Writer, version: int) -> None:
         """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
@@ -470,25 +266,15 @@ class SnapshotId(Message):
 class AbortedTransaction(Message):
     """Each of PartitionData.aborted_transactions."""
 
-    __slots__ = ("producer_id", "first_offset")
+    producer_id: int = 0
+    first_offset: int = 0
 
-    producer_id: int
-    first_offset: int
-
-    def __init__(self, *, producer_id: int = 0, first_offset: int = 0) -> None:
-        """Set the fields; an omitted field has its default."""
-        self.producer_id = producer_id
-        self.first_offset = first_offset
-
-    @classmethod
-    def read(cls, reader: Reader, version: int) -> Self:
+    def read_fields(self, reader: Reader, version: int) -> None:
         """Read the fields of this version. Raises FrameError."""
         flexible = version >= 12
-        message = cls.__new__(cls)
-        message.producer_id, message.first_offset = reader.integers(INT64_INT64)
+        self.producer_id, self.first_offset = reader.integers(INT64_INT64)
         if flexible:
             reader.skip_tagged_fields()
-        return message
 
     def write(self, writer: Writer, version: int) -> None:
         """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
@@ -501,96 +287,46 @@ class AbortedTransaction(Message):
 class PartitionData(Message):
     """Each of FetchableTopicResponse.partitions."""
 
-    __slots__ = (
-        "partition_index",
-        "error_code",
-        "high_watermark",
-        "last_stable_offset",
-        "log_start_offset",
-        "diverging_epoch",
-        "current_leader",
-        "snapshot_id",
-        "aborted_transactions",
-        "preferred_read_replica",
-        "records",
-    )
+    partition_index: int = 0
+    error_code: int = 0
+    high_watermark: int = 0
+    last_stable_offset: int = -1
+    log_start_offset: int = -1
+    diverging_epoch: EpochEndOffset = new(EpochEndOffset)
+    current_leader: LeaderIdAndEpoch = new(LeaderIdAndEpoch)
+    snapshot_id: SnapshotId = new(SnapshotId)
+    aborted_transactions: list[AbortedTransaction] | None = new_list(AbortedTransaction)
+    preferred_read_replica: int = -1
+    records: bytes | None = None
 
-    partition_index: int
-    error_code: int
-    high_watermark: int
-    last_stable_offset: int
-    log_start_offset: int
-    diverging_epoch: EpochEndOffset
-    current_leader: LeaderIdAndEpoch
-    snapshot_id: SnapshotId
-    aborted_transactions: list[AbortedTransaction] | None
-    preferred_read_replica: int
-    records: bytes | None
-
-    def __init__(
-        self,
-        *,
-        partition_index: int = 0,
-        error_code: int = 0,
-        high_watermark: int = 0,
-        last_stable_offset: int = -1,
-        log_start_offset: int = -1,
-        diverging_epoch: EpochEndOffset | EllipsisType = ...,
-        current_leader: LeaderIdAndEpoch | EllipsisType = ...,
-        snapshot_id: SnapshotId | EllipsisType = ...,
-        aborted_transactions: list[AbortedTransaction] | EllipsisType | None = ...,
-        preferred_read_replica: int = -1,
-        records: bytes | None = None,
-    ) -> None:
-        """Set the fields; an omitted field has its default."""
-        self.partition_index = partition_index
-        self.error_code = error_code
-        self.high_watermark = high_watermark
-        self.last_stable_offset = last_stable_offset
-        self.log_start_offset = log_start_offset
-        self.diverging_epoch = EpochEndOffset() if diverging_epoch is ... else diverging_epoch
-        self.current_leader = LeaderIdAndEpoch() if current_leader is ... else current_leader
-        self.snapshot_id = SnapshotId() if snapshot_id is ... else snapshot_id
-        self.aborted_transactions = [] if aborted_transactions is ... else aborted_transactions
-        self.preferred_read_replica = preferred_read_replica
-        self.records = records
-
-    @classmethod
-    def read(cls, reader: Reader, version: int) -> Self:
+    def read_fields(self, reader: Reader, version: int) -> None:
         """Read the fields of this version. Raises FrameError."""
         flexible = version >= 12
-        message = cls.__new__(cls)
-        message.partition_index, message.error_code, message.high_watermark, message.last_stable_offset = (
-            reader.integers(INT32_INT16_INT64_INT64)
+        self.partition_index, self.error_code, self.high_watermark, self.last_stable_offset = reader.integers(
+            INT32_INT16_INT64_INT64
         )
-        message.log_start_offset = reader.int64() if version >= 5 else -1
-        aborted_transactions_count = (
-            reader.compact_nullable_array_length(17) if flexible else reader.nullable_array_length(16)
+        self.log_start_offset = reader.int64() if version >= 5 else -1
+        self.aborted_transactions = reader.nullable_struct_array(
+            AbortedTransaction, version, 17 if flexible else 16, flexible
         )
-        message.aborted_transactions = (
-            None
-            if aborted_transactions_count is None
-            else [AbortedTransaction.read(reader, version) for _ in range(aborted_transactions_count)]
-        )
-        message.preferred_read_replica = reader.int32() if version >= 11 else -1
-        message.records = reader.compact_nullable_data() if flexible else reader.nullable_data()
-        message.diverging_epoch = EpochEndOffset()
-        message.current_leader = LeaderIdAndEpoch()
-        message.snapshot_id = SnapshotId()
+        self.preferred_read_replica = reader.int32() if version >= 11 else -1
+        self.records = reader.nullable_data(flexible)
+        self.diverging_epoch = EpochEndOffset()
+        self.current_leader = LeaderIdAndEpoch()
+        self.snapshot_id = SnapshotId()
         if flexible:
             for _ in range(reader.tagged_field_count()):
                 tag = reader.unsigned_varint()
                 end = reader.tagged_field_end()
                 if tag == 0:
-                    message.diverging_epoch = EpochEndOffset.read(reader, version)
+                    self.diverging_epoch = EpochEndOffset.read(reader, version)
                 elif tag == 1:
-                    message.current_leader = LeaderIdAndEpoch.read(reader, version)
+                    self.current_leader = LeaderIdAndEpoch.read(reader, version)
                 elif tag == 2:
-                    message.snapshot_id = SnapshotId.read(reader, version)
+                    self.snapshot_id = SnapshotId.read(reader, version)
                 else:
                     reader.position = end
                 reader.end_tagged_field(end)
-        return message
 
     def write(self, writer: Writer, version: int) -> None:
         """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
@@ -600,19 +336,10 @@ class PartitionData(Message):
         )
         if version >= 5:
             writer.int64(self.log_start_offset)
-        aborted_transactions_count = None if self.aborted_transactions is None else len(self.aborted_transactions)
-        if flexible:
-            writer.compact_nullable_array_length(aborted_transactions_count)
-        else:
-            writer.nullable_array_length(aborted_transactions_count)
-        for aborted_transactions_element in self.aborted_transactions or ():
-            aborted_transactions_element.write(writer, version)
+        writer.nullable_struct_array(self.aborted_transactions, version, flexible)
         if version >= 11:
             writer.int32(self.preferred_read_replica)
-        if flexible:
-            writer.compact_nullable_data(self.records)
-        else:
-            writer.nullable_data(self.records)
+        writer.nullable_data(self.records, flexible)
         if flexible:
             tagged: list[tuple[int, Writer]] = []
             if self.diverging_epoch != EpochEndOffset():
@@ -633,32 +360,18 @@ class PartitionData(Message):
 class FetchableTopicResponse(Message):
     """Each of FetchResponse.responses."""
 
-    __slots__ = ("topic_id", "topic", "partitions")
+    topic_id: bytes = ZERO_UUID
+    topic: str = ""
+    partitions: list[PartitionData] = new_list(PartitionData)
 
-    topic_id: bytes
-    topic: str
-    partitions: list[PartitionData]
-
-    def __init__(
-        self, *, topic_id: bytes = ZERO_UUID, topic: str = "", partitions: list[PartitionData] | EllipsisType = ...
-    ) -> None:
-        """Set the fields; an omitted field has its default."""
-        self.topic_id = topic_id
-        self.topic = topic
-        self.partitions = [] if partitions is ... else partitions
-
-    @classmethod
-    def read(cls, reader: Reader, version: int) -> Self:
+    def read_fields(self, reader: Reader, version: int) -> None:
         """Read the fields of this version. Raises FrameError."""
         flexible = version >= 12
-        message = cls.__new__(cls)
-        message.topic_id = reader.uuid() if version >= 13 else ZERO_UUID
-        message.topic = "" if version >= 13 else reader.compact_string() if flexible else reader.string()
-        partitions_count = reader.compact_array_length(37) if flexible else reader.array_length(30)
-        message.partitions = [PartitionData.read(reader, version) for _ in range(partitions_count)]
+        self.topic_id = reader.uuid() if version >= 13 else ZERO_UUID
+        self.topic = "" if version >= 13 else reader.string(flexible)
+        self.partitions = reader.struct_array(PartitionData, version, 37 if flexible else 30, flexible)
         if flexible:
             reader.skip_tagged_fields()
-        return message
 
     def write(self, writer: Writer, version: int) -> None:
         """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
@@ -666,98 +379,32 @@ class FetchableTopicResponse(Message):
         if version >= 13:
             writer.uuid(self.topic_id)
         if version <= 12:
-            if flexible:
-                writer.compact_string(self.topic)
-            else:
-                writer.string(self.topic)
-        if flexible:
-            writer.compact_array_length(len(self.partitions))
-        else:
-            writer.array_length(len(self.partitions))
-        for partitions_element in self.partitions:
-            partitions_element.write(writer, version)
+            writer.string(self.topic, flexible)
+        writer.struct_array(self.partitions, version, flexible)
         if flexible:
             writer.no_tagged_fields()
-
-
-class NodeEndpoint(Message):
-    """Each of FetchResponse.node_endpoints."""
-
-    __slots__ = ("node_id", "host", "port", "rack")
-
-    node_id: int
-    host: str
-    port: int
-    rack: str | None
-
-    def __init__(self, *, node_id: int = 0, host: str = "", port: int = 0, rack: str | None = None) -> None:
-        """Set the fields; an omitted field has its default."""
-        self.node_id = node_id
-        self.host = host
-        self.port = port
-        self.rack = rack
-
-    @classmethod
-    def read(cls, reader: Reader, version: int) -> Self:
-        """Read the fields of this version. Raises FrameError."""
-        message = cls.__new__(cls)
-        message.node_id = reader.int32()
-        message.host = reader.compact_string()
-        message.port = reader.int32()
-        message.rack = reader.compact_nullable_string()
-        reader.skip_tagged_fields()
-        return message
-
-    def write(self, writer: Writer, version: int) -> None:
-        """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
-        writer.int32(self.node_id)
-        writer.compact_string(self.host)
-        writer.int32(self.port)
-        writer.compact_nullable_string(self.rack)
-        writer.no_tagged_fields()
 
 
 class FetchResponse(Message):
     """The response, versions 4-18, flexible from 12."""
 
-    __slots__ = ("throttle_time_ms", "error_code", "session_id", "responses", "node_endpoints")
+    throttle_time_ms: int = 0
+    error_code: int = 0
+    session_id: int = 0
+    responses: list[FetchableTopicResponse] = new_list(FetchableTopicResponse)
+    node_endpoints: list[NodeEndpoint] = new_list(NodeEndpoint)
 
-    throttle_time_ms: int
-    error_code: int
-    session_id: int
-    responses: list[FetchableTopicResponse]
-    node_endpoints: list[NodeEndpoint]
-
-    def __init__(
-        self,
-        *,
-        throttle_time_ms: int = 0,
-        error_code: int = 0,
-        session_id: int = 0,
-        responses: list[FetchableTopicResponse] | EllipsisType = ...,
-        node_endpoints: list[NodeEndpoint] | EllipsisType = ...,
-    ) -> None:
-        """Set the fields; an omitted field has its default."""
-        self.throttle_time_ms = throttle_time_ms
-        self.error_code = error_code
-        self.session_id = session_id
-        self.responses = [] if responses is ... else responses
-        self.node_endpoints = [] if node_endpoints is ... else node_endpoints
-
-    @classmethod
-    def read(cls, reader: Reader, version: int) -> Self:
+    def read_fields(self, reader: Reader, version: int) -> None:
         """Read the fields of this version. Raises FrameError."""
         flexible = version >= 12
-        message = cls.__new__(cls)
-        message.throttle_time_ms = reader.int32()
+        self.throttle_time_ms = reader.int32()
         if version >= 7:
-            message.error_code, message.session_id = reader.integers(INT16_INT32)
+            self.error_code, self.session_id = reader.integers(INT16_INT32)
         else:
-            message.error_code = 0
-            message.session_id = 0
-        responses_count = reader.compact_array_length(3) if flexible else reader.array_length(6)
-        message.responses = [FetchableTopicResponse.read(reader, version) for _ in range(responses_count)]
-        message.node_endpoints = []
+            self.error_code = 0
+            self.session_id = 0
+        self.responses = reader.struct_array(FetchableTopicResponse, version, 3 if flexible else 6, flexible)
+        self.node_endpoints = []
         if flexible:
             for _ in range(reader.tagged_field_count()):
                 tag = reader.unsigned_varint()
@@ -765,12 +412,10 @@ class FetchResponse(Message):
                 if tag == 0:
                     if version <= 15:
                         reader.reject_tag(tag, version)
-                    node_endpoints_count = reader.compact_array_length(11)
-                    message.node_endpoints = [NodeEndpoint.read(reader, version) for _ in range(node_endpoints_count)]
+                    self.node_endpoints = reader.struct_array(NodeEndpoint, version, 11, True)
                 else:
                     reader.position = end
                 reader.end_tagged_field(end)
-        return message
 
     def write(self, writer: Writer, version: int) -> None:
         """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
@@ -778,18 +423,11 @@ class FetchResponse(Message):
         writer.int32(self.throttle_time_ms)
         if version >= 7:
             writer.integers(INT16_INT32, self.error_code, self.session_id)
-        if flexible:
-            writer.compact_array_length(len(self.responses))
-        else:
-            writer.array_length(len(self.responses))
-        for responses_element in self.responses:
-            responses_element.write(writer, version)
+        writer.struct_array(self.responses, version, flexible)
         if flexible:
             tagged: list[tuple[int, Writer]] = []
             if version >= 16 and self.node_endpoints:
                 node_endpoints_field = Writer()
-                node_endpoints_field.compact_array_length(len(self.node_endpoints))
-                for node_endpoints_element in self.node_endpoints:
-                    node_endpoints_element.write(node_endpoints_field, version)
+                node_endpoints_field.struct_array(self.node_endpoints, version, True)
                 tagged.append((0, node_endpoints_field))
             writer.tagged_fields(tagged)

@@ -4,10 +4,8 @@
 from __future__ import annotations
 
 from struct import Struct
-from types import EllipsisType
-from typing import Self
 
-from ..message import Message
+from ..message import Message, new_list
 from ..primitives import Reader, Writer
 
 INT32_INT16 = Struct(">ih")
@@ -16,48 +14,28 @@ INT32_INT16 = Struct(">ih")
 class FindCoordinatorRequest(Message):
     """The request, versions 0-6, flexible from 3."""
 
-    __slots__ = ("key", "key_type", "coordinator_keys")
+    key: str = ""
+    key_type: int = 0
+    coordinator_keys: list[str] = new_list(str)
 
-    key: str
-    key_type: int
-    coordinator_keys: list[str]
-
-    def __init__(self, *, key: str = "", key_type: int = 0, coordinator_keys: list[str] | EllipsisType = ...) -> None:
-        """Set the fields; an omitted field has its default."""
-        self.key = key
-        self.key_type = key_type
-        self.coordinator_keys = [] if coordinator_keys is ... else coordinator_keys
-
-    @classmethod
-    def read(cls, reader: Reader, version: int) -> Self:
+    def read_fields(self, reader: Reader, version: int) -> None:
         """Read the fields of this version. Raises FrameError."""
         flexible = version >= 3
-        message = cls.__new__(cls)
-        message.key = "" if version >= 4 else reader.compact_string() if flexible else reader.string()
-        message.key_type = reader.int8() if version >= 1 else 0
-        if version >= 4:
-            coordinator_keys_count = reader.compact_array_length(1)
-            message.coordinator_keys = [reader.compact_string() for _ in range(coordinator_keys_count)]
-        else:
-            message.coordinator_keys = []
+        self.key = "" if version >= 4 else reader.string(flexible)
+        self.key_type = reader.int8() if version >= 1 else 0
+        self.coordinator_keys = reader.string_array(True) if version >= 4 else []
         if flexible:
             reader.skip_tagged_fields()
-        return message
 
     def write(self, writer: Writer, version: int) -> None:
         """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         flexible = version >= 3
         if version <= 3:
-            if flexible:
-                writer.compact_string(self.key)
-            else:
-                writer.string(self.key)
+            writer.string(self.key, flexible)
         if version >= 1:
             writer.int8(self.key_type)
         if version >= 4:
-            writer.compact_array_length(len(self.coordinator_keys))
-            for coordinator_keys_element in self.coordinator_keys:
-                writer.compact_string(coordinator_keys_element)
+            writer.string_array(self.coordinator_keys, True)
         if flexible:
             writer.no_tagged_fields()
 
@@ -65,44 +43,21 @@ class FindCoordinatorRequest(Message):
 class Coordinator(Message):
     """Each of FindCoordinatorResponse.coordinators."""
 
-    __slots__ = ("key", "node_id", "host", "port", "error_code", "error_message")
+    key: str = ""
+    node_id: int = 0
+    host: str = ""
+    port: int = 0
+    error_code: int = 0
+    error_message: str | None = ""
 
-    key: str
-    node_id: int
-    host: str
-    port: int
-    error_code: int
-    error_message: str | None
-
-    def __init__(
-        self,
-        *,
-        key: str = "",
-        node_id: int = 0,
-        host: str = "",
-        port: int = 0,
-        error_code: int = 0,
-        error_message: str | None = "",
-    ) -> None:
-        """Set the fields; an omitted field has its default."""
-        self.key = key
-        self.node_id = node_id
-        self.host = host
-        self.port = port
-        self.error_code = error_code
-        self.error_message = error_message
-
-    @classmethod
-    def read(cls, reader: Reader, version: int) -> Self:
+    def read_fields(self, reader: Reader, version: int) -> None:
         """Read the fields of this version. Raises FrameError."""
-        message = cls.__new__(cls)
-        message.key = reader.compact_string()
-        message.node_id = reader.int32()
-        message.host = reader.compact_string()
-        message.port, message.error_code = reader.integers(INT32_INT16)
-        message.error_message = reader.compact_nullable_string()
+        self.key = reader.compact_string()
+        self.node_id = reader.int32()
+        self.host = reader.compact_string()
+        self.port, self.error_code = reader.integers(INT32_INT16)
+        self.error_message = reader.compact_nullable_string()
         reader.skip_tagged_fields()
-        return message
 
     def write(self, writer: Writer, version: int) -> None:
         """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
@@ -117,62 +72,31 @@ class Coordinator(Message):
 class FindCoordinatorResponse(Message):
     """The response, versions 0-6, flexible from 3."""
 
-    __slots__ = ("throttle_time_ms", "coordinators", "error_code", "error_message", "node_id", "host", "port")
+    throttle_time_ms: int = 0
+    coordinators: list[Coordinator] = new_list(Coordinator)
+    error_code: int = 0
+    error_message: str | None = ""
+    node_id: int = 0
+    host: str = ""
+    port: int = 0
 
-    throttle_time_ms: int
-    coordinators: list[Coordinator]
-    error_code: int
-    error_message: str | None
-    node_id: int
-    host: str
-    port: int
-
-    def __init__(
-        self,
-        *,
-        throttle_time_ms: int = 0,
-        coordinators: list[Coordinator] | EllipsisType = ...,
-        error_code: int = 0,
-        error_message: str | None = "",
-        node_id: int = 0,
-        host: str = "",
-        port: int = 0,
-    ) -> None:
-        """Set the fields; an omitted field has its default."""
-        self.throttle_time_ms = throttle_time_ms
-        self.coordinators = [] if coordinators is ... else coordinators
-        self.error_code = error_code
-        self.error_message = error_message
-        self.node_id = node_id
-        self.host = host
-        self.port = port
-
-    @classmethod
-    def read(cls, reader: Reader, version: int) -> Self:
+    def read_fields(self, reader: Reader, version: int) -> None:
         """Read the fields of this version. Raises FrameError."""
         flexible = version >= 3
-        message = cls.__new__(cls)
-        message.throttle_time_ms = reader.int32() if version >= 1 else 0
-        if version >= 4:
-            coordinators_count = reader.compact_array_length(14)
-            message.coordinators = [Coordinator.read(reader, version) for _ in range(coordinators_count)]
-        else:
-            message.coordinators = []
-        message.error_code = 0 if version >= 4 else reader.int16()
-        message.error_message = (
-            reader.compact_nullable_string() if version == 3 else reader.nullable_string() if 1 <= version <= 2 else ""
-        )
+        self.throttle_time_ms = reader.int32() if version >= 1 else 0
+        self.coordinators = reader.struct_array(Coordinator, version, 14, True) if version >= 4 else []
+        self.error_code = 0 if version >= 4 else reader.int16()
+        self.error_message = reader.nullable_string(flexible) if 1 <= version <= 3 else ""
         if version <= 3:
-            message.node_id = reader.int32()
-            message.host = reader.compact_string() if flexible else reader.string()
-            message.port = reader.int32()
+            self.node_id = reader.int32()
+            self.host = reader.string(flexible)
+            self.port = reader.int32()
         else:
-            message.node_id = 0
-            message.host = ""
-            message.port = 0
+            self.node_id = 0
+            self.host = ""
+            self.port = 0
         if flexible:
             reader.skip_tagged_fields()
-        return message
 
     def write(self, writer: Writer, version: int) -> None:
         """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
@@ -180,22 +104,14 @@ class FindCoordinatorResponse(Message):
         if version >= 1:
             writer.int32(self.throttle_time_ms)
         if version >= 4:
-            writer.compact_array_length(len(self.coordinators))
-            for coordinators_element in self.coordinators:
-                coordinators_element.write(writer, version)
+            writer.struct_array(self.coordinators, version, True)
         if version <= 3:
             writer.int16(self.error_code)
         if 1 <= version <= 3:
-            if flexible:
-                writer.compact_nullable_string(self.error_message)
-            else:
-                writer.nullable_string(self.error_message)
+            writer.nullable_string(self.error_message, flexible)
         if version <= 3:
             writer.int32(self.node_id)
-            if flexible:
-                writer.compact_string(self.host)
-            else:
-                writer.string(self.host)
+            writer.string(self.host, flexible)
             writer.int32(self.port)
         if flexible:
             writer.no_tagged_fields()

@@ -3,8 +3,6 @@
 
 from __future__ import annotations
 
-from typing import Self
-
 from ..message import Message
 from ..primitives import Reader, Writer
 
@@ -12,54 +10,29 @@ from ..primitives import Reader, Writer
 class HeartbeatRequest(Message):
     """The request, versions 0-4, flexible from 4."""
 
-    __slots__ = ("group_id", "generation_id", "member_id", "group_instance_id")
+    group_id: str = ""
+    generation_id: int = 0
+    member_id: str = ""
+    group_instance_id: str | None = None
 
-    group_id: str
-    generation_id: int
-    member_id: str
-    group_instance_id: str | None
-
-    def __init__(
-        self, *, group_id: str = "", generation_id: int = 0, member_id: str = "", group_instance_id: str | None = None
-    ) -> None:
-        """Set the fields; an omitted field has its default."""
-        self.group_id = group_id
-        self.generation_id = generation_id
-        self.member_id = member_id
-        self.group_instance_id = group_instance_id
-
-    @classmethod
-    def read(cls, reader: Reader, version: int) -> Self:
+    def read_fields(self, reader: Reader, version: int) -> None:
         """Read the fields of this version. Raises FrameError."""
         flexible = version >= 4
-        message = cls.__new__(cls)
-        message.group_id = reader.compact_string() if flexible else reader.string()
-        message.generation_id = reader.int32()
-        message.member_id = reader.compact_string() if flexible else reader.string()
-        message.group_instance_id = (
-            reader.compact_nullable_string() if flexible else reader.nullable_string() if version >= 3 else None
-        )
+        self.group_id = reader.string(flexible)
+        self.generation_id = reader.int32()
+        self.member_id = reader.string(flexible)
+        self.group_instance_id = reader.nullable_string(flexible) if version >= 3 else None
         if flexible:
             reader.skip_tagged_fields()
-        return message
 
     def write(self, writer: Writer, version: int) -> None:
         """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         flexible = version >= 4
-        if flexible:
-            writer.compact_string(self.group_id)
-        else:
-            writer.string(self.group_id)
+        writer.string(self.group_id, flexible)
         writer.int32(self.generation_id)
-        if flexible:
-            writer.compact_string(self.member_id)
-        else:
-            writer.string(self.member_id)
+        writer.string(self.member_id, flexible)
         if version >= 3:
-            if flexible:
-                writer.compact_nullable_string(self.group_instance_id)
-            else:
-                writer.nullable_string(self.group_instance_id)
+            writer.nullable_string(self.group_instance_id, flexible)
         if flexible:
             writer.no_tagged_fields()
 
@@ -67,26 +40,16 @@ class HeartbeatRequest(Message):
 class HeartbeatResponse(Message):
     """The response, versions 0-4, flexible from 4."""
 
-    __slots__ = ("throttle_time_ms", "error_code")
+    throttle_time_ms: int = 0
+    error_code: int = 0
 
-    throttle_time_ms: int
-    error_code: int
-
-    def __init__(self, *, throttle_time_ms: int = 0, error_code: int = 0) -> None:
-        """Set the fields; an omitted field has its default."""
-        self.throttle_time_ms = throttle_time_ms
-        self.error_code = error_code
-
-    @classmethod
-    def read(cls, reader: Reader, version: int) -> Self:
+    def read_fields(self, reader: Reader, version: int) -> None:
         """Read the fields of this version. Raises FrameError."""
         flexible = version >= 4
-        message = cls.__new__(cls)
-        message.throttle_time_ms = reader.int32() if version >= 1 else 0
-        message.error_code = reader.int16()
+        self.throttle_time_ms = reader.int32() if version >= 1 else 0
+        self.error_code = reader.int16()
         if flexible:
             reader.skip_tagged_fields()
-        return message
 
     def write(self, writer: Writer, version: int) -> None:
         """Write the fields of this version. Raises ValueError for a value that does not fit its field."""

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 from struct import Struct
-from typing import Self
 
 from ..message import Message
 from ..primitives import Reader, Writer
@@ -16,69 +15,36 @@ INT64_INT16 = Struct(">qh")
 class InitProducerIdRequest(Message):
     """The request, versions 0-6, flexible from 2."""
 
-    __slots__ = (
-        "transactional_id",
-        "transaction_timeout_ms",
-        "producer_id",
-        "producer_epoch",
-        "enable2_pc",
-        "keep_prepared_txn",
-    )
+    transactional_id: str | None = ""
+    transaction_timeout_ms: int = 0
+    producer_id: int = -1
+    producer_epoch: int = -1
+    enable2_pc: bool = False
+    keep_prepared_txn: bool = False
 
-    transactional_id: str | None
-    transaction_timeout_ms: int
-    producer_id: int
-    producer_epoch: int
-    enable2_pc: bool
-    keep_prepared_txn: bool
-
-    def __init__(
-        self,
-        *,
-        transactional_id: str | None = "",
-        transaction_timeout_ms: int = 0,
-        producer_id: int = -1,
-        producer_epoch: int = -1,
-        enable2_pc: bool = False,
-        keep_prepared_txn: bool = False,
-    ) -> None:
-        """Set the fields; an omitted field has its default."""
-        self.transactional_id = transactional_id
-        self.transaction_timeout_ms = transaction_timeout_ms
-        self.producer_id = producer_id
-        self.producer_epoch = producer_epoch
-        self.enable2_pc = enable2_pc
-        self.keep_prepared_txn = keep_prepared_txn
-
-    @classmethod
-    def read(cls, reader: Reader, version: int) -> Self:
+    def read_fields(self, reader: Reader, version: int) -> None:
         """Read the fields of this version. Raises FrameError."""
         flexible = version >= 2
-        message = cls.__new__(cls)
-        message.transactional_id = reader.compact_nullable_string() if flexible else reader.nullable_string()
-        message.transaction_timeout_ms = reader.int32()
+        self.transactional_id = reader.nullable_string(flexible)
+        self.transaction_timeout_ms = reader.int32()
         if version >= 3:
-            message.producer_id, message.producer_epoch = reader.integers(INT64_INT16)
+            self.producer_id, self.producer_epoch = reader.integers(INT64_INT16)
         else:
-            message.producer_id = -1
-            message.producer_epoch = -1
+            self.producer_id = -1
+            self.producer_epoch = -1
         if version >= 6:
-            message.enable2_pc = reader.boolean()
-            message.keep_prepared_txn = reader.boolean()
+            self.enable2_pc = reader.boolean()
+            self.keep_prepared_txn = reader.boolean()
         else:
-            message.enable2_pc = False
-            message.keep_prepared_txn = False
+            self.enable2_pc = False
+            self.keep_prepared_txn = False
         if flexible:
             reader.skip_tagged_fields()
-        return message
 
     def write(self, writer: Writer, version: int) -> None:
         """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         flexible = version >= 2
-        if flexible:
-            writer.compact_nullable_string(self.transactional_id)
-        else:
-            writer.nullable_string(self.transactional_id)
+        writer.nullable_string(self.transactional_id, flexible)
         writer.int32(self.transaction_timeout_ms)
         if version >= 3:
             writer.integers(INT64_INT16, self.producer_id, self.producer_epoch)
@@ -92,56 +58,26 @@ class InitProducerIdRequest(Message):
 class InitProducerIdResponse(Message):
     """The response, versions 0-6, flexible from 2."""
 
-    __slots__ = (
-        "throttle_time_ms",
-        "error_code",
-        "producer_id",
-        "producer_epoch",
-        "ongoing_txn_producer_id",
-        "ongoing_txn_producer_epoch",
-    )
+    throttle_time_ms: int = 0
+    error_code: int = 0
+    producer_id: int = -1
+    producer_epoch: int = 0
+    ongoing_txn_producer_id: int = -1
+    ongoing_txn_producer_epoch: int = -1
 
-    throttle_time_ms: int
-    error_code: int
-    producer_id: int
-    producer_epoch: int
-    ongoing_txn_producer_id: int
-    ongoing_txn_producer_epoch: int
-
-    def __init__(
-        self,
-        *,
-        throttle_time_ms: int = 0,
-        error_code: int = 0,
-        producer_id: int = -1,
-        producer_epoch: int = 0,
-        ongoing_txn_producer_id: int = -1,
-        ongoing_txn_producer_epoch: int = -1,
-    ) -> None:
-        """Set the fields; an omitted field has its default."""
-        self.throttle_time_ms = throttle_time_ms
-        self.error_code = error_code
-        self.producer_id = producer_id
-        self.producer_epoch = producer_epoch
-        self.ongoing_txn_producer_id = ongoing_txn_producer_id
-        self.ongoing_txn_producer_epoch = ongoing_txn_producer_epoch
-
-    @classmethod
-    def read(cls, reader: Reader, version: int) -> Self:
+    def read_fields(self, reader: Reader, version: int) -> None:
         """Read the fields of this version. Raises FrameError."""
         flexible = version >= 2
-        message = cls.__new__(cls)
-        message.throttle_time_ms, message.error_code, message.producer_id, message.producer_epoch = reader.integers(
+        self.throttle_time_ms, self.error_code, self.producer_id, self.producer_epoch = reader.integers(
             INT32_INT16_INT64_INT16
         )
         if version >= 6:
-            message.ongoing_txn_producer_id, message.ongoing_txn_producer_epoch = reader.integers(INT64_INT16)
+            self.ongoing_txn_producer_id, self.ongoing_txn_producer_epoch = reader.integers(INT64_INT16)
         else:
-            message.ongoing_txn_producer_id = -1
-            message.ongoing_txn_producer_epoch = -1
+            self.ongoing_txn_producer_id = -1
+            self.ongoing_txn_producer_epoch = -1
         if flexible:
             reader.skip_tagged_fields()
-        return message
 
     def write(self, writer: Writer, version: int) -> None:
         """Write the fields of this version. Raises ValueError for a value that does not fit its field."""

@@ -4,10 +4,8 @@
 from __future__ import annotations
 
 from struct import Struct
-from types import EllipsisType
-from typing import Self
 
-from ..message import Message
+from ..message import Message, new_list
 from ..primitives import ZERO_UUID, Reader, Writer
 
 INT32_INT16 = Struct(">ih")
@@ -17,25 +15,14 @@ INT32_INT32_INT64 = Struct(">iiq")
 class PartitionData(Message):
     """Each of InitializeStateData.partitions."""
 
-    __slots__ = ("partition", "state_epoch", "start_offset")
+    partition: int = 0
+    state_epoch: int = 0
+    start_offset: int = 0
 
-    partition: int
-    state_epoch: int
-    start_offset: int
-
-    def __init__(self, *, partition: int = 0, state_epoch: int = 0, start_offset: int = 0) -> None:
-        """Set the fields; an omitted field has its default."""
-        self.partition = partition
-        self.state_epoch = state_epoch
-        self.start_offset = start_offset
-
-    @classmethod
-    def read(cls, reader: Reader, version: int) -> Self:
+    def read_fields(self, reader: Reader, version: int) -> None:
         """Read the fields of this version. Raises FrameError."""
-        message = cls.__new__(cls)
-        message.partition, message.state_epoch, message.start_offset = reader.integers(INT32_INT32_INT64)
+        self.partition, self.state_epoch, self.start_offset = reader.integers(INT32_INT32_INT64)
         reader.skip_tagged_fields()
-        return message
 
     def write(self, writer: Writer, version: int) -> None:
         """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
@@ -46,90 +33,53 @@ class PartitionData(Message):
 class InitializeStateData(Message):
     """Each of InitializeShareGroupStateRequest.topics."""
 
-    __slots__ = ("topic_id", "partitions")
+    topic_id: bytes = ZERO_UUID
+    partitions: list[PartitionData] = new_list(PartitionData)
 
-    topic_id: bytes
-    partitions: list[PartitionData]
-
-    def __init__(self, *, topic_id: bytes = ZERO_UUID, partitions: list[PartitionData] | EllipsisType = ...) -> None:
-        """Set the fields; an omitted field has its default."""
-        self.topic_id = topic_id
-        self.partitions = [] if partitions is ... else partitions
-
-    @classmethod
-    def read(cls, reader: Reader, version: int) -> Self:
+    def read_fields(self, reader: Reader, version: int) -> None:
         """Read the fields of this version. Raises FrameError."""
-        message = cls.__new__(cls)
-        message.topic_id = reader.uuid()
-        partitions_count = reader.compact_array_length(17)
-        message.partitions = [PartitionData.read(reader, version) for _ in range(partitions_count)]
+        self.topic_id = reader.uuid()
+        self.partitions = reader.struct_array(PartitionData, version, 17, True)
         reader.skip_tagged_fields()
-        return message
 
     def write(self, writer: Writer, version: int) -> None:
         """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         writer.uuid(self.topic_id)
-        writer.compact_array_length(len(self.partitions))
-        for partitions_element in self.partitions:
-            partitions_element.write(writer, version)
+        writer.struct_array(self.partitions, version, True)
         writer.no_tagged_fields()
 
 
 class InitializeShareGroupStateRequest(Message):
     """The request, version 0, flexible from 0."""
 
-    __slots__ = ("group_id", "topics")
+    group_id: str = ""
+    topics: list[InitializeStateData] = new_list(InitializeStateData)
 
-    group_id: str
-    topics: list[InitializeStateData]
-
-    def __init__(self, *, group_id: str = "", topics: list[InitializeStateData] | EllipsisType = ...) -> None:
-        """Set the fields; an omitted field has its default."""
-        self.group_id = group_id
-        self.topics = [] if topics is ... else topics
-
-    @classmethod
-    def read(cls, reader: Reader, version: int) -> Self:
+    def read_fields(self, reader: Reader, version: int) -> None:
         """Read the fields of this version. Raises FrameError."""
-        message = cls.__new__(cls)
-        message.group_id = reader.compact_string()
-        topics_count = reader.compact_array_length(18)
-        message.topics = [InitializeStateData.read(reader, version) for _ in range(topics_count)]
+        self.group_id = reader.compact_string()
+        self.topics = reader.struct_array(InitializeStateData, version, 18, True)
         reader.skip_tagged_fields()
-        return message
 
     def write(self, writer: Writer, version: int) -> None:
         """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         writer.compact_string(self.group_id)
-        writer.compact_array_length(len(self.topics))
-        for topics_element in self.topics:
-            topics_element.write(writer, version)
+        writer.struct_array(self.topics, version, True)
         writer.no_tagged_fields()
 
 
 class PartitionResult(Message):
     """Each of InitializeStateResult.partitions."""
 
-    __slots__ = ("partition", "error_code", "error_message")
+    partition: int = 0
+    error_code: int = 0
+    error_message: str | None = None
 
-    partition: int
-    error_code: int
-    error_message: str | None
-
-    def __init__(self, *, partition: int = 0, error_code: int = 0, error_message: str | None = None) -> None:
-        """Set the fields; an omitted field has its default."""
-        self.partition = partition
-        self.error_code = error_code
-        self.error_message = error_message
-
-    @classmethod
-    def read(cls, reader: Reader, version: int) -> Self:
+    def read_fields(self, reader: Reader, version: int) -> None:
         """Read the fields of this version. Raises FrameError."""
-        message = cls.__new__(cls)
-        message.partition, message.error_code = reader.integers(INT32_INT16)
-        message.error_message = reader.compact_nullable_string()
+        self.partition, self.error_code = reader.integers(INT32_INT16)
+        self.error_message = reader.compact_nullable_string()
         reader.skip_tagged_fields()
-        return message
 
     def write(self, writer: Writer, version: int) -> None:
         """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
@@ -141,58 +91,33 @@ class PartitionResult(Message):
 class InitializeStateResult(Message):
     """Each of InitializeShareGroupStateResponse.results."""
 
-    __slots__ = ("topic_id", "partitions")
+    topic_id: bytes = ZERO_UUID
+    partitions: list[PartitionResult] = new_list(PartitionResult)
 
-    topic_id: bytes
-    partitions: list[PartitionResult]
-
-    def __init__(self, *, topic_id: bytes = ZERO_UUID, partitions: list[PartitionResult] | EllipsisType = ...) -> None:
-        """Set the fields; an omitted field has its default."""
-        self.topic_id = topic_id
-        self.partitions = [] if partitions is ... else partitions
-
-    @classmethod
-    def read(cls, reader: Reader, version: int) -> Self:
+    def read_fields(self, reader: Reader, version: int) -> None:
         """Read the fields of this version. Raises FrameError."""
-        message = cls.__new__(cls)
-        message.topic_id = reader.uuid()
-        partitions_count = reader.compact_array_length(8)
-        message.partitions = [PartitionResult.read(reader, version) for _ in range(partitions_count)]
+        self.topic_id = reader.uuid()
+        self.partitions = reader.struct_array(PartitionResult, version, 8, True)
         reader.skip_tagged_fields()
-        return message
 
     def write(self, writer: Writer, version: int) -> None:
         """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         writer.uuid(self.topic_id)
-        writer.compact_array_length(len(self.partitions))
-        for partitions_element in self.partitions:
-            partitions_element.write(writer, version)
+        writer.struct_array(self.partitions, version, True)
         writer.no_tagged_fields()
 
 
 class InitializeShareGroupStateResponse(Message):
     """The response, version 0, flexible from 0."""
 
-    __slots__ = ("results",)
+    results: list[InitializeStateResult] = new_list(InitializeStateResult)
 
-    results: list[InitializeStateResult]
-
-    def __init__(self, *, results: list[InitializeStateResult] | EllipsisType = ...) -> None:
-        """Set the fields; an omitted field has its default."""
-        self.results = [] if results is ... else results
-
-    @classmethod
-    def read(cls, reader: Reader, version: int) -> Self:
+    def read_fields(self, reader: Reader, version: int) -> None:
         """Read the fields of this version. Raises FrameError."""
-        message = cls.__new__(cls)
-        results_count = reader.compact_array_length(18)
-        message.results = [InitializeStateResult.read(reader, version) for _ in range(results_count)]
+        self.results = reader.struct_array(InitializeStateResult, version, 18, True)
         reader.skip_tagged_fields()
-        return message
 
     def write(self, writer: Writer, version: int) -> None:
         """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
-        writer.compact_array_length(len(self.results))
-        for results_element in self.results:
-            results_element.write(writer, version)
+        writer.struct_array(self.results, version, True)
         writer.no_tagged_fields()

@@ -4,10 +4,8 @@
 from __future__ import annotations
 
 from struct import Struct
-from types import EllipsisType
-from typing import Self
 
-from ..message import Message
+from ..message import Message, new_list
 from ..primitives import Reader, Writer, required
 
 INT16_INT32 = Struct(">hi")
@@ -16,38 +14,22 @@ INT16_INT32 = Struct(">hi")
 class JoinGroupRequestProtocol(Message):
     """Each of JoinGroupRequest.protocols."""
 
-    __slots__ = ("name", "metadata")
+    name: str = ""
+    metadata: bytes = b""
 
-    name: str
-    metadata: bytes
-
-    def __init__(self, *, name: str = "", metadata: bytes = b"") -> None:
-        """Set the fields; an omitted field has its default."""
-        self.name = name
-        self.metadata = metadata
-
-    @classmethod
-    def read(cls, reader: Reader, version: int) -> Self:
+    def read_fields(self, reader: Reader, version: int) -> None:
         """Read the fields of this version. Raises FrameError."""
         flexible = version >= 6
-        message = cls.__new__(cls)
-        message.name = reader.compact_string() if flexible else reader.string()
-        message.metadata = reader.compact_data() if flexible else reader.data()
+        self.name = reader.string(flexible)
+        self.metadata = reader.data(flexible)
         if flexible:
             reader.skip_tagged_fields()
-        return message
 
     def write(self, writer: Writer, version: int) -> None:
         """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         flexible = version >= 6
-        if flexible:
-            writer.compact_string(self.name)
-        else:
-            writer.string(self.name)
-        if flexible:
-            writer.compact_data(self.metadata)
-        else:
-            writer.data(self.metadata)
+        writer.string(self.name, flexible)
+        writer.data(self.metadata, flexible)
         if flexible:
             writer.no_tagged_fields()
 
@@ -55,97 +37,41 @@ class JoinGroupRequestProtocol(Message):
 class JoinGroupRequest(Message):
     """The request, versions 0-9, flexible from 6."""
 
-    __slots__ = (
-        "group_id",
-        "session_timeout_ms",
-        "rebalance_timeout_ms",
-        "member_id",
-        "group_instance_id",
-        "protocol_type",
-        "protocols",
-        "reason",
-    )
+    group_id: str = ""
+    session_timeout_ms: int = 0
+    rebalance_timeout_ms: int = -1
+    member_id: str = ""
+    group_instance_id: str | None = None
+    protocol_type: str = ""
+    protocols: list[JoinGroupRequestProtocol] = new_list(JoinGroupRequestProtocol)
+    reason: str | None = None
 
-    group_id: str
-    session_timeout_ms: int
-    rebalance_timeout_ms: int
-    member_id: str
-    group_instance_id: str | None
-    protocol_type: str
-    protocols: list[JoinGroupRequestProtocol]
-    reason: str | None
-
-    def __init__(
-        self,
-        *,
-        group_id: str = "",
-        session_timeout_ms: int = 0,
-        rebalance_timeout_ms: int = -1,
-        member_id: str = "",
-        group_instance_id: str | None = None,
-        protocol_type: str = "",
-        protocols: list[JoinGroupRequestProtocol] | EllipsisType = ...,
-        reason: str | None = None,
-    ) -> None:
-        """Set the fields; an omitted field has its default."""
-        self.group_id = group_id
-        self.session_timeout_ms = session_timeout_ms
-        self.rebalance_timeout_ms = rebalance_timeout_ms
-        self.member_id = member_id
-        self.group_instance_id = group_instance_id
-        self.protocol_type = protocol_type
-        self.protocols = [] if protocols is ... else protocols
-        self.reason = reason
-
-    @classmethod
-    def read(cls, reader: Reader, version: int) -> Self:
+    def read_fields(self, reader: Reader, version: int) -> None:
         """Read the fields of this version. Raises FrameError."""
         flexible = version >= 6
-        message = cls.__new__(cls)
-        message.group_id = reader.compact_string() if flexible else reader.string()
-        message.session_timeout_ms = reader.int32()
-        message.rebalance_timeout_ms = reader.int32() if version >= 1 else -1
-        message.member_id = reader.compact_string() if flexible else reader.string()
-        message.group_instance_id = (
-            reader.compact_nullable_string() if flexible else reader.nullable_string() if version >= 5 else None
-        )
-        message.protocol_type = reader.compact_string() if flexible else reader.string()
-        protocols_count = reader.compact_array_length(3) if flexible else reader.array_length(6)
-        message.protocols = [JoinGroupRequestProtocol.read(reader, version) for _ in range(protocols_count)]
-        message.reason = reader.compact_nullable_string() if version >= 8 else None
+        self.group_id = reader.string(flexible)
+        self.session_timeout_ms = reader.int32()
+        self.rebalance_timeout_ms = reader.int32() if version >= 1 else -1
+        self.member_id = reader.string(flexible)
+        self.group_instance_id = reader.nullable_string(flexible) if version >= 5 else None
+        self.protocol_type = reader.string(flexible)
+        self.protocols = reader.struct_array(JoinGroupRequestProtocol, version, 3 if flexible else 6, flexible)
+        self.reason = reader.compact_nullable_string() if version >= 8 else None
         if flexible:
             reader.skip_tagged_fields()
-        return message
 
     def write(self, writer: Writer, version: int) -> None:
         """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         flexible = version >= 6
-        if flexible:
-            writer.compact_string(self.group_id)
-        else:
-            writer.string(self.group_id)
+        writer.string(self.group_id, flexible)
         writer.int32(self.session_timeout_ms)
         if version >= 1:
             writer.int32(self.rebalance_timeout_ms)
-        if flexible:
-            writer.compact_string(self.member_id)
-        else:
-            writer.string(self.member_id)
+        writer.string(self.member_id, flexible)
         if version >= 5:
-            if flexible:
-                writer.compact_nullable_string(self.group_instance_id)
-            else:
-                writer.nullable_string(self.group_instance_id)
-        if flexible:
-            writer.compact_string(self.protocol_type)
-        else:
-            writer.string(self.protocol_type)
-        if flexible:
-            writer.compact_array_length(len(self.protocols))
-        else:
-            writer.array_length(len(self.protocols))
-        for protocols_element in self.protocols:
-            protocols_element.write(writer, version)
+            writer.nullable_string(self.group_instance_id, flexible)
+        writer.string(self.protocol_type, flexible)
+        writer.struct_array(self.protocols, version, flexible)
         if version >= 8:
             writer.compact_nullable_string(self.reason)
         if flexible:
@@ -155,48 +81,26 @@ class JoinGroupRequest(Message):
 class JoinGroupResponseMember(Message):
     """Each of JoinGroupResponse.members."""
 
-    __slots__ = ("member_id", "group_instance_id", "metadata")
+    member_id: str = ""
+    group_instance_id: str | None = None
+    metadata: bytes = b""
 
-    member_id: str
-    group_instance_id: str | None
-    metadata: bytes
-
-    def __init__(self, *, member_id: str = "", group_instance_id: str | None = None, metadata: bytes = b"") -> None:
-        """Set the fields; an omitted field has its default."""
-        self.member_id = member_id
-        self.group_instance_id = group_instance_id
-        self.metadata = metadata
-
-    @classmethod
-    def read(cls, reader: Reader, version: int) -> Self:
+    def read_fields(self, reader: Reader, version: int) -> None:
         """Read the fields of this version. Raises FrameError."""
         flexible = version >= 6
-        message = cls.__new__(cls)
-        message.member_id = reader.compact_string() if flexible else reader.string()
-        message.group_instance_id = (
-            reader.compact_nullable_string() if flexible else reader.nullable_string() if version >= 5 else None
-        )
-        message.metadata = reader.compact_data() if flexible else reader.data()
+        self.member_id = reader.string(flexible)
+        self.group_instance_id = reader.nullable_string(flexible) if version >= 5 else None
+        self.metadata = reader.data(flexible)
         if flexible:
             reader.skip_tagged_fields()
-        return message
 
     def write(self, writer: Writer, version: int) -> None:
         """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         flexible = version >= 6
-        if flexible:
-            writer.compact_string(self.member_id)
-        else:
-            writer.string(self.member_id)
+        writer.string(self.member_id, flexible)
         if version >= 5:
-            if flexible:
-                writer.compact_nullable_string(self.group_instance_id)
-            else:
-                writer.nullable_string(self.group_instance_id)
-        if flexible:
-            writer.compact_data(self.metadata)
-        else:
-            writer.data(self.metadata)
+            writer.nullable_string(self.group_instance_id, flexible)
+        writer.data(self.metadata, flexible)
         if flexible:
             writer.no_tagged_fields()
 
@@ -204,75 +108,29 @@ class JoinGroupResponseMember(Message):
 class JoinGroupResponse(Message):
     """The response, versions 0-9, flexible from 6."""
 
-    __slots__ = (
-        "throttle_time_ms",
-        "error_code",
-        "generation_id",
-        "protocol_type",
-        "protocol_name",
-        "leader",
-        "skip_assignment",
-        "member_id",
-        "members",
-    )
+    throttle_time_ms: int = 0
+    error_code: int = 0
+    generation_id: int = -1
+    protocol_type: str | None = None
+    protocol_name: str | None = ""
+    leader: str = ""
+    skip_assignment: bool = False
+    member_id: str = ""
+    members: list[JoinGroupResponseMember] = new_list(JoinGroupResponseMember)
 
-    throttle_time_ms: int
-    error_code: int
-    generation_id: int
-    protocol_type: str | None
-    protocol_name: str | None
-    leader: str
-    skip_assignment: bool
-    member_id: str
-    members: list[JoinGroupResponseMember]
-
-    def __init__(
-        self,
-        *,
-        throttle_time_ms: int = 0,
-        error_code: int = 0,
-        generation_id: int = -1,
-        protocol_type: str | None = None,
-        protocol_name: str | None = "",
-        leader: str = "",
-        skip_assignment: bool = False,
-        member_id: str = "",
-        members: list[JoinGroupResponseMember] | EllipsisType = ...,
-    ) -> None:
-        """Set the fields; an omitted field has its default."""
-        self.throttle_time_ms = throttle_time_ms
-        self.error_code = error_code
-        self.generation_id = generation_id
-        self.protocol_type = protocol_type
-        self.protocol_name = protocol_name
-        self.leader = leader
-        self.skip_assignment = skip_assignment
-        self.member_id = member_id
-        self.members = [] if members is ... else members
-
-    @classmethod
-    def read(cls, reader: Reader, version: int) -> Self:
+    def read_fields(self, reader: Reader, version: int) -> None:
         """Read the fields of this version. Raises FrameError."""
         flexible = version >= 6
-        message = cls.__new__(cls)
-        message.throttle_time_ms = reader.int32() if version >= 2 else 0
-        message.error_code, message.generation_id = reader.integers(INT16_INT32)
-        message.protocol_type = reader.compact_nullable_string() if version >= 7 else None
-        message.protocol_name = (
-            reader.compact_nullable_string()
-            if version >= 7
-            else reader.compact_string()
-            if flexible
-            else reader.string()
-        )
-        message.leader = reader.compact_string() if flexible else reader.string()
-        message.skip_assignment = reader.boolean() if version >= 9 else False
-        message.member_id = reader.compact_string() if flexible else reader.string()
-        members_count = reader.compact_array_length(4) if flexible else reader.array_length(6)
-        message.members = [JoinGroupResponseMember.read(reader, version) for _ in range(members_count)]
+        self.throttle_time_ms = reader.int32() if version >= 2 else 0
+        self.error_code, self.generation_id = reader.integers(INT16_INT32)
+        self.protocol_type = reader.compact_nullable_string() if version >= 7 else None
+        self.protocol_name = reader.compact_nullable_string() if version >= 7 else reader.string(flexible)
+        self.leader = reader.string(flexible)
+        self.skip_assignment = reader.boolean() if version >= 9 else False
+        self.member_id = reader.string(flexible)
+        self.members = reader.struct_array(JoinGroupResponseMember, version, 4 if flexible else 6, flexible)
         if flexible:
             reader.skip_tagged_fields()
-        return message
 
     def write(self, writer: Writer, version: int) -> None:
         """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
@@ -284,25 +142,12 @@ class JoinGroupResponse(Message):
             writer.compact_nullable_string(self.protocol_type)
         if version >= 7:
             writer.compact_nullable_string(self.protocol_name)
-        elif flexible:
-            writer.compact_string(required(self.protocol_name, "JoinGroupResponse.protocol_name"))
         else:
-            writer.string(required(self.protocol_name, "JoinGroupResponse.protocol_name"))
-        if flexible:
-            writer.compact_string(self.leader)
-        else:
-            writer.string(self.leader)
+            writer.string(required(self.protocol_name, "JoinGroupResponse.protocol_name"), flexible)
+        writer.string(self.leader, flexible)
         if version >= 9:
             writer.boolean(self.skip_assignment)
-        if flexible:
-            writer.compact_string(self.member_id)
-        else:
-            writer.string(self.member_id)
-        if flexible:
-            writer.compact_array_length(len(self.members))
-        else:
-            writer.array_length(len(self.members))
-        for members_element in self.members:
-            members_element.write(writer, version)
+        writer.string(self.member_id, flexible)
+        writer.struct_array(self.members, version, flexible)
         if flexible:
             writer.no_tagged_fields()

@@ -3,51 +3,31 @@
 
 from __future__ import annotations
 
-from types import EllipsisType
-from typing import Self
-
-from ..message import Message
+from ..message import Message, new_list
 from ..primitives import Reader, Writer
 
 
 class MemberIdentity(Message):
     """Each of LeaveGroupRequest.members."""
 
-    __slots__ = ("member_id", "group_instance_id", "reason")
+    member_id: str = ""
+    group_instance_id: str | None = None
+    reason: str | None = None
 
-    member_id: str
-    group_instance_id: str | None
-    reason: str | None
-
-    def __init__(self, *, member_id: str = "", group_instance_id: str | None = None, reason: str | None = None) -> None:
-        """Set the fields; an omitted field has its default."""
-        self.member_id = member_id
-        self.group_instance_id = group_instance_id
-        self.reason = reason
-
-    @classmethod
-    def read(cls, reader: Reader, version: int) -> Self:
+    def read_fields(self, reader: Reader, version: int) -> None:
         """Read the fields of this version. Raises FrameError."""
         flexible = version >= 4
-        message = cls.__new__(cls)
-        message.member_id = reader.compact_string() if flexible else reader.string()
-        message.group_instance_id = reader.compact_nullable_string() if flexible else reader.nullable_string()
-        message.reason = reader.compact_nullable_string() if version >= 5 else None
+        self.member_id = reader.string(flexible)
+        self.group_instance_id = reader.nullable_string(flexible)
+        self.reason = reader.compact_nullable_string() if version >= 5 else None
         if flexible:
             reader.skip_tagged_fields()
-        return message
 
     def write(self, writer: Writer, version: int) -> None:
         """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         flexible = version >= 4
-        if flexible:
-            writer.compact_string(self.member_id)
-        else:
-            writer.string(self.member_id)
-        if flexible:
-            writer.compact_nullable_string(self.group_instance_id)
-        else:
-            writer.nullable_string(self.group_instance_id)
+        writer.string(self.member_id, flexible)
+        writer.nullable_string(self.group_instance_id, flexible)
         if version >= 5:
             writer.compact_nullable_string(self.reason)
         if flexible:
@@ -57,50 +37,27 @@ class MemberIdentity(Message):
 class LeaveGroupRequest(Message):
     """The request, versions 0-5, flexible from 4."""
 
-    __slots__ = ("group_id", "members", "member_id")
+    group_id: str = ""
+    members: list[MemberIdentity] = new_list(MemberIdentity)
+    member_id: str = ""
 
-    group_id: str
-    members: list[MemberIdentity]
-    member_id: str
-
-    def __init__(
-        self, *, group_id: str = "", members: list[MemberIdentity] | EllipsisType = ..., member_id: str = ""
-    ) -> None:
-        """Set the fields; an omitted field has its default."""
-        self.group_id = group_id
-        self.members = [] if members is ... else members
-        self.member_id = member_id
-
-    @classmethod
-    def read(cls, reader: Reader, version: int) -> Self:
+    def read_fields(self, reader: Reader, version: int) -> None:
         """Read the fields of this version. Raises FrameError."""
         flexible = version >= 4
-        message = cls.__new__(cls)
-        message.group_id = reader.compact_string() if flexible else reader.string()
-        if version >= 3:
-            members_count = reader.compact_array_length(3) if flexible else reader.array_length(4)
-            message.members = [MemberIdentity.read(reader, version) for _ in range(members_count)]
-        else:
-            message.members = []
-        message.member_id = "" if version >= 3 else reader.string()
+        self.group_id = reader.string(flexible)
+        self.members = (
+            (reader.struct_array(MemberIdentity, version, 3 if flexible else 4, flexible)) if version >= 3 else []
+        )
+        self.member_id = "" if version >= 3 else reader.string()
         if flexible:
             reader.skip_tagged_fields()
-        return message
 
     def write(self, writer: Writer, version: int) -> None:
         """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         flexible = version >= 4
-        if flexible:
-            writer.compact_string(self.group_id)
-        else:
-            writer.string(self.group_id)
+        writer.string(self.group_id, flexible)
         if version >= 3:
-            if flexible:
-                writer.compact_array_length(len(self.members))
-            else:
-                writer.array_length(len(self.members))
-            for members_element in self.members:
-                members_element.write(writer, version)
+            writer.struct_array(self.members, version, flexible)
         if version <= 2:
             writer.string(self.member_id)
         if flexible:
@@ -110,41 +67,24 @@ class LeaveGroupRequest(Message):
 class MemberResponse(Message):
     """Each of LeaveGroupResponse.members."""
 
-    __slots__ = ("member_id", "group_instance_id", "error_code")
+    member_id: str = ""
+    group_instance_id: str | None = ""
+    error_code: int = 0
 
-    member_id: str
-    group_instance_id: str | None
-    error_code: int
-
-    def __init__(self, *, member_id: str = "", group_instance_id: str | None = "", error_code: int = 0) -> None:
-        """Set the fields; an omitted field has its default."""
-        self.member_id = member_id
-        self.group_instance_id = group_instance_id
-        self.error_code = error_code
-
-    @classmethod
-    def read(cls, reader: Reader, version: int) -> Self:
+    def read_fields(self, reader: Reader, version: int) -> None:
         """Read the fields of this version. Raises FrameError."""
         flexible = version >= 4
-        message = cls.__new__(cls)
-        message.member_id = reader.compact_string() if flexible else reader.string()
-        message.group_instance_id = reader.compact_nullable_string() if flexible else reader.nullable_string()
-        message.error_code = reader.int16()
+        self.member_id = reader.string(flexible)
+        self.group_instance_id = reader.nullable_string(flexible)
+        self.error_code = reader.int16()
         if flexible:
             reader.skip_tagged_fields()
-        return message
 
     def write(self, writer: Writer, version: int) -> None:
         """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         flexible = version >= 4
-        if flexible:
-            writer.compact_string(self.member_id)
-        else:
-            writer.string(self.member_id)
-        if flexible:
-            writer.compact_nullable_string(self.group_instance_id)
-        else:
-            writer.nullable_string(self.group_instance_id)
+        writer.string(self.member_id, flexible)
+        writer.nullable_string(self.group_instance_id, flexible)
         writer.int16(self.error_code)
         if flexible:
             writer.no_tagged_fields()
@@ -153,35 +93,20 @@ class MemberResponse(Message):
 class LeaveGroupResponse(Message):
     """The response, versions 0-5, flexible from 4."""
 
-    __slots__ = ("throttle_time_ms", "error_code", "members")
+    throttle_time_ms: int = 0
+    error_code: int = 0
+    members: list[MemberResponse] = new_list(MemberResponse)
 
-    throttle_time_ms: int
-    error_code: int
-    members: list[MemberResponse]
-
-    def __init__(
-        self, *, throttle_time_ms: int = 0, error_code: int = 0, members: list[MemberResponse] | EllipsisType = ...
-    ) -> None:
-        """Set the fields; an omitted field has its default."""
-        self.throttle_time_ms = throttle_time_ms
-        self.error_code = error_code
-        self.members = [] if members is ... else members
-
-    @classmethod
-    def read(cls, reader: Reader, version: int) -> Self:
+    def read_fields(self, reader: Reader, version: int) -> None:
         """Read the fields of this version. Raises FrameError."""
         flexible = version >= 4
-        message = cls.__new__(cls)
-        message.throttle_time_ms = reader.int32() if version >= 1 else 0
-        message.error_code = reader.int16()
-        if version >= 3:
-            members_count = reader.compact_array_length(5) if flexible else reader.array_length(6)
-            message.members = [MemberResponse.read(reader, version) for _ in range(members_count)]
-        else:
-            message.members = []
+        self.throttle_time_ms = reader.int32() if version >= 1 else 0
+        self.error_code = reader.int16()
+        self.members = (
+            (reader.struct_array(MemberResponse, version, 5 if flexible else 6, flexible)) if version >= 3 else []
+        )
         if flexible:
             reader.skip_tagged_fields()
-        return message
 
     def write(self, writer: Writer, version: int) -> None:
         """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
@@ -190,11 +115,6 @@ class LeaveGroupResponse(Message):
             writer.int32(self.throttle_time_ms)
         writer.int16(self.error_code)
         if version >= 3:
-            if flexible:
-                writer.compact_array_length(len(self.members))
-            else:
-                writer.array_length(len(self.members))
-            for members_element in self.members:
-                members_element.write(writer, version)
+            writer.struct_array(self.members, version, flexible)
         if flexible:
             writer.no_tagged_fields()

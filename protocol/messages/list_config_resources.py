@@ -4,10 +4,8 @@
 from __future__ import annotations
 
 from struct import Struct
-from types import EllipsisType
-from typing import Self
 
-from ..message import Message
+from ..message import Message, new_list
 from ..primitives import INT8, Reader, Writer
 
 INT32_INT16 = Struct(">ih")
@@ -16,55 +14,31 @@ INT32_INT16 = Struct(">ih")
 class ListConfigResourcesRequest(Message):
     """The request, versions 0-1, flexible from 0."""
 
-    __slots__ = ("resource_types",)
+    resource_types: list[int] = new_list(int)
 
-    resource_types: list[int]
-
-    def __init__(self, *, resource_types: list[int] | EllipsisType = ...) -> None:
-        """Set the fields; an omitted field has its default."""
-        self.resource_types = [] if resource_types is ... else resource_types
-
-    @classmethod
-    def read(cls, reader: Reader, version: int) -> Self:
+    def read_fields(self, reader: Reader, version: int) -> None:
         """Read the fields of this version. Raises FrameError."""
-        message = cls.__new__(cls)
-        if version >= 1:
-            resource_types_count = reader.compact_array_length(1)
-            message.resource_types = reader.integer_list(INT8, resource_types_count)
-        else:
-            message.resource_types = []
+        self.resource_types = reader.integer_array(INT8, True) if version >= 1 else []
         reader.skip_tagged_fields()
-        return message
 
     def write(self, writer: Writer, version: int) -> None:
         """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         if version >= 1:
-            writer.compact_array_length(len(self.resource_types))
-            writer.integer_list(INT8, self.resource_types)
+            writer.integer_array(INT8, self.resource_types, True)
         writer.no_tagged_fields()
 
 
 class ConfigResource(Message):
     """Each of ListConfigResourcesResponse.config_resources."""
 
-    __slots__ = ("resource_name", "resource_type")
+    resource_name: str = ""
+    resource_type: int = 16
 
-    resource_name: str
-    resource_type: int
-
-    def __init__(self, *, resource_name: str = "", resource_type: int = 16) -> None:
-        """Set the fields; an omitted field has its default."""
-        self.resource_name = resource_name
-        self.resource_type = resource_type
-
-    @classmethod
-    def read(cls, reader: Reader, version: int) -> Self:
+    def read_fields(self, reader: Reader, version: int) -> None:
         """Read the fields of this version. Raises FrameError."""
-        message = cls.__new__(cls)
-        message.resource_name = reader.compact_string()
-        message.resource_type = reader.int8() if version >= 1 else 16
+        self.resource_name = reader.compact_string()
+        self.resource_type = reader.int8() if version >= 1 else 16
         reader.skip_tagged_fields()
-        return message
 
     def write(self, writer: Writer, version: int) -> None:
         """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
@@ -77,38 +51,18 @@ class ConfigResource(Message):
 class ListConfigResourcesResponse(Message):
     """The response, versions 0-1, flexible from 0."""
 
-    __slots__ = ("throttle_time_ms", "error_code", "config_resources")
+    throttle_time_ms: int = 0
+    error_code: int = 0
+    config_resources: list[ConfigResource] = new_list(ConfigResource)
 
-    throttle_time_ms: int
-    error_code: int
-    config_resources: list[ConfigResource]
-
-    def __init__(
-        self,
-        *,
-        throttle_time_ms: int = 0,
-        error_code: int = 0,
-        config_resources: list[ConfigResource] | EllipsisType = ...,
-    ) -> None:
-        """Set the fields; an omitted field has its default."""
-        self.throttle_time_ms = throttle_time_ms
-        self.error_code = error_code
-        self.config_resources = [] if config_resources is ... else config_resources
-
-    @classmethod
-    def read(cls, reader: Reader, version: int) -> Self:
+    def read_fields(self, reader: Reader, version: int) -> None:
         """Read the fields of this version. Raises FrameError."""
-        message = cls.__new__(cls)
-        message.throttle_time_ms, message.error_code = reader.integers(INT32_INT16)
-        config_resources_count = reader.compact_array_length(2)
-        message.config_resources = [ConfigResource.read(reader, version) for _ in range(config_resources_count)]
+        self.throttle_time_ms, self.error_code = reader.integers(INT32_INT16)
+        self.config_resources = reader.struct_array(ConfigResource, version, 2, True)
         reader.skip_tagged_fields()
-        return message
 
     def write(self, writer: Writer, version: int) -> None:
         """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         writer.integers(INT32_INT16, self.throttle_time_ms, self.error_code)
-        writer.compact_array_length(len(self.config_resources))
-        for config_resources_element in self.config_resources:
-            config_resources_element.write(writer, version)
+        writer.struct_array(self.config_resources, version, True)
         writer.no_tagged_fields()

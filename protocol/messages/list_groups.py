@@ -3,58 +3,31 @@
 
 from __future__ import annotations
 
-from types import EllipsisType
-from typing import Self
-
-from ..message import Message
+from ..message import Message, new_list
 from ..primitives import Reader, Writer
 
 
 class ListGroupsRequest(Message):
     """The request, versions 0-5, flexible from 3."""
 
-    __slots__ = ("states_filter", "types_filter")
+    states_filter: list[str] = new_list(str)
+    types_filter: list[str] = new_list(str)
 
-    states_filter: list[str]
-    types_filter: list[str]
-
-    def __init__(
-        self, *, states_filter: list[str] | EllipsisType = ..., types_filter: list[str] | EllipsisType = ...
-    ) -> None:
-        """Set the fields; an omitted field has its default."""
-        self.states_filter = [] if states_filter is ... else states_filter
-        self.types_filter = [] if types_filter is ... else types_filter
-
-    @classmethod
-    def read(cls, reader: Reader, version: int) -> Self:
+    def read_fields(self, reader: Reader, version: int) -> None:
         """Read the fields of this version. Raises FrameError."""
         flexible = version >= 3
-        message = cls.__new__(cls)
-        if version >= 4:
-            states_filter_count = reader.compact_array_length(1)
-            message.states_filter = [reader.compact_string() for _ in range(states_filter_count)]
-        else:
-            message.states_filter = []
-        if version >= 5:
-            types_filter_count = reader.compact_array_length(1)
-            message.types_filter = [reader.compact_string() for _ in range(types_filter_count)]
-        else:
-            message.types_filter = []
+        self.states_filter = reader.string_array(True) if version >= 4 else []
+        self.types_filter = reader.string_array(True) if version >= 5 else []
         if flexible:
             reader.skip_tagged_fields()
-        return message
 
     def write(self, writer: Writer, version: int) -> None:
         """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         flexible = version >= 3
         if version >= 4:
-            writer.compact_array_length(len(self.states_filter))
-            for states_filter_element in self.states_filter:
-                writer.compact_string(states_filter_element)
+            writer.string_array(self.states_filter, True)
         if version >= 5:
-            writer.compact_array_length(len(self.types_filter))
-            for types_filter_element in self.types_filter:
-                writer.compact_string(types_filter_element)
+            writer.string_array(self.types_filter, True)
         if flexible:
             writer.no_tagged_fields()
 
@@ -62,46 +35,26 @@ class ListGroupsRequest(Message):
 class ListedGroup(Message):
     """Each of ListGroupsResponse.groups."""
 
-    __slots__ = ("group_id", "protocol_type", "group_state", "group_type")
+    group_id: str = ""
+    protocol_type: str = ""
+    group_state: str = ""
+    group_type: str = ""
 
-    group_id: str
-    protocol_type: str
-    group_state: str
-    group_type: str
-
-    def __init__(
-        self, *, group_id: str = "", protocol_type: str = "", group_state: str = "", group_type: str = ""
-    ) -> None:
-        """Set the fields; an omitted field has its default."""
-        self.group_id = group_id
-        self.protocol_type = protocol_type
-        self.group_state = group_state
-        self.group_type = group_type
-
-    @classmethod
-    def read(cls, reader: Reader, version: int) -> Self:
+    def read_fields(self, reader: Reader, version: int) -> None:
         """Read the fields of this version. Raises FrameError."""
         flexible = version >= 3
-        message = cls.__new__(cls)
-        message.group_id = reader.compact_string() if flexible else reader.string()
-        message.protocol_type = reader.compact_string() if flexible else reader.string()
-        message.group_state = reader.compact_string() if version >= 4 else ""
-        message.group_type = reader.compact_string() if version >= 5 else ""
+        self.group_id = reader.string(flexible)
+        self.protocol_type = reader.string(flexible)
+        self.group_state = reader.compact_string() if version >= 4 else ""
+        self.group_type = reader.compact_string() if version >= 5 else ""
         if flexible:
             reader.skip_tagged_fields()
-        return message
 
     def write(self, writer: Writer, version: int) -> None:
         """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         flexible = version >= 3
-        if flexible:
-            writer.compact_string(self.group_id)
-        else:
-            writer.string(self.group_id)
-        if flexible:
-            writer.compact_string(self.protocol_type)
-        else:
-            writer.string(self.protocol_type)
+        writer.string(self.group_id, flexible)
+        writer.string(self.protocol_type, flexible)
         if version >= 4:
             writer.compact_string(self.group_state)
         if version >= 5:
@@ -113,32 +66,18 @@ class ListedGroup(Message):
 class ListGroupsResponse(Message):
     """The response, versions 0-5, flexible from 3."""
 
-    __slots__ = ("throttle_time_ms", "error_code", "groups")
+    throttle_time_ms: int = 0
+    error_code: int = 0
+    groups: list[ListedGroup] = new_list(ListedGroup)
 
-    throttle_time_ms: int
-    error_code: int
-    groups: list[ListedGroup]
-
-    def __init__(
-        self, *, throttle_time_ms: int = 0, error_code: int = 0, groups: list[ListedGroup] | EllipsisType = ...
-    ) -> None:
-        """Set the fields; an omitted field has its default."""
-        self.throttle_time_ms = throttle_time_ms
-        self.error_code = error_code
-        self.groups = [] if groups is ... else groups
-
-    @classmethod
-    def read(cls, reader: Reader, version: int) -> Self:
+    def read_fields(self, reader: Reader, version: int) -> None:
         """Read the fields of this version. Raises FrameError."""
         flexible = version >= 3
-        message = cls.__new__(cls)
-        message.throttle_time_ms = reader.int32() if version >= 1 else 0
-        message.error_code = reader.int16()
-        groups_count = reader.compact_array_length(3) if flexible else reader.array_length(4)
-        message.groups = [ListedGroup.read(reader, version) for _ in range(groups_count)]
+        self.throttle_time_ms = reader.int32() if version >= 1 else 0
+        self.error_code = reader.int16()
+        self.groups = reader.struct_array(ListedGroup, version, 3 if flexible else 4, flexible)
         if flexible:
             reader.skip_tagged_fields()
-        return message
 
     def write(self, writer: Writer, version: int) -> None:
         """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
@@ -146,11 +85,6 @@ class ListGroupsResponse(Message):
         if version >= 1:
             writer.int32(self.throttle_time_ms)
         writer.int16(self.error_code)
-        if flexible:
-            writer.compact_array_length(len(self.groups))
-        else:
-            writer.array_length(len(self.groups))
-        for groups_element in self.groups:
-            groups_element.write(writer, version)
+        writer.struct_array(self.groups, version, flexible)
         if flexible:
             writer.no_tagged_fields()

@@ -4,10 +4,8 @@
 from __future__ import annotations
 
 from struct import Struct
-from types import EllipsisType
-from typing import Self
 
-from ..message import Message
+from ..message import Message, new_list
 from ..primitives import Reader, Writer
 
 INT32_INT16_INT64_INT64 = Struct(">ihqq")
@@ -16,29 +14,18 @@ INT32_INT16_INT64_INT64 = Struct(">ihqq")
 class ListOffsetsPartition(Message):
     """Each of ListOffsetsTopic.partitions."""
 
-    __slots__ = ("partition_index", "current_leader_epoch", "timestamp")
+    partition_index: int = 0
+    current_leader_epoch: int = -1
+    timestamp: int = 0
 
-    partition_index: int
-    current_leader_epoch: int
-    timestamp: int
-
-    def __init__(self, *, partition_index: int = 0, current_leader_epoch: int = -1, timestamp: int = 0) -> None:
-        """Set the fields; an omitted field has its default."""
-        self.partition_index = partition_index
-        self.current_leader_epoch = current_leader_epoch
-        self.timestamp = timestamp
-
-    @classmethod
-    def read(cls, reader: Reader, version: int) -> Self:
+    def read_fields(self, reader: Reader, version: int) -> None:
         """Read the fields of this version. Raises FrameError."""
         flexible = version >= 6
-        message = cls.__new__(cls)
-        message.partition_index = reader.int32()
-        message.current_leader_epoch = reader.int32() if version >= 4 else -1
-        message.timestamp = reader.int64()
+        self.partition_index = reader.int32()
+        self.current_leader_epoch = reader.int32() if version >= 4 else -1
+        self.timestamp = reader.int64()
         if flexible:
             reader.skip_tagged_fields()
-        return message
 
     def write(self, writer: Writer, version: int) -> None:
         """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
@@ -54,41 +41,22 @@ class ListOffsetsPartition(Message):
 class ListOffsetsTopic(Message):
     """Each of ListOffsetsRequest.topics."""
 
-    __slots__ = ("name", "partitions")
+    name: str = ""
+    partitions: list[ListOffsetsPartition] = new_list(ListOffsetsPartition)
 
-    name: str
-    partitions: list[ListOffsetsPartition]
-
-    def __init__(self, *, name: str = "", partitions: list[ListOffsetsPartition] | EllipsisType = ...) -> None:
-        """Set the fields; an omitted field has its default."""
-        self.name = name
-        self.partitions = [] if partitions is ... else partitions
-
-    @classmethod
-    def read(cls, reader: Reader, version: int) -> Self:
+    def read_fields(self, reader: Reader, version: int) -> None:
         """Read the fields of this version. Raises FrameError."""
         flexible = version >= 6
-        message = cls.__new__(cls)
-        message.name = reader.compact_string() if flexible else reader.string()
-        partitions_count = reader.compact_array_length(17) if flexible else reader.array_length(12)
-        message.partitions = [ListOffsetsPartition.read(reader, version) for _ in range(partitions_count)]
+        self.name = reader.string(flexible)
+        self.partitions = reader.struct_array(ListOffsetsPartition, version, 17 if flexible else 12, flexible)
         if flexible:
             reader.skip_tagged_fields()
-        return message
 
     def write(self, writer: Writer, version: int) -> None:
         """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         flexible = version >= 6
-        if flexible:
-            writer.compact_string(self.name)
-        else:
-            writer.string(self.name)
-        if flexible:
-            writer.compact_array_length(len(self.partitions))
-        else:
-            writer.array_length(len(self.partitions))
-        for partitions_element in self.partitions:
-            partitions_element.write(writer, version)
+        writer.string(self.name, flexible)
+        writer.struct_array(self.partitions, version, flexible)
         if flexible:
             writer.no_tagged_fields()
 
@@ -96,40 +64,20 @@ class ListOffsetsTopic(Message):
 class ListOffsetsRequest(Message):
     """The request, versions 1-11, flexible from 6."""
 
-    __slots__ = ("replica_id", "isolation_level", "topics", "timeout_ms")
+    replica_id: int = 0
+    isolation_level: int = 0
+    topics: list[ListOffsetsTopic] = new_list(ListOffsetsTopic)
+    timeout_ms: int = 0
 
-    replica_id: int
-    isolation_level: int
-    topics: list[ListOffsetsTopic]
-    timeout_ms: int
-
-    def __init__(
-        self,
-        *,
-        replica_id: int = 0,
-        isolation_level: int = 0,
-        topics: list[ListOffsetsTopic] | EllipsisType = ...,
-        timeout_ms: int = 0,
-    ) -> None:
-        """Set the fields; an omitted field has its default."""
-        self.replica_id = replica_id
-        self.isolation_level = isolation_level
-        self.topics = [] if topics is ... else topics
-        self.timeout_ms = timeout_ms
-
-    @classmethod
-    def read(cls, reader: Reader, version: int) -> Self:
+    def read_fields(self, reader: Reader, version: int) -> None:
         """Read the fields of this version. Raises FrameError."""
         flexible = version >= 6
-        message = cls.__new__(cls)
-        message.replica_id = reader.int32()
-        message.isolation_level = reader.int8() if version >= 2 else 0
-        topics_count = reader.compact_array_length(3) if flexible else reader.array_length(6)
-        message.topics = [ListOffsetsTopic.read(reader, version) for _ in range(topics_count)]
-        message.timeout_ms = reader.int32() if version >= 10 else 0
+        self.replica_id = reader.int32()
+        self.isolation_level = reader.int8() if version >= 2 else 0
+        self.topics = reader.struct_array(ListOffsetsTopic, version, 3 if flexible else 6, flexible)
+        self.timeout_ms = reader.int32() if version >= 10 else 0
         if flexible:
             reader.skip_tagged_fields()
-        return message
 
     def write(self, writer: Writer, version: int) -> None:
         """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
@@ -137,12 +85,7 @@ class ListOffsetsRequest(Message):
         writer.int32(self.replica_id)
         if version >= 2:
             writer.int8(self.isolation_level)
-        if flexible:
-            writer.compact_array_length(len(self.topics))
-        else:
-            writer.array_length(len(self.topics))
-        for topics_element in self.topics:
-            topics_element.write(writer, version)
+        writer.struct_array(self.topics, version, flexible)
         if version >= 10:
             writer.int32(self.timeout_ms)
         if flexible:
@@ -152,42 +95,19 @@ class ListOffsetsRequest(Message):
 class ListOffsetsPartitionResponse(Message):
     """Each of ListOffsetsTopicResponse.partitions."""
 
-    __slots__ = ("partition_index", "error_code", "timestamp", "offset", "leader_epoch")
+    partition_index: int = 0
+    error_code: int = 0
+    timestamp: int = -1
+    offset: int = -1
+    leader_epoch: int = -1
 
-    partition_index: int
-    error_code: int
-    timestamp: int
-    offset: int
-    leader_epoch: int
-
-    def __init__(
-        self,
-        *,
-        partition_index: int = 0,
-        error_code: int = 0,
-        timestamp: int = -1,
-        offset: int = -1,
-        leader_epoch: int = -1,
-    ) -> None:
-        """Set the fields; an omitted field has its default."""
-        self.partition_index = partition_index
-        self.error_code = error_code
-        self.timestamp = timestamp
-        self.offset = offset
-        self.leader_epoch = leader_epoch
-
-    @classmethod
-    def read(cls, reader: Reader, version: int) -> Self:
+    def read_fields(self, reader: Reader, version: int) -> None:
         """Read the fields of this version. Raises FrameError."""
         flexible = version >= 6
-        message = cls.__new__(cls)
-        message.partition_index, message.error_code, message.timestamp, message.offset = reader.integers(
-            INT32_INT16_INT64_INT64
-        )
-        message.leader_epoch = reader.int32() if version >= 4 else -1
+        self.partition_index, self.error_code, self.timestamp, self.offset = reader.integers(INT32_INT16_INT64_INT64)
+        self.leader_epoch = reader.int32() if version >= 4 else -1
         if flexible:
             reader.skip_tagged_fields()
-        return message
 
     def write(self, writer: Writer, version: int) -> None:
         """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
@@ -202,41 +122,22 @@ class ListOffsetsPartitionResponse(Message):
 class ListOffsetsTopicResponse(Message):
     """Each of ListOffsetsResponse.topics."""
 
-    __slots__ = ("name", "partitions")
+    name: str = ""
+    partitions: list[ListOffsetsPartitionResponse] = new_list(ListOffsetsPartitionResponse)
 
-    name: str
-    partitions: list[ListOffsetsPartitionResponse]
-
-    def __init__(self, *, name: str = "", partitions: list[ListOffsetsPartitionResponse] | EllipsisType = ...) -> None:
-        """Set the fields; an omitted field has its default."""
-        self.name = name
-        self.partitions = [] if partitions is ... else partitions
-
-    @classmethod
-    def read(cls, reader: Reader, version: int) -> Self:
+    def read_fields(self, reader: Reader, version: int) -> None:
         """Read the fields of this version. Raises FrameError."""
         flexible = version >= 6
-        message = cls.__new__(cls)
-        message.name = reader.compact_string() if flexible else reader.string()
-        partitions_count = reader.compact_array_length(27) if flexible else reader.array_length(22)
-        message.partitions = [ListOffsetsPartitionResponse.read(reader, version) for _ in range(partitions_count)]
+        self.name = reader.string(flexible)
+        self.partitions = reader.struct_array(ListOffsetsPartitionResponse, version, 27 if flexible else 22, flexible)
         if flexible:
             reader.skip_tagged_fields()
-        return message
 
     def write(self, writer: Writer, version: int) -> None:
         """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         flexible = version >= 6
-        if flexible:
-            writer.compact_string(self.name)
-        else:
-            writer.string(self.name)
-        if flexible:
-            writer.compact_array_length(len(self.partitions))
-        else:
-            writer.array_length(len(self.partitions))
-        for partitions_element in self.partitions:
-            partitions_element.write(writer, version)
+        writer.string(self.name, flexible)
+        writer.struct_array(self.partitions, version, flexible)
         if flexible:
             writer.no_tagged_fields()
 
@@ -244,40 +145,22 @@ class ListOffsetsTopicResponse(Message):
 class ListOffsetsResponse(Message):
     """The response, versions 1-11, flexible from 6."""
 
-    __slots__ = ("throttle_time_ms", "topics")
+    throttle_time_ms: int = 0
+    topics: list[ListOffsetsTopicResponse] = new_list(ListOffsetsTopicResponse)
 
-    throttle_time_ms: int
-    topics: list[ListOffsetsTopicResponse]
-
-    def __init__(
-        self, *, throttle_time_ms: int = 0, topics: list[ListOffsetsTopicResponse] | EllipsisType = ...
-    ) -> None:
-        """Set the fields; an omitted field has its default."""
-        self.throttle_time_ms = throttle_time_ms
-        self.topics = [] if topics is ... else topics
-
-    @classmethod
-    def read(cls, reader: Reader, version: int) -> Self:
+    def read_fields(self, reader: Reader, version: int) -> None:
         """Read the fields of this version. Raises FrameError."""
         flexible = version >= 6
-        message = cls.__new__(cls)
-        message.throttle_time_ms = reader.int32() if version >= 2 else 0
-        topics_count = reader.compact_array_length(3) if flexible else reader.array_length(6)
-        message.topics = [ListOffsetsTopicResponse.read(reader, version) for _ in range(topics_count)]
+        self.throttle_time_ms = reader.int32() if version >= 2 else 0
+        self.topics = reader.struct_array(ListOffsetsTopicResponse, version, 3 if flexible else 6, flexible)
         if flexible:
             reader.skip_tagged_fields()
-        return message
 
     def write(self, writer: Writer, version: int) -> None:
         """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         flexible = version >= 6
         if version >= 2:
             writer.int32(self.throttle_time_ms)
-        if flexible:
-            writer.compact_array_length(len(self.topics))
-        else:
-            writer.array_length(len(self.topics))
-        for topics_element in self.topics:
-            topics_element.write(writer, version)
+        writer.struct_array(self.topics, version, flexible)
         if flexible:
             writer.no_tagged_fields()

@@ -4,10 +4,8 @@
 from __future__ import annotations
 
 from struct import Struct
-from types import EllipsisType
-from typing import Self
 
-from ..message import Message
+from ..message import Message, new_list
 from ..primitives import INT32, Reader, Writer
 
 INT32_INT16 = Struct(">ih")
@@ -16,195 +14,103 @@ INT32_INT16 = Struct(">ih")
 class ListPartitionReassignmentsTopics(Message):
     """Each of ListPartitionReassignmentsRequest.topics."""
 
-    __slots__ = ("name", "partition_indexes")
+    name: str = ""
+    partition_indexes: list[int] = new_list(int)
 
-    name: str
-    partition_indexes: list[int]
-
-    def __init__(self, *, name: str = "", partition_indexes: list[int] | EllipsisType = ...) -> None:
-        """Set the fields; an omitted field has its default."""
-        self.name = name
-        self.partition_indexes = [] if partition_indexes is ... else partition_indexes
-
-    @classmethod
-    def read(cls, reader: Reader, version: int) -> Self:
+    def read_fields(self, reader: Reader, version: int) -> None:
         """Read the fields of this version. Raises FrameError."""
-        message = cls.__new__(cls)
-        message.name = reader.compact_string()
-        partition_indexes_count = reader.compact_array_length(4)
-        message.partition_indexes = reader.integer_list(INT32, partition_indexes_count)
+        self.name = reader.compact_string()
+        self.partition_indexes = reader.integer_array(INT32, True)
         reader.skip_tagged_fields()
-        return message
 
     def write(self, writer: Writer, version: int) -> None:
         """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         writer.compact_string(self.name)
-        writer.compact_array_length(len(self.partition_indexes))
-        writer.integer_list(INT32, self.partition_indexes)
+        writer.integer_array(INT32, self.partition_indexes, True)
         writer.no_tagged_fields()
 
 
 class ListPartitionReassignmentsRequest(Message):
     """The request, version 0, flexible from 0."""
 
-    __slots__ = ("timeout_ms", "topics")
+    timeout_ms: int = 60000
+    topics: list[ListPartitionReassignmentsTopics] | None = None
 
-    timeout_ms: int
-    topics: list[ListPartitionReassignmentsTopics] | None
-
-    def __init__(
-        self, *, timeout_ms: int = 60000, topics: list[ListPartitionReassignmentsTopics] | None = None
-    ) -> None:
-        """Set the fields; an omitted field has its default."""
-        self.timeout_ms = timeout_ms
-        self.topics = topics
-
-    @classmethod
-    def read(cls, reader: Reader, version: int) -> Self:
+    def read_fields(self, reader: Reader, version: int) -> None:
         """Read the fields of this version. Raises FrameError."""
-        message = cls.__new__(cls)
-        message.timeout_ms = reader.int32()
-        topics_count = reader.compact_nullable_array_length(3)
-        message.topics = (
-            None
-            if topics_count is None
-            else [ListPartitionReassignmentsTopics.read(reader, version) for _ in range(topics_count)]
-        )
+        self.timeout_ms = reader.int32()
+        self.topics = reader.nullable_struct_array(ListPartitionReassignmentsTopics, version, 3, True)
         reader.skip_tagged_fields()
-        return message
 
     def write(self, writer: Writer, version: int) -> None:
         """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         writer.int32(self.timeout_ms)
-        topics_count = None if self.topics is None else len(self.topics)
-        writer.compact_nullable_array_length(topics_count)
-        for topics_element in self.topics or ():
-            topics_element.write(writer, version)
+        writer.nullable_struct_array(self.topics, version, True)
         writer.no_tagged_fields()
 
 
 class OngoingPartitionReassignment(Message):
     """Each of OngoingTopicReassignment.partitions."""
 
-    __slots__ = ("partition_index", "replicas", "adding_replicas", "removing_replicas")
+    partition_index: int = 0
+    replicas: list[int] = new_list(int)
+    adding_replicas: list[int] = new_list(int)
+    removing_replicas: list[int] = new_list(int)
 
-    partition_index: int
-    replicas: list[int]
-    adding_replicas: list[int]
-    removing_replicas: list[int]
-
-    def __init__(
-        self,
-        *,
-        partition_index: int = 0,
-        replicas: list[int] | EllipsisType = ...,
-        adding_replicas: list[int] | EllipsisType = ...,
-        removing_replicas: list[int] | EllipsisType = ...,
-    ) -> None:
-        """Set the fields; an omitted field has its default."""
-        self.partition_index = partition_index
-        self.replicas = [] if replicas is ... else replicas
-        self.adding_replicas = [] if adding_replicas is ... else adding_replicas
-        self.removing_replicas = [] if removing_replicas is ... else removing_replicas
-
-    @classmethod
-    def read(cls, reader: Reader, version: int) -> Self:
+    def read_fields(self, reader: Reader, version: int) -> None:
         """Read the fields of this version. Raises FrameError."""
-        message = cls.__new__(cls)
-        message.partition_index = reader.int32()
-        replicas_count = reader.compact_array_length(4)
-        message.replicas = reader.integer_list(INT32, replicas_count)
-        adding_replicas_count = reader.compact_array_length(4)
-        message.adding_replicas = reader.integer_list(INT32, adding_replicas_count)
-        removing_replicas_count = reader.compact_array_length(4)
-        message.removing_replicas = reader.integer_list(INT32, removing_replicas_count)
+        self.partition_index = reader.int32()
+        self.replicas = reader.integer_array(INT32, True)
+        self.adding_replicas = reader.integer_array(INT32, True)
+        self.removing_replicas = reader.integer_array(INT32, True)
         reader.skip_tagged_fields()
-        return message
 
     def write(self, writer: Writer, version: int) -> None:
         """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         writer.int32(self.partition_index)
-        writer.compact_array_length(len(self.replicas))
-        writer.integer_list(INT32, self.replicas)
-        writer.compact_array_length(len(self.adding_replicas))
-        writer.integer_list(INT32, self.adding_replicas)
-        writer.compact_array_length(len(self.removing_replicas))
-        writer.integer_list(INT32, self.removing_replicas)
+        writer.integer_array(INT32, self.replicas, True)
+        writer.integer_array(INT32, self.adding_replicas, True)
+        writer.integer_array(INT32, self.removing_replicas, True)
         writer.no_tagged_fields()
 
 
 class OngoingTopicReassignment(Message):
     """Each of ListPartitionReassignmentsResponse.topics."""
 
-    __slots__ = ("name", "partitions")
+    name: str = ""
+    partitions: list[OngoingPartitionReassignment] = new_list(OngoingPartitionReassignment)
 
-    name: str
-    partitions: list[OngoingPartitionReassignment]
-
-    def __init__(self, *, name: str = "", partitions: list[OngoingPartitionReassignment] | EllipsisType = ...) -> None:
-        """Set the fields; an omitted field has its default."""
-        self.name = name
-        self.partitions = [] if partitions is ... else partitions
-
-    @classmethod
-    def read(cls, reader: Reader, version: int) -> Self:
+    def read_fields(self, reader: Reader, version: int) -> None:
         """Read the fields of this version. Raises FrameError."""
-        message = cls.__new__(cls)
-        message.name = reader.compact_string()
-        partitions_count = reader.compact_array_length(8)
-        message.partitions = [OngoingPartitionReassignment.read(reader, version) for _ in range(partitions_count)]
+        self.name = reader.compact_string()
+        self.partitions = reader.struct_array(OngoingPartitionReassignment, version, 8, True)
         reader.skip_tagged_fields()
-        return message
 
     def write(self, writer: Writer, version: int) -> None:
         """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         writer.compact_string(self.name)
-        writer.compact_array_length(len(self.partitions))
-        for partitions_element in self.partitions:
-            partitions_element.write(writer, version)
+        writer.struct_array(self.partitions, version, True)
         writer.no_tagged_fields()
 
 
 class ListPartitionReassignmentsResponse(Message):
     """The response, version 0, flexible from 0."""
 
-    __slots__ = ("throttle_time_ms", "error_code", "error_message", "topics")
+    throttle_time_ms: int = 0
+    error_code: int = 0
+    error_message: str | None = ""
+    topics: list[OngoingTopicReassignment] = new_list(OngoingTopicReassignment)
 
-    throttle_time_ms: int
-    error_code: int
-    error_message: str | None
-    topics: list[OngoingTopicReassignment]
-
-    def __init__(
-        self,
-        *,
-        throttle_time_ms: int = 0,
-        error_code: int = 0,
-        error_message: str | None = "",
-        topics: list[OngoingTopicReassignment] | EllipsisType = ...,
-    ) -> None:
-        """Set the fields; an omitted field has its default."""
-        self.throttle_time_ms = throttle_time_ms
-        self.error_code = error_code
-        self.error_message = error_message
-        self.topics = [] if topics is ... else topics
-
-    @classmethod
-    def read(cls, reader: Reader, version: int) -> Self:
+    def read_fields(self, reader: Reader, version: int) -> None:
         """Read the fields of this version. Raises FrameError."""
-        message = cls.__new__(cls)
-        message.throttle_time_ms, message.error_code = reader.integers(INT32_INT16)
-        message.error_message = reader.compact_nullable_string()
-        topics_count = reader.compact_array_length(3)
-        message.topics = [OngoingTopicReassignment.read(reader, version) for _ in range(topics_count)]
+        self.throttle_time_ms, self.error_code = reader.integers(INT32_INT16)
+        self.error_message = reader.compact_nullable_string()
+        self.topics = reader.struct_array(OngoingTopicReassignment, version, 3, True)
         reader.skip_tagged_fields()
-        return message
 
     def write(self, writer: Writer, version: int) -> None:
         """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         writer.integers(INT32_INT16, self.throttle_time_ms, self.error_code)
         writer.compact_nullable_string(self.error_message)
-        writer.compact_array_length(len(self.topics))
-        for topics_element in self.topics:
-            topics_element.write(writer, version)
+        writer.struct_array(self.topics, version, True)
         writer.no_tagged_fields()

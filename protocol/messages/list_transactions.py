@@ -4,10 +4,8 @@
 from __future__ import annotations
 
 from struct import Struct
-from types import EllipsisType
-from typing import Self
 
-from ..message import Message
+from ..message import Message, new_list
 from ..primitives import INT64, Reader, Writer
 
 INT32_INT16 = Struct(">ih")
@@ -16,47 +14,23 @@ INT32_INT16 = Struct(">ih")
 class ListTransactionsRequest(Message):
     """The request, versions 0-2, flexible from 0."""
 
-    __slots__ = ("state_filters", "producer_id_filters", "duration_filter", "transactional_id_pattern")
+    state_filters: list[str] = new_list(str)
+    producer_id_filters: list[int] = new_list(int)
+    duration_filter: int = -1
+    transactional_id_pattern: str | None = None
 
-    state_filters: list[str]
-    producer_id_filters: list[int]
-    duration_filter: int
-    transactional_id_pattern: str | None
-
-    def __init__(
-        self,
-        *,
-        state_filters: list[str] | EllipsisType = ...,
-        producer_id_filters: list[int] | EllipsisType = ...,
-        duration_filter: int = -1,
-        transactional_id_pattern: str | None = None,
-    ) -> None:
-        """Set the fields; an omitted field has its default."""
-        self.state_filters = [] if state_filters is ... else state_filters
-        self.producer_id_filters = [] if producer_id_filters is ... else producer_id_filters
-        self.duration_filter = duration_filter
-        self.transactional_id_pattern = transactional_id_pattern
-
-    @classmethod
-    def read(cls, reader: Reader, version: int) -> Self:
+    def read_fields(self, reader: Reader, version: int) -> None:
         """Read the fields of this version. Raises FrameError."""
-        message = cls.__new__(cls)
-        state_filters_count = reader.compact_array_length(1)
-        message.state_filters = [reader.compact_string() for _ in range(state_filters_count)]
-        producer_id_filters_count = reader.compact_array_length(8)
-        message.producer_id_filters = reader.integer_list(INT64, producer_id_filters_count)
-        message.duration_filter = reader.int64() if version >= 1 else -1
-        message.transactional_id_pattern = reader.compact_nullable_string() if version >= 2 else None
+        self.state_filters = reader.string_array(True)
+        self.producer_id_filters = reader.integer_array(INT64, True)
+        self.duration_filter = reader.int64() if version >= 1 else -1
+        self.transactional_id_pattern = reader.compact_nullable_string() if version >= 2 else None
         reader.skip_tagged_fields()
-        return message
 
     def write(self, writer: Writer, version: int) -> None:
         """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
-        writer.compact_array_length(len(self.state_filters))
-        for state_filters_element in self.state_filters:
-            writer.compact_string(state_filters_element)
-        writer.compact_array_length(len(self.producer_id_filters))
-        writer.integer_list(INT64, self.producer_id_filters)
+        writer.string_array(self.state_filters, True)
+        writer.integer_array(INT64, self.producer_id_filters, True)
         if version >= 1:
             writer.int64(self.duration_filter)
         if version >= 2:
@@ -67,27 +41,16 @@ class ListTransactionsRequest(Message):
 class TransactionState(Message):
     """Each of ListTransactionsResponse.transaction_states."""
 
-    __slots__ = ("transactional_id", "producer_id", "transaction_state")
+    transactional_id: str = ""
+    producer_id: int = 0
+    transaction_state: str = ""
 
-    transactional_id: str
-    producer_id: int
-    transaction_state: str
-
-    def __init__(self, *, transactional_id: str = "", producer_id: int = 0, transaction_state: str = "") -> None:
-        """Set the fields; an omitted field has its default."""
-        self.transactional_id = transactional_id
-        self.producer_id = producer_id
-        self.transaction_state = transaction_state
-
-    @classmethod
-    def read(cls, reader: Reader, version: int) -> Self:
+    def read_fields(self, reader: Reader, version: int) -> None:
         """Read the fields of this version. Raises FrameError."""
-        message = cls.__new__(cls)
-        message.transactional_id = reader.compact_string()
-        message.producer_id = reader.int64()
-        message.transaction_state = reader.compact_string()
+        self.transactional_id = reader.compact_string()
+        self.producer_id = reader.int64()
+        self.transaction_state = reader.compact_string()
         reader.skip_tagged_fields()
-        return message
 
     def write(self, writer: Writer, version: int) -> None:
         """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
@@ -100,46 +63,21 @@ class TransactionState(Message):
 class ListTransactionsResponse(Message):
     """The response, versions 0-2, flexible from 0."""
 
-    __slots__ = ("throttle_time_ms", "error_code", "unknown_state_filters", "transaction_states")
+    throttle_time_ms: int = 0
+    error_code: int = 0
+    unknown_state_filters: list[str] = new_list(str)
+    transaction_states: list[TransactionState] = new_list(TransactionState)
 
-    throttle_time_ms: int
-    error_code: int
-    unknown_state_filters: list[str]
-    transaction_states: list[TransactionState]
-
-    def __init__(
-        self,
-        *,
-        throttle_time_ms: int = 0,
-        error_code: int = 0,
-        unknown_state_filters: list[str] | EllipsisType = ...,
-        transaction_states: list[TransactionState] | EllipsisType = ...,
-    ) -> None:
-        """Set the fields; an omitted field has its default."""
-        self.throttle_time_ms = throttle_time_ms
-        self.error_code = error_code
-        self.unknown_state_filters = [] if unknown_state_filters is ... else unknown_state_filters
-        self.transaction_states = [] if transaction_states is ... else transaction_states
-
-    @classmethod
-    def read(cls, reader: Reader, version: int) -> Self:
+    def read_fields(self, reader: Reader, version: int) -> None:
         """Read the fields of this version. Raises FrameError."""
-        message = cls.__new__(cls)
-        message.throttle_time_ms, message.error_code = reader.integers(INT32_INT16)
-        unknown_state_filters_count = reader.compact_array_length(1)
-        message.unknown_state_filters = [reader.compact_string() for _ in range(unknown_state_filters_count)]
-        transaction_states_count = reader.compact_array_length(11)
-        message.transaction_states = [TransactionState.read(reader, version) for _ in range(transaction_states_count)]
+        self.throttle_time_ms, self.error_code = reader.integers(INT32_INT16)
+        self.unknown_state_filters = reader.string_array(True)
+        self.transaction_states = reader.struct_array(TransactionState, version, 11, True)
         reader.skip_tagged_fields()
-        return message
 
     def write(self, writer: Writer, version: int) -> None:
         """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         writer.integers(INT32_INT16, self.throttle_time_ms, self.error_code)
-        writer.compact_array_length(len(self.unknown_state_filters))
-        for unknown_state_filters_element in self.unknown_state_filters:
-            writer.compact_string(unknown_state_filters_element)
-        writer.compact_array_length(len(self.transaction_states))
-        for transaction_states_element in self.transaction_states:
-            transaction_states_element.write(writer, version)
+        writer.string_array(self.unknown_state_filters, True)
+        writer.struct_array(self.transaction_states, version, True)
         writer.no_tagged_fields()

@@ -4,10 +4,8 @@
 from __future__ import annotations
 
 from struct import Struct
-from types import EllipsisType
-from typing import Self
 
-from ..message import Message
+from ..message import Message, new_list
 from ..primitives import INT32, ZERO_UUID, Reader, Writer, required
 
 INT16_INT32_INT32 = Struct(">hii")
@@ -16,32 +14,16 @@ INT16_INT32_INT32 = Struct(">hii")
 class MetadataRequestTopic(Message):
     """Each of MetadataRequest.topics."""
 
-    __slots__ = ("topic_id", "name")
+    topic_id: bytes = ZERO_UUID
+    name: str | None = ""
 
-    topic_id: bytes
-    name: str | None
-
-    def __init__(self, *, topic_id: bytes = ZERO_UUID, name: str | None = "") -> None:
-        """Set the fields; an omitted field has its default."""
-        self.topic_id = topic_id
-        self.name = name
-
-    @classmethod
-    def read(cls, reader: Reader, version: int) -> Self:
+    def read_fields(self, reader: Reader, version: int) -> None:
         """Read the fields of this version. Raises FrameError."""
         flexible = version >= 9
-        message = cls.__new__(cls)
-        message.topic_id = reader.uuid() if version >= 10 else ZERO_UUID
-        message.name = (
-            reader.compact_nullable_string()
-            if version >= 10
-            else reader.compact_string()
-            if flexible
-            else reader.string()
-        )
+        self.topic_id = reader.uuid() if version >= 10 else ZERO_UUID
+        self.name = reader.compact_nullable_string() if version >= 10 else reader.string(flexible)
         if flexible:
             reader.skip_tagged_fields()
-        return message
 
     def write(self, writer: Writer, version: int) -> None:
         """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
@@ -50,10 +32,8 @@ class MetadataRequestTopic(Message):
             writer.uuid(self.topic_id)
         if version >= 10:
             writer.compact_nullable_string(self.name)
-        elif flexible:
-            writer.compact_string(required(self.name, "MetadataRequestTopic.name"))
         else:
-            writer.string(required(self.name, "MetadataRequestTopic.name"))
+            writer.string(required(self.name, "MetadataRequestTopic.name"), flexible)
         if flexible:
             writer.no_tagged_fields()
 
@@ -61,66 +41,32 @@ class MetadataRequestTopic(Message):
 class MetadataRequest(Message):
     """The request, versions 0-13, flexible from 9."""
 
-    __slots__ = (
-        "topics",
-        "allow_auto_topic_creation",
-        "include_cluster_authorized_operations",
-        "include_topic_authorized_operations",
-    )
+    topics: list[MetadataRequestTopic] | None = new_list(MetadataRequestTopic)
+    allow_auto_topic_creation: bool = True
+    include_cluster_authorized_operations: bool = False
+    include_topic_authorized_operations: bool = False
 
-    topics: list[MetadataRequestTopic] | None
-    allow_auto_topic_creation: bool
-    include_cluster_authorized_operations: bool
-    include_topic_authorized_operations: bool
-
-    def __init__(
-        self,
-        *,
-        topics: list[MetadataRequestTopic] | EllipsisType | None = ...,
-        allow_auto_topic_creation: bool = True,
-        include_cluster_authorized_operations: bool = False,
-        include_topic_authorized_operations: bool = False,
-    ) -> None:
-        """Set the fields; an omitted field has its default."""
-        self.topics = [] if topics is ... else topics
-        self.allow_auto_topic_creation = allow_auto_topic_creation
-        self.include_cluster_authorized_operations = include_cluster_authorized_operations
-        self.include_topic_authorized_operations = include_topic_authorized_operations
-
-    @classmethod
-    def read(cls, reader: Reader, version: int) -> Self:
+    def read_fields(self, reader: Reader, version: int) -> None:
         """Read the fields of this version. Raises FrameError."""
         flexible = version >= 9
-        message = cls.__new__(cls)
-        topics_count = (
-            reader.compact_nullable_array_length(2)
-            if flexible
-            else reader.nullable_array_length(2)
+        self.topics = (
+            reader.nullable_struct_array(MetadataRequestTopic, version, 2, flexible)
             if version >= 1
-            else reader.array_length(2)
+            else reader.struct_array(MetadataRequestTopic, version, 2)
         )
-        message.topics = (
-            None if topics_count is None else [MetadataRequestTopic.read(reader, version) for _ in range(topics_count)]
-        )
-        message.allow_auto_topic_creation = reader.boolean() if version >= 4 else True
-        message.include_cluster_authorized_operations = reader.boolean() if 8 <= version <= 10 else False
-        message.include_topic_authorized_operations = reader.boolean() if version >= 8 else False
+        self.allow_auto_topic_creation = reader.boolean() if version >= 4 else True
+        self.include_cluster_authorized_operations = reader.boolean() if 8 <= version <= 10 else False
+        self.include_topic_authorized_operations = reader.boolean() if version >= 8 else False
         if flexible:
             reader.skip_tagged_fields()
-        return message
 
     def write(self, writer: Writer, version: int) -> None:
         """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         flexible = version >= 9
-        topics_count = None if self.topics is None else len(self.topics)
-        if flexible:
-            writer.compact_nullable_array_length(topics_count)
-        elif version >= 1:
-            writer.nullable_array_length(topics_count)
+        if version >= 1:
+            writer.nullable_struct_array(self.topics, version, flexible)
         else:
-            writer.array_length(required(topics_count, "MetadataRequest.topics"))
-        for topics_element in self.topics or ():
-            topics_element.write(writer, version)
+            writer.struct_array(required(self.topics, "MetadataRequest.topics"), version)
         if version >= 4:
             writer.boolean(self.allow_auto_topic_creation)
         if 8 <= version <= 10:
@@ -134,49 +80,29 @@ class MetadataRequest(Message):
 class MetadataResponseBroker(Message):
     """Each of MetadataResponse.brokers."""
 
-    __slots__ = ("node_id", "host", "port", "rack")
+    node_id: int = 0
+    host: str = ""
+    port: int = 0
+    rack: str | None = None
 
-    node_id: int
-    host: str
-    port: int
-    rack: str | None
-
-    def __init__(self, *, node_id: int = 0, host: str = "", port: int = 0, rack: str | None = None) -> None:
-        """Set the fields; an omitted field has its default."""
-        self.node_id = node_id
-        self.host = host
-        self.port = port
-        self.rack = rack
-
-    @classmethod
-    def read(cls, reader: Reader, version: int) -> Self:
+    def read_fields(self, reader: Reader, version: int) -> None:
         """Read the fields of this version. Raises FrameError."""
         flexible = version >= 9
-        message = cls.__new__(cls)
-        message.node_id = reader.int32()
-        message.host = reader.compact_string() if flexible else reader.string()
-        message.port = reader.int32()
-        message.rack = (
-            reader.compact_nullable_string() if flexible else reader.nullable_string() if version >= 1 else None
-        )
+        self.node_id = reader.int32()
+        self.host = reader.string(flexible)
+        self.port = reader.int32()
+        self.rack = reader.nullable_string(flexible) if version >= 1 else None
         if flexible:
             reader.skip_tagged_fields()
-        return message
 
     def write(self, writer: Writer, version: int) -> None:
         """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         flexible = version >= 9
         writer.int32(self.node_id)
-        if flexible:
-            writer.compact_string(self.host)
-        else:
-            writer.string(self.host)
+        writer.string(self.host, flexible)
         writer.int32(self.port)
         if version >= 1:
-            if flexible:
-                writer.compact_nullable_string(self.rack)
-            else:
-                writer.nullable_string(self.rack)
+            writer.nullable_string(self.rack, flexible)
         if flexible:
             writer.no_tagged_fields()
 
@@ -184,63 +110,24 @@ class MetadataResponseBroker(Message):
 class MetadataResponsePartition(Message):
     """Each of MetadataResponseTopic.partitions."""
 
-    __slots__ = (
-        "error_code",
-        "partition_index",
-        "leader_id",
-        "leader_epoch",
-        "replica_nodes",
-        "isr_nodes",
-        "offline_replicas",
-    )
+    error_code: int = 0
+    partition_index: int = 0
+    leader_id: int = 0
+    leader_epoch: int = -1
+    replica_nodes: list[int] = new_list(int)
+    isr_nodes: list[int] = new_list(int)
+    offline_replicas: list[int] = new_list(int)
 
-    error_code: int
-    partition_index: int
-    leader_id: int
-    leader_epoch: int
-    replica_nodes: list[int]
-    isr_nodes: list[int]
-    offline_replicas: list[int]
-
-    def __init__(
-        self,
-        *,
-        error_code: int = 0,
-        partition_index: int = 0,
-        leader_id: int = 0,
-        leader_epoch: int = -1,
-        replica_nodes: list[int] | EllipsisType = ...,
-        isr_nodes: list[int] | EllipsisType = ...,
-        offline_replicas: list[int] | EllipsisType = ...,
-    ) -> None:
-        """Set the fields; an omitted field has its default."""
-        self.error_code = error_code
-        self.partition_index = partition_index
-        self.leader_id = leader_id
-        self.leader_epoch = leader_epoch
-        self.replica_nodes = [] if replica_nodes is ... else replica_nodes
-        self.isr_nodes = [] if isr_nodes is ... else isr_nodes
-        self.offline_replicas = [] if offline_replicas is ... else offline_replicas
-
-    @classmethod
-    def read(cls, reader: Reader, version: int) -> Self:
+    def read_fields(self, reader: Reader, version: int) -> None:
         """Read the fields of this version. Raises FrameError."""
         flexible = version >= 9
-        message = cls.__new__(cls)
-        message.error_code, message.partition_index, message.leader_id = reader.integers(INT16_INT32_INT32)
-        message.leader_epoch = reader.int32() if version >= 7 else -1
-        replica_nodes_count = reader.compact_array_length(4) if flexible else reader.array_length(4)
-        message.replica_nodes = reader.integer_list(INT32, replica_nodes_count)
-        isr_nodes_count = reader.compact_array_length(4) if flexible else reader.array_length(4)
-        message.isr_nodes = reader.integer_list(INT32, isr_nodes_count)
-        if version >= 5:
-            offline_replicas_count = reader.compact_array_length(4) if flexible else reader.array_length(4)
-            message.offline_replicas = reader.integer_list(INT32, offline_replicas_count)
-        else:
-            message.offline_replicas = []
+        self.error_code, self.partition_index, self.leader_id = reader.integers(INT16_INT32_INT32)
+        self.leader_epoch = reader.int32() if version >= 7 else -1
+        self.replica_nodes = reader.integer_array(INT32, flexible)
+        self.isr_nodes = reader.integer_array(INT32, flexible)
+        self.offline_replicas = reader.integer_array(INT32, flexible) if version >= 5 else []
         if flexible:
             reader.skip_tagged_fields()
-        return message
 
     def write(self, writer: Writer, version: int) -> None:
         """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
@@ -248,22 +135,10 @@ class MetadataResponsePartition(Message):
         writer.integers(INT16_INT32_INT32, self.error_code, self.partition_index, self.leader_id)
         if version >= 7:
             writer.int32(self.leader_epoch)
-        if flexible:
-            writer.compact_array_length(len(self.replica_nodes))
-        else:
-            writer.array_length(len(self.replica_nodes))
-        writer.integer_list(INT32, self.replica_nodes)
-        if flexible:
-            writer.compact_array_length(len(self.isr_nodes))
-        else:
-            writer.array_length(len(self.isr_nodes))
-        writer.integer_list(INT32, self.isr_nodes)
+        writer.integer_array(INT32, self.replica_nodes, flexible)
+        writer.integer_array(INT32, self.isr_nodes, flexible)
         if version >= 5:
-            if flexible:
-                writer.compact_array_length(len(self.offline_replicas))
-            else:
-                writer.array_length(len(self.offline_replicas))
-            writer.integer_list(INT32, self.offline_replicas)
+            writer.integer_array(INT32, self.offline_replicas, flexible)
         if flexible:
             writer.no_tagged_fields()
 
@@ -271,54 +146,24 @@ class MetadataResponsePartition(Message):
 class MetadataResponseTopic(Message):
     """Each of MetadataResponse.topics."""
 
-    __slots__ = ("error_code", "name", "topic_id", "is_internal", "partitions", "topic_authorized_operations")
+    error_code: int = 0
+    name: str | None = ""
+    topic_id: bytes = ZERO_UUID
+    is_internal: bool = False
+    partitions: list[MetadataResponsePartition] = new_list(MetadataResponsePartition)
+    topic_authorized_operations: int = -2147483648
 
-    error_code: int
-    name: str | None
-    topic_id: bytes
-    is_internal: bool
-    partitions: list[MetadataResponsePartition]
-    topic_authorized_operations: int
-
-    def __init__(
-        self,
-        *,
-        error_code: int = 0,
-        name: str | None = "",
-        topic_id: bytes = ZERO_UUID,
-        is_internal: bool = False,
-        partitions: list[MetadataResponsePartition] | EllipsisType = ...,
-        topic_authorized_operations: int = -2147483648,
-    ) -> None:
-        """Set the fields; an omitted field has its default."""
-        self.error_code = error_code
-        self.name = name
-        self.topic_id = topic_id
-        self.is_internal = is_internal
-        self.partitions = [] if partitions is ... else partitions
-        self.topic_authorized_operations = topic_authorized_operations
-
-    @classmethod
-    def read(cls, reader: Reader, version: int) -> Self:
+    def read_fields(self, reader: Reader, version: int) -> None:
         """Read the fields of this version. Raises FrameError."""
         flexible = version >= 9
-        message = cls.__new__(cls)
-        message.error_code = reader.int16()
-        message.name = (
-            reader.compact_nullable_string()
-            if version >= 12
-            else reader.compact_string()
-            if flexible
-            else reader.string()
-        )
-        message.topic_id = reader.uuid() if version >= 10 else ZERO_UUID
-        message.is_internal = reader.boolean() if version >= 1 else False
-        partitions_count = reader.compact_array_length(18) if flexible else reader.array_length(18)
-        message.partitions = [MetadataResponsePartition.read(reader, version) for _ in range(partitions_count)]
-        message.topic_authorized_operations = reader.int32() if version >= 8 else -2147483648
+        self.error_code = reader.int16()
+        self.name = reader.compact_nullable_string() if version >= 12 else reader.string(flexible)
+        self.topic_id = reader.uuid() if version >= 10 else ZERO_UUID
+        self.is_internal = reader.boolean() if version >= 1 else False
+        self.partitions = reader.struct_array(MetadataResponsePartition, version, 18, flexible)
+        self.topic_authorized_operations = reader.int32() if version >= 8 else -2147483648
         if flexible:
             reader.skip_tagged_fields()
-        return message
 
     def write(self, writer: Writer, version: int) -> None:
         """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
@@ -326,20 +171,13 @@ class MetadataResponseTopic(Message):
         writer.int16(self.error_code)
         if version >= 12:
             writer.compact_nullable_string(self.name)
-        elif flexible:
-            writer.compact_string(required(self.name, "MetadataResponseTopic.name"))
         else:
-            writer.string(required(self.name, "MetadataResponseTopic.name"))
+            writer.string(required(self.name, "MetadataResponseTopic.name"), flexible)
         if version >= 10:
             writer.uuid(self.topic_id)
         if version >= 1:
             writer.boolean(self.is_internal)
-        if flexible:
-            writer.compact_array_length(len(self.partitions))
-        else:
-            writer.array_length(len(self.partitions))
-        for partitions_element in self.partitions:
-            partitions_element.write(writer, version)
+        writer.struct_array(self.partitions, version, flexible)
         if version >= 8:
             writer.int32(self.topic_authorized_operations)
         if flexible:
@@ -349,88 +187,38 @@ class MetadataResponseTopic(Message):
 class MetadataResponse(Message):
     """The response, versions 0-13, flexible from 9."""
 
-    __slots__ = (
-        "throttle_time_ms",
-        "brokers",
-        "cluster_id",
-        "controller_id",
-        "topics",
-        "error_code",
-        "cluster_authorized_operations",
-    )
+    throttle_time_ms: int = 0
+    brokers: list[MetadataResponseBroker] = new_list(MetadataResponseBroker)
+    cluster_id: str | None = None
+    controller_id: int = -1
+    topics: list[MetadataResponseTopic] = new_list(MetadataResponseTopic)
+    error_code: int = 0
+    cluster_authorized_operations: int = -2147483648
 
-    throttle_time_ms: int
-    brokers: list[MetadataResponseBroker]
-    cluster_id: str | None
-    controller_id: int
-    topics: list[MetadataResponseTopic]
-    error_code: int
-    cluster_authorized_operations: int
-
-    def __init__(
-        self,
-        *,
-        throttle_time_ms: int = 0,
-        brokers: list[MetadataResponseBroker] | EllipsisType = ...,
-        cluster_id: str | None = None,
-        controller_id: int = -1,
-        topics: list[MetadataResponseTopic] | EllipsisType = ...,
-        error_code: int = 0,
-        cluster_authorized_operations: int = -2147483648,
-    ) -> None:
-        """Set the fields; an omitted field has its default."""
-        self.throttle_time_ms = throttle_time_ms
-        self.brokers = [] if brokers is ... else brokers
-        self.cluster_id = cluster_id
-        self.controller_id = controller_id
-        self.topics = [] if topics is ... else topics
-        self.error_code = error_code
-        self.cluster_authorized_operations = cluster_authorized_operations
-
-    @classmethod
-    def read(cls, reader: Reader, version: int) -> Self:
+    def read_fields(self, reader: Reader, version: int) -> None:
         """Read the fields of this version. Raises FrameError."""
         flexible = version >= 9
-        message = cls.__new__(cls)
-        message.throttle_time_ms = reader.int32() if version >= 3 else 0
-        brokers_count = reader.compact_array_length(11) if flexible else reader.array_length(10)
-        message.brokers = [MetadataResponseBroker.read(reader, version) for _ in range(brokers_count)]
-        message.cluster_id = (
-            reader.compact_nullable_string() if flexible else reader.nullable_string() if version >= 2 else None
-        )
-        message.controller_id = reader.int32() if version >= 1 else -1
-        topics_count = reader.compact_array_length(10) if flexible else reader.array_length(8)
-        message.topics = [MetadataResponseTopic.read(reader, version) for _ in range(topics_count)]
-        message.error_code = reader.int16() if version >= 13 else 0
-        message.cluster_authorized_operations = reader.int32() if 8 <= version <= 10 else -2147483648
+        self.throttle_time_ms = reader.int32() if version >= 3 else 0
+        self.brokers = reader.struct_array(MetadataResponseBroker, version, 11 if flexible else 10, flexible)
+        self.cluster_id = reader.nullable_string(flexible) if version >= 2 else None
+        self.controller_id = reader.int32() if version >= 1 else -1
+        self.topics = reader.struct_array(MetadataResponseTopic, version, 10 if flexible else 8, flexible)
+        self.error_code = reader.int16() if version >= 13 else 0
+        self.cluster_authorized_operations = reader.int32() if 8 <= version <= 10 else -2147483648
         if flexible:
             reader.skip_tagged_fields()
-        return message
 
     def write(self, writer: Writer, version: int) -> None:
         """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         flexible = version >= 9
         if version >= 3:
             writer.int32(self.throttle_time_ms)
-        if flexible:
-            writer.compact_array_length(len(self.brokers))
-        else:
-            writer.array_length(len(self.brokers))
-        for brokers_element in self.brokers:
-            brokers_element.write(writer, version)
+        writer.struct_array(self.brokers, version, flexible)
         if version >= 2:
-            if flexible:
-                writer.compact_nullable_string(self.cluster_id)
-            else:
-                writer.nullable_string(self.cluster_id)
+            writer.nullable_string(self.cluster_id, flexible)
         if version >= 1:
             writer.int32(self.controller_id)
-        if flexible:
-            writer.compact_array_length(len(self.topics))
-        else:
-            writer.array_length(len(self.topics))
-        for topics_element in self.topics:
-            topics_element.write(writer, version)
+        writer.struct_array(self.topics, version, flexible)
         if version >= 13:
             writer.int16(self.error_code)
         if 8 <= version <= 10:

@@ -4,10 +4,8 @@
 from __future__ import annotations
 
 from struct import Struct
-from types import EllipsisType
-from typing import Self
 
-from ..message import Message
+from ..message import Message, new_list
 from ..primitives import ZERO_UUID, Reader, Writer
 
 INT32_INT16 = Struct(">ih")
@@ -17,38 +15,19 @@ INT32_INT64 = Struct(">iq")
 class OffsetCommitRequestPartition(Message):
     """Each of OffsetCommitRequestTopic.partitions."""
 
-    __slots__ = ("partition_index", "committed_offset", "committed_leader_epoch", "committed_metadata")
+    partition_index: int = 0
+    committed_offset: int = 0
+    committed_leader_epoch: int = -1
+    committed_metadata: str | None = ""
 
-    partition_index: int
-    committed_offset: int
-    committed_leader_epoch: int
-    committed_metadata: str | None
-
-    def __init__(
-        self,
-        *,
-        partition_index: int = 0,
-        committed_offset: int = 0,
-        committed_leader_epoch: int = -1,
-        committed_metadata: str | None = "",
-    ) -> None:
-        """Set the fields; an omitted field has its default."""
-        self.partition_index = partition_index
-        self.committed_offset = committed_offset
-        self.committed_leader_epoch = committed_leader_epoch
-        self.committed_metadata = committed_metadata
-
-    @classmethod
-    def read(cls, reader: Reader, version: int) -> Self:
+    def read_fields(self, reader: Reader, version: int) -> None:
         """Read the fields of this version. Raises FrameError."""
         flexible = version >= 8
-        message = cls.__new__(cls)
-        message.partition_index, message.committed_offset = reader.integers(INT32_INT64)
-        message.committed_leader_epoch = reader.int32() if version >= 6 else -1
-        message.committed_metadata = reader.compact_nullable_string() if flexible else reader.nullable_string()
+        self.partition_index, self.committed_offset = reader.integers(INT32_INT64)
+        self.committed_leader_epoch = reader.int32() if version >= 6 else -1
+        self.committed_metadata = reader.nullable_string(flexible)
         if flexible:
             reader.skip_tagged_fields()
-        return message
 
     def write(self, writer: Writer, version: int) -> None:
         """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
@@ -56,10 +35,7 @@ class OffsetCommitRequestPartition(Message):
         writer.integers(INT32_INT64, self.partition_index, self.committed_offset)
         if version >= 6:
             writer.int32(self.committed_leader_epoch)
-        if flexible:
-            writer.compact_nullable_string(self.committed_metadata)
-        else:
-            writer.nullable_string(self.committed_metadata)
+        writer.nullable_string(self.committed_metadata, flexible)
         if flexible:
             writer.no_tagged_fields()
 
@@ -67,36 +43,18 @@ class OffsetCommitRequestPartition(Message):
 class OffsetCommitRequestTopic(Message):
     """Each of OffsetCommitRequest.topics."""
 
-    __slots__ = ("topic_id", "name", "partitions")
+    topic_id: bytes = ZERO_UUID
+    name: str = ""
+    partitions: list[OffsetCommitRequestPartition] = new_list(OffsetCommitRequestPartition)
 
-    topic_id: bytes
-    name: str
-    partitions: list[OffsetCommitRequestPartition]
-
-    def __init__(
-        self,
-        *,
-        topic_id: bytes = ZERO_UUID,
-        name: str = "",
-        partitions: list[OffsetCommitRequestPartition] | EllipsisType = ...,
-    ) -> None:
-        """Set the fields; an omitted field has its default."""
-        self.topic_id = topic_id
-        self.name = name
-        self.partitions = [] if partitions is ... else partitions
-
-    @classmethod
-    def read(cls, reader: Reader, version: int) -> Self:
+    def read_fields(self, reader: Reader, version: int) -> None:
         """Read the fields of this version. Raises FrameError."""
         flexible = version >= 8
-        message = cls.__new__(cls)
-        message.topic_id = reader.uuid() if version >= 10 else ZERO_UUID
-        message.name = "" if version >= 10 else reader.compact_string() if flexible else reader.string()
-        partitions_count = reader.compact_array_length(18) if flexible else reader.array_length(14)
-        message.partitions = [OffsetCommitRequestPartition.read(reader, version) for _ in range(partitions_count)]
+        self.topic_id = reader.uuid() if version >= 10 else ZERO_UUID
+        self.name = "" if version >= 10 else reader.string(flexible)
+        self.partitions = reader.struct_array(OffsetCommitRequestPartition, version, 18 if flexible else 14, flexible)
         if flexible:
             reader.skip_tagged_fields()
-        return message
 
     def write(self, writer: Writer, version: int) -> None:
         """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
@@ -104,16 +62,8 @@ class OffsetCommitRequestTopic(Message):
         if version >= 10:
             writer.uuid(self.topic_id)
         if version <= 9:
-            if flexible:
-                writer.compact_string(self.name)
-            else:
-                writer.string(self.name)
-        if flexible:
-            writer.compact_array_length(len(self.partitions))
-        else:
-            writer.array_length(len(self.partitions))
-        for partitions_element in self.partitions:
-            partitions_element.write(writer, version)
+            writer.string(self.name, flexible)
+        writer.struct_array(self.partitions, version, flexible)
         if flexible:
             writer.no_tagged_fields()
 
@@ -121,83 +71,36 @@ class OffsetCommitRequestTopic(Message):
 class OffsetCommitRequest(Message):
     """The request, versions 2-10, flexible from 8."""
 
-    __slots__ = (
-        "group_id",
-        "generation_id_or_member_epoch",
-        "member_id",
-        "group_instance_id",
-        "retention_time_ms",
-        "topics",
-    )
+    group_id: str = ""
+    generation_id_or_member_epoch: int = -1
+    member_id: str = ""
+    group_instance_id: str | None = None
+    retention_time_ms: int = -1
+    topics: list[OffsetCommitRequestTopic] = new_list(OffsetCommitRequestTopic)
 
-    group_id: str
-    generation_id_or_member_epoch: int
-    member_id: str
-    group_instance_id: str | None
-    retention_time_ms: int
-    topics: list[OffsetCommitRequestTopic]
-
-    def __init__(
-        self,
-        *,
-        group_id: str = "",
-        generation_id_or_member_epoch: int = -1,
-        member_id: str = "",
-        group_instance_id: str | None = None,
-        retention_time_ms: int = -1,
-        topics: list[OffsetCommitRequestTopic] | EllipsisType = ...,
-    ) -> None:
-        """Set the fields; an omitted field has its default."""
-        self.group_id = group_id
-        self.generation_id_or_member_epoch = generation_id_or_member_epoch
-        self.member_id = member_id
-        self.group_instance_id = group_instance_id
-        self.retention_time_ms = retention_time_ms
-        self.topics = [] if topics is ... else topics
-
-    @classmethod
-    def read(cls, reader: Reader, version: int) -> Self:
+    def read_fields(self, reader: Reader, version: int) -> None:
         """Read the fields of this version. Raises FrameError."""
         flexible = version >= 8
-        message = cls.__new__(cls)
-        message.group_id = reader.compact_string() if flexible else reader.string()
-        message.generation_id_or_member_epoch = reader.int32()
-        message.member_id = reader.compact_string() if flexible else reader.string()
-        message.group_instance_id = (
-            reader.compact_nullable_string() if flexible else reader.nullable_string() if version >= 7 else None
-        )
-        message.retention_time_ms = -1 if version >= 5 else reader.int64()
-        topics_count = reader.compact_array_length(3) if flexible else reader.array_length(6)
-        message.topics = [OffsetCommitRequestTopic.read(reader, version) for _ in range(topics_count)]
+        self.group_id = reader.string(flexible)
+        self.generation_id_or_member_epoch = reader.int32()
+        self.member_id = reader.string(flexible)
+        self.group_instance_id = reader.nullable_string(flexible) if version >= 7 else None
+        self.retention_time_ms = -1 if version >= 5 else reader.int64()
+        self.topics = reader.struct_array(OffsetCommitRequestTopic, version, 3 if flexible else 6, flexible)
         if flexible:
             reader.skip_tagged_fields()
-        return message
 
     def write(self, writer: Writer, version: int) -> None:
         """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         flexible = version >= 8
-        if flexible:
-            writer.compact_string(self.group_id)
-        else:
-            writer.string(self.group_id)
+        writer.string(self.group_id, flexible)
         writer.int32(self.generation_id_or_member_epoch)
-        if flexible:
-            writer.compact_string(self.member_id)
-        else:
-            writer.string(self.member_id)
+        writer.string(self.member_id, flexible)
         if version >= 7:
-            if flexible:
-                writer.compact_nullable_string(self.group_instance_id)
-            else:
-                writer.nullable_string(self.group_instance_id)
+            writer.nullable_string(self.group_instance_id, flexible)
         if version <= 4:
             writer.int64(self.retention_time_ms)
-        if flexible:
-            writer.compact_array_length(len(self.topics))
-        else:
-            writer.array_length(len(self.topics))
-        for topics_element in self.topics:
-            topics_element.write(writer, version)
+        writer.struct_array(self.topics, version, flexible)
         if flexible:
             writer.no_tagged_fields()
 
@@ -205,25 +108,15 @@ class OffsetCommitRequest(Message):
 class OffsetCommitResponsePartition(Message):
     """Each of OffsetCommitResponseTopic.partitions."""
 
-    __slots__ = ("partition_index", "error_code")
+    partition_index: int = 0
+    error_code: int = 0
 
-    partition_index: int
-    error_code: int
-
-    def __init__(self, *, partition_index: int = 0, error_code: int = 0) -> None:
-        """Set the fields; an omitted field has its default."""
-        self.partition_index = partition_index
-        self.error_code = error_code
-
-    @classmethod
-    def read(cls, reader: Reader, version: int) -> Self:
+    def read_fields(self, reader: Reader, version: int) -> None:
         """Read the fields of this version. Raises FrameError."""
         flexible = version >= 8
-        message = cls.__new__(cls)
-        message.partition_index, message.error_code = reader.integers(INT32_INT16)
+        self.partition_index, self.error_code = reader.integers(INT32_INT16)
         if flexible:
             reader.skip_tagged_fields()
-        return message
 
     def write(self, writer: Writer, version: int) -> None:
         """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
@@ -236,36 +129,18 @@ class OffsetCommitResponsePartition(Message):
 class OffsetCommitResponseTopic(Message):
     """Each of OffsetCommitResponse.topics."""
 
-    __slots__ = ("topic_id", "name", "partitions")
+    topic_id: bytes = ZERO_UUID
+    name: str = ""
+    partitions: list[OffsetCommitResponsePartition] = new_list(OffsetCommitResponsePartition)
 
-    topic_id: bytes
-    name: str
-    partitions: list[OffsetCommitResponsePartition]
-
-    def __init__(
-        self,
-        *,
-        topic_id: bytes = ZERO_UUID,
-        name: str = "",
-        partitions: list[OffsetCommitResponsePartition] | EllipsisType = ...,
-    ) -> None:
-        """Set the fields; an omitted field has its default."""
-        self.topic_id = topic_id
-        self.name = name
-        self.partitions = [] if partitions is ... else partitions
-
-    @classmethod
-    def read(cls, reader: Reader, version: int) -> Self:
+    def read_fields(self, reader: Reader, version: int) -> None:
         """Read the fields of this version. Raises FrameError."""
         flexible = version >= 8
-        message = cls.__new__(cls)
-        message.topic_id = reader.uuid() if version >= 10 else ZERO_UUID
-        message.name = "" if version >= 10 else reader.compact_string() if flexible else reader.string()
-        partitions_count = reader.compact_array_length(7) if flexible else reader.array_length(6)
-        message.partitions = [OffsetCommitResponsePartition.read(reader, version) for _ in range(partitions_count)]
+        self.topic_id = reader.uuid() if version >= 10 else ZERO_UUID
+        self.name = "" if version >= 10 else reader.string(flexible)
+        self.partitions = reader.struct_array(OffsetCommitResponsePartition, version, 7 if flexible else 6, flexible)
         if flexible:
             reader.skip_tagged_fields()
-        return message
 
     def write(self, writer: Writer, version: int) -> None:
         """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
@@ -273,16 +148,8 @@ class OffsetCommitResponseTopic(Message):
         if version >= 10:
             writer.uuid(self.topic_id)
         if version <= 9:
-            if flexible:
-                writer.compact_string(self.name)
-            else:
-                writer.string(self.name)
-        if flexible:
-            writer.compact_array_length(len(self.partitions))
-        else:
-            writer.array_length(len(self.partitions))
-        for partitions_element in self.partitions:
-            partitions_element.write(writer, version)
+            writer.string(self.name, flexible)
+        writer.struct_array(self.partitions, version, flexible)
         if flexible:
             writer.no_tagged_fields()
 
@@ -290,40 +157,22 @@ class OffsetCommitResponseTopic(Message):
 class OffsetCommitResponse(Message):
     """The response, versions 2-10, flexible from 8."""
 
-    __slots__ = ("throttle_time_ms", "topics")
+    throttle_time_ms: int = 0
+    topics: list[OffsetCommitResponseTopic] = new_list(OffsetCommitResponseTopic)
 
-    throttle_time_ms: int
-    topics: list[OffsetCommitResponseTopic]
-
-    def __init__(
-        self, *, throttle_time_ms: int = 0, topics: list[OffsetCommitResponseTopic] | EllipsisType = ...
-    ) -> None:
-        """Set the fields; an omitted field has its default."""
-        self.throttle_time_ms = throttle_time_ms
-        self.topics = [] if topics is ... else topics
-
-    @classmethod
-    def read(cls, reader: Reader, version: int) -> Self:
+    def read_fields(self, reader: Reader, version: int) -> None:
         """Read the fields of this version. Raises FrameError."""
         flexible = version >= 8
-        message = cls.__new__(cls)
-        message.throttle_time_ms = reader.int32() if version >= 3 else 0
-        topics_count = reader.compact_array_length(3) if flexible else reader.array_length(6)
-        message.topics = [OffsetCommitResponseTopic.read(reader, version) for _ in range(topics_count)]
+        self.throttle_time_ms = reader.int32() if version >= 3 else 0
+        self.topics = reader.struct_array(OffsetCommitResponseTopic, version, 3 if flexible else 6, flexible)
         if flexible:
             reader.skip_tagged_fields()
-        return message
 
     def write(self, writer: Writer, version: int) -> None:
         """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         flexible = version >= 8
         if version >= 3:
             writer.int32(self.throttle_time_ms)
-        if flexible:
-            writer.compact_array_length(len(self.topics))
-        else:
-            writer.array_length(len(self.topics))
-        for topics_element in self.topics:
-            topics_element.write(writer, version)
+        writer.struct_array(self.topics, version, flexible)
         if flexible:
             writer.no_tagged_fields()

@@ -4,10 +4,8 @@
 from __future__ import annotations
 
 from struct import Struct
-from types import EllipsisType
-from typing import Self
 
-from ..message import Message
+from ..message import Message, new_list
 from ..primitives import Reader, Writer
 
 INT16_INT32 = Struct(">hi")
@@ -17,20 +15,11 @@ INT32_INT16 = Struct(">ih")
 class OffsetDeleteRequestPartition(Message):
     """Each of OffsetDeleteRequestTopic.partitions."""
 
-    __slots__ = ("partition_index",)
+    partition_index: int = 0
 
-    partition_index: int
-
-    def __init__(self, *, partition_index: int = 0) -> None:
-        """Set the fields; an omitted field has its default."""
-        self.partition_index = partition_index
-
-    @classmethod
-    def read(cls, reader: Reader, version: int) -> Self:
+    def read_fields(self, reader: Reader, version: int) -> None:
         """Read the fields of this version. Raises FrameError."""
-        message = cls.__new__(cls)
-        message.partition_index = reader.int32()
-        return message
+        self.partition_index = reader.int32()
 
     def write(self, writer: Writer, version: int) -> None:
         """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
@@ -40,82 +29,46 @@ class OffsetDeleteRequestPartition(Message):
 class OffsetDeleteRequestTopic(Message):
     """Each of OffsetDeleteRequest.topics."""
 
-    __slots__ = ("name", "partitions")
+    name: str = ""
+    partitions: list[OffsetDeleteRequestPartition] = new_list(OffsetDeleteRequestPartition)
 
-    name: str
-    partitions: list[OffsetDeleteRequestPartition]
-
-    def __init__(self, *, name: str = "", partitions: list[OffsetDeleteRequestPartition] | EllipsisType = ...) -> None:
-        """Set the fields; an omitted field has its default."""
-        self.name = name
-        self.partitions = [] if partitions is ... else partitions
-
-    @classmethod
-    def read(cls, reader: Reader, version: int) -> Self:
+    def read_fields(self, reader: Reader, version: int) -> None:
         """Read the fields of this version. Raises FrameError."""
-        message = cls.__new__(cls)
-        message.name = reader.string()
-        partitions_count = reader.array_length(4)
-        message.partitions = [OffsetDeleteRequestPartition.read(reader, version) for _ in range(partitions_count)]
-        return message
+        self.name = reader.string()
+        self.partitions = reader.struct_array(OffsetDeleteRequestPartition, version, 4)
 
     def write(self, writer: Writer, version: int) -> None:
         """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         writer.string(self.name)
-        writer.array_length(len(self.partitions))
-        for partitions_element in self.partitions:
-            partitions_element.write(writer, version)
+        writer.struct_array(self.partitions, version)
 
 
 class OffsetDeleteRequest(Message):
     """The request, version 0, none flexible."""
 
-    __slots__ = ("group_id", "topics")
+    group_id: str = ""
+    topics: list[OffsetDeleteRequestTopic] = new_list(OffsetDeleteRequestTopic)
 
-    group_id: str
-    topics: list[OffsetDeleteRequestTopic]
-
-    def __init__(self, *, group_id: str = "", topics: list[OffsetDeleteRequestTopic] | EllipsisType = ...) -> None:
-        """Set the fields; an omitted field has its default."""
-        self.group_id = group_id
-        self.topics = [] if topics is ... else topics
-
-    @classmethod
-    def read(cls, reader: Reader, version: int) -> Self:
+    def read_fields(self, reader: Reader, version: int) -> None:
         """Read the fields of this version. Raises FrameError."""
-        message = cls.__new__(cls)
-        message.group_id = reader.string()
-        topics_count = reader.array_length(6)
-        message.topics = [OffsetDeleteRequestTopic.read(reader, version) for _ in range(topics_count)]
-        return message
+        self.group_id = reader.string()
+        self.topics = reader.struct_array(OffsetDeleteRequestTopic, version, 6)
 
     def write(self, writer: Writer, version: int) -> None:
         """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         writer.string(self.group_id)
-        writer.array_length(len(self.topics))
-        for topics_element in self.topics:
-            topics_element.write(writer, version)
+        writer.struct_array(self.topics, version)
 
 
 class OffsetDeleteResponsePartition(Message):
     """Each of OffsetDeleteResponseTopic.partitions."""
 
-    __slots__ = ("partition_index", "error_code")
+    partition_index: int = 0
+    error_code: int = 0
 
-    partition_index: int
-    error_code: int
-
-    def __init__(self, *, partition_index: int = 0, error_code: int = 0) -> None:
-        """Set the fields; an omitted field has its default."""
-        self.partition_index = partition_index
-        self.error_code = error_code
-
-    @classmethod
-    def read(cls, reader: Reader, version: int) -> Self:
+    def read_fields(self, reader: Reader, version: int) -> None:
         """Read the fields of this version. Raises FrameError."""
-        message = cls.__new__(cls)
-        message.partition_index, message.error_code = reader.integers(INT32_INT16)
-        return message
+        self.partition_index, self.error_code = reader.integers(INT32_INT16)
 
     def write(self, writer: Writer, version: int) -> None:
         """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
@@ -125,66 +78,33 @@ class OffsetDeleteResponsePartition(Message):
 class OffsetDeleteResponseTopic(Message):
     """Each of OffsetDeleteResponse.topics."""
 
-    __slots__ = ("name", "partitions")
+    name: str = ""
+    partitions: list[OffsetDeleteResponsePartition] = new_list(OffsetDeleteResponsePartition)
 
-    name: str
-    partitions: list[OffsetDeleteResponsePartition]
-
-    def __init__(self, *, name: str = "", partitions: list[OffsetDeleteResponsePartition] | EllipsisType = ...) -> None:
-        """Set the fields; an omitted field has its default."""
-        self.name = name
-        self.partitions = [] if partitions is ... else partitions
-
-    @classmethod
-    def read(cls, reader: Reader, version: int) -> Self:
+    def read_fields(self, reader: Reader, version: int) -> None:
         """Read the fields of this version. Raises FrameError."""
-        message = cls.__new__(cls)
-        message.name = reader.string()
-        partitions_count = reader.array_length(6)
-        message.partitions = [OffsetDeleteResponsePartition.read(reader, version) for _ in range(partitions_count)]
-        return message
+        self.name = reader.string()
+        self.partitions = reader.struct_array(OffsetDeleteResponsePartition, version, 6)
 
     def write(self, writer: Writer, version: int) -> None:
         """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         writer.string(self.name)
-        writer.array_length(len(self.partitions))
-        for partitions_element in self.partitions:
-            partitions_element.write(writer, version)
+        writer.struct_array(self.partitions, version)
 
 
 class OffsetDeleteResponse(Message):
     """The response, version 0, none flexible."""
 
-    __slots__ = ("error_code", "throttle_time_ms", "topics")
+    error_code: int = 0
+    throttle_time_ms: int = 0
+    topics: list[OffsetDeleteResponseTopic] = new_list(OffsetDeleteResponseTopic)
 
-    error_code: int
-    throttle_time_ms: int
-    topics: list[OffsetDeleteResponseTopic]
-
-    def __init__(
-        self,
-        *,
-        error_code: int = 0,
-        throttle_time_ms: int = 0,
-        topics: list[OffsetDeleteResponseTopic] | EllipsisType = ...,
-    ) -> None:
-        """Set the fields; an omitted field has its default."""
-        self.error_code = error_code
-        self.throttle_time_ms = throttle_time_ms
-        self.topics = [] if topics is ... else topics
-
-    @classmethod
-    def read(cls, reader: Reader, version: int) -> Self:
+    def read_fields(self, reader: Reader, version: int) -> None:
         """Read the fields of this version. Raises FrameError."""
-        message = cls.__new__(cls)
-        message.error_code, message.throttle_time_ms = reader.integers(INT16_INT32)
-        topics_count = reader.array_length(6)
-        message.topics = [OffsetDeleteResponseTopic.read(reader, version) for _ in range(topics_count)]
-        return message
+        self.error_code, self.throttle_time_ms = reader.integers(INT16_INT32)
+        self.topics = reader.struct_array(OffsetDeleteResponseTopic, version, 6)
 
     def write(self, writer: Writer, version: int) -> None:
         """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         writer.integers(INT16_INT32, self.error_code, self.throttle_time_ms)
-        writer.array_length(len(self.topics))
-        for topics_element in self.topics:
-            topics_element.write(writer, version)
+        writer.struct_array(self.topics, version)

@@ -4,10 +4,8 @@
 from __future__ import annotations
 
 from struct import Struct
-from types import EllipsisType
-from typing import Self
 
-from ..message import Message
+from ..message import Message, new_list
 from ..primitives import INT32, ZERO_UUID, Reader, Writer, required
 
 INT32_INT64 = Struct(">iq")
@@ -17,30 +15,16 @@ INT32_INT64_INT32 = Struct(">iqi")
 class OffsetFetchRequestTopics(Message):
     """Each of OffsetFetchRequestGroup.topics."""
 
-    __slots__ = ("topic_id", "name", "partition_indexes")
+    topic_id: bytes = ZERO_UUID
+    name: str = ""
+    partition_indexes: list[int] = new_list(int)
 
-    topic_id: bytes
-    name: str
-    partition_indexes: list[int]
-
-    def __init__(
-        self, *, topic_id: bytes = ZERO_UUID, name: str = "", partition_indexes: list[int] | EllipsisType = ...
-    ) -> None:
-        """Set the fields; an omitted field has its default."""
-        self.topic_id = topic_id
-        self.name = name
-        self.partition_indexes = [] if partition_indexes is ... else partition_indexes
-
-    @classmethod
-    def read(cls, reader: Reader, version: int) -> Self:
+    def read_fields(self, reader: Reader, version: int) -> None:
         """Read the fields of this version. Raises FrameError."""
-        message = cls.__new__(cls)
-        message.topic_id = reader.uuid() if version >= 10 else ZERO_UUID
-        message.name = "" if version >= 10 else reader.compact_string()
-        partition_indexes_count = reader.compact_array_length(4)
-        message.partition_indexes = reader.integer_list(INT32, partition_indexes_count)
+        self.topic_id = reader.uuid() if version >= 10 else ZERO_UUID
+        self.name = "" if version >= 10 else reader.compact_string()
+        self.partition_indexes = reader.integer_array(INT32, True)
         reader.skip_tagged_fields()
-        return message
 
     def write(self, writer: Writer, version: int) -> None:
         """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
@@ -48,54 +32,29 @@ class OffsetFetchRequestTopics(Message):
             writer.uuid(self.topic_id)
         if version <= 9:
             writer.compact_string(self.name)
-        writer.compact_array_length(len(self.partition_indexes))
-        writer.integer_list(INT32, self.partition_indexes)
+        writer.integer_array(INT32, self.partition_indexes, True)
         writer.no_tagged_fields()
 
 
 class OffsetFetchRequestGroup(Message):
     """Each of OffsetFetchRequest.groups."""
 
-    __slots__ = ("group_id", "member_id", "member_epoch", "topics")
+    group_id: str = ""
+    member_id: str | None = None
+    member_epoch: int = -1
+    topics: list[OffsetFetchRequestTopics] | None = new_list(OffsetFetchRequestTopics)
 
-    group_id: str
-    member_id: str | None
-    member_epoch: int
-    topics: list[OffsetFetchRequestTopics] | None
-
-    def __init__(
-        self,
-        *,
-        group_id: str = "",
-        member_id: str | None = None,
-        member_epoch: int = -1,
-        topics: list[OffsetFetchRequestTopics] | EllipsisType | None = ...,
-    ) -> None:
-        """Set the fields; an omitted field has its default."""
-        self.group_id = group_id
-        self.member_id = member_id
-        self.member_epoch = member_epoch
-        self.topics = [] if topics is ... else topics
-
-    @classmethod
-    def read(cls, reader: Reader, version: int) -> Self:
+    def read_fields(self, reader: Reader, version: int) -> None:
         """Read the fields of this version. Raises FrameError."""
-        message = cls.__new__(cls)
-        message.group_id = reader.compact_string()
+        self.group_id = reader.compact_string()
         if version >= 9:
-            message.member_id = reader.compact_nullable_string()
-            message.member_epoch = reader.int32()
+            self.member_id = reader.compact_nullable_string()
+            self.member_epoch = reader.int32()
         else:
-            message.member_id = None
-            message.member_epoch = -1
-        topics_count = reader.compact_nullable_array_length(3)
-        message.topics = (
-            None
-            if topics_count is None
-            else [OffsetFetchRequestTopics.read(reader, version) for _ in range(topics_count)]
-        )
+            self.member_id = None
+            self.member_epoch = -1
+        self.topics = reader.nullable_struct_array(OffsetFetchRequestTopics, version, 3, True)
         reader.skip_tagged_fields()
-        return message
 
     def write(self, writer: Writer, version: int) -> None:
         """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
@@ -103,50 +62,29 @@ class OffsetFetchRequestGroup(Message):
         if version >= 9:
             writer.compact_nullable_string(self.member_id)
             writer.int32(self.member_epoch)
-        topics_count = None if self.topics is None else len(self.topics)
-        writer.compact_nullable_array_length(topics_count)
-        for topics_element in self.topics or ():
-            topics_element.write(writer, version)
+        writer.nullable_struct_array(self.topics, version, True)
         writer.no_tagged_fields()
 
 
 class OffsetFetchRequestTopic(Message):
     """Each of OffsetFetchRequest.topics."""
 
-    __slots__ = ("name", "partition_indexes")
+    name: str = ""
+    partition_indexes: list[int] = new_list(int)
 
-    name: str
-    partition_indexes: list[int]
-
-    def __init__(self, *, name: str = "", partition_indexes: list[int] | EllipsisType = ...) -> None:
-        """Set the fields; an omitted field has its default."""
-        self.name = name
-        self.partition_indexes = [] if partition_indexes is ... else partition_indexes
-
-    @classmethod
-    def read(cls, reader: Reader, version: int) -> Self:
+    def read_fields(self, reader: Reader, version: int) -> None:
         """Read the fields of this version. Raises FrameError."""
         flexible = version >= 6
-        message = cls.__new__(cls)
-        message.name = reader.compact_string() if flexible else reader.string()
-        partition_indexes_count = reader.compact_array_length(4) if flexible else reader.array_length(4)
-        message.partition_indexes = reader.integer_list(INT32, partition_indexes_count)
+        self.name = reader.string(flexible)
+        self.partition_indexes = reader.integer_array(INT32, flexible)
         if flexible:
             reader.skip_tagged_fields()
-        return message
 
     def write(self, writer: Writer, version: int) -> None:
         """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         flexible = version >= 6
-        if flexible:
-            writer.compact_string(self.name)
-        else:
-            writer.string(self.name)
-        if flexible:
-            writer.compact_array_length(len(self.partition_indexes))
-        else:
-            writer.array_length(len(self.partition_indexes))
-        writer.integer_list(INT32, self.partition_indexes)
+        writer.string(self.name, flexible)
+        writer.integer_array(INT32, self.partition_indexes, flexible)
         if flexible:
             writer.no_tagged_fields()
 
@@ -154,80 +92,40 @@ class OffsetFetchRequestTopic(Message):
 class OffsetFetchRequest(Message):
     """The request, versions 1-10, flexible from 6."""
 
-    __slots__ = ("groups", "group_id", "topics", "require_stable")
+    groups: list[OffsetFetchRequestGroup] = new_list(OffsetFetchRequestGroup)
+    group_id: str = ""
+    topics: list[OffsetFetchRequestTopic] | None = new_list(OffsetFetchRequestTopic)
+    require_stable: bool = False
 
-    groups: list[OffsetFetchRequestGroup]
-    group_id: str
-    topics: list[OffsetFetchRequestTopic] | None
-    require_stable: bool
-
-    def __init__(
-        self,
-        *,
-        groups: list[OffsetFetchRequestGroup] | EllipsisType = ...,
-        group_id: str = "",
-        topics: list[OffsetFetchRequestTopic] | EllipsisType | None = ...,
-        require_stable: bool = False,
-    ) -> None:
-        """Set the fields; an omitted field has its default."""
-        self.groups = [] if groups is ... else groups
-        self.group_id = group_id
-        self.topics = [] if topics is ... else topics
-        self.require_stable = require_stable
-
-    @classmethod
-    def read(cls, reader: Reader, version: int) -> Self:
+    def read_fields(self, reader: Reader, version: int) -> None:
         """Read the fields of this version. Raises FrameError."""
         flexible = version >= 6
-        message = cls.__new__(cls)
-        if version >= 8:
-            groups_count = reader.compact_array_length(3)
-            message.groups = [OffsetFetchRequestGroup.read(reader, version) for _ in range(groups_count)]
-        else:
-            message.groups = []
+        self.groups = reader.struct_array(OffsetFetchRequestGroup, version, 3, True) if version >= 8 else []
         if version <= 7:
-            message.group_id = reader.compact_string() if flexible else reader.string()
-            topics_count = (
-                reader.compact_nullable_array_length(3)
-                if flexible
-                else reader.nullable_array_length(6)
+            self.group_id = reader.string(flexible)
+            self.topics = (
+                (reader.nullable_struct_array(OffsetFetchRequestTopic, version, 3 if flexible else 6, flexible))
                 if version >= 2
-                else reader.array_length(6)
-            )
-            message.topics = (
-                None
-                if topics_count is None
-                else [OffsetFetchRequestTopic.read(reader, version) for _ in range(topics_count)]
+                else reader.struct_array(OffsetFetchRequestTopic, version, 6)
             )
         else:
-            message.group_id = ""
-            message.topics = []
-        message.require_stable = reader.boolean() if version >= 7 else False
+            self.group_id = ""
+            self.topics = []
+        self.require_stable = reader.boolean() if version >= 7 else False
         if flexible:
             reader.skip_tagged_fields()
-        return message
 
     def write(self, writer: Writer, version: int) -> None:
         """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         flexible = version >= 6
         if version >= 8:
-            writer.compact_array_length(len(self.groups))
-            for groups_element in self.groups:
-                groups_element.write(writer, version)
+            writer.struct_array(self.groups, version, True)
         if version <= 7:
-            if flexible:
-                writer.compact_string(self.group_id)
+            writer.string(self.group_id, flexible)
+            if version >= 2:
+                writer.nullable_struct_array(self.topics, version, flexible)
             else:
-                writer.string(self.group_id)
-            topics_count = None if self.topics is None else len(self.topics)
-            if flexible:
-                writer.compact_nullable_array_length(topics_count)
-            elif version >= 2:
-                writer.nullable_array_length(topics_count)
-            else:
-                writer.array_length(required(topics_count, "OffsetFetchRequest.topics"))
-            for topics_element in self.topics or ():
-                topics_element.write(writer, version)
+                writer.struct_array(required(self.topics, "OffsetFetchRequest.topics"), version)
         if version >= 7:
             writer.boolean(self.require_stable)
         if flexible:
@@ -237,41 +135,18 @@ class OffsetFetchRequest(Message):
 class OffsetFetchResponsePartitions(Message):
     """Each of OffsetFetchResponseTopics.partitions."""
 
-    __slots__ = ("partition_index", "committed_offset", "committed_leader_epoch", "metadata", "error_code")
+    partition_index: int = 0
+    committed_offset: int = 0
+    committed_leader_epoch: int = -1
+    metadata: str | None = ""
+    error_code: int = 0
 
-    partition_index: int
-    committed_offset: int
-    committed_leader_epoch: int
-    metadata: str | None
-    error_code: int
-
-    def __init__(
-        self,
-        *,
-        partition_index: int = 0,
-        committed_offset: int = 0,
-        committed_leader_epoch: int = -1,
-        metadata: str | None = "",
-        error_code: int = 0,
-    ) -> None:
-        """Set the fields; an omitted field has its default."""
-        self.partition_index = partition_index
-        self.committed_offset = committed_offset
-        self.committed_leader_epoch = committed_leader_epoch
-        self.metadata = metadata
-        self.error_code = error_code
-
-    @classmethod
-    def read(cls, reader: Reader, version: int) -> Self:
+    def read_fields(self, reader: Reader, version: int) -> None:
         """Read the fields of this version. Raises FrameError."""
-        message = cls.__new__(cls)
-        message.partition_index, message.committed_offset, message.committed_leader_epoch = reader.integers(
-            INT32_INT64_INT32
-        )
-        message.metadata = reader.compact_nullable_string()
-        message.error_code = reader.int16()
+        self.partition_index, self.committed_offset, self.committed_leader_epoch = reader.integers(INT32_INT64_INT32)
+        self.metadata = reader.compact_nullable_string()
+        self.error_code = reader.int16()
         reader.skip_tagged_fields()
-        return message
 
     def write(self, writer: Writer, version: int) -> None:
         """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
@@ -284,34 +159,16 @@ class OffsetFetchResponsePartitions(Message):
 class OffsetFetchResponseTopics(Message):
     """Each of OffsetFetchResponseGroup.topics."""
 
-    __slots__ = ("topic_id", "name", "partitions")
+    topic_id: bytes = ZERO_UUID
+    name: str = ""
+    partitions: list[OffsetFetchResponsePartitions] = new_list(OffsetFetchResponsePartitions)
 
-    topic_id: bytes
-    name: str
-    partitions: list[OffsetFetchResponsePartitions]
-
-    def __init__(
-        self,
-        *,
-        topic_id: bytes = ZERO_UUID,
-        name: str = "",
-        partitions: list[OffsetFetchResponsePartitions] | EllipsisType = ...,
-    ) -> None:
-        """Set the fields; an omitted field has its default."""
-        self.topic_id = topic_id
-        self.name = name
-        self.partitions = [] if partitions is ... else partitions
-
-    @classmethod
-    def read(cls, reader: Reader, version: int) -> Self:
+    def read_fields(self, reader: Reader, version: int) -> None:
         """Read the fields of this version. Raises FrameError."""
-        message = cls.__new__(cls)
-        message.topic_id = reader.uuid() if version >= 10 else ZERO_UUID
-        message.name = "" if version >= 10 else reader.compact_string()
-        partitions_count = reader.compact_array_length(20)
-        message.partitions = [OffsetFetchResponsePartitions.read(reader, version) for _ in range(partitions_count)]
+        self.topic_id = reader.uuid() if version >= 10 else ZERO_UUID
+        self.name = "" if version >= 10 else reader.compact_string()
+        self.partitions = reader.struct_array(OffsetFetchResponsePartitions, version, 20, True)
         reader.skip_tagged_fields()
-        return message
 
     def write(self, writer: Writer, version: int) -> None:
         """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
@@ -319,46 +176,28 @@ class OffsetFetchResponseTopics(Message):
             writer.uuid(self.topic_id)
         if version <= 9:
             writer.compact_string(self.name)
-        writer.compact_array_length(len(self.partitions))
-        for partitions_element in self.partitions:
-            partitions_element.write(writer, version)
+        writer.struct_array(self.partitions, version, True)
         writer.no_tagged_fields()
 
 
 class OffsetFetchResponseGroup(Message):
     """Each of OffsetFetchResponse.groups."""
 
-    __slots__ = ("group_id", "topics", "error_code")
+    group_id: str = ""
+    topics: list[OffsetFetchResponseTopics] = new_list(OffsetFetchResponseTopics)
+    error_code: int = 0
 
-    group_id: str
-    topics: list[OffsetFetchResponseTopics]
-    error_code: int
-
-    def __init__(
-        self, *, group_id: str = "", topics: list[OffsetFetchResponseTopics] | EllipsisType = ..., error_code: int = 0
-    ) -> None:
-        """Set the fields; an omitted field has its default."""
-        self.group_id = group_id
-        self.topics = [] if topics is ... else topics
-        self.error_code = error_code
-
-    @classmethod
-    def read(cls, reader: Reader, version: int) -> Self:
+    def read_fields(self, reader: Reader, version: int) -> None:
         """Read the fields of this version. Raises FrameError."""
-        message = cls.__new__(cls)
-        message.group_id = reader.compact_string()
-        topics_count = reader.compact_array_length(3)
-        message.topics = [OffsetFetchResponseTopics.read(reader, version) for _ in range(topics_count)]
-        message.error_code = reader.int16()
+        self.group_id = reader.compact_string()
+        self.topics = reader.struct_array(OffsetFetchResponseTopics, version, 3, True)
+        self.error_code = reader.int16()
         reader.skip_tagged_fields()
-        return message
 
     def write(self, writer: Writer, version: int) -> None:
         """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         writer.compact_string(self.group_id)
-        writer.compact_array_length(len(self.topics))
-        for topics_element in self.topics:
-            topics_element.write(writer, version)
+        writer.struct_array(self.topics, version, True)
         writer.int16(self.error_code)
         writer.no_tagged_fields()
 
@@ -366,42 +205,21 @@ class OffsetFetchResponseGroup(Message):
 class OffsetFetchResponsePartition(Message):
     """Each of OffsetFetchResponseTopic.partitions."""
 
-    __slots__ = ("partition_index", "committed_offset", "committed_leader_epoch", "metadata", "error_code")
+    partition_index: int = 0
+    committed_offset: int = 0
+    committed_leader_epoch: int = -1
+    metadata: str | None = ""
+    error_code: int = 0
 
-    partition_index: int
-    committed_offset: int
-    committed_leader_epoch: int
-    metadata: str | None
-    error_code: int
-
-    def __init__(
-        self,
-        *,
-        partition_index: int = 0,
-        committed_offset: int = 0,
-        committed_leader_epoch: int = -1,
-        metadata: str | None = "",
-        error_code: int = 0,
-    ) -> None:
-        """Set the fields; an omitted field has its default."""
-        self.partition_index = partition_index
-        self.committed_offset = committed_offset
-        self.committed_leader_epoch = committed_leader_epoch
-        self.metadata = metadata
-        self.error_code = error_code
-
-    @classmethod
-    def read(cls, reader: Reader, version: int) -> Self:
+    def read_fields(self, reader: Reader, version: int) -> None:
         """Read the fields of this version. Raises FrameError."""
         flexible = version >= 6
-        message = cls.__new__(cls)
-        message.partition_index, message.committed_offset = reader.integers(INT32_INT64)
-        message.committed_leader_epoch = reader.int32() if version >= 5 else -1
-        message.metadata = reader.compact_nullable_string() if flexible else reader.nullable_string()
-        message.error_code = reader.int16()
+        self.partition_index, self.committed_offset = reader.integers(INT32_INT64)
+        self.committed_leader_epoch = reader.int32() if version >= 5 else -1
+        self.metadata = reader.nullable_string(flexible)
+        self.error_code = reader.int16()
         if flexible:
             reader.skip_tagged_fields()
-        return message
 
     def write(self, writer: Writer, version: int) -> None:
         """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
@@ -409,10 +227,7 @@ class OffsetFetchResponsePartition(Message):
         writer.integers(INT32_INT64, self.partition_index, self.committed_offset)
         if version >= 5:
             writer.int32(self.committed_leader_epoch)
-        if flexible:
-            writer.compact_nullable_string(self.metadata)
-        else:
-            writer.nullable_string(self.metadata)
+        writer.nullable_string(self.metadata, flexible)
         writer.int16(self.error_code)
         if flexible:
             writer.no_tagged_fields()
@@ -421,41 +236,22 @@ class OffsetFetchResponsePartition(Message):
 class OffsetFetchResponseTopic(Message):
     """Each of OffsetFetchResponse.topics."""
 
-    __slots__ = ("name", "partitions")
+    name: str = ""
+    partitions: list[OffsetFetchResponsePartition] = new_list(OffsetFetchResponsePartition)
 
-    name: str
-    partitions: list[OffsetFetchResponsePartition]
-
-    def __init__(self, *, name: str = "", partitions: list[OffsetFetchResponsePartition] | EllipsisType = ...) -> None:
-        """Set the fields; an omitted field has its default."""
-        self.name = name
-        self.partitions = [] if partitions is ... else partitions
-
-    @classmethod
-    def read(cls, reader: Reader, version: int) -> Self:
+    def read_fields(self, reader: Reader, version: int) -> None:
         """Read the fields of this version. Raises FrameError."""
         flexible = version >= 6
-        message = cls.__new__(cls)
-        message.name = reader.compact_string() if flexible else reader.string()
-        partitions_count = reader.compact_array_length(20) if flexible else reader.array_length(16)
-        message.partitions = [OffsetFetchResponsePartition.read(reader, version) for _ in range(partitions_count)]
+        self.name = reader.string(flexible)
+        self.partitions = reader.struct_array(OffsetFetchResponsePartition, version, 20 if flexible else 16, flexible)
         if flexible:
             reader.skip_tagged_fields()
-        return message
 
     def write(self, writer: Writer, version: int) -> None:
         """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         flexible = version >= 6
-        if flexible:
-            writer.compact_string(self.name)
-        else:
-            writer.string(self.name)
-        if flexible:
-            writer.compact_array_length(len(self.partitions))
-        else:
-            writer.array_length(len(self.partitions))
-        for partitions_element in self.partitions:
-            partitions_element.write(writer, version)
+        writer.string(self.name, flexible)
+        writer.struct_array(self.partitions, version, flexible)
         if flexible:
             writer.no_tagged_fields()
 
@@ -463,47 +259,24 @@ class OffsetFetchResponseTopic(Message):
 class OffsetFetchResponse(Message):
     """The response, versions 1-10, flexible from 6."""
 
-    __slots__ = ("throttle_time_ms", "groups", "topics", "error_code")
+    throttle_time_ms: int = 0
+    groups: list[OffsetFetchResponseGroup] = new_list(OffsetFetchResponseGroup)
+    topics: list[OffsetFetchResponseTopic] = new_list(OffsetFetchResponseTopic)
+    error_code: int = 0
 
-    throttle_time_ms: int
-    groups: list[OffsetFetchResponseGroup]
-    topics: list[OffsetFetchResponseTopic]
-    error_code: int
-
-    def __init__(
-        self,
-        *,
-        throttle_time_ms: int = 0,
-        groups: list[OffsetFetchResponseGroup] | EllipsisType = ...,
-        topics: list[OffsetFetchResponseTopic] | EllipsisType = ...,
-        error_code: int = 0,
-    ) -> None:
-        """Set the fields; an omitted field has its default."""
-        self.throttle_time_ms = throttle_time_ms
-        self.groups = [] if groups is ... else groups
-        self.topics = [] if topics is ... else topics
-        self.error_code = error_code
-
-    @classmethod
-    def read(cls, reader: Reader, version: int) -> Self:
+    def read_fields(self, reader: Reader, version: int) -> None:
         """Read the fields of this version. Raises FrameError."""
         flexible = version >= 6
-        message = cls.__new__(cls)
-        message.throttle_time_ms = reader.int32() if version >= 3 else 0
-        if version >= 8:
-            groups_count = reader.compact_array_length(5)
-            message.groups = [OffsetFetchResponseGroup.read(reader, version) for _ in range(groups_count)]
-        else:
-            message.groups = []
-        if version <= 7:
-            topics_count = reader.compact_array_length(3) if flexible else reader.array_length(6)
-            message.topics = [OffsetFetchResponseTopic.read(reader, version) for _ in range(topics_count)]
-        else:
-            message.topics = []
-        message.error_code = reader.int16() if 2 <= version <= 7 else 0
+        self.throttle_time_ms = reader.int32() if version >= 3 else 0
+        self.groups = reader.struct_array(OffsetFetchResponseGroup, version, 5, True) if version >= 8 else []
+        self.topics = (
+            []
+            if version >= 8
+            else (reader.struct_array(OffsetFetchResponseTopic, version, 3 if flexible else 6, flexible))
+        )
+        self.error_code = reader.int16() if 2 <= version <= 7 else 0
         if flexible:
             reader.skip_tagged_fields()
-        return message
 
     def write(self, writer: Writer, version: int) -> None:
         """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
@@ -511,16 +284,9 @@ class OffsetFetchResponse(Message):
         if version >= 3:
             writer.int32(self.throttle_time_ms)
         if version >= 8:
-            writer.compact_array_length(len(self.groups))
-            for groups_element in self.groups:
-                groups_element.write(writer, version)
+            writer.struct_array(self.groups, version, True)
         if version <= 7:
-            if flexible:
-                writer.compact_array_length(len(self.topics))
-            else:
-                writer.array_length(len(self.topics))
-            for topics_element in self.topics:
-                topics_element.write(writer, version)
+            writer.struct_array(self.topics, version, flexible)
         if 2 <= version <= 7:
             writer.int16(self.error_code)
         if flexible:

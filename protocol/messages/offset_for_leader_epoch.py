@@ -4,10 +4,8 @@
 from __future__ import annotations
 
 from struct import Struct
-from types import EllipsisType
-from typing import Self
 
-from ..message import Message
+from ..message import Message, new_list
 from ..primitives import Reader, Writer
 
 INT16_INT32_INT32_INT64 = Struct(">hiiq")
@@ -17,27 +15,16 @@ INT32_INT32_INT32 = Struct(">iii")
 class OffsetForLeaderPartition(Message):
     """Each of OffsetForLeaderTopic.partitions."""
 
-    __slots__ = ("partition", "current_leader_epoch", "leader_epoch")
+    partition: int = 0
+    current_leader_epoch: int = -1
+    leader_epoch: int = 0
 
-    partition: int
-    current_leader_epoch: int
-    leader_epoch: int
-
-    def __init__(self, *, partition: int = 0, current_leader_epoch: int = -1, leader_epoch: int = 0) -> None:
-        """Set the fields; an omitted field has its default."""
-        self.partition = partition
-        self.current_leader_epoch = current_leader_epoch
-        self.leader_epoch = leader_epoch
-
-    @classmethod
-    def read(cls, reader: Reader, version: int) -> Self:
+    def read_fields(self, reader: Reader, version: int) -> None:
         """Read the fields of this version. Raises FrameError."""
         flexible = version >= 4
-        message = cls.__new__(cls)
-        message.partition, message.current_leader_epoch, message.leader_epoch = reader.integers(INT32_INT32_INT32)
+        self.partition, self.current_leader_epoch, self.leader_epoch = reader.integers(INT32_INT32_INT32)
         if flexible:
             reader.skip_tagged_fields()
-        return message
 
     def write(self, writer: Writer, version: int) -> None:
         """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
@@ -50,41 +37,22 @@ class OffsetForLeaderPartition(Message):
 class OffsetForLeaderTopic(Message):
     """Each of OffsetForLeaderEpochRequest.topics."""
 
-    __slots__ = ("topic", "partitions")
+    topic: str = ""
+    partitions: list[OffsetForLeaderPartition] = new_list(OffsetForLeaderPartition)
 
-    topic: str
-    partitions: list[OffsetForLeaderPartition]
-
-    def __init__(self, *, topic: str = "", partitions: list[OffsetForLeaderPartition] | EllipsisType = ...) -> None:
-        """Set the fields; an omitted field has its default."""
-        self.topic = topic
-        self.partitions = [] if partitions is ... else partitions
-
-    @classmethod
-    def read(cls, reader: Reader, version: int) -> Self:
+    def read_fields(self, reader: Reader, version: int) -> None:
         """Read the fields of this version. Raises FrameError."""
         flexible = version >= 4
-        message = cls.__new__(cls)
-        message.topic = reader.compact_string() if flexible else reader.string()
-        partitions_count = reader.compact_array_length(13) if flexible else reader.array_length(12)
-        message.partitions = [OffsetForLeaderPartition.read(reader, version) for _ in range(partitions_count)]
+        self.topic = reader.string(flexible)
+        self.partitions = reader.struct_array(OffsetForLeaderPartition, version, 13 if flexible else 12, flexible)
         if flexible:
             reader.skip_tagged_fields()
-        return message
 
     def write(self, writer: Writer, version: int) -> None:
         """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         flexible = version >= 4
-        if flexible:
-            writer.compact_string(self.topic)
-        else:
-            writer.string(self.topic)
-        if flexible:
-            writer.compact_array_length(len(self.partitions))
-        else:
-            writer.array_length(len(self.partitions))
-        for partitions_element in self.partitions:
-            partitions_element.write(writer, version)
+        writer.string(self.topic, flexible)
+        writer.struct_array(self.partitions, version, flexible)
         if flexible:
             writer.no_tagged_fields()
 
@@ -92,39 +60,23 @@ class OffsetForLeaderTopic(Message):
 class OffsetForLeaderEpochRequest(Message):
     """The request, versions 2-4, flexible from 4."""
 
-    __slots__ = ("replica_id", "topics")
+    replica_id: int = -2
+    topics: list[OffsetForLeaderTopic] = new_list(OffsetForLeaderTopic)
 
-    replica_id: int
-    topics: list[OffsetForLeaderTopic]
-
-    def __init__(self, *, replica_id: int = -2, topics: list[OffsetForLeaderTopic] | EllipsisType = ...) -> None:
-        """Set the fields; an omitted field has its default."""
-        self.replica_id = replica_id
-        self.topics = [] if topics is ... else topics
-
-    @classmethod
-    def read(cls, reader: Reader, version: int) -> Self:
+    def read_fields(self, reader: Reader, version: int) -> None:
         """Read the fields of this version. Raises FrameError."""
         flexible = version >= 4
-        message = cls.__new__(cls)
-        message.replica_id = reader.int32() if version >= 3 else -2
-        topics_count = reader.compact_array_length(3) if flexible else reader.array_length(6)
-        message.topics = [OffsetForLeaderTopic.read(reader, version) for _ in range(topics_count)]
+        self.replica_id = reader.int32() if version >= 3 else -2
+        self.topics = reader.struct_array(OffsetForLeaderTopic, version, 3 if flexible else 6, flexible)
         if flexible:
             reader.skip_tagged_fields()
-        return message
 
     def write(self, writer: Writer, version: int) -> None:
         """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         flexible = version >= 4
         if version >= 3:
             writer.int32(self.replica_id)
-        if flexible:
-            writer.compact_array_length(len(self.topics))
-        else:
-            writer.array_length(len(self.topics))
-        for topics_element in self.topics:
-            topics_element.write(writer, version)
+        writer.struct_array(self.topics, version, flexible)
         if flexible:
             writer.no_tagged_fields()
 
@@ -132,33 +84,17 @@ class OffsetForLeaderEpochRequest(Message):
 class EpochEndOffset(Message):
     """Each of OffsetForLeaderTopicResult.partitions."""
 
-    __slots__ = ("error_code", "partition", "leader_epoch", "end_offset")
+    error_code: int = 0
+    partition: int = 0
+    leader_epoch: int = -1
+    end_offset: int = -1
 
-    error_code: int
-    partition: int
-    leader_epoch: int
-    end_offset: int
-
-    def __init__(
-        self, *, error_code: int = 0, partition: int = 0, leader_epoch: int = -1, end_offset: int = -1
-    ) -> None:
-        """Set the fields; an omitted field has its default."""
-        self.error_code = error_code
-        self.partition = partition
-        self.leader_epoch = leader_epoch
-        self.end_offset = end_offset
-
-    @classmethod
-    def read(cls, reader: Reader, version: int) -> Self:
+    def read_fields(self, reader: Reader, version: int) -> None:
         """Read the fields of this version. Raises FrameError."""
         flexible = version >= 4
-        message = cls.__new__(cls)
-        message.error_code, message.partition, message.leader_epoch, message.end_offset = reader.integers(
-            INT16_INT32_INT32_INT64
-        )
+        self.error_code, self.partition, self.leader_epoch, self.end_offset = reader.integers(INT16_INT32_INT32_INT64)
         if flexible:
             reader.skip_tagged_fields()
-        return message
 
     def write(self, writer: Writer, version: int) -> None:
         """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
@@ -171,41 +107,22 @@ class EpochEndOffset(Message):
 class OffsetForLeaderTopicResult(Message):
     """Each of OffsetForLeaderEpochResponse.topics."""
 
-    __slots__ = ("topic", "partitions")
+    topic: str = ""
+    partitions: list[EpochEndOffset] = new_list(EpochEndOffset)
 
-    topic: str
-    partitions: list[EpochEndOffset]
-
-    def __init__(self, *, topic: str = "", partitions: list[EpochEndOffset] | EllipsisType = ...) -> None:
-        """Set the fields; an omitted field has its default."""
-        self.topic = topic
-        self.partitions = [] if partitions is ... else partitions
-
-    @classmethod
-    def read(cls, reader: Reader, version: int) -> Self:
+    def read_fields(self, reader: Reader, version: int) -> None:
         """Read the fields of this version. Raises FrameError."""
         flexible = version >= 4
-        message = cls.__new__(cls)
-        message.topic = reader.compact_string() if flexible else reader.string()
-        partitions_count = reader.compact_array_length(19) if flexible else reader.array_length(18)
-        message.partitions = [EpochEndOffset.read(reader, version) for _ in range(partitions_count)]
+        self.topic = reader.string(flexible)
+        self.partitions = reader.struct_array(EpochEndOffset, version, 19 if flexible else 18, flexible)
         if flexible:
             reader.skip_tagged_fields()
-        return message
 
     def write(self, writer: Writer, version: int) -> None:
         """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         flexible = version >= 4
-        if flexible:
-            writer.compact_string(self.topic)
-        else:
-            writer.string(self.topic)
-        if flexible:
-            writer.compact_array_length(len(self.partitions))
-        else:
-            writer.array_length(len(self.partitions))
-        for partitions_element in self.partitions:
-            partitions_element.write(writer, version)
+        writer.string(self.topic, flexible)
+        writer.struct_array(self.partitions, version, flexible)
         if flexible:
             writer.no_tagged_fields()
 
@@ -213,39 +130,21 @@ class OffsetForLeaderTopicResult(Message):
 class OffsetForLeaderEpochResponse(Message):
     """The response, versions 2-4, flexible from 4."""
 
-    __slots__ = ("throttle_time_ms", "topics")
+    throttle_time_ms: int = 0
+    topics: list[OffsetForLeaderTopicResult] = new_list(OffsetForLeaderTopicResult)
 
-    throttle_time_ms: int
-    topics: list[OffsetForLeaderTopicResult]
-
-    def __init__(
-        self, *, throttle_time_ms: int = 0, topics: list[OffsetForLeaderTopicResult] | EllipsisType = ...
-    ) -> None:
-        """Set the fields; an omitted field has its default."""
-        self.throttle_time_ms = throttle_time_ms
-        self.topics = [] if topics is ... else topics
-
-    @classmethod
-    def read(cls, reader: Reader, version: int) -> Self:
+    def read_fields(self, reader: Reader, version: int) -> None:
         """Read the fields of this version. Raises FrameError."""
         flexible = version >= 4
-        message = cls.__new__(cls)
-        message.throttle_time_ms = reader.int32()
-        topics_count = reader.compact_array_length(3) if flexible else reader.array_length(6)
-        message.topics = [OffsetForLeaderTopicResult.read(reader, version) for _ in range(topics_count)]
+        self.throttle_time_ms = reader.int32()
+        self.topics = reader.struct_array(OffsetForLeaderTopicResult, version, 3 if flexible else 6, flexible)
         if flexible:
             reader.skip_tagged_fields()
-        return message
 
     def write(self, writer: Writer, version: int) -> None:
         """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         flexible = version >= 4
         writer.int32(self.throttle_time_ms)
-        if flexible:
-            writer.compact_array_length(len(self.topics))
-        else:
-            writer.array_length(len(self.topics))
-        for topics_element in self.topics:
-            topics_element.write(writer, version)
+        writer.struct_array(self.topics, version, flexible)
         if flexible:
             writer.no_tagged_fields()

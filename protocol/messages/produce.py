@@ -4,10 +4,8 @@
 from __future__ import annotations
 
 from struct import Struct
-from types import EllipsisType
-from typing import Self
 
-from ..message import Message
+from ..message import Message, new, new_list
 from ..primitives import ZERO_UUID, Reader, Writer
 
 INT16_INT32 = Struct(">hi")
@@ -18,35 +16,22 @@ INT32_INT32 = Struct(">ii")
 class PartitionProduceData(Message):
     """Each of TopicProduceData.partition_data."""
 
-    __slots__ = ("index", "records")
+    index: int = 0
+    records: bytes | None = None
 
-    index: int
-    records: bytes | None
-
-    def __init__(self, *, index: int = 0, records: bytes | None = None) -> None:
-        """Set the fields; an omitted field has its default."""
-        self.index = index
-        self.records = records
-
-    @classmethod
-    def read(cls, reader: Reader, version: int) -> Self:
+    def read_fields(self, reader: Reader, version: int) -> None:
         """Read the fields of this version. Raises FrameError."""
         flexible = version >= 9
-        message = cls.__new__(cls)
-        message.index = reader.int32()
-        message.records = reader.compact_nullable_data() if flexible else reader.nullable_data()
+        self.index = reader.int32()
+        self.records = reader.nullable_data(flexible)
         if flexible:
             reader.skip_tagged_fields()
-        return message
 
     def write(self, writer: Writer, version: int) -> None:
         """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         flexible = version >= 9
         writer.int32(self.index)
-        if flexible:
-            writer.compact_nullable_data(self.records)
-        else:
-            writer.nullable_data(self.records)
+        writer.nullable_data(self.records, flexible)
         if flexible:
             writer.no_tagged_fields()
 
@@ -54,36 +39,18 @@ class PartitionProduceData(Message):
 class TopicProduceData(Message):
     """Each of ProduceRequest.topic_data."""
 
-    __slots__ = ("topic_id", "name", "partition_data")
+    topic_id: bytes = ZERO_UUID
+    name: str = ""
+    partition_data: list[PartitionProduceData] = new_list(PartitionProduceData)
 
-    topic_id: bytes
-    name: str
-    partition_data: list[PartitionProduceData]
-
-    def __init__(
-        self,
-        *,
-        topic_id: bytes = ZERO_UUID,
-        name: str = "",
-        partition_data: list[PartitionProduceData] | EllipsisType = ...,
-    ) -> None:
-        """Set the fields; an omitted field has its default."""
-        self.topic_id = topic_id
-        self.name = name
-        self.partition_data = [] if partition_data is ... else partition_data
-
-    @classmethod
-    def read(cls, reader: Reader, version: int) -> Self:
+    def read_fields(self, reader: Reader, version: int) -> None:
         """Read the fields of this version. Raises FrameError."""
         flexible = version >= 9
-        message = cls.__new__(cls)
-        message.topic_id = reader.uuid() if version >= 13 else ZERO_UUID
-        message.name = "" if version >= 13 else reader.compact_string() if flexible else reader.string()
-        partition_data_count = reader.compact_array_length(6) if flexible else reader.array_length(8)
-        message.partition_data = [PartitionProduceData.read(reader, version) for _ in range(partition_data_count)]
+        self.topic_id = reader.uuid() if version >= 13 else ZERO_UUID
+        self.name = "" if version >= 13 else reader.string(flexible)
+        self.partition_data = reader.struct_array(PartitionProduceData, version, 6 if flexible else 8, flexible)
         if flexible:
             reader.skip_tagged_fields()
-        return message
 
     def write(self, writer: Writer, version: int) -> None:
         """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
@@ -91,16 +58,8 @@ class TopicProduceData(Message):
         if version >= 13:
             writer.uuid(self.topic_id)
         if version <= 12:
-            if flexible:
-                writer.compact_string(self.name)
-            else:
-                writer.string(self.name)
-        if flexible:
-            writer.compact_array_length(len(self.partition_data))
-        else:
-            writer.array_length(len(self.partition_data))
-        for partition_data_element in self.partition_data:
-            partition_data_element.write(writer, version)
+            writer.string(self.name, flexible)
+        writer.struct_array(self.partition_data, version, flexible)
         if flexible:
             writer.no_tagged_fields()
 
@@ -108,54 +67,26 @@ class TopicProduceData(Message):
 class ProduceRequest(Message):
     """The request, versions 3-13, flexible from 9."""
 
-    __slots__ = ("transactional_id", "acks", "timeout_ms", "topic_data")
+    transactional_id: str | None = None
+    acks: int = 0
+    timeout_ms: int = 0
+    topic_data: list[TopicProduceData] = new_list(TopicProduceData)
 
-    transactional_id: str | None
-    acks: int
-    timeout_ms: int
-    topic_data: list[TopicProduceData]
-
-    def __init__(
-        self,
-        *,
-        transactional_id: str | None = None,
-        acks: int = 0,
-        timeout_ms: int = 0,
-        topic_data: list[TopicProduceData] | EllipsisType = ...,
-    ) -> None:
-        """Set the fields; an omitted field has its default."""
-        self.transactional_id = transactional_id
-        self.acks = acks
-        self.timeout_ms = timeout_ms
-        self.topic_data = [] if topic_data is ... else topic_data
-
-    @classmethod
-    def read(cls, reader: Reader, version: int) -> Self:
+    def read_fields(self, reader: Reader, version: int) -> None:
         """Read the fields of this version. Raises FrameError."""
         flexible = version >= 9
-        message = cls.__new__(cls)
-        message.transactional_id = reader.compact_nullable_string() if flexible else reader.nullable_string()
-        message.acks, message.timeout_ms = reader.integers(INT16_INT32)
-        topic_data_count = reader.compact_array_length(3) if flexible else reader.array_length(6)
-        message.topic_data = [TopicProduceData.read(reader, version) for _ in range(topic_data_count)]
+        self.transactional_id = reader.nullable_string(flexible)
+        self.acks, self.timeout_ms = reader.integers(INT16_INT32)
+        self.topic_data = reader.struct_array(TopicProduceData, version, 3 if flexible else 6, flexible)
         if flexible:
             reader.skip_tagged_fields()
-        return message
 
     def write(self, writer: Writer, version: int) -> None:
         """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         flexible = version >= 9
-        if flexible:
-            writer.compact_nullable_string(self.transactional_id)
-        else:
-            writer.nullable_string(self.transactional_id)
+        writer.nullable_string(self.transactional_id, flexible)
         writer.integers(INT16_INT32, self.acks, self.timeout_ms)
-        if flexible:
-            writer.compact_array_length(len(self.topic_data))
-        else:
-            writer.array_length(len(self.topic_data))
-        for topic_data_element in self.topic_data:
-            topic_data_element.write(writer, version)
+        writer.struct_array(self.topic_data, version, flexible)
         if flexible:
             writer.no_tagged_fields()
 
@@ -163,35 +94,22 @@ class ProduceRequest(Message):
 class BatchIndexAndErrorMessage(Message):
     """Each of PartitionProduceResponse.record_errors."""
 
-    __slots__ = ("batch_index", "batch_index_error_message")
+    batch_index: int = 0
+    batch_index_error_message: str | None = None
 
-    batch_index: int
-    batch_index_error_message: str | None
-
-    def __init__(self, *, batch_index: int = 0, batch_index_error_message: str | None = None) -> None:
-        """Set the fields; an omitted field has its default."""
-        self.batch_index = batch_index
-        self.batch_index_error_message = batch_index_error_message
-
-    @classmethod
-    def read(cls, reader: Reader, version: int) -> Self:
+    def read_fields(self, reader: Reader, version: int) -> None:
         """Read the fields of this version. Raises FrameError."""
         flexible = version >= 9
-        message = cls.__new__(cls)
-        message.batch_index = reader.int32()
-        message.batch_index_error_message = reader.compact_nullable_string() if flexible else reader.nullable_string()
+        self.batch_index = reader.int32()
+        self.batch_index_error_message = reader.nullable_string(flexible)
         if flexible:
             reader.skip_tagged_fields()
-        return message
 
     def write(self, writer: Writer, version: int) -> None:
         """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         flexible = version >= 9
         writer.int32(self.batch_index)
-        if flexible:
-            writer.compact_nullable_string(self.batch_index_error_message)
-        else:
-            writer.nullable_string(self.batch_index_error_message)
+        writer.nullable_string(self.batch_index_error_message, flexible)
         if flexible:
             writer.no_tagged_fields()
 
@@ -199,23 +117,13 @@ class BatchIndexAndErrorMessage(Message):
 class LeaderIdAndEpoch(Message):
     """The value of PartitionProduceResponse.current_leader."""
 
-    __slots__ = ("leader_id", "leader_epoch")
+    leader_id: int = -1
+    leader_epoch: int = -1
 
-    leader_id: int
-    leader_epoch: int
-
-    def __init__(self, *, leader_id: int = -1, leader_epoch: int = -1) -> None:
-        """Set the fields; an omitted field has its default."""
-        self.leader_id = leader_id
-        self.leader_epoch = leader_epoch
-
-    @classmethod
-    def read(cls, reader: Reader, version: int) -> Self:
+    def read_fields(self, reader: Reader, version: int) -> None:
         """Read the fields of this version. Raises FrameError."""
-        message = cls.__new__(cls)
-        message.leader_id, message.leader_epoch = reader.integers(INT32_INT32)
+        self.leader_id, self.leader_epoch = reader.integers(INT32_INT32)
         reader.skip_tagged_fields()
-        return message
 
     def write(self, writer: Writer, version: int) -> None:
         """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
@@ -226,67 +134,29 @@ class LeaderIdAndEpoch(Message):
 class PartitionProduceResponse(Message):
     """Each of TopicProduceResponse.partition_responses."""
 
-    __slots__ = (
-        "index",
-        "error_code",
-        "base_offset",
-        "log_append_time_ms",
-        "log_start_offset",
-        "record_errors",
-        "error_message",
-        "current_leader",
-    )
+    index: int = 0
+    error_code: int = 0
+    base_offset: int = 0
+    log_append_time_ms: int = -1
+    log_start_offset: int = -1
+    record_errors: list[BatchIndexAndErrorMessage] = new_list(BatchIndexAndErrorMessage)
+    error_message: str | None = None
+    current_leader: LeaderIdAndEpoch = new(LeaderIdAndEpoch)
 
-    index: int
-    error_code: int
-    base_offset: int
-    log_append_time_ms: int
-    log_start_offset: int
-    record_errors: list[BatchIndexAndErrorMessage]
-    error_message: str | None
-    current_leader: LeaderIdAndEpoch
-
-    def __init__(
-        self,
-        *,
-        index: int = 0,
-        error_code: int = 0,
-        base_offset: int = 0,
-        log_append_time_ms: int = -1,
-        log_start_offset: int = -1,
-        record_errors: list[BatchIndexAndErrorMessage] | EllipsisType = ...,
-        error_message: str | None = None,
-        current_leader: LeaderIdAndEpoch | EllipsisType = ...,
-    ) -> None:
-        """Set the fields; an omitted field has its default."""
-        self.index = index
-        self.error_code = error_code
-        self.base_offset = base_offset
-        self.log_append_time_ms = log_append_time_ms
-        self.log_start_offset = log_start_offset
-        self.record_errors = [] if record_errors is ... else record_errors
-        self.error_message = error_message
-        self.current_leader = LeaderIdAndEpoch() if current_leader is ... else current_leader
-
-    @classmethod
-    def read(cls, reader: Reader, version: int) -> Self:
+    def read_fields(self, reader: Reader, version: int) -> None:
         """Read the fields of this version. Raises FrameError."""
         flexible = version >= 9
-        message = cls.__new__(cls)
-        message.index, message.error_code, message.base_offset, message.log_append_time_ms = reader.integers(
+        self.index, self.error_code, self.base_offset, self.log_append_time_ms = reader.integers(
             INT32_INT16_INT64_INT64
         )
-        message.log_start_offset = reader.int64() if version >= 5 else -1
+        self.log_start_offset = reader.int64() if version >= 5 else -1
         if version >= 8:
-            record_errors_count = reader.compact_array_length(6) if flexible else reader.array_length(6)
-            message.record_errors = [
-                BatchIndexAndErrorMessage.read(reader, version) for _ in range(record_errors_count)
-            ]
-            message.error_message = reader.compact_nullable_string() if flexible else reader.nullable_string()
+            self.record_errors = reader.struct_array(BatchIndexAndErrorMessage, version, 6, flexible)
+            self.error_message = reader.nullable_string(flexible)
         else:
-            message.record_errors = []
-            message.error_message = None
-        message.current_leader = LeaderIdAndEpoch()
+            self.record_errors = []
+            self.error_message = None
+        self.current_leader = LeaderIdAndEpoch()
         if flexible:
             for _ in range(reader.tagged_field_count()):
                 tag = reader.unsigned_varint()
@@ -294,11 +164,10 @@ class PartitionProduceResponse(Message):
                 if tag == 0:
                     if version <= 9:
                         reader.reject_tag(tag, version)
-                    message.current_leader = LeaderIdAndEpoch.read(reader, version)
+                    self.current_leader = LeaderIdAndEpoch.read(reader, version)
                 else:
                     reader.position = end
                 reader.end_tagged_field(end)
-        return message
 
     def write(self, writer: Writer, version: int) -> None:
         """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
@@ -307,16 +176,8 @@ class PartitionProduceResponse(Message):
         if version >= 5:
             writer.int64(self.log_start_offset)
         if version >= 8:
-            if flexible:
-                writer.compact_array_length(len(self.record_errors))
-            else:
-                writer.array_length(len(self.record_errors))
-            for record_errors_element in self.record_errors:
-                record_errors_element.write(writer, version)
-            if flexible:
-                writer.compact_nullable_string(self.error_message)
-            else:
-                writer.nullable_string(self.error_message)
+            writer.struct_array(self.record_errors, version, flexible)
+            writer.nullable_string(self.error_message, flexible)
         if flexible:
             tagged: list[tuple[int, Writer]] = []
             if version >= 10 and self.current_leader != LeaderIdAndEpoch():
@@ -329,38 +190,20 @@ class PartitionProduceResponse(Message):
 class TopicProduceResponse(Message):
     """Each of ProduceResponse.responses."""
 
-    __slots__ = ("topic_id", "name", "partition_responses")
+    topic_id: bytes = ZERO_UUID
+    name: str = ""
+    partition_responses: list[PartitionProduceResponse] = new_list(PartitionProduceResponse)
 
-    topic_id: bytes
-    name: str
-    partition_responses: list[PartitionProduceResponse]
-
-    def __init__(
-        self,
-        *,
-        topic_id: bytes = ZERO_UUID,
-        name: str = "",
-        partition_responses: list[PartitionProduceResponse] | EllipsisType = ...,
-    ) -> None:
-        """Set the fields; an omitted field has its default."""
-        self.topic_id = topic_id
-        self.name = name
-        self.partition_responses = [] if partition_responses is ... else partition_responses
-
-    @classmethod
-    def read(cls, reader: Reader, version: int) -> Self:
+    def read_fields(self, reader: Reader, version: int) -> None:
         """Read the fields of this version. Raises FrameError."""
         flexible = version >= 9
-        message = cls.__new__(cls)
-        message.topic_id = reader.uuid() if version >= 13 else ZERO_UUID
-        message.name = "" if version >= 13 else reader.compact_string() if flexible else reader.string()
-        partition_responses_count = reader.compact_array_length(33) if flexible else reader.array_length(22)
-        message.partition_responses = [
-            PartitionProduceResponse.read(reader, version) for _ in range(partition_responses_count)
-        ]
+        self.topic_id = reader.uuid() if version >= 13 else ZERO_UUID
+        self.name = "" if version >= 13 else reader.string(flexible)
+        self.partition_responses = reader.struct_array(
+            PartitionProduceResponse, version, 33 if flexible else 22, flexible
+        )
         if flexible:
             reader.skip_tagged_fields()
-        return message
 
     def write(self, writer: Writer, version: int) -> None:
         """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
@@ -368,16 +211,8 @@ class TopicProduceResponse(Message):
         if version >= 13:
             writer.uuid(self.topic_id)
         if version <= 12:
-            if flexible:
-                writer.compact_string(self.name)
-            else:
-                writer.string(self.name)
-        if flexible:
-            writer.compact_array_length(len(self.partition_responses))
-        else:
-            writer.array_length(len(self.partition_responses))
-        for partition_responses_element in self.partition_responses:
-            partition_responses_element.write(writer, version)
+            writer.string(self.name, flexible)
+        writer.struct_array(self.partition_responses, version, flexible)
         if flexible:
             writer.no_tagged_fields()
 
@@ -385,30 +220,18 @@ class TopicProduceResponse(Message):
 class NodeEndpoint(Message):
     """Each of ProduceResponse.node_endpoints."""
 
-    __slots__ = ("node_id", "host", "port", "rack")
+    node_id: int = 0
+    host: str = ""
+    port: int = 0
+    rack: str | None = None
 
-    node_id: int
-    host: str
-    port: int
-    rack: str | None
-
-    def __init__(self, *, node_id: int = 0, host: str = "", port: int = 0, rack: str | None = None) -> None:
-        """Set the fields; an omitted field has its default."""
-        self.node_id = node_id
-        self.host = host
-        self.port = port
-        self.rack = rack
-
-    @classmethod
-    def read(cls, reader: Reader, version: int) -> Self:
+    def read_fields(self, reader: Reader, version: int) -> None:
         """Read the fields of this version. Raises FrameError."""
-        message = cls.__new__(cls)
-        message.node_id = reader.int32()
-        message.host = reader.compact_string()
-        message.port = reader.int32()
-        message.rack = reader.compact_nullable_string()
+        self.node_id = reader.int32()
+        self.host = reader.compact_string()
+        self.port = reader.int32()
+        self.rack = reader.compact_nullable_string()
         reader.skip_tagged_fields()
-        return message
 
     def write(self, writer: Writer, version: int) -> None:
         """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
@@ -422,33 +245,16 @@ class NodeEndpoint(Message):
 class ProduceResponse(Message):
     """The response, versions 3-13, flexible from 9."""
 
-    __slots__ = ("responses", "throttle_time_ms", "node_endpoints")
+    responses: list[TopicProduceResponse] = new_list(TopicProduceResponse)
+    throttle_time_ms: int = 0
+    node_endpoints: list[NodeEndpoint] = new_list(NodeEndpoint)
 
-    responses: list[TopicProduceResponse]
-    throttle_time_ms: int
-    node_endpoints: list[NodeEndpoint]
-
-    def __init__(
-        self,
-        *,
-        responses: list[TopicProduceResponse] | EllipsisType = ...,
-        throttle_time_ms: int = 0,
-        node_endpoints: list[NodeEndpoint] | EllipsisType = ...,
-    ) -> None:
-        """Set the fields; an omitted field has its default."""
-        self.responses = [] if responses is ... else responses
-        self.throttle_time_ms = throttle_time_ms
-        self.node_endpoints = [] if node_endpoints is ... else node_endpoints
-
-    @classmethod
-    def read(cls, reader: Reader, version: int) -> Self:
+    def read_fields(self, reader: Reader, version: int) -> None:
         """Read the fields of this version. Raises FrameError."""
         flexible = version >= 9
-        message = cls.__new__(cls)
-        responses_count = reader.compact_array_length(3) if flexible else reader.array_length(6)
-        message.responses = [TopicProduceResponse.read(reader, version) for _ in range(responses_count)]
-        message.throttle_time_ms = reader.int32()
-        message.node_endpoints = []
+        self.responses = reader.struct_array(TopicProduceResponse, version, 3 if flexible else 6, flexible)
+        self.throttle_time_ms = reader.int32()
+        self.node_endpoints = []
         if flexible:
             for _ in range(reader.tagged_field_count()):
                 tag = reader.unsigned_varint()
@@ -456,29 +262,20 @@ class ProduceResponse(Message):
                 if tag == 0:
                     if version <= 9:
                         reader.reject_tag(tag, version)
-                    node_endpoints_count = reader.compact_array_length(11)
-                    message.node_endpoints = [NodeEndpoint.read(reader, version) for _ in range(node_endpoints_count)]
+                    self.node_endpoints = reader.struct_array(NodeEndpoint, version, 11, True)
                 else:
                     reader.position = end
                 reader.end_tagged_field(end)
-        return message
 
     def write(self, writer: Writer, version: int) -> None:
         """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         flexible = version >= 9
-        if flexible:
-            writer.compact_array_length(len(self.responses))
-        else:
-            writer.array_length(len(self.responses))
-        for responses_element in self.responses:
-            responses_element.write(writer, version)
+        writer.struct_array(self.responses, version, flexible)
         writer.int32(self.throttle_time_ms)
         if flexible:
             tagged: list[tuple[int, Writer]] = []
             if version >= 10 and self.node_endpoints:
                 node_endpoints_field = Writer()
-                node_endpoints_field.compact_array_length(len(self.node_endpoints))
-                for node_endpoints_element in self.node_endpoints:
-                    node_endpoints_element.write(node_endpoints_field, version)
+                node_endpoints_field.struct_array(self.node_endpoints, version, True)
                 tagged.append((0, node_endpoints_field))
             writer.tagged_fields(tagged)

@@ -4,10 +4,8 @@
 from __future__ import annotations
 
 from struct import Struct
-from types import EllipsisType
-from typing import Self
 
-from ..message import Message
+from ..message import Message, new_list
 from ..primitives import ZERO_UUID, Reader, Writer
 
 INT32_INT16 = Struct(">ih")
@@ -19,23 +17,13 @@ INT64_INT64_INT8_INT16 = Struct(">qqbh")
 class PartitionData(Message):
     """Each of ReadStateData.partitions."""
 
-    __slots__ = ("partition", "leader_epoch")
+    partition: int = 0
+    leader_epoch: int = 0
 
-    partition: int
-    leader_epoch: int
-
-    def __init__(self, *, partition: int = 0, leader_epoch: int = 0) -> None:
-        """Set the fields; an omitted field has its default."""
-        self.partition = partition
-        self.leader_epoch = leader_epoch
-
-    @classmethod
-    def read(cls, reader: Reader, version: int) -> Self:
+    def read_fields(self, reader: Reader, version: int) -> None:
         """Read the fields of this version. Raises FrameError."""
-        message = cls.__new__(cls)
-        message.partition, message.leader_epoch = reader.integers(INT32_INT32)
+        self.partition, self.leader_epoch = reader.integers(INT32_INT32)
         reader.skip_tagged_fields()
-        return message
 
     def write(self, writer: Writer, version: int) -> None:
         """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
@@ -46,95 +34,55 @@ class PartitionData(Message):
 class ReadStateData(Message):
     """Each of ReadShareGroupStateRequest.topics."""
 
-    __slots__ = ("topic_id", "partitions")
+    topic_id: bytes = ZERO_UUID
+    partitions: list[PartitionData] = new_list(PartitionData)
 
-    topic_id: bytes
-    partitions: list[PartitionData]
-
-    def __init__(self, *, topic_id: bytes = ZERO_UUID, partitions: list[PartitionData] | EllipsisType = ...) -> None:
-        """Set the fields; an omitted field has its default."""
-        self.topic_id = topic_id
-        self.partitions = [] if partitions is ... else partitions
-
-    @classmethod
-    def read(cls, reader: Reader, version: int) -> Self:
+    def read_fields(self, reader: Reader, version: int) -> None:
         """Read the fields of this version. Raises FrameError."""
-        message = cls.__new__(cls)
-        message.topic_id = reader.uuid()
-        partitions_count = reader.compact_array_length(9)
-        message.partitions = [PartitionData.read(reader, version) for _ in range(partitions_count)]
+        self.topic_id = reader.uuid()
+        self.partitions = reader.struct_array(PartitionData, version, 9, True)
         reader.skip_tagged_fields()
-        return message
 
     def write(self, writer: Writer, version: int) -> None:
         """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         writer.uuid(self.topic_id)
-        writer.compact_array_length(len(self.partitions))
-        for partitions_element in self.partitions:
-            partitions_element.write(writer, version)
+        writer.struct_array(self.partitions, version, True)
         writer.no_tagged_fields()
 
 
 class ReadShareGroupStateRequest(Message):
     """The request, version 0, flexible from 0."""
 
-    __slots__ = ("group_id", "topics")
+    group_id: str = ""
+    topics: list[ReadStateData] = new_list(ReadStateData)
 
-    group_id: str
-    topics: list[ReadStateData]
-
-    def __init__(self, *, group_id: str = "", topics: list[ReadStateData] | EllipsisType = ...) -> None:
-        """Set the fields; an omitted field has its default."""
-        self.group_id = group_id
-        self.topics = [] if topics is ... else topics
-
-    @classmethod
-    def read(cls, reader: Reader, version: int) -> Self:
+    def read_fields(self, reader: Reader, version: int) -> None:
         """Read the fields of this version. Raises FrameError."""
-        message = cls.__new__(cls)
-        message.group_id = reader.compact_string()
-        topics_count = reader.compact_array_length(18)
-        message.topics = [ReadStateData.read(reader, version) for _ in range(topics_count)]
+        self.group_id = reader.compact_string()
+        self.topics = reader.struct_array(ReadStateData, version, 18, True)
         reader.skip_tagged_fields()
-        return message
 
     def write(self, writer: Writer, version: int) -> None:
         """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         writer.compact_string(self.group_id)
-        writer.compact_array_length(len(self.topics))
-        for topics_element in self.topics:
-            topics_element.write(writer, version)
+        writer.struct_array(self.topics, version, True)
         writer.no_tagged_fields()
 
 
 class StateBatch(Message):
     """Each of PartitionResult.state_batches."""
 
-    __slots__ = ("first_offset", "last_offset", "delivery_state", "delivery_count")
+    first_offset: int = 0
+    last_offset: int = 0
+    delivery_state: int = 0
+    delivery_count: int = 0
 
-    first_offset: int
-    last_offset: int
-    delivery_state: int
-    delivery_count: int
-
-    def __init__(
-        self, *, first_offset: int = 0, last_offset: int = 0, delivery_state: int = 0, delivery_count: int = 0
-    ) -> None:
-        """Set the fields; an omitted field has its default."""
-        self.first_offset = first_offset
-        self.last_offset = last_offset
-        self.delivery_state = delivery_state
-        self.delivery_count = delivery_count
-
-    @classmethod
-    def read(cls, reader: Reader, version: int) -> Self:
+    def read_fields(self, reader: Reader, version: int) -> None:
         """Read the fields of this version. Raises FrameError."""
-        message = cls.__new__(cls)
-        message.first_offset, message.last_offset, message.delivery_state, message.delivery_count = reader.integers(
+        self.first_offset, self.last_offset, self.delivery_state, self.delivery_count = reader.integers(
             INT64_INT64_INT8_INT16
         )
         reader.skip_tagged_fields()
-        return message
 
     def write(self, writer: Writer, version: int) -> None:
         """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
@@ -147,111 +95,60 @@ class StateBatch(Message):
 class PartitionResult(Message):
     """Each of ReadStateResult.partitions."""
 
-    __slots__ = ("partition", "error_code", "error_message", "state_epoch", "start_offset", "state_batches")
+    partition: int = 0
+    error_code: int = 0
+    error_message: str | None = None
+    state_epoch: int = 0
+    start_offset: int = 0
+    state_batches: list[StateBatch] = new_list(StateBatch)
 
-    partition: int
-    error_code: int
-    error_message: str | None
-    state_epoch: int
-    start_offset: int
-    state_batches: list[StateBatch]
-
-    def __init__(
-        self,
-        *,
-        partition: int = 0,
-        error_code: int = 0,
-        error_message: str | None = None,
-        state_epoch: int = 0,
-        start_offset: int = 0,
-        state_batches: list[StateBatch] | EllipsisType = ...,
-    ) -> None:
-        """Set the fields; an omitted field has its default."""
-        self.partition = partition
-        self.error_code = error_code
-        self.error_message = error_message
-        self.state_epoch = state_epoch
-        self.start_offset = start_offset
-        self.state_batches = [] if state_batches is ... else state_batches
-
-    @classmethod
-    def read(cls, reader: Reader, version: int) -> Self:
+    def read_fields(self, reader: Reader, version: int) -> None:
         """Read the fields of this version. Raises FrameError."""
-        message = cls.__new__(cls)
-        message.partition, message.error_code = reader.integers(INT32_INT16)
-        message.error_message = reader.compact_nullable_string()
-        message.state_epoch, message.start_offset = reader.integers(INT32_INT64)
-        state_batches_count = reader.compact_array_length(20)
-        message.state_batches = [StateBatch.read(reader, version) for _ in range(state_batches_count)]
+        self.partition, self.error_code = reader.integers(INT32_INT16)
+        self.error_message = reader.compact_nullable_string()
+        self.state_epoch, self.start_offset = reader.integers(INT32_INT64)
+        self.state_batches = reader.struct_array(StateBatch, version, 20, True)
         reader.skip_tagged_fields()
-        return message
 
     def write(self, writer: Writer, version: int) -> None:
         """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         writer.integers(INT32_INT16, self.partition, self.error_code)
         writer.compact_nullable_string(self.error_message)
         writer.integers(INT32_INT64, self.state_epoch, self.start_offset)
-        writer.compact_array_length(len(self.state_batches))
-        for state_batches_element in self.state_batches:
-            state_batches_element.write(writer, version)
+        writer.struct_array(self.state_batches, version, True)
         writer.no_tagged_fields()
 
 
 class ReadStateResult(Message):
     """Each of ReadShareGroupStateResponse.results."""
 
-    __slots__ = ("topic_id", "partitions")
+    topic_id: bytes = ZERO_UUID
+    partitions: list[PartitionResult] = new_list(PartitionResult)
 
-    topic_id: bytes
-    partitions: list[PartitionResult]
-
-    def __init__(self, *, topic_id: bytes = ZERO_UUID, partitions: list[PartitionResult] | EllipsisType = ...) -> None:
-        """Set the fields; an omitted field has its default."""
-        self.topic_id = topic_id
-        self.partitions = [] if partitions is ... else partitions
-
-    @classmethod
-    def read(cls, reader: Reader, version: int) -> Self:
+    def read_fields(self, reader: Reader, version: int) -> None:
         """Read the fields of this version. Raises FrameError."""
-        message = cls.__new__(cls)
-        message.topic_id = reader.uuid()
-        partitions_count = reader.compact_array_length(21)
-        message.partitions = [PartitionResult.read(reader, version) for _ in range(partitions_count)]
+        self.topic_id = reader.uuid()
+        self.partitions = reader.struct_array(PartitionResult, version, 21, True)
         reader.skip_tagged_fields()
-        return message
 
     def write(self, writer: Writer, version: int) -> None:
         """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         writer.uuid(self.topic_id)
-        writer.compact_array_length(len(self.partitions))
-        for partitions_element in self.partitions:
-            partitions_element.write(writer, version)
+        writer.struct_array(self.partitions, version, True)
         writer.no_tagged_fields()
 
 
 class ReadShareGroupStateResponse(Message):
     """The response, version 0, flexible from 0."""
 
-    __slots__ = ("results",)
+    results: list[ReadStateResult] = new_list(ReadStateResult)
 
-    results: list[ReadStateResult]
-
-    def __init__(self, *, results: list[ReadStateResult] | EllipsisType = ...) -> None:
-        """Set the fields; an omitted field has its default."""
-        self.results = [] if results is ... else results
-
-    @classmethod
-    def read(cls, reader: Reader, version: int) -> Self:
+    def read_fields(self, reader: Reader, version: int) -> None:
         """Read the fields of this version. Raises FrameError."""
-        message = cls.__new__(cls)
-        results_count = reader.compact_array_length(18)
-        message.results = [ReadStateResult.read(reader, version) for _ in range(results_count)]
+        self.results = reader.struct_array(ReadStateResult, version, 18, True)
         reader.skip_tagged_fields()
-        return message
 
     def write(self, writer: Writer, version: int) -> None:
         """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
-        writer.compact_array_length(len(self.results))
-        for results_element in self.results:
-            results_element.write(writer, version)
+        writer.struct_array(self.results, version, True)
         writer.no_tagged_fields()

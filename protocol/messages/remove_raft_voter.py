@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 from struct import Struct
-from typing import Self
 
 from ..message import Message
 from ..primitives import ZERO_UUID, Reader, Writer
@@ -15,29 +14,16 @@ INT32_INT16 = Struct(">ih")
 class RemoveRaftVoterRequest(Message):
     """The request, version 0, flexible from 0."""
 
-    __slots__ = ("cluster_id", "voter_id", "voter_directory_id")
+    cluster_id: str | None = ""
+    voter_id: int = 0
+    voter_directory_id: bytes = ZERO_UUID
 
-    cluster_id: str | None
-    voter_id: int
-    voter_directory_id: bytes
-
-    def __init__(
-        self, *, cluster_id: str | None = "", voter_id: int = 0, voter_directory_id: bytes = ZERO_UUID
-    ) -> None:
-        """Set the fields; an omitted field has its default."""
-        self.cluster_id = cluster_id
-        self.voter_id = voter_id
-        self.voter_directory_id = voter_directory_id
-
-    @classmethod
-    def read(cls, reader: Reader, version: int) -> Self:
+    def read_fields(self, reader: Reader, version: int) -> None:
         """Read the fields of this version. Raises FrameError."""
-        message = cls.__new__(cls)
-        message.cluster_id = reader.compact_nullable_string()
-        message.voter_id = reader.int32()
-        message.voter_directory_id = reader.uuid()
+        self.cluster_id = reader.compact_nullable_string()
+        self.voter_id = reader.int32()
+        self.voter_directory_id = reader.uuid()
         reader.skip_tagged_fields()
-        return message
 
     def write(self, writer: Writer, version: int) -> None:
         """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
@@ -50,26 +36,15 @@ class RemoveRaftVoterRequest(Message):
 class RemoveRaftVoterResponse(Message):
     """The response, version 0, flexible from 0."""
 
-    __slots__ = ("throttle_time_ms", "error_code", "error_message")
+    throttle_time_ms: int = 0
+    error_code: int = 0
+    error_message: str | None = ""
 
-    throttle_time_ms: int
-    error_code: int
-    error_message: str | None
-
-    def __init__(self, *, throttle_time_ms: int = 0, error_code: int = 0, error_message: str | None = "") -> None:
-        """Set the fields; an omitted field has its default."""
-        self.throttle_time_ms = throttle_time_ms
-        self.error_code = error_code
-        self.error_message = error_message
-
-    @classmethod
-    def read(cls, reader: Reader, version: int) -> Self:
+    def read_fields(self, reader: Reader, version: int) -> None:
         """Read the fields of this version. Raises FrameError."""
-        message = cls.__new__(cls)
-        message.throttle_time_ms, message.error_code = reader.integers(INT32_INT16)
-        message.error_message = reader.compact_nullable_string()
+        self.throttle_time_ms, self.error_code = reader.integers(INT32_INT16)
+        self.error_message = reader.compact_nullable_string()
         reader.skip_tagged_fields()
-        return message
 
     def write(self, writer: Writer, version: int) -> None:
         """Write the fields of this version. Raises ValueError for a value that does not fit its field."""

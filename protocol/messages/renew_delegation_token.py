@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 from struct import Struct
-from typing import Self
 
 from ..message import Message
 from ..primitives import Reader, Writer
@@ -15,34 +14,21 @@ INT16_INT64_INT32 = Struct(">hqi")
 class RenewDelegationTokenRequest(Message):
     """The request, versions 1-2, flexible from 2."""
 
-    __slots__ = ("hmac", "renew_period_ms")
+    hmac: bytes = b""
+    renew_period_ms: int = 0
 
-    hmac: bytes
-    renew_period_ms: int
-
-    def __init__(self, *, hmac: bytes = b"", renew_period_ms: int = 0) -> None:
-        """Set the fields; an omitted field has its default."""
-        self.hmac = hmac
-        self.renew_period_ms = renew_period_ms
-
-    @classmethod
-    def read(cls, reader: Reader, version: int) -> Self:
+    def read_fields(self, reader: Reader, version: int) -> None:
         """Read the fields of this version. Raises FrameError."""
         flexible = version >= 2
-        message = cls.__new__(cls)
-        message.hmac = reader.compact_data() if flexible else reader.data()
-        message.renew_period_ms = reader.int64()
+        self.hmac = reader.data(flexible)
+        self.renew_period_ms = reader.int64()
         if flexible:
             reader.skip_tagged_fields()
-        return message
 
     def write(self, writer: Writer, version: int) -> None:
         """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         flexible = version >= 2
-        if flexible:
-            writer.compact_data(self.hmac)
-        else:
-            writer.data(self.hmac)
+        writer.data(self.hmac, flexible)
         writer.int64(self.renew_period_ms)
         if flexible:
             writer.no_tagged_fields()
@@ -51,27 +37,16 @@ class RenewDelegationTokenRequest(Message):
 class RenewDelegationTokenResponse(Message):
     """The response, versions 1-2, flexible from 2."""
 
-    __slots__ = ("error_code", "expiry_timestamp_ms", "throttle_time_ms")
+    error_code: int = 0
+    expiry_timestamp_ms: int = 0
+    throttle_time_ms: int = 0
 
-    error_code: int
-    expiry_timestamp_ms: int
-    throttle_time_ms: int
-
-    def __init__(self, *, error_code: int = 0, expiry_timestamp_ms: int = 0, throttle_time_ms: int = 0) -> None:
-        """Set the fields; an omitted field has its default."""
-        self.error_code = error_code
-        self.expiry_timestamp_ms = expiry_timestamp_ms
-        self.throttle_time_ms = throttle_time_ms
-
-    @classmethod
-    def read(cls, reader: Reader, version: int) -> Self:
+    def read_fields(self, reader: Reader, version: int) -> None:
         """Read the fields of this version. Raises FrameError."""
         flexible = version >= 2
-        message = cls.__new__(cls)
-        message.error_code, message.expiry_timestamp_ms, message.throttle_time_ms = reader.integers(INT16_INT64_INT32)
+        self.error_code, self.expiry_timestamp_ms, self.throttle_time_ms = reader.integers(INT16_INT64_INT32)
         if flexible:
             reader.skip_tagged_fields()
-        return message
 
     def write(self, writer: Writer, version: int) -> None:
         """Write the fields of this version. Raises ValueError for a value that does not fit its field."""

@@ -3,8 +3,6 @@
 
 from __future__ import annotations
 
-from typing import Self
-
 from ..message import Message
 from ..primitives import Reader, Writer
 
@@ -12,31 +10,19 @@ from ..primitives import Reader, Writer
 class SaslAuthenticateRequest(Message):
     """The request, versions 0-2, flexible from 2."""
 
-    __slots__ = ("auth_bytes",)
+    auth_bytes: bytes = b""
 
-    auth_bytes: bytes
-
-    def __init__(self, *, auth_bytes: bytes = b"") -> None:
-        """Set the fields; an omitted field has its default."""
-        self.auth_bytes = auth_bytes
-
-    @classmethod
-    def read(cls, reader: Reader, version: int) -> Self:
+    def read_fields(self, reader: Reader, version: int) -> None:
         """Read the fields of this version. Raises FrameError."""
         flexible = version >= 2
-        message = cls.__new__(cls)
-        message.auth_bytes = reader.compact_data() if flexible else reader.data()
+        self.auth_bytes = reader.data(flexible)
         if flexible:
             reader.skip_tagged_fields()
-        return message
 
     def write(self, writer: Writer, version: int) -> None:
         """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         flexible = version >= 2
-        if flexible:
-            writer.compact_data(self.auth_bytes)
-        else:
-            writer.data(self.auth_bytes)
+        writer.data(self.auth_bytes, flexible)
         if flexible:
             writer.no_tagged_fields()
 
@@ -44,52 +30,27 @@ class SaslAuthenticateRequest(Message):
 class SaslAuthenticateResponse(Message):
     """The response, versions 0-2, flexible from 2."""
 
-    __slots__ = ("error_code", "error_message", "auth_bytes", "session_lifetime_ms")
+    error_code: int = 0
+    error_message: str | None = ""
+    auth_bytes: bytes = b""
+    session_lifetime_ms: int = 0
 
-    error_code: int
-    error_message: str | None
-    auth_bytes: bytes
-    session_lifetime_ms: int
-
-    def __init__(
-        self,
-        *,
-        error_code: int = 0,
-        error_message: str | None = "",
-        auth_bytes: bytes = b"",
-        session_lifetime_ms: int = 0,
-    ) -> None:
-        """Set the fields; an omitted field has its default."""
-        self.error_code = error_code
-        self.error_message = error_message
-        self.auth_bytes = auth_bytes
-        self.session_lifetime_ms = session_lifetime_ms
-
-    @classmethod
-    def read(cls, reader: Reader, version: int) -> Self:
+    def read_fields(self, reader: Reader, version: int) -> None:
         """Read the fields of this version. Raises FrameError."""
         flexible = version >= 2
-        message = cls.__new__(cls)
-        message.error_code = reader.int16()
-        message.error_message = reader.compact_nullable_string() if flexible else reader.nullable_string()
-        message.auth_bytes = reader.compact_data() if flexible else reader.data()
-        message.session_lifetime_ms = reader.int64() if version >= 1 else 0
+        self.error_code = reader.int16()
+        self.error_message = reader.nullable_string(flexible)
+        self.auth_bytes = reader.data(flexible)
+        self.session_lifetime_ms = reader.int64() if version >= 1 else 0
         if flexible:
             reader.skip_tagged_fields()
-        return message
 
     def write(self, writer: Writer, version: int) -> None:
         """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         flexible = version >= 2
         writer.int16(self.error_code)
-        if flexible:
-            writer.compact_nullable_string(self.error_message)
-        else:
-            writer.nullable_string(self.error_message)
-        if flexible:
-            writer.compact_data(self.auth_bytes)
-        else:
-            writer.data(self.auth_bytes)
+        writer.nullable_string(self.error_message, flexible)
+        writer.data(self.auth_bytes, flexible)
         if version >= 1:
             writer.int64(self.session_lifetime_ms)
         if flexible:

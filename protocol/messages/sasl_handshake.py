@@ -3,30 +3,18 @@
 
 from __future__ import annotations
 
-from types import EllipsisType
-from typing import Self
-
-from ..message import Message
+from ..message import Message, new_list
 from ..primitives import Reader, Writer
 
 
 class SaslHandshakeRequest(Message):
     """The request, versions 0-1, none flexible."""
 
-    __slots__ = ("mechanism",)
+    mechanism: str = ""
 
-    mechanism: str
-
-    def __init__(self, *, mechanism: str = "") -> None:
-        """Set the fields; an omitted field has its default."""
-        self.mechanism = mechanism
-
-    @classmethod
-    def read(cls, reader: Reader, version: int) -> Self:
+    def read_fields(self, reader: Reader, version: int) -> None:
         """Read the fields of this version. Raises FrameError."""
-        message = cls.__new__(cls)
-        message.mechanism = reader.string()
-        return message
+        self.mechanism = reader.string()
 
     def write(self, writer: Writer, version: int) -> None:
         """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
@@ -36,28 +24,15 @@ class SaslHandshakeRequest(Message):
 class SaslHandshakeResponse(Message):
     """The response, versions 0-1, none flexible."""
 
-    __slots__ = ("error_code", "mechanisms")
+    error_code: int = 0
+    mechanisms: list[str] = new_list(str)
 
-    error_code: int
-    mechanisms: list[str]
-
-    def __init__(self, *, error_code: int = 0, mechanisms: list[str] | EllipsisType = ...) -> None:
-        """Set the fields; an omitted field has its default."""
-        self.error_code = error_code
-        self.mechanisms = [] if mechanisms is ... else mechanisms
-
-    @classmethod
-    def read(cls, reader: Reader, version: int) -> Self:
+    def read_fields(self, reader: Reader, version: int) -> None:
         """Read the fields of this version. Raises FrameError."""
-        message = cls.__new__(cls)
-        message.error_code = reader.int16()
-        mechanisms_count = reader.array_length(2)
-        message.mechanisms = [reader.string() for _ in range(mechanisms_count)]
-        return message
+        self.error_code = reader.int16()
+        self.mechanisms = reader.string_array()
 
     def write(self, writer: Writer, version: int) -> None:
         """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         writer.int16(self.error_code)
-        writer.array_length(len(self.mechanisms))
-        for mechanisms_element in self.mechanisms:
-            writer.string(mechanisms_element)
+        writer.string_array(self.mechanisms)

@@ -4,161 +4,71 @@
 from __future__ import annotations
 
 from struct import Struct
-from types import EllipsisType
-from typing import Self
 
-from ..message import Message
-from ..primitives import INT8, ZERO_UUID, Reader, Writer
+from ..message import Message, new, new_list
+from ..primitives import ZERO_UUID, Reader, Writer
+from .produce import NodeEndpoint as NodeEndpoint
+from .share_fetch import AcknowledgementBatch as AcknowledgementBatch
+from .share_fetch import LeaderIdAndEpoch as LeaderIdAndEpoch
 
 INT32_INT16 = Struct(">ih")
-INT32_INT32 = Struct(">ii")
-INT64_INT64 = Struct(">qq")
-
-
-class AcknowledgementBatch(Message):
-    """Each of AcknowledgePartition.acknowledgement_batches."""
-
-    __slots__ = ("first_offset", "last_offset", "acknowledge_types")
-
-    first_offset: int
-    last_offset: int
-    acknowledge_types: list[int]
-
-    def __init__(
-        self, *, first_offset: int = 0, last_offset: int = 0, acknowledge_types: list[int] | EllipsisType = ...
-    ) -> None:
-        """Set the fields; an omitted field has its default."""
-        self.first_offset = first_offset
-        self.last_offset = last_offset
-        self.acknowledge_types = [] if acknowledge_types is ... else acknowledge_types
-
-    @classmethod
-    def read(cls, reader: Reader, version: int) -> Self:
-        """Read the fields of this version. Raises FrameError."""
-        message = cls.__new__(cls)
-        message.first_offset, message.last_offset = reader.integers(INT64_INT64)
-        acknowledge_types_count = reader.compact_array_length(1)
-        message.acknowledge_types = reader.integer_list(INT8, acknowledge_types_count)
-        reader.skip_tagged_fields()
-        return message
-
-    def write(self, writer: Writer, version: int) -> None:
-        """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
-        writer.integers(INT64_INT64, self.first_offset, self.last_offset)
-        writer.compact_array_length(len(self.acknowledge_types))
-        writer.integer_list(INT8, self.acknowledge_types)
-        writer.no_tagged_fields()
 
 
 class AcknowledgePartition(Message):
     """Each of AcknowledgeTopic.partitions."""
 
-    __slots__ = ("partition_index", "acknowledgement_batches")
+    partition_index: int = 0
+    acknowledgement_batches: list[AcknowledgementBatch] = new_list(AcknowledgementBatch)
 
-    partition_index: int
-    acknowledgement_batches: list[AcknowledgementBatch]
-
-    def __init__(
-        self, *, partition_index: int = 0, acknowledgement_batches: list[AcknowledgementBatch] | EllipsisType = ...
-    ) -> None:
-        """Set the fields; an omitted field has its default."""
-        self.partition_index = partition_index
-        self.acknowledgement_batches = [] if acknowledgement_batches is ... else acknowledgement_batches
-
-    @classmethod
-    def read(cls, reader: Reader, version: int) -> Self:
+    def read_fields(self, reader: Reader, version: int) -> None:
         """Read the fields of this version. Raises FrameError."""
-        message = cls.__new__(cls)
-        message.partition_index = reader.int32()
-        acknowledgement_batches_count = reader.compact_array_length(18)
-        message.acknowledgement_batches = [
-            AcknowledgementBatch.read(reader, version) for _ in range(acknowledgement_batches_count)
-        ]
+        self.partition_index = reader.int32()
+        self.acknowledgement_batches = reader.struct_array(AcknowledgementBatch, version, 18, True)
         reader.skip_tagged_fields()
-        return message
 
     def write(self, writer: Writer, version: int) -> None:
         """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         writer.int32(self.partition_index)
-        writer.compact_array_length(len(self.acknowledgement_batches))
-        for acknowledgement_batches_element in self.acknowledgement_batches:
-            acknowledgement_batches_element.write(writer, version)
+        writer.struct_array(self.acknowledgement_batches, version, True)
         writer.no_tagged_fields()
 
 
 class AcknowledgeTopic(Message):
     """Each of ShareAcknowledgeRequest.topics."""
 
-    __slots__ = ("topic_id", "partitions")
+    topic_id: bytes = ZERO_UUID
+    partitions: list[AcknowledgePartition] = new_list(AcknowledgePartition)
 
-    topic_id: bytes
-    partitions: list[AcknowledgePartition]
-
-    def __init__(
-        self, *, topic_id: bytes = ZERO_UUID, partitions: list[AcknowledgePartition] | EllipsisType = ...
-    ) -> None:
-        """Set the fields; an omitted field has its default."""
-        self.topic_id = topic_id
-        self.partitions = [] if partitions is ... else partitions
-
-    @classmethod
-    def read(cls, reader: Reader, version: int) -> Self:
+    def read_fields(self, reader: Reader, version: int) -> None:
         """Read the fields of this version. Raises FrameError."""
-        message = cls.__new__(cls)
-        message.topic_id = reader.uuid()
-        partitions_count = reader.compact_array_length(6)
-        message.partitions = [AcknowledgePartition.read(reader, version) for _ in range(partitions_count)]
+        self.topic_id = reader.uuid()
+        self.partitions = reader.struct_array(AcknowledgePartition, version, 6, True)
         reader.skip_tagged_fields()
-        return message
 
     def write(self, writer: Writer, version: int) -> None:
         """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         writer.uuid(self.topic_id)
-        writer.compact_array_length(len(self.partitions))
-        for partitions_element in self.partitions:
-            partitions_element.write(writer, version)
+        writer.struct_array(self.partitions, version, True)
         writer.no_tagged_fields()
 
 
 class ShareAcknowledgeRequest(Message):
     """The request, versions 1-2, flexible from 1."""
 
-    __slots__ = ("group_id", "member_id", "share_session_epoch", "is_renew_ack", "topics")
+    group_id: str | None = None
+    member_id: str | None = ""
+    share_session_epoch: int = 0
+    is_renew_ack: bool = False
+    topics: list[AcknowledgeTopic] = new_list(AcknowledgeTopic)
 
-    group_id: str | None
-    member_id: str | None
-    share_session_epoch: int
-    is_renew_ack: bool
-    topics: list[AcknowledgeTopic]
-
-    def __init__(
-        self,
-        *,
-        group_id: str | None = None,
-        member_id: str | None = "",
-        share_session_epoch: int = 0,
-        is_renew_ack: bool = False,
-        topics: list[AcknowledgeTopic] | EllipsisType = ...,
-    ) -> None:
-        """Set the fields; an omitted field has its default."""
-        self.group_id = group_id
-        self.member_id = member_id
-        self.share_session_epoch = share_session_epoch
-        self.is_renew_ack = is_renew_ack
-        self.topics = [] if topics is ... else topics
-
-    @classmethod
-    def read(cls, reader: Reader, version: int) -> Self:
+    def read_fields(self, reader: Reader, version: int) -> None:
         """Read the fields of this version. Raises FrameError."""
-        message = cls.__new__(cls)
-        message.group_id = reader.compact_nullable_string()
-        message.member_id = reader.compact_nullable_string()
-        message.share_session_epoch = reader.int32()
-        message.is_renew_ack = reader.boolean() if version >= 2 else False
-        topics_count = reader.compact_array_length(18)
-        message.topics = [AcknowledgeTopic.read(reader, version) for _ in range(topics_count)]
+        self.group_id = reader.compact_nullable_string()
+        self.member_id = reader.compact_nullable_string()
+        self.share_session_epoch = reader.int32()
+        self.is_renew_ack = reader.boolean() if version >= 2 else False
+        self.topics = reader.struct_array(AcknowledgeTopic, version, 18, True)
         reader.skip_tagged_fields()
-        return message
 
     def write(self, writer: Writer, version: int) -> None:
         """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
@@ -167,72 +77,24 @@ class ShareAcknowledgeRequest(Message):
         writer.int32(self.share_session_epoch)
         if version >= 2:
             writer.boolean(self.is_renew_ack)
-        writer.compact_array_length(len(self.topics))
-        for topics_element in self.topics:
-            topics_element.write(writer, version)
-        writer.no_tagged_fields()
-
-
-class LeaderIdAndEpoch(Message):
-    """The value of PartitionData.current_leader."""
-
-    __slots__ = ("leader_id", "leader_epoch")
-
-    leader_id: int
-    leader_epoch: int
-
-    def __init__(self, *, leader_id: int = 0, leader_epoch: int = 0) -> None:
-        """Set the fields; an omitted field has its default."""
-        self.leader_id = leader_id
-        self.leader_epoch = leader_epoch
-
-    @classmethod
-    def read(cls, reader: Reader, version: int) -> Self:
-        """Read the fields of this version. Raises FrameError."""
-        message = cls.__new__(cls)
-        message.leader_id, message.leader_epoch = reader.integers(INT32_INT32)
-        reader.skip_tagged_fields()
-        return message
-
-    def write(self, writer: Writer, version: int) -> None:
-        """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
-        writer.integers(INT32_INT32, self.leader_id, self.leader_epoch)
+        writer.struct_array(self.topics, version, True)
         writer.no_tagged_fields()
 
 
 class PartitionData(Message):
     """Each of ShareAcknowledgeTopicResponse.partitions."""
 
-    __slots__ = ("partition_index", "error_code", "error_message", "current_leader")
+    partition_index: int = 0
+    error_code: int = 0
+    error_message: str | None = None
+    current_leader: LeaderIdAndEpoch = new(LeaderIdAndEpoch)
 
-    partition_index: int
-    error_code: int
-    error_message: str | None
-    current_leader: LeaderIdAndEpoch
-
-    def __init__(
-        self,
-        *,
-        partition_index: int = 0,
-        error_code: int = 0,
-        error_message: str | None = None,
-        current_leader: LeaderIdAndEpoch | EllipsisType = ...,
-    ) -> None:
-        """Set the fields; an omitted field has its default."""
-        self.partition_index = partition_index
-        self.error_code = error_code
-        self.error_message = error_message
-        self.current_leader = LeaderIdAndEpoch() if current_leader is ... else current_leader
-
-    @classmethod
-    def read(cls, reader: Reader, version: int) -> Self:
+    def read_fields(self, reader: Reader, version: int) -> None:
         """Read the fields of this version. Raises FrameError."""
-        message = cls.__new__(cls)
-        message.partition_index, message.error_code = reader.integers(INT32_INT16)
-        message.error_message = reader.compact_nullable_string()
-        message.current_leader = LeaderIdAndEpoch.read(reader, version)
+        self.partition_index, self.error_code = reader.integers(INT32_INT16)
+        self.error_message = reader.compact_nullable_string()
+        self.current_leader = LeaderIdAndEpoch.read(reader, version)
         reader.skip_tagged_fields()
-        return message
 
     def write(self, writer: Writer, version: int) -> None:
         """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
@@ -245,122 +107,40 @@ class PartitionData(Message):
 class ShareAcknowledgeTopicResponse(Message):
     """Each of ShareAcknowledgeResponse.responses."""
 
-    __slots__ = ("topic_id", "partitions")
+    topic_id: bytes = ZERO_UUID
+    partitions: list[PartitionData] = new_list(PartitionData)
 
-    topic_id: bytes
-    partitions: list[PartitionData]
-
-    def __init__(self, *, topic_id: bytes = ZERO_UUID, partitions: list[PartitionData] | EllipsisType = ...) -> None:
-        """Set the fields; an omitted field has its default."""
-        self.topic_id = topic_id
-        self.partitions = [] if partitions is ... else partitions
-
-    @classmethod
-    def read(cls, reader: Reader, version: int) -> Self:
+    def read_fields(self, reader: Reader, version: int) -> None:
         """Read the fields of this version. Raises FrameError."""
-        message = cls.__new__(cls)
-        message.topic_id = reader.uuid()
-        partitions_count = reader.compact_array_length(17)
-        message.partitions = [PartitionData.read(reader, version) for _ in range(partitions_count)]
+        self.topic_id = reader.uuid()
+        self.partitions = reader.struct_array(PartitionData, version, 17, True)
         reader.skip_tagged_fields()
-        return message
 
     def write(self, writer: Writer, version: int) -> None:
         """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         writer.uuid(self.topic_id)
-        writer.compact_array_length(len(self.partitions))
-        for partitions_element in self.partitions:
-            partitions_element.write(writer, version)
-        writer.no_tagged_fields()
-
-
-class NodeEndpoint(Message):
-    """Each of ShareAcknowledgeResponse.node_endpoints."""
-
-    __slots__ = ("node_id", "host", "port", "rack")
-
-    node_id: int
-    host: str
-    port: int
-    rack: str | None
-
-    def __init__(self, *, node_id: int = 0, host: str = "", port: int = 0, rack: str | None = None) -> None:
-        """Set the fields; an omitted field has its default."""
-        self.node_id = node_id
-        self.host = host
-        self.port = port
-        self.rack = rack
-
-    @classmethod
-    def read(cls, reader: Reader, version: int) -> Self:
-        """Read the fields of this version. Raises FrameError."""
-        message = cls.__new__(cls)
-        message.node_id = reader.int32()
-        message.host = reader.compact_string()
-        message.port = reader.int32()
-        message.rack = reader.compact_nullable_string()
-        reader.skip_tagged_fields()
-        return message
-
-    def write(self, writer: Writer, version: int) -> None:
-        """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
-        writer.int32(self.node_id)
-        writer.compact_string(self.host)
-        writer.int32(self.port)
-        writer.compact_nullable_string(self.rack)
+        writer.struct_array(self.partitions, version, True)
         writer.no_tagged_fields()
 
 
 class ShareAcknowledgeResponse(Message):
     """The response, versions 1-2, flexible from 1."""
 
-    __slots__ = (
-        "throttle_time_ms",
-        "error_code",
-        "error_message",
-        "acquisition_lock_timeout_ms",
-        "responses",
-        "node_endpoints",
-    )
+    throttle_time_ms: int = 0
+    error_code: int = 0
+    error_message: str | None = None
+    acquisition_lock_timeout_ms: int = 0
+    responses: list[ShareAcknowledgeTopicResponse] = new_list(ShareAcknowledgeTopicResponse)
+    node_endpoints: list[NodeEndpoint] = new_list(NodeEndpoint)
 
-    throttle_time_ms: int
-    error_code: int
-    error_message: str | None
-    acquisition_lock_timeout_ms: int
-    responses: list[ShareAcknowledgeTopicResponse]
-    node_endpoints: list[NodeEndpoint]
-
-    def __init__(
-        self,
-        *,
-        throttle_time_ms: int = 0,
-        error_code: int = 0,
-        error_message: str | None = None,
-        acquisition_lock_timeout_ms: int = 0,
-        responses: list[ShareAcknowledgeTopicResponse] | EllipsisType = ...,
-        node_endpoints: list[NodeEndpoint] | EllipsisType = ...,
-    ) -> None:
-        """Set the fields; an omitted field has its default."""
-        self.throttle_time_ms = throttle_time_ms
-        self.error_code = error_code
-        self.error_message = error_message
-        self.acquisition_lock_timeout_ms = acquisition_lock_timeout_ms
-        self.responses = [] if responses is ... else responses
-        self.node_endpoints = [] if node_endpoints is ... else node_endpoints
-
-    @classmethod
-    def read(cls, reader: Reader, version: int) -> Self:
+    def read_fields(self, reader: Reader, version: int) -> None:
         """Read the fields of this version. Raises FrameError."""
-        message = cls.__new__(cls)
-        message.throttle_time_ms, message.error_code = reader.integers(INT32_INT16)
-        message.error_message = reader.compact_nullable_string()
-        message.acquisition_lock_timeout_ms = reader.int32() if version >= 2 else 0
-        responses_count = reader.compact_array_length(18)
-        message.responses = [ShareAcknowledgeTopicResponse.read(reader, version) for _ in range(responses_count)]
-        node_endpoints_count = reader.compact_array_length(11)
-        message.node_endpoints = [NodeEndpoint.read(reader, version) for _ in range(node_endpoints_count)]
+        self.throttle_time_ms, self.error_code = reader.integers(INT32_INT16)
+        self.error_message = reader.compact_nullable_string()
+        self.acquisition_lock_timeout_ms = reader.int32() if version >= 2 else 0
+        self.responses = reader.struct_array(ShareAcknowledgeTopicResponse, version, 18, True)
+        self.node_endpoints = reader.struct_array(NodeEndpoint, version, 11, True)
         reader.skip_tagged_fields()
-        return message
 
     def write(self, writer: Writer, version: int) -> None:
         """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
@@ -368,10 +148,6 @@ class ShareAcknowledgeResponse(Message):
         writer.compact_nullable_string(self.error_message)
         if version >= 2:
             writer.int32(self.acquisition_lock_timeout_ms)
-        writer.compact_array_length(len(self.responses))
-        for responses_element in self.responses:
-            responses_element.write(writer, version)
-        writer.compact_array_length(len(self.node_endpoints))
-        for node_endpoints_element in self.node_endpoints:
-            node_endpoints_element.write(writer, version)
+        writer.struct_array(self.responses, version, True)
+        writer.struct_array(self.node_endpoints, version, True)
         writer.no_tagged_fields()

@@ -4,11 +4,10 @@
 from __future__ import annotations
 
 from struct import Struct
-from types import EllipsisType
-from typing import Self
 
-from ..message import Message
+from ..message import Message, new, new_list
 from ..primitives import INT8, INT32, ZERO_UUID, Reader, Writer
+from .produce import NodeEndpoint as NodeEndpoint
 
 INT32_INT16 = Struct(">ih")
 INT32_INT32 = Struct(">ii")
@@ -20,226 +19,117 @@ INT64_INT64_INT16 = Struct(">qqh")
 class AcknowledgementBatch(Message):
     """Each of FetchPartition.acknowledgement_batches."""
 
-    __slots__ = ("first_offset", "last_offset", "acknowledge_types")
+    first_offset: int = 0
+    last_offset: int = 0
+    acknowledge_types: list[int] = new_list(int)
 
-    first_offset: int
-    last_offset: int
-    acknowledge_types: list[int]
-
-    def __init__(
-        self, *, first_offset: int = 0, last_offset: int = 0, acknowledge_types: list[int] | EllipsisType = ...
-    ) -> None:
-        """Set the fields; an omitted field has its default."""
-        self.first_offset = first_offset
-        self.last_offset = last_offset
-        self.acknowledge_types = [] if acknowledge_types is ... else acknowledge_types
-
-    @classmethod
-    def read(cls, reader: Reader, version: int) -> Self:
+    def read_fields(self, reader: Reader, version: int) -> None:
         """Read the fields of this version. Raises FrameError."""
-        message = cls.__new__(cls)
-        message.first_offset, message.last_offset = reader.integers(INT64_INT64)
-        acknowledge_types_count = reader.compact_array_length(1)
-        message.acknowledge_types = reader.integer_list(INT8, acknowledge_types_count)
+        self.first_offset, self.last_offset = reader.integers(INT64_INT64)
+        self.acknowledge_types = reader.integer_array(INT8, True)
         reader.skip_tagged_fields()
-        return message
 
     def write(self, writer: Writer, version: int) -> None:
         """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         writer.integers(INT64_INT64, self.first_offset, self.last_offset)
-        writer.compact_array_length(len(self.acknowledge_types))
-        writer.integer_list(INT8, self.acknowledge_types)
+        writer.integer_array(INT8, self.acknowledge_types, True)
         writer.no_tagged_fields()
 
 
 class FetchPartition(Message):
     """Each of FetchTopic.partitions."""
 
-    __slots__ = ("partition_index", "acknowledgement_batches")
+    partition_index: int = 0
+    acknowledgement_batches: list[AcknowledgementBatch] = new_list(AcknowledgementBatch)
 
-    partition_index: int
-    acknowledgement_batches: list[AcknowledgementBatch]
-
-    def __init__(
-        self, *, partition_index: int = 0, acknowledgement_batches: list[AcknowledgementBatch] | EllipsisType = ...
-    ) -> None:
-        """Set the fields; an omitted field has its default."""
-        self.partition_index = partition_index
-        self.acknowledgement_batches = [] if acknowledgement_batches is ... else acknowledgement_batches
-
-    @classmethod
-    def read(cls, reader: Reader, version: int) -> Self:
+    def read_fields(self, reader: Reader, version: int) -> None:
         """Read the fields of this version. Raises FrameError."""
-        message = cls.__new__(cls)
-        message.partition_index = reader.int32()
-        acknowledgement_batches_count = reader.compact_array_length(18)
-        message.acknowledgement_batches = [
-            AcknowledgementBatch.read(reader, version) for _ in range(acknowledgement_batches_count)
-        ]
+        self.partition_index = reader.int32()
+        self.acknowledgement_batches = reader.struct_array(AcknowledgementBatch, version, 18, True)
         reader.skip_tagged_fields()
-        return message
 
     def write(self, writer: Writer, version: int) -> None:
         """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         writer.int32(self.partition_index)
-        writer.compact_array_length(len(self.acknowledgement_batches))
-        for acknowledgement_batches_element in self.acknowledgement_batches:
-            acknowledgement_batches_element.write(writer, version)
+        writer.struct_array(self.acknowledgement_batches, version, True)
         writer.no_tagged_fields()
 
 
 class FetchTopic(Message):
     """Each of ShareFetchRequest.topics."""
 
-    __slots__ = ("topic_id", "partitions")
+    topic_id: bytes = ZERO_UUID
+    partitions: list[FetchPartition] = new_list(FetchPartition)
 
-    topic_id: bytes
-    partitions: list[FetchPartition]
-
-    def __init__(self, *, topic_id: bytes = ZERO_UUID, partitions: list[FetchPartition] | EllipsisType = ...) -> None:
-        """Set the fields; an omitted field has its default."""
-        self.topic_id = topic_id
-        self.partitions = [] if partitions is ... else partitions
-
-    @classmethod
-    def read(cls, reader: Reader, version: int) -> Self:
+    def read_fields(self, reader: Reader, version: int) -> None:
         """Read the fields of this version. Raises FrameError."""
-        message = cls.__new__(cls)
-        message.topic_id = reader.uuid()
-        partitions_count = reader.compact_array_length(6)
-        message.partitions = [FetchPartition.read(reader, version) for _ in range(partitions_count)]
+        self.topic_id = reader.uuid()
+        self.partitions = reader.struct_array(FetchPartition, version, 6, True)
         reader.skip_tagged_fields()
-        return message
 
     def write(self, writer: Writer, version: int) -> None:
         """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         writer.uuid(self.topic_id)
-        writer.compact_array_length(len(self.partitions))
-        for partitions_element in self.partitions:
-            partitions_element.write(writer, version)
+        writer.struct_array(self.partitions, version, True)
         writer.no_tagged_fields()
 
 
 class ForgottenTopic(Message):
     """Each of ShareFetchRequest.forgotten_topics_data."""
 
-    __slots__ = ("topic_id", "partitions")
+    topic_id: bytes = ZERO_UUID
+    partitions: list[int] = new_list(int)
 
-    topic_id: bytes
-    partitions: list[int]
-
-    def __init__(self, *, topic_id: bytes = ZERO_UUID, partitions: list[int] | EllipsisType = ...) -> None:
-        """Set the fields; an omitted field has its default."""
-        self.topic_id = topic_id
-        self.partitions = [] if partitions is ... else partitions
-
-    @classmethod
-    def read(cls, reader: Reader, version: int) -> Self:
+    def read_fields(self, reader: Reader, version: int) -> None:
         """Read the fields of this version. Raises FrameError."""
-        message = cls.__new__(cls)
-        message.topic_id = reader.uuid()
-        partitions_count = reader.compact_array_length(4)
-        message.partitions = reader.integer_list(INT32, partitions_count)
+        self.topic_id = reader.uuid()
+        self.partitions = reader.integer_array(INT32, True)
         reader.skip_tagged_fields()
-        return message
 
     def write(self, writer: Writer, version: int) -> None:
         """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         writer.uuid(self.topic_id)
-        writer.compact_array_length(len(self.partitions))
-        writer.integer_list(INT32, self.partitions)
+        writer.integer_array(INT32, self.partitions, True)
         writer.no_tagged_fields()
 
 
 class ShareFetchRequest(Message):
     """The request, versions 1-2, flexible from 1."""
 
-    __slots__ = (
-        "group_id",
-        "member_id",
-        "share_session_epoch",
-        "max_wait_ms",
-        "min_bytes",
-        "max_bytes",
-        "max_records",
-        "batch_size",
-        "share_acquire_mode",
-        "is_renew_ack",
-        "topics",
-        "forgotten_topics_data",
-    )
+    group_id: str | None = None
+    member_id: str | None = ""
+    share_session_epoch: int = 0
+    max_wait_ms: int = 0
+    min_bytes: int = 0
+    max_bytes: int = 2147483647
+    max_records: int = 0
+    batch_size: int = 0
+    share_acquire_mode: int = 0
+    is_renew_ack: bool = False
+    topics: list[FetchTopic] = new_list(FetchTopic)
+    forgotten_topics_data: list[ForgottenTopic] = new_list(ForgottenTopic)
 
-    group_id: str | None
-    member_id: str | None
-    share_session_epoch: int
-    max_wait_ms: int
-    min_bytes: int
-    max_bytes: int
-    max_records: int
-    batch_size: int
-    share_acquire_mode: int
-    is_renew_ack: bool
-    topics: list[FetchTopic]
-    forgotten_topics_data: list[ForgottenTopic]
-
-    def __init__(
-        self,
-        *,
-        group_id: str | None = None,
-        member_id: str | None = "",
-        share_session_epoch: int = 0,
-        max_wait_ms: int = 0,
-        min_bytes: int = 0,
-        max_bytes: int = 2147483647,
-        max_records: int = 0,
-        batch_size: int = 0,
-        share_acquire_mode: int = 0,
-        is_renew_ack: bool = False,
-        topics: list[FetchTopic] | EllipsisType = ...,
-        forgotten_topics_data: list[ForgottenTopic] | EllipsisType = ...,
-    ) -> None:
-        """Set the fields; an omitted field has its default."""
-        self.group_id = group_id
-        self.member_id = member_id
-        self.share_session_epoch = share_session_epoch
-        self.max_wait_ms = max_wait_ms
-        self.min_bytes = min_bytes
-        self.max_bytes = max_bytes
-        self.max_records = max_records
-        self.batch_size = batch_size
-        self.share_acquire_mode = share_acquire_mode
-        self.is_renew_ack = is_renew_ack
-        self.topics = [] if topics is ... else topics
-        self.forgotten_topics_data = [] if forgotten_topics_data is ... else forgotten_topics_data
-
-    @classmethod
-    def read(cls, reader: Reader, version: int) -> Self:
+    def read_fields(self, reader: Reader, version: int) -> None:
         """Read the fields of this version. Raises FrameError."""
-        message = cls.__new__(cls)
-        message.group_id = reader.compact_nullable_string()
-        message.member_id = reader.compact_nullable_string()
+        self.group_id = reader.compact_nullable_string()
+        self.member_id = reader.compact_nullable_string()
         (
-            message.share_session_epoch,
-            message.max_wait_ms,
-            message.min_bytes,
-            message.max_bytes,
-            message.max_records,
-            message.batch_size,
+            self.share_session_epoch,
+            self.max_wait_ms,
+            self.min_bytes,
+            self.max_bytes,
+            self.max_records,
+            self.batch_size,
         ) = reader.integers(INT32_INT32_INT32_INT32_INT32_INT32)
         if version >= 2:
-            message.share_acquire_mode = reader.int8()
-            message.is_renew_ack = reader.boolean()
+            self.share_acquire_mode = reader.int8()
+            self.is_renew_ack = reader.boolean()
         else:
-            message.share_acquire_mode = 0
-            message.is_renew_ack = False
-        topics_count = reader.compact_array_length(18)
-        message.topics = [FetchTopic.read(reader, version) for _ in range(topics_count)]
-        forgotten_topics_data_count = reader.compact_array_length(18)
-        message.forgotten_topics_data = [
-            ForgottenTopic.read(reader, version) for _ in range(forgotten_topics_data_count)
-        ]
+            self.share_acquire_mode = 0
+            self.is_renew_ack = False
+        self.topics = reader.struct_array(FetchTopic, version, 18, True)
+        self.forgotten_topics_data = reader.struct_array(ForgottenTopic, version, 18, True)
         reader.skip_tagged_fields()
-        return message
 
     def write(self, writer: Writer, version: int) -> None:
         """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
@@ -257,35 +147,21 @@ class ShareFetchRequest(Message):
         if version >= 2:
             writer.int8(self.share_acquire_mode)
             writer.boolean(self.is_renew_ack)
-        writer.compact_array_length(len(self.topics))
-        for topics_element in self.topics:
-            topics_element.write(writer, version)
-        writer.compact_array_length(len(self.forgotten_topics_data))
-        for forgotten_topics_data_element in self.forgotten_topics_data:
-            forgotten_topics_data_element.write(writer, version)
+        writer.struct_array(self.topics, version, True)
+        writer.struct_array(self.forgotten_topics_data, version, True)
         writer.no_tagged_fields()
 
 
 class LeaderIdAndEpoch(Message):
     """The value of PartitionData.current_leader."""
 
-    __slots__ = ("leader_id", "leader_epoch")
+    leader_id: int = 0
+    leader_epoch: int = 0
 
-    leader_id: int
-    leader_epoch: int
-
-    def __init__(self, *, leader_id: int = 0, leader_epoch: int = 0) -> None:
-        """Set the fields; an omitted field has its default."""
-        self.leader_id = leader_id
-        self.leader_epoch = leader_epoch
-
-    @classmethod
-    def read(cls, reader: Reader, version: int) -> Self:
+    def read_fields(self, reader: Reader, version: int) -> None:
         """Read the fields of this version. Raises FrameError."""
-        message = cls.__new__(cls)
-        message.leader_id, message.leader_epoch = reader.integers(INT32_INT32)
+        self.leader_id, self.leader_epoch = reader.integers(INT32_INT32)
         reader.skip_tagged_fields()
-        return message
 
     def write(self, writer: Writer, version: int) -> None:
         """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
@@ -296,25 +172,14 @@ class LeaderIdAndEpoch(Message):
 class AcquiredRecords(Message):
     """Each of PartitionData.acquired_records."""
 
-    __slots__ = ("first_offset", "last_offset", "delivery_count")
+    first_offset: int = 0
+    last_offset: int = 0
+    delivery_count: int = 0
 
-    first_offset: int
-    last_offset: int
-    delivery_count: int
-
-    def __init__(self, *, first_offset: int = 0, last_offset: int = 0, delivery_count: int = 0) -> None:
-        """Set the fields; an omitted field has its default."""
-        self.first_offset = first_offset
-        self.last_offset = last_offset
-        self.delivery_count = delivery_count
-
-    @classmethod
-    def read(cls, reader: Reader, version: int) -> Self:
+    def read_fields(self, reader: Reader, version: int) -> None:
         """Read the fields of this version. Raises FrameError."""
-        message = cls.__new__(cls)
-        message.first_offset, message.last_offset, message.delivery_count = reader.integers(INT64_INT64_INT16)
+        self.first_offset, self.last_offset, self.delivery_count = reader.integers(INT64_INT64_INT16)
         reader.skip_tagged_fields()
-        return message
 
     def write(self, writer: Writer, version: int) -> None:
         """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
@@ -325,62 +190,25 @@ class AcquiredRecords(Message):
 class PartitionData(Message):
     """Each of ShareFetchableTopicResponse.partitions."""
 
-    __slots__ = (
-        "partition_index",
-        "error_code",
-        "error_message",
-        "acknowledge_error_code",
-        "acknowledge_error_message",
-        "current_leader",
-        "records",
-        "acquired_records",
-    )
+    partition_index: int = 0
+    error_code: int = 0
+    error_message: str | None = None
+    acknowledge_error_code: int = 0
+    acknowledge_error_message: str | None = None
+    current_leader: LeaderIdAndEpoch = new(LeaderIdAndEpoch)
+    records: bytes = b""
+    acquired_records: list[AcquiredRecords] = new_list(AcquiredRecords)
 
-    partition_index: int
-    error_code: int
-    error_message: str | None
-    acknowledge_error_code: int
-    acknowledge_error_message: str | None
-    current_leader: LeaderIdAndEpoch
-    records: bytes
-    acquired_records: list[AcquiredRecords]
-
-    def __init__(
-        self,
-        *,
-        partition_index: int = 0,
-        error_code: int = 0,
-        error_message: str | None = None,
-        acknowledge_error_code: int = 0,
-        acknowledge_error_message: str | None = None,
-        current_leader: LeaderIdAndEpoch | EllipsisType = ...,
-        records: bytes = b"",
-        acquired_records: list[AcquiredRecords] | EllipsisType = ...,
-    ) -> None:
-        """Set the fields; an omitted field has its default."""
-        self.partition_index = partition_index
-        self.error_code = error_code
-        self.error_message = error_message
-        self.acknowledge_error_code = acknowledge_error_code
-        self.acknowledge_error_message = acknowledge_error_message
-        self.current_leader = LeaderIdAndEpoch() if current_leader is ... else current_leader
-        self.records = records
-        self.acquired_records = [] if acquired_records is ... else acquired_records
-
-    @classmethod
-    def read(cls, reader: Reader, version: int) -> Self:
+    def read_fields(self, reader: Reader, version: int) -> None:
         """Read the fields of this version. Raises FrameError."""
-        message = cls.__new__(cls)
-        message.partition_index, message.error_code = reader.integers(INT32_INT16)
-        message.error_message = reader.compact_nullable_string()
-        message.acknowledge_error_code = reader.int16()
-        message.acknowledge_error_message = reader.compact_nullable_string()
-        message.current_leader = LeaderIdAndEpoch.read(reader, version)
-        message.records = reader.compact_data()
-        acquired_records_count = reader.compact_array_length(19)
-        message.acquired_records = [AcquiredRecords.read(reader, version) for _ in range(acquired_records_count)]
+        self.partition_index, self.error_code = reader.integers(INT32_INT16)
+        self.error_message = reader.compact_nullable_string()
+        self.acknowledge_error_code = reader.int16()
+        self.acknowledge_error_message = reader.compact_nullable_string()
+        self.current_leader = LeaderIdAndEpoch.read(reader, version)
+        self.records = reader.data(True)
+        self.acquired_records = reader.struct_array(AcquiredRecords, version, 19, True)
         reader.skip_tagged_fields()
-        return message
 
     def write(self, writer: Writer, version: int) -> None:
         """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
@@ -389,142 +217,54 @@ class PartitionData(Message):
         writer.int16(self.acknowledge_error_code)
         writer.compact_nullable_string(self.acknowledge_error_message)
         self.current_leader.write(writer, version)
-        writer.compact_data(self.records)
-        writer.compact_array_length(len(self.acquired_records))
-        for acquired_records_element in self.acquired_records:
-            acquired_records_element.write(writer, version)
+        writer.data(self.records, True)
+        writer.struct_array(self.acquired_records, version, True)
         writer.no_tagged_fields()
 
 
 class ShareFetchableTopicResponse(Message):
     """Each of ShareFetchResponse.responses."""
 
-    __slots__ = ("topic_id", "partitions")
+    topic_id: bytes = ZERO_UUID
+    partitions: list[PartitionData] = new_list(PartitionData)
 
-    topic_id: bytes
-    partitions: list[PartitionData]
-
-    def __init__(self, *, topic_id: bytes = ZERO_UUID, partitions: list[PartitionData] | EllipsisType = ...) -> None:
-        """Set the fields; an omitted field has its default."""
-        self.topic_id = topic_id
-        self.partitions = [] if partitions is ... else partitions
-
-    @classmethod
-    def read(cls, reader: Reader, version: int) -> Self:
+    def read_fields(self, reader: Reader, version: int) -> None:
         """Read the fields of this version. Raises FrameError."""
-        message = cls.__new__(cls)
-        message.topic_id = reader.uuid()
-        partitions_count = reader.compact_array_length(22)
-        message.partitions = [PartitionData.read(reader, version) for _ in range(partitions_count)]
+        self.topic_id = reader.uuid()
+        self.partitions = reader.struct_array(PartitionData, version, 22, True)
         reader.skip_tagged_fields()
-        return message
 
     def write(self, writer: Writer, version: int) -> None:
         """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         writer.uuid(self.topic_id)
-        writer.compact_array_length(len(self.partitions))
-        for partitions_element in self.partitions:
-            partitions_element.write(writer, version)
-        writer.no_tagged_fields()
-
-
-class NodeEndpoint(Message):
-    """Each of ShareFetchResponse.node_endpoints."""
-
-    __slots__ = ("node_id", "host", "port", "rack")
-
-    node_id: int
-    host: str
-    port: int
-    rack: str | None
-
-    def __init__(self, *, node_id: int = 0, host: str = "", port: int = 0, rack: str | None = None) -> None:
-        """Set the fields; an omitted field has its default."""
-        self.node_id = node_id
-        self.host = host
-        self.port = port
-        self.rack = rack
-
-    @classmethod
-    def read(cls, reader: Reader, version: int) -> Self:
-        """Read the fields of this version. Raises FrameError."""
-        message = cls.__new__(cls)
-        message.node_id = reader.int32()
-        message.host = reader.compact_string()
-        message.port = reader.int32()
-        message.rack = reader.compact_nullable_string()
-        reader.skip_tagged_fields()
-        return message
-
-    def write(self, writer: Writer, version: int) -> None:
-        """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
-        writer.int32(self.node_id)
-        writer.compact_string(self.host)
-        writer.int32(self.port)
-        writer.compact_nullable_string(self.rack)
+        writer.struct_array(self.partitions, version, True)
         writer.no_tagged_fields()
 
 
 class ShareFetchResponse(Message):
     """The response, versions 1-2, flexible from 1."""
 
-    __slots__ = (
-        "throttle_time_ms",
-        "error_code",
-        "error_message",
-        "acquisition_lock_timeout_ms",
-        "responses",
-        "node_endpoints",
-    )
+    throttle_time_ms: int = 0
+    error_code: int = 0
+    error_message: str | None = None
+    acquisition_lock_timeout_ms: int = 0
+    responses: list[ShareFetchableTopicResponse] = new_list(ShareFetchableTopicResponse)
+    node_endpoints: list[NodeEndpoint] = new_list(NodeEndpoint)
 
-    throttle_time_ms: int
-    error_code: int
-    error_message: str | None
-    acquisition_lock_timeout_ms: int
-    responses: list[ShareFetchableTopicResponse]
-    node_endpoints: list[NodeEndpoint]
-
-    def __init__(
-        self,
-        *,
-        throttle_time_ms: int = 0,
-        error_code: int = 0,
-        error_message: str | None = None,
-        acquisition_lock_timeout_ms: int = 0,
-        responses: list[ShareFetchableTopicResponse] | EllipsisType = ...,
-        node_endpoints: list[NodeEndpoint] | EllipsisType = ...,
-    ) -> None:
-        """Set the fields; an omitted field has its default."""
-        self.throttle_time_ms = throttle_time_ms
-        self.error_code = error_code
-        self.error_message = error_message
-        self.acquisition_lock_timeout_ms = acquisition_lock_timeout_ms
-        self.responses = [] if responses is ... else responses
-        self.node_endpoints = [] if node_endpoints is ... else node_endpoints
-
-    @classmethod
-    def read(cls, reader: Reader, version: int) -> Self:
+    def read_fields(self, reader: Reader, version: int) -> None:
         """Read the fields of this version. Raises FrameError."""
-        message = cls.__new__(cls)
-        message.throttle_time_ms, message.error_code = reader.integers(INT32_INT16)
-        message.error_message = reader.compact_nullable_string()
-        message.acquisition_lock_timeout_ms = reader.int32()
-        responses_count = reader.compact_array_length(18)
-        message.responses = [ShareFetchableTopicResponse.read(reader, version) for _ in range(responses_count)]
-        node_endpoints_count = reader.compact_array_length(11)
-        message.node_endpoints = [NodeEndpoint.read(reader, version) for _ in range(node_endpoints_count)]
+        self.throttle_time_ms, self.error_code = reader.integers(INT32_INT16)
+        self.error_message = reader.compact_nullable_string()
+        self.acquisition_lock_timeout_ms = reader.int32()
+        self.responses = reader.struct_array(ShareFetchableTopicResponse, version, 18, True)
+        self.node_endpoints = reader.struct_array(NodeEndpoint, version, 11, True)
         reader.skip_tagged_fields()
-        return message
 
     def write(self, writer: Writer, version: int) -> None:
         """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         writer.integers(INT32_INT16, self.throttle_time_ms, self.error_code)
         writer.compact_nullable_string(self.error_message)
         writer.int32(self.acquisition_lock_timeout_ms)
-        writer.compact_array_length(len(self.responses))
-        for responses_element in self.responses:
-            responses_element.write(writer, version)
-        writer.compact_array_length(len(self.node_endpoints))
-        for node_endpoints_element in self.node_endpoints:
-            node_endpoints_element.write(writer, version)
+        writer.struct_array(self.responses, version, True)
+        writer.struct_array(self.node_endpoints, version, True)
         writer.no_tagged_fields()

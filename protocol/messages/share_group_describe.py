@@ -4,11 +4,11 @@
 from __future__ import annotations
 
 from struct import Struct
-from types import EllipsisType
-from typing import Self
 
-from ..message import Message
-from ..primitives import INT32, ZERO_UUID, Reader, Writer
+from ..message import Message, new, new_list
+from ..primitives import Reader, Writer
+from .consumer_group_describe import Assignment as Assignment
+from .consumer_group_describe import TopicPartitions as TopicPartitions
 
 INT32_INT32 = Struct(">ii")
 
@@ -16,157 +16,43 @@ INT32_INT32 = Struct(">ii")
 class ShareGroupDescribeRequest(Message):
     """The request, version 1, flexible from 1."""
 
-    __slots__ = ("group_ids", "include_authorized_operations")
+    group_ids: list[str] = new_list(str)
+    include_authorized_operations: bool = False
 
-    group_ids: list[str]
-    include_authorized_operations: bool
-
-    def __init__(
-        self, *, group_ids: list[str] | EllipsisType = ..., include_authorized_operations: bool = False
-    ) -> None:
-        """Set the fields; an omitted field has its default."""
-        self.group_ids = [] if group_ids is ... else group_ids
-        self.include_authorized_operations = include_authorized_operations
-
-    @classmethod
-    def read(cls, reader: Reader, version: int) -> Self:
+    def read_fields(self, reader: Reader, version: int) -> None:
         """Read the fields of this version. Raises FrameError."""
-        message = cls.__new__(cls)
-        group_ids_count = reader.compact_array_length(1)
-        message.group_ids = [reader.compact_string() for _ in range(group_ids_count)]
-        message.include_authorized_operations = reader.boolean()
+        self.group_ids = reader.string_array(True)
+        self.include_authorized_operations = reader.boolean()
         reader.skip_tagged_fields()
-        return message
 
     def write(self, writer: Writer, version: int) -> None:
         """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
-        writer.compact_array_length(len(self.group_ids))
-        for group_ids_element in self.group_ids:
-            writer.compact_string(group_ids_element)
+        writer.string_array(self.group_ids, True)
         writer.boolean(self.include_authorized_operations)
-        writer.no_tagged_fields()
-
-
-class TopicPartitions(Message):
-    """Each of Assignment.topic_partitions."""
-
-    __slots__ = ("topic_id", "topic_name", "partitions")
-
-    topic_id: bytes
-    topic_name: str
-    partitions: list[int]
-
-    def __init__(
-        self, *, topic_id: bytes = ZERO_UUID, topic_name: str = "", partitions: list[int] | EllipsisType = ...
-    ) -> None:
-        """Set the fields; an omitted field has its default."""
-        self.topic_id = topic_id
-        self.topic_name = topic_name
-        self.partitions = [] if partitions is ... else partitions
-
-    @classmethod
-    def read(cls, reader: Reader, version: int) -> Self:
-        """Read the fields of this version. Raises FrameError."""
-        message = cls.__new__(cls)
-        message.topic_id = reader.uuid()
-        message.topic_name = reader.compact_string()
-        partitions_count = reader.compact_array_length(4)
-        message.partitions = reader.integer_list(INT32, partitions_count)
-        reader.skip_tagged_fields()
-        return message
-
-    def write(self, writer: Writer, version: int) -> None:
-        """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
-        writer.uuid(self.topic_id)
-        writer.compact_string(self.topic_name)
-        writer.compact_array_length(len(self.partitions))
-        writer.integer_list(INT32, self.partitions)
-        writer.no_tagged_fields()
-
-
-class Assignment(Message):
-    """The value of Member.assignment."""
-
-    __slots__ = ("topic_partitions",)
-
-    topic_partitions: list[TopicPartitions]
-
-    def __init__(self, *, topic_partitions: list[TopicPartitions] | EllipsisType = ...) -> None:
-        """Set the fields; an omitted field has its default."""
-        self.topic_partitions = [] if topic_partitions is ... else topic_partitions
-
-    @classmethod
-    def read(cls, reader: Reader, version: int) -> Self:
-        """Read the fields of this version. Raises FrameError."""
-        message = cls.__new__(cls)
-        topic_partitions_count = reader.compact_array_length(19)
-        message.topic_partitions = [TopicPartitions.read(reader, version) for _ in range(topic_partitions_count)]
-        reader.skip_tagged_fields()
-        return message
-
-    def write(self, writer: Writer, version: int) -> None:
-        """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
-        writer.compact_array_length(len(self.topic_partitions))
-        for topic_partitions_element in self.topic_partitions:
-            topic_partitions_element.write(writer, version)
         writer.no_tagged_fields()
 
 
 class Member(Message):
     """Each of DescribedGroup.members."""
 
-    __slots__ = (
-        "member_id",
-        "rack_id",
-        "member_epoch",
-        "client_id",
-        "client_host",
-        "subscribed_topic_names",
-        "assignment",
-    )
+    member_id: str = ""
+    rack_id: str | None = None
+    member_epoch: int = 0
+    client_id: str = ""
+    client_host: str = ""
+    subscribed_topic_names: list[str] = new_list(str)
+    assignment: Assignment = new(Assignment)
 
-    member_id: str
-    rack_id: str | None
-    member_epoch: int
-    client_id: str
-    client_host: str
-    subscribed_topic_names: list[str]
-    assignment: Assignment
-
-    def __init__(
-        self,
-        *,
-        member_id: str = "",
-        rack_id: str | None = None,
-        member_epoch: int = 0,
-        client_id: str = "",
-        client_host: str = "",
-        subscribed_topic_names: list[str] | EllipsisType = ...,
-        assignment: Assignment | EllipsisType = ...,
-    ) -> None:
-        """Set the fields; an omitted field has its default."""
-        self.member_id = member_id
-        self.rack_id = rack_id
-        self.member_epoch = member_epoch
-        self.client_id = client_id
-        self.client_host = client_host
-        self.subscribed_topic_names = [] if subscribed_topic_names is ... else subscribed_topic_names
-        self.assignment = Assignment() if assignment is ... else assignment
-
-    @classmethod
-    def read(cls, reader: Reader, version: int) -> Self:
+    def read_fields(self, reader: Reader, version: int) -> None:
         """Read the fields of this version. Raises FrameError."""
-        message = cls.__new__(cls)
-        message.member_id = reader.compact_string()
-        message.rack_id = reader.compact_nullable_string()
-        message.member_epoch = reader.int32()
-        message.client_id = reader.compact_string()
-        message.client_host = reader.compact_string()
-        subscribed_topic_names_count = reader.compact_array_length(1)
-        message.subscribed_topic_names = [reader.compact_string() for _ in range(subscribed_topic_names_count)]
-        message.assignment = Assignment.read(reader, version)
+        self.member_id = reader.compact_string()
+        self.rack_id = reader.compact_nullable_string()
+        self.member_epoch = reader.int32()
+        self.client_id = reader.compact_string()
+        self.client_host = reader.compact_string()
+        self.subscribed_topic_names = reader.string_array(True)
+        self.assignment = Assignment.read(reader, version)
         reader.skip_tagged_fields()
-        return message
 
     def write(self, writer: Writer, version: int) -> None:
         """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
@@ -175,9 +61,7 @@ class Member(Message):
         writer.int32(self.member_epoch)
         writer.compact_string(self.client_id)
         writer.compact_string(self.client_host)
-        writer.compact_array_length(len(self.subscribed_topic_names))
-        for subscribed_topic_names_element in self.subscribed_topic_names:
-            writer.compact_string(subscribed_topic_names_element)
+        writer.string_array(self.subscribed_topic_names, True)
         self.assignment.write(writer, version)
         writer.no_tagged_fields()
 
@@ -185,67 +69,27 @@ class Member(Message):
 class DescribedGroup(Message):
     """Each of ShareGroupDescribeResponse.groups."""
 
-    __slots__ = (
-        "error_code",
-        "error_message",
-        "group_id",
-        "group_state",
-        "group_epoch",
-        "assignment_epoch",
-        "assignor_name",
-        "members",
-        "authorized_operations",
-    )
+    error_code: int = 0
+    error_message: str | None = None
+    group_id: str = ""
+    group_state: str = ""
+    group_epoch: int = 0
+    assignment_epoch: int = 0
+    assignor_name: str = ""
+    members: list[Member] = new_list(Member)
+    authorized_operations: int = -2147483648
 
-    error_code: int
-    error_message: str | None
-    group_id: str
-    group_state: str
-    group_epoch: int
-    assignment_epoch: int
-    assignor_name: str
-    members: list[Member]
-    authorized_operations: int
-
-    def __init__(
-        self,
-        *,
-        error_code: int = 0,
-        error_message: str | None = None,
-        group_id: str = "",
-        group_state: str = "",
-        group_epoch: int = 0,
-        assignment_epoch: int = 0,
-        assignor_name: str = "",
-        members: list[Member] | EllipsisType = ...,
-        authorized_operations: int = -2147483648,
-    ) -> None:
-        """Set the fields; an omitted field has its default."""
-        self.error_code = error_code
-        self.error_message = error_message
-        self.group_id = group_id
-        self.group_state = group_state
-        self.group_epoch = group_epoch
-        self.assignment_epoch = assignment_epoch
-        self.assignor_name = assignor_name
-        self.members = [] if members is ... else members
-        self.authorized_operations = authorized_operations
-
-    @classmethod
-    def read(cls, reader: Reader, version: int) -> Self:
+    def read_fields(self, reader: Reader, version: int) -> None:
         """Read the fields of this version. Raises FrameError."""
-        message = cls.__new__(cls)
-        message.error_code = reader.int16()
-        message.error_message = reader.compact_nullable_string()
-        message.group_id = reader.compact_string()
-        message.group_state = reader.compact_string()
-        message.group_epoch, message.assignment_epoch = reader.integers(INT32_INT32)
-        message.assignor_name = reader.compact_string()
-        members_count = reader.compact_array_length(12)
-        message.members = [Member.read(reader, version) for _ in range(members_count)]
-        message.authorized_operations = reader.int32()
+        self.error_code = reader.int16()
+        self.error_message = reader.compact_nullable_string()
+        self.group_id = reader.compact_string()
+        self.group_state = reader.compact_string()
+        self.group_epoch, self.assignment_epoch = reader.integers(INT32_INT32)
+        self.assignor_name = reader.compact_string()
+        self.members = reader.struct_array(Member, version, 12, True)
+        self.authorized_operations = reader.int32()
         reader.skip_tagged_fields()
-        return message
 
     def write(self, writer: Writer, version: int) -> None:
         """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
@@ -255,9 +99,7 @@ class DescribedGroup(Message):
         writer.compact_string(self.group_state)
         writer.integers(INT32_INT32, self.group_epoch, self.assignment_epoch)
         writer.compact_string(self.assignor_name)
-        writer.compact_array_length(len(self.members))
-        for members_element in self.members:
-            members_element.write(writer, version)
+        writer.struct_array(self.members, version, True)
         writer.int32(self.authorized_operations)
         writer.no_tagged_fields()
 
@@ -265,30 +107,17 @@ class DescribedGroup(Message):
 class ShareGroupDescribeResponse(Message):
     """The response, version 1, flexible from 1."""
 
-    __slots__ = ("throttle_time_ms", "groups")
+    throttle_time_ms: int = 0
+    groups: list[DescribedGroup] = new_list(DescribedGroup)
 
-    throttle_time_ms: int
-    groups: list[DescribedGroup]
-
-    def __init__(self, *, throttle_time_ms: int = 0, groups: list[DescribedGroup] | EllipsisType = ...) -> None:
-        """Set the fields; an omitted field has its default."""
-        self.throttle_time_ms = throttle_time_ms
-        self.groups = [] if groups is ... else groups
-
-    @classmethod
-    def read(cls, reader: Reader, version: int) -> Self:
+    def read_fields(self, reader: Reader, version: int) -> None:
         """Read the fields of this version. Raises FrameError."""
-        message = cls.__new__(cls)
-        message.throttle_time_ms = reader.int32()
-        groups_count = reader.compact_array_length(20)
-        message.groups = [DescribedGroup.read(reader, version) for _ in range(groups_count)]
+        self.throttle_time_ms = reader.int32()
+        self.groups = reader.struct_array(DescribedGroup, version, 20, True)
         reader.skip_tagged_fields()
-        return message
 
     def write(self, writer: Writer, version: int) -> None:
         """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         writer.int32(self.throttle_time_ms)
-        writer.compact_array_length(len(self.groups))
-        for groups_element in self.groups:
-            groups_element.write(writer, version)
+        writer.struct_array(self.groups, version, True)
         writer.no_tagged_fields()

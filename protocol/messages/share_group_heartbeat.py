@@ -4,11 +4,11 @@
 from __future__ import annotations
 
 from struct import Struct
-from types import EllipsisType
-from typing import Self
 
 from ..message import Message
-from ..primitives import INT32, ZERO_UUID, Reader, Writer
+from ..primitives import Reader, Writer
+from .consumer_group_heartbeat import Assignment as Assignment
+from .consumer_group_heartbeat import TopicPartitions as TopicPartitions
 
 INT32_INT16 = Struct(">ih")
 INT32_INT32 = Struct(">ii")
@@ -17,46 +17,20 @@ INT32_INT32 = Struct(">ii")
 class ShareGroupHeartbeatRequest(Message):
     """The request, version 1, flexible from 1."""
 
-    __slots__ = ("group_id", "member_id", "member_epoch", "rack_id", "subscribed_topic_names")
+    group_id: str = ""
+    member_id: str = ""
+    member_epoch: int = 0
+    rack_id: str | None = None
+    subscribed_topic_names: list[str] | None = None
 
-    group_id: str
-    member_id: str
-    member_epoch: int
-    rack_id: str | None
-    subscribed_topic_names: list[str] | None
-
-    def __init__(
-        self,
-        *,
-        group_id: str = "",
-        member_id: str = "",
-        member_epoch: int = 0,
-        rack_id: str | None = None,
-        subscribed_topic_names: list[str] | None = None,
-    ) -> None:
-        """Set the fields; an omitted field has its default."""
-        self.group_id = group_id
-        self.member_id = member_id
-        self.member_epoch = member_epoch
-        self.rack_id = rack_id
-        self.subscribed_topic_names = subscribed_topic_names
-
-    @classmethod
-    def read(cls, reader: Reader, version: int) -> Self:
+    def read_fields(self, reader: Reader, version: int) -> None:
         """Read the fields of this version. Raises FrameError."""
-        message = cls.__new__(cls)
-        message.group_id = reader.compact_string()
-        message.member_id = reader.compact_string()
-        message.member_epoch = reader.int32()
-        message.rack_id = reader.compact_nullable_string()
-        subscribed_topic_names_count = reader.compact_nullable_array_length(1)
-        message.subscribed_topic_names = (
-            None
-            if subscribed_topic_names_count is None
-            else [reader.compact_string() for _ in range(subscribed_topic_names_count)]
-        )
+        self.group_id = reader.compact_string()
+        self.member_id = reader.compact_string()
+        self.member_epoch = reader.int32()
+        self.rack_id = reader.compact_nullable_string()
+        self.subscribed_topic_names = reader.nullable_string_array(True)
         reader.skip_tagged_fields()
-        return message
 
     def write(self, writer: Writer, version: int) -> None:
         """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
@@ -64,124 +38,29 @@ class ShareGroupHeartbeatRequest(Message):
         writer.compact_string(self.member_id)
         writer.int32(self.member_epoch)
         writer.compact_nullable_string(self.rack_id)
-        subscribed_topic_names_count = None if self.subscribed_topic_names is None else len(self.subscribed_topic_names)
-        writer.compact_nullable_array_length(subscribed_topic_names_count)
-        for subscribed_topic_names_element in self.subscribed_topic_names or ():
-            writer.compact_string(subscribed_topic_names_element)
-        writer.no_tagged_fields()
-
-
-class TopicPartitions(Message):
-    """Each of Assignment.topic_partitions."""
-
-    __slots__ = ("topic_id", "partitions")
-
-    topic_id: bytes
-    partitions: list[int]
-
-    def __init__(self, *, topic_id: bytes = ZERO_UUID, partitions: list[int] | EllipsisType = ...) -> None:
-        """Set the fields; an omitted field has its default."""
-        self.topic_id = topic_id
-        self.partitions = [] if partitions is ... else partitions
-
-    @classmethod
-    def read(cls, reader: Reader, version: int) -> Self:
-        """Read the fields of this version. Raises FrameError."""
-        message = cls.__new__(cls)
-        message.topic_id = reader.uuid()
-        partitions_count = reader.compact_array_length(4)
-        message.partitions = reader.integer_list(INT32, partitions_count)
-        reader.skip_tagged_fields()
-        return message
-
-    def write(self, writer: Writer, version: int) -> None:
-        """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
-        writer.uuid(self.topic_id)
-        writer.compact_array_length(len(self.partitions))
-        writer.integer_list(INT32, self.partitions)
-        writer.no_tagged_fields()
-
-
-class Assignment(Message):
-    """The value of ShareGroupHeartbeatResponse.assignment."""
-
-    __slots__ = ("topic_partitions",)
-
-    topic_partitions: list[TopicPartitions]
-
-    def __init__(self, *, topic_partitions: list[TopicPartitions] | EllipsisType = ...) -> None:
-        """Set the fields; an omitted field has its default."""
-        self.topic_partitions = [] if topic_partitions is ... else topic_partitions
-
-    @classmethod
-    def read(cls, reader: Reader, version: int) -> Self:
-        """Read the fields of this version. Raises FrameError."""
-        message = cls.__new__(cls)
-        topic_partitions_count = reader.compact_array_length(18)
-        message.topic_partitions = [TopicPartitions.read(reader, version) for _ in range(topic_partitions_count)]
-        reader.skip_tagged_fields()
-        return message
-
-    def write(self, writer: Writer, version: int) -> None:
-        """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
-        writer.compact_array_length(len(self.topic_partitions))
-        for topic_partitions_element in self.topic_partitions:
-            topic_partitions_element.write(writer, version)
+        writer.nullable_string_array(self.subscribed_topic_names, True)
         writer.no_tagged_fields()
 
 
 class ShareGroupHeartbeatResponse(Message):
     """The response, version 1, flexible from 1."""
 
-    __slots__ = (
-        "throttle_time_ms",
-        "error_code",
-        "error_message",
-        "member_id",
-        "member_epoch",
-        "heartbeat_interval_ms",
-        "assignment",
-    )
+    throttle_time_ms: int = 0
+    error_code: int = 0
+    error_message: str | None = None
+    member_id: str | None = None
+    member_epoch: int = 0
+    heartbeat_interval_ms: int = 0
+    assignment: Assignment | None = None
 
-    throttle_time_ms: int
-    error_code: int
-    error_message: str | None
-    member_id: str | None
-    member_epoch: int
-    heartbeat_interval_ms: int
-    assignment: Assignment | None
-
-    def __init__(
-        self,
-        *,
-        throttle_time_ms: int = 0,
-        error_code: int = 0,
-        error_message: str | None = None,
-        member_id: str | None = None,
-        member_epoch: int = 0,
-        heartbeat_interval_ms: int = 0,
-        assignment: Assignment | None = None,
-    ) -> None:
-        """Set the fields; an omitted field has its default."""
-        self.throttle_time_ms = throttle_time_ms
-        self.error_code = error_code
-        self.error_message = error_message
-        self.member_id = member_id
-        self.member_epoch = member_epoch
-        self.heartbeat_interval_ms = heartbeat_interval_ms
-        self.assignment = assignment
-
-    @classmethod
-    def read(cls, reader: Reader, version: int) -> Self:
+    def read_fields(self, reader: Reader, version: int) -> None:
         """Read the fields of this version. Raises FrameError."""
-        message = cls.__new__(cls)
-        message.throttle_time_ms, message.error_code = reader.integers(INT32_INT16)
-        message.error_message = reader.compact_nullable_string()
-        message.member_id = reader.compact_nullable_string()
-        message.member_epoch, message.heartbeat_interval_ms = reader.integers(INT32_INT32)
-        message.assignment = None if reader.is_null_struct() else Assignment.read(reader, version)
+        self.throttle_time_ms, self.error_code = reader.integers(INT32_INT16)
+        self.error_message = reader.compact_nullable_string()
+        self.member_id = reader.compact_nullable_string()
+        self.member_epoch, self.heartbeat_interval_ms = reader.integers(INT32_INT32)
+        self.assignment = None if reader.is_null_struct() else Assignment.read(reader, version)
         reader.skip_tagged_fields()
-        return message
 
     def write(self, writer: Writer, version: int) -> None:
         """Write the fields of this version. Raises ValueError for a value that does not fit its field."""

@@ -3,8 +3,6 @@
 
 from __future__ import annotations
 
-from typing import Self
-
 from ..message import Message
 from ..primitives import Reader, Writer
 
@@ -12,21 +10,12 @@ from ..primitives import Reader, Writer
 class SnapshotFooterRecord(Message):
     """The data, version 0, flexible from 0."""
 
-    __slots__ = ("version",)
+    version: int = 0
 
-    version: int
-
-    def __init__(self, *, version: int = 0) -> None:
-        """Set the fields; an omitted field has its default."""
-        self.version = version
-
-    @classmethod
-    def read(cls, reader: Reader, version: int) -> Self:
+    def read_fields(self, reader: Reader, version: int) -> None:
         """Read the fields of this version. Raises FrameError."""
-        message = cls.__new__(cls)
-        message.version = reader.int16()
+        self.version = reader.int16()
         reader.skip_tagged_fields()
-        return message
 
     def write(self, writer: Writer, version: int) -> None:
         """Write the fields of this version. Raises ValueError for a value that does not fit its field."""

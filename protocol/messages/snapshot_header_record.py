@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 from struct import Struct
-from typing import Self
 
 from ..message import Message
 from ..primitives import Reader, Writer
@@ -15,23 +14,13 @@ INT16_INT64 = Struct(">hq")
 class SnapshotHeaderRecord(Message):
     """The data, version 0, flexible from 0."""
 
-    __slots__ = ("version", "last_contained_log_timestamp")
+    version: int = 0
+    last_contained_log_timestamp: int = 0
 
-    version: int
-    last_contained_log_timestamp: int
-
-    def __init__(self, *, version: int = 0, last_contained_log_timestamp: int = 0) -> None:
-        """Set the fields; an omitted field has its default."""
-        self.version = version
-        self.last_contained_log_timestamp = last_contained_log_timestamp
-
-    @classmethod
-    def read(cls, reader: Reader, version: int) -> Self:
+    def read_fields(self, reader: Reader, version: int) -> None:
         """Read the fields of this version. Raises FrameError."""
-        message = cls.__new__(cls)
-        message.version, message.last_contained_log_timestamp = reader.integers(INT16_INT64)
+        self.version, self.last_contained_log_timestamp = reader.integers(INT16_INT64)
         reader.skip_tagged_fields()
-        return message
 
     def write(self, writer: Writer, version: int) -> None:
         """Write the fields of this version. Raises ValueError for a value that does not fit its field."""

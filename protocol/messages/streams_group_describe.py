@@ -4,467 +4,143 @@
 from __future__ import annotations
 
 from struct import Struct
-from types import EllipsisType
-from typing import Self
 
-from ..message import Message
-from ..primitives import INT32, Reader, Writer
+from ..message import Message, new, new_list
+from ..primitives import Reader, Writer
+from .streams_group_heartbeat import Endpoint as Endpoint
+from .streams_group_heartbeat import KeyValue as KeyValue
+from .streams_group_heartbeat import TaskIds as TaskIds
+from .streams_group_heartbeat import TaskOffset as TaskOffset
+from .streams_group_heartbeat import TopicInfo as TopicInfo
 
-INT32_INT16 = Struct(">ih")
 INT32_INT32 = Struct(">ii")
-INT32_INT64 = Struct(">iq")
 
 
 class StreamsGroupDescribeRequest(Message):
     """The request, version 0, flexible from 0."""
 
-    __slots__ = ("group_ids", "include_authorized_operations")
+    group_ids: list[str] = new_list(str)
+    include_authorized_operations: bool = False
 
-    group_ids: list[str]
-    include_authorized_operations: bool
-
-    def __init__(
-        self, *, group_ids: list[str] | EllipsisType = ..., include_authorized_operations: bool = False
-    ) -> None:
-        """Set the fields; an omitted field has its default."""
-        self.group_ids = [] if group_ids is ... else group_ids
-        self.include_authorized_operations = include_authorized_operations
-
-    @classmethod
-    def read(cls, reader: Reader, version: int) -> Self:
+    def read_fields(self, reader: Reader, version: int) -> None:
         """Read the fields of this version. Raises FrameError."""
-        message = cls.__new__(cls)
-        group_ids_count = reader.compact_array_length(1)
-        message.group_ids = [reader.compact_string() for _ in range(group_ids_count)]
-        message.include_authorized_operations = reader.boolean()
+        self.group_ids = reader.string_array(True)
+        self.include_authorized_operations = reader.boolean()
         reader.skip_tagged_fields()
-        return message
 
     def write(self, writer: Writer, version: int) -> None:
         """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
-        writer.compact_array_length(len(self.group_ids))
-        for group_ids_element in self.group_ids:
-            writer.compact_string(group_ids_element)
+        writer.string_array(self.group_ids, True)
         writer.boolean(self.include_authorized_operations)
-        writer.no_tagged_fields()
-
-
-class KeyValue(Message):
-    """Each of Member.client_tags."""
-
-    __slots__ = ("key", "value")
-
-    key: str
-    value: str
-
-    def __init__(self, *, key: str = "", value: str = "") -> None:
-        """Set the fields; an omitted field has its default."""
-        self.key = key
-        self.value = value
-
-    @classmethod
-    def read(cls, reader: Reader, version: int) -> Self:
-        """Read the fields of this version. Raises FrameError."""
-        message = cls.__new__(cls)
-        message.key = reader.compact_string()
-        message.value = reader.compact_string()
-        reader.skip_tagged_fields()
-        return message
-
-    def write(self, writer: Writer, version: int) -> None:
-        """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
-        writer.compact_string(self.key)
-        writer.compact_string(self.value)
-        writer.no_tagged_fields()
-
-
-class TopicInfo(Message):
-    """Each of Subtopology.repartition_source_topics."""
-
-    __slots__ = ("name", "partitions", "replication_factor", "topic_configs")
-
-    name: str
-    partitions: int
-    replication_factor: int
-    topic_configs: list[KeyValue]
-
-    def __init__(
-        self,
-        *,
-        name: str = "",
-        partitions: int = 0,
-        replication_factor: int = 0,
-        topic_configs: list[KeyValue] | EllipsisType = ...,
-    ) -> None:
-        """Set the fields; an omitted field has its default."""
-        self.name = name
-        self.partitions = partitions
-        self.replication_factor = replication_factor
-        self.topic_configs = [] if topic_configs is ... else topic_configs
-
-    @classmethod
-    def read(cls, reader: Reader, version: int) -> Self:
-        """Read the fields of this version. Raises FrameError."""
-        message = cls.__new__(cls)
-        message.name = reader.compact_string()
-        message.partitions, message.replication_factor = reader.integers(INT32_INT16)
-        topic_configs_count = reader.compact_array_length(3)
-        message.topic_configs = [KeyValue.read(reader, version) for _ in range(topic_configs_count)]
-        reader.skip_tagged_fields()
-        return message
-
-    def write(self, writer: Writer, version: int) -> None:
-        """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
-        writer.compact_string(self.name)
-        writer.integers(INT32_INT16, self.partitions, self.replication_factor)
-        writer.compact_array_length(len(self.topic_configs))
-        for topic_configs_element in self.topic_configs:
-            topic_configs_element.write(writer, version)
         writer.no_tagged_fields()
 
 
 class Subtopology(Message):
     """Each of Topology.subtopologies."""
 
-    __slots__ = (
-        "subtopology_id",
-        "source_topics",
-        "repartition_sink_topics",
-        "state_changelog_topics",
-        "repartition_source_topics",
-    )
+    subtopology_id: str = ""
+    source_topics: list[str] = new_list(str)
+    repartition_sink_topics: list[str] = new_list(str)
+    state_changelog_topics: list[TopicInfo] = new_list(TopicInfo)
+    repartition_source_topics: list[TopicInfo] = new_list(TopicInfo)
 
-    subtopology_id: str
-    source_topics: list[str]
-    repartition_sink_topics: list[str]
-    state_changelog_topics: list[TopicInfo]
-    repartition_source_topics: list[TopicInfo]
-
-    def __init__(
-        self,
-        *,
-        subtopology_id: str = "",
-        source_topics: list[str] | EllipsisType = ...,
-        repartition_sink_topics: list[str] | EllipsisType = ...,
-        state_changelog_topics: list[TopicInfo] | EllipsisType = ...,
-        repartition_source_topics: list[TopicInfo] | EllipsisType = ...,
-    ) -> None:
-        """Set the fields; an omitted field has its default."""
-        self.subtopology_id = subtopology_id
-        self.source_topics = [] if source_topics is ... else source_topics
-        self.repartition_sink_topics = [] if repartition_sink_topics is ... else repartition_sink_topics
-        self.state_changelog_topics = [] if state_changelog_topics is ... else state_changelog_topics
-        self.repartition_source_topics = [] if repartition_source_topics is ... else repartition_source_topics
-
-    @classmethod
-    def read(cls, reader: Reader, version: int) -> Self:
+    def read_fields(self, reader: Reader, version: int) -> None:
         """Read the fields of this version. Raises FrameError."""
-        message = cls.__new__(cls)
-        message.subtopology_id = reader.compact_string()
-        source_topics_count = reader.compact_array_length(1)
-        message.source_topics = [reader.compact_string() for _ in range(source_topics_count)]
-        repartition_sink_topics_count = reader.compact_array_length(1)
-        message.repartition_sink_topics = [reader.compact_string() for _ in range(repartition_sink_topics_count)]
-        state_changelog_topics_count = reader.compact_array_length(9)
-        message.state_changelog_topics = [TopicInfo.read(reader, version) for _ in range(state_changelog_topics_count)]
-        repartition_source_topics_count = reader.compact_array_length(9)
-        message.repartition_source_topics = [
-            TopicInfo.read(reader, version) for _ in range(repartition_source_topics_count)
-        ]
+        self.subtopology_id = reader.compact_string()
+        self.source_topics = reader.string_array(True)
+        self.repartition_sink_topics = reader.string_array(True)
+        self.state_changelog_topics = reader.struct_array(TopicInfo, version, 9, True)
+        self.repartition_source_topics = reader.struct_array(TopicInfo, version, 9, True)
         reader.skip_tagged_fields()
-        return message
 
     def write(self, writer: Writer, version: int) -> None:
         """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         writer.compact_string(self.subtopology_id)
-        writer.compact_array_length(len(self.source_topics))
-        for source_topics_element in self.source_topics:
-            writer.compact_string(source_topics_element)
-        writer.compact_array_length(len(self.repartition_sink_topics))
-        for repartition_sink_topics_element in self.repartition_sink_topics:
-            writer.compact_string(repartition_sink_topics_element)
-        writer.compact_array_length(len(self.state_changelog_topics))
-        for state_changelog_topics_element in self.state_changelog_topics:
-            state_changelog_topics_element.write(writer, version)
-        writer.compact_array_length(len(self.repartition_source_topics))
-        for repartition_source_topics_element in self.repartition_source_topics:
-            repartition_source_topics_element.write(writer, version)
+        writer.string_array(self.source_topics, True)
+        writer.string_array(self.repartition_sink_topics, True)
+        writer.struct_array(self.state_changelog_topics, version, True)
+        writer.struct_array(self.repartition_source_topics, version, True)
         writer.no_tagged_fields()
 
 
 class Topology(Message):
     """The value of DescribedGroup.topology."""
 
-    __slots__ = ("epoch", "subtopologies")
+    epoch: int = 0
+    subtopologies: list[Subtopology] | None = None
 
-    epoch: int
-    subtopologies: list[Subtopology] | None
-
-    def __init__(self, *, epoch: int = 0, subtopologies: list[Subtopology] | None = None) -> None:
-        """Set the fields; an omitted field has its default."""
-        self.epoch = epoch
-        self.subtopologies = subtopologies
-
-    @classmethod
-    def read(cls, reader: Reader, version: int) -> Self:
+    def read_fields(self, reader: Reader, version: int) -> None:
         """Read the fields of this version. Raises FrameError."""
-        message = cls.__new__(cls)
-        message.epoch = reader.int32()
-        subtopologies_count = reader.compact_nullable_array_length(6)
-        message.subtopologies = (
-            None
-            if subtopologies_count is None
-            else [Subtopology.read(reader, version) for _ in range(subtopologies_count)]
-        )
+        self.epoch = reader.int32()
+        self.subtopologies = reader.nullable_struct_array(Subtopology, version, 6, True)
         reader.skip_tagged_fields()
-        return message
 
     def write(self, writer: Writer, version: int) -> None:
         """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         writer.int32(self.epoch)
-        subtopologies_count = None if self.subtopologies is None else len(self.subtopologies)
-        writer.compact_nullable_array_length(subtopologies_count)
-        for subtopologies_element in self.subtopologies or ():
-            subtopologies_element.write(writer, version)
-        writer.no_tagged_fields()
-
-
-class Endpoint(Message):
-    """The value of Member.user_endpoint."""
-
-    __slots__ = ("host", "port")
-
-    host: str
-    port: int
-
-    def __init__(self, *, host: str = "", port: int = 0) -> None:
-        """Set the fields; an omitted field has its default."""
-        self.host = host
-        self.port = port
-
-    @classmethod
-    def read(cls, reader: Reader, version: int) -> Self:
-        """Read the fields of this version. Raises FrameError."""
-        message = cls.__new__(cls)
-        message.host = reader.compact_string()
-        message.port = reader.uint16()
-        reader.skip_tagged_fields()
-        return message
-
-    def write(self, writer: Writer, version: int) -> None:
-        """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
-        writer.compact_string(self.host)
-        writer.uint16(self.port)
-        writer.no_tagged_fields()
-
-
-class TaskOffset(Message):
-    """Each of Member.task_end_offsets."""
-
-    __slots__ = ("subtopology_id", "partition", "offset")
-
-    subtopology_id: str
-    partition: int
-    offset: int
-
-    def __init__(self, *, subtopology_id: str = "", partition: int = 0, offset: int = 0) -> None:
-        """Set the fields; an omitted field has its default."""
-        self.subtopology_id = subtopology_id
-        self.partition = partition
-        self.offset = offset
-
-    @classmethod
-    def read(cls, reader: Reader, version: int) -> Self:
-        """Read the fields of this version. Raises FrameError."""
-        message = cls.__new__(cls)
-        message.subtopology_id = reader.compact_string()
-        message.partition, message.offset = reader.integers(INT32_INT64)
-        reader.skip_tagged_fields()
-        return message
-
-    def write(self, writer: Writer, version: int) -> None:
-        """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
-        writer.compact_string(self.subtopology_id)
-        writer.integers(INT32_INT64, self.partition, self.offset)
-        writer.no_tagged_fields()
-
-
-class TaskIds(Message):
-    """Each of Assignment.warmup_tasks."""
-
-    __slots__ = ("subtopology_id", "partitions")
-
-    subtopology_id: str
-    partitions: list[int]
-
-    def __init__(self, *, subtopology_id: str = "", partitions: list[int] | EllipsisType = ...) -> None:
-        """Set the fields; an omitted field has its default."""
-        self.subtopology_id = subtopology_id
-        self.partitions = [] if partitions is ... else partitions
-
-    @classmethod
-    def read(cls, reader: Reader, version: int) -> Self:
-        """Read the fields of this version. Raises FrameError."""
-        message = cls.__new__(cls)
-        message.subtopology_id = reader.compact_string()
-        partitions_count = reader.compact_array_length(4)
-        message.partitions = reader.integer_list(INT32, partitions_count)
-        reader.skip_tagged_fields()
-        return message
-
-    def write(self, writer: Writer, version: int) -> None:
-        """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
-        writer.compact_string(self.subtopology_id)
-        writer.compact_array_length(len(self.partitions))
-        writer.integer_list(INT32, self.partitions)
+        writer.nullable_struct_array(self.subtopologies, version, True)
         writer.no_tagged_fields()
 
 
 class Assignment(Message):
     """The value of Member.target_assignment."""
 
-    __slots__ = ("active_tasks", "standby_tasks", "warmup_tasks")
+    active_tasks: list[TaskIds] = new_list(TaskIds)
+    standby_tasks: list[TaskIds] = new_list(TaskIds)
+    warmup_tasks: list[TaskIds] = new_list(TaskIds)
 
-    active_tasks: list[TaskIds]
-    standby_tasks: list[TaskIds]
-    warmup_tasks: list[TaskIds]
-
-    def __init__(
-        self,
-        *,
-        active_tasks: list[TaskIds] | EllipsisType = ...,
-        standby_tasks: list[TaskIds] | EllipsisType = ...,
-        warmup_tasks: list[TaskIds] | EllipsisType = ...,
-    ) -> None:
-        """Set the fields; an omitted field has its default."""
-        self.active_tasks = [] if active_tasks is ... else active_tasks
-        self.standby_tasks = [] if standby_tasks is ... else standby_tasks
-        self.warmup_tasks = [] if warmup_tasks is ... else warmup_tasks
-
-    @classmethod
-    def read(cls, reader: Reader, version: int) -> Self:
+    def read_fields(self, reader: Reader, version: int) -> None:
         """Read the fields of this version. Raises FrameError."""
-        message = cls.__new__(cls)
-        active_tasks_count = reader.compact_array_length(3)
-        message.active_tasks = [TaskIds.read(reader, version) for _ in range(active_tasks_count)]
-        standby_tasks_count = reader.compact_array_length(3)
-        message.standby_tasks = [TaskIds.read(reader, version) for _ in range(standby_tasks_count)]
-        warmup_tasks_count = reader.compact_array_length(3)
-        message.warmup_tasks = [TaskIds.read(reader, version) for _ in range(warmup_tasks_count)]
+        self.active_tasks = reader.struct_array(TaskIds, version, 3, True)
+        self.standby_tasks = reader.struct_array(TaskIds, version, 3, True)
+        self.warmup_tasks = reader.struct_array(TaskIds, version, 3, True)
         reader.skip_tagged_fields()
-        return message
 
     def write(self, writer: Writer, version: int) -> None:
         """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
-        writer.compact_array_length(len(self.active_tasks))
-        for active_tasks_element in self.active_tasks:
-            active_tasks_element.write(writer, version)
-        writer.compact_array_length(len(self.standby_tasks))
-        for standby_tasks_element in self.standby_tasks:
-            standby_tasks_element.write(writer, version)
-        writer.compact_array_length(len(self.warmup_tasks))
-        for warmup_tasks_element in self.warmup_tasks:
-            warmup_tasks_element.write(writer, version)
+        writer.struct_array(self.active_tasks, version, True)
+        writer.struct_array(self.standby_tasks, version, True)
+        writer.struct_array(self.warmup_tasks, version, True)
         writer.no_tagged_fields()
 
 
 class Member(Message):
     """Each of DescribedGroup.members."""
 
-    __slots__ = (
-        "member_id",
-        "member_epoch",
-        "instance_id",
-        "rack_id",
-        "client_id",
-        "client_host",
-        "topology_epoch",
-        "process_id",
-        "user_endpoint",
-        "client_tags",
-        "task_offsets",
-        "task_end_offsets",
-        "assignment",
-        "target_assignment",
-        "is_classic",
-    )
+    member_id: str = ""
+    member_epoch: int = 0
+    instance_id: str | None = None
+    rack_id: str | None = None
+    client_id: str = ""
+    client_host: str = ""
+    topology_epoch: int = 0
+    process_id: str = ""
+    user_endpoint: Endpoint | None = None
+    client_tags: list[KeyValue] = new_list(KeyValue)
+    task_offsets: list[TaskOffset] = new_list(TaskOffset)
+    task_end_offsets: list[TaskOffset] = new_list(TaskOffset)
+    assignment: Assignment = new(Assignment)
+    target_assignment: Assignment = new(Assignment)
+    is_classic: bool = False
 
-    member_id: str
-    member_epoch: int
-    instance_id: str | None
-    rack_id: str | None
-    client_id: str
-    client_host: str
-    topology_epoch: int
-    process_id: str
-    user_endpoint: Endpoint | None
-    client_tags: list[KeyValue]
-    task_offsets: list[TaskOffset]
-    task_end_offsets: list[TaskOffset]
-    assignment: Assignment
-    target_assignment: Assignment
-    is_classic: bool
-
-    def __init__(
-        self,
-        *,
-        member_id: str = "",
-        member_epoch: int = 0,
-        instance_id: str | None = None,
-        rack_id: str | None = None,
-        client_id: str = "",
-        client_host: str = "",
-        topology_epoch: int = 0,
-        process_id: str = "",
-        user_endpoint: Endpoint | None = None,
-        client_tags: list[KeyValue] | EllipsisType = ...,
-        task_offsets: list[TaskOffset] | EllipsisType = ...,
-        task_end_offsets: list[TaskOffset] | EllipsisType = ...,
-        assignment: Assignment | EllipsisType = ...,
-        target_assignment: Assignment | EllipsisType = ...,
-        is_classic: bool = False,
-    ) -> None:
-        """Set the fields; an omitted field has its default."""
-        self.member_id = member_id
-        self.member_epoch = member_epoch
-        self.instance_id = instance_id
-        self.rack_id = rack_id
-        self.client_id = client_id
-        self.client_host = client_host
-        self.topology_epoch = topology_epoch
-        self.process_id = process_id
-        self.user_endpoint = user_endpoint
-        self.client_tags = [] if client_tags is ... else client_tags
-        self.task_offsets = [] if task_offsets is ... else task_offsets
-        self.task_end_offsets = [] if task_end_offsets is ... else task_end_offsets
-        self.assignment = Assignment() if assignment is ... else assignment
-        self.target_assignment = Assignment() if target_assignment is ... else target_assignment
-        self.is_classic = is_classic
-
-    @classmethod
-    def read(cls, reader: Reader, version: int) -> Self:
+    def read_fields(self, reader: Reader, version: int) -> None:
         """Read the fields of this version. Raises FrameError."""
-        message = cls.__new__(cls)
-        message.member_id = reader.compact_string()
-        message.member_epoch = reader.int32()
-        message.instance_id = reader.compact_nullable_string()
-        message.rack_id = reader.compact_nullable_string()
-        message.client_id = reader.compact_string()
-        message.client_host = reader.compact_string()
-        message.topology_epoch = reader.int32()
-        message.process_id = reader.compact_string()
-        message.user_endpoint = None if reader.is_null_struct() else Endpoint.read(reader, version)
-        client_tags_count = reader.compact_array_length(3)
-        message.client_tags = [KeyValue.read(reader, version) for _ in range(client_tags_count)]
-        task_offsets_count = reader.compact_array_length(14)
-        message.task_offsets = [TaskOffset.read(reader, version) for _ in range(task_offsets_count)]
-        task_end_offsets_count = reader.compact_array_length(14)
-        message.task_end_offsets = [TaskOffset.read(reader, version) for _ in range(task_end_offsets_count)]
-        message.assignment = Assignment.read(reader, version)
-        message.target_assignment = Assignment.read(reader, version)
-        message.is_classic = reader.boolean()
+        self.member_id = reader.compact_string()
+        self.member_epoch = reader.int32()
+        self.instance_id = reader.compact_nullable_string()
+        self.rack_id = reader.compact_nullable_string()
+        self.client_id = reader.compact_string()
+        self.client_host = reader.compact_string()
+        self.topology_epoch = reader.int32()
+        self.process_id = reader.compact_string()
+        self.user_endpoint = None if reader.is_null_struct() else Endpoint.read(reader, version)
+        self.client_tags = reader.struct_array(KeyValue, version, 3, True)
+        self.task_offsets = reader.struct_array(TaskOffset, version, 14, True)
+        self.task_end_offsets = reader.struct_array(TaskOffset, version, 14, True)
+        self.assignment = Assignment.read(reader, version)
+        self.target_assignment = Assignment.read(reader, version)
+        self.is_classic = reader.boolean()
         reader.skip_tagged_fields()
-        return message
 
     def write(self, writer: Writer, version: int) -> None:
         """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
@@ -481,15 +157,9 @@ class Member(Message):
         else:
             writer.present_struct()
             self.user_endpoint.write(writer, version)
-        writer.compact_array_length(len(self.client_tags))
-        for client_tags_element in self.client_tags:
-            client_tags_element.write(writer, version)
-        writer.compact_array_length(len(self.task_offsets))
-        for task_offsets_element in self.task_offsets:
-            task_offsets_element.write(writer, version)
-        writer.compact_array_length(len(self.task_end_offsets))
-        for task_end_offsets_element in self.task_end_offsets:
-            task_end_offsets_element.write(writer, version)
+        writer.struct_array(self.client_tags, version, True)
+        writer.struct_array(self.task_offsets, version, True)
+        writer.struct_array(self.task_end_offsets, version, True)
         self.assignment.write(writer, version)
         self.target_assignment.write(writer, version)
         writer.boolean(self.is_classic)
@@ -499,67 +169,27 @@ class Member(Message):
 class DescribedGroup(Message):
     """Each of StreamsGroupDescribeResponse.groups."""
 
-    __slots__ = (
-        "error_code",
-        "error_message",
-        "group_id",
-        "group_state",
-        "group_epoch",
-        "assignment_epoch",
-        "topology",
-        "members",
-        "authorized_operations",
-    )
+    error_code: int = 0
+    error_message: str | None = None
+    group_id: str = ""
+    group_state: str = ""
+    group_epoch: int = 0
+    assignment_epoch: int = 0
+    topology: Topology | None = None
+    members: list[Member] = new_list(Member)
+    authorized_operations: int = -2147483648
 
-    error_code: int
-    error_message: str | None
-    group_id: str
-    group_state: str
-    group_epoch: int
-    assignment_epoch: int
-    topology: Topology | None
-    members: list[Member]
-    authorized_operations: int
-
-    def __init__(
-        self,
-        *,
-        error_code: int = 0,
-        error_message: str | None = None,
-        group_id: str = "",
-        group_state: str = "",
-        group_epoch: int = 0,
-        assignment_epoch: int = 0,
-        topology: Topology | None = None,
-        members: list[Member] | EllipsisType = ...,
-        authorized_operations: int = -2147483648,
-    ) -> None:
-        """Set the fields; an omitted field has its default."""
-        self.error_code = error_code
-        self.error_message = error_message
-        self.group_id = group_id
-        self.group_state = group_state
-        self.group_epoch = group_epoch
-        self.assignment_epoch = assignment_epoch
-        self.topology = topology
-        self.members = [] if members is ... else members
-        self.authorized_operations = authorized_operations
-
-    @classmethod
-    def read(cls, reader: Reader, version: int) -> Self:
+    def read_fields(self, reader: Reader, version: int) -> None:
         """Read the fields of this version. Raises FrameError."""
-        message = cls.__new__(cls)
-        message.error_code = reader.int16()
-        message.error_message = reader.compact_nullable_string()
-        message.group_id = reader.compact_string()
-        message.group_state = reader.compact_string()
-        message.group_epoch, message.assignment_epoch = reader.integers(INT32_INT32)
-        message.topology = None if reader.is_null_struct() else Topology.read(reader, version)
-        members_count = reader.compact_array_length(28)
-        message.members = [Member.read(reader, version) for _ in range(members_count)]
-        message.authorized_operations = reader.int32()
+        self.error_code = reader.int16()
+        self.error_message = reader.compact_nullable_string()
+        self.group_id = reader.compact_string()
+        self.group_state = reader.compact_string()
+        self.group_epoch, self.assignment_epoch = reader.integers(INT32_INT32)
+        self.topology = None if reader.is_null_struct() else Topology.read(reader, version)
+        self.members = reader.struct_array(Member, version, 28, True)
+        self.authorized_operations = reader.int32()
         reader.skip_tagged_fields()
-        return message
 
     def write(self, writer: Writer, version: int) -> None:
         """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
@@ -573,9 +203,7 @@ class DescribedGroup(Message):
         else:
             writer.present_struct()
             self.topology.write(writer, version)
-        writer.compact_array_length(len(self.members))
-        for members_element in self.members:
-            members_element.write(writer, version)
+        writer.struct_array(self.members, version, True)
         writer.int32(self.authorized_operations)
         writer.no_tagged_fields()
 
@@ -583,30 +211,17 @@ class DescribedGroup(Message):
 class StreamsGroupDescribeResponse(Message):
     """The response, version 0, flexible from 0."""
 
-    __slots__ = ("throttle_time_ms", "groups")
+    throttle_time_ms: int = 0
+    groups: list[DescribedGroup] = new_list(DescribedGroup)
 
-    throttle_time_ms: int
-    groups: list[DescribedGroup]
-
-    def __init__(self, *, throttle_time_ms: int = 0, groups: list[DescribedGroup] | EllipsisType = ...) -> None:
-        """Set the fields; an omitted field has its default."""
-        self.throttle_time_ms = throttle_time_ms
-        self.groups = [] if groups is ... else groups
-
-    @classmethod
-    def read(cls, reader: Reader, version: int) -> Self:
+    def read_fields(self, reader: Reader, version: int) -> None:
         """Read the fields of this version. Raises FrameError."""
-        message = cls.__new__(cls)
-        message.throttle_time_ms = reader.int32()
-        groups_count = reader.compact_array_length(20)
-        message.groups = [DescribedGroup.read(reader, version) for _ in range(groups_count)]
+        self.throttle_time_ms = reader.int32()
+        self.groups = reader.struct_array(DescribedGroup, version, 20, True)
         reader.skip_tagged_fields()
-        return message
 
     def write(self, writer: Writer, version: int) -> None:
         """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         writer.int32(self.throttle_time_ms)
-        writer.compact_array_length(len(self.groups))
-        for groups_element in self.groups:
-            groups_element.write(writer, version)
+        writer.struct_array(self.groups, version, True)
         writer.no_tagged_fields()

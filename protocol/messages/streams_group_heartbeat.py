@@ -4,10 +4,8 @@
 from __future__ import annotations
 
 from struct import Struct
-from types import EllipsisType
-from typing import Self
 
-from ..message import Message
+from ..message import Message, new, new_list
 from ..primitives import INT16, INT32, Reader, Writer
 
 INT32_INT16 = Struct(">ih")
@@ -19,24 +17,14 @@ INT32_INT64 = Struct(">iq")
 class KeyValue(Message):
     """Each of StreamsGroupHeartbeatRequest.client_tags."""
 
-    __slots__ = ("key", "value")
+    key: str = ""
+    value: str = ""
 
-    key: str
-    value: str
-
-    def __init__(self, *, key: str = "", value: str = "") -> None:
-        """Set the fields; an omitted field has its default."""
-        self.key = key
-        self.value = value
-
-    @classmethod
-    def read(cls, reader: Reader, version: int) -> Self:
+    def read_fields(self, reader: Reader, version: int) -> None:
         """Read the fields of this version. Raises FrameError."""
-        message = cls.__new__(cls)
-        message.key = reader.compact_string()
-        message.value = reader.compact_string()
+        self.key = reader.compact_string()
+        self.value = reader.compact_string()
         reader.skip_tagged_fields()
-        return message
 
     def write(self, writer: Writer, version: int) -> None:
         """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
@@ -48,264 +36,131 @@ class KeyValue(Message):
 class TopicInfo(Message):
     """Each of Subtopology.repartition_source_topics."""
 
-    __slots__ = ("name", "partitions", "replication_factor", "topic_configs")
+    name: str = ""
+    partitions: int = 0
+    replication_factor: int = 0
+    topic_configs: list[KeyValue] = new_list(KeyValue)
 
-    name: str
-    partitions: int
-    replication_factor: int
-    topic_configs: list[KeyValue]
-
-    def __init__(
-        self,
-        *,
-        name: str = "",
-        partitions: int = 0,
-        replication_factor: int = 0,
-        topic_configs: list[KeyValue] | EllipsisType = ...,
-    ) -> None:
-        """Set the fields; an omitted field has its default."""
-        self.name = name
-        self.partitions = partitions
-        self.replication_factor = replication_factor
-        self.topic_configs = [] if topic_configs is ... else topic_configs
-
-    @classmethod
-    def read(cls, reader: Reader, version: int) -> Self:
+    def read_fields(self, reader: Reader, version: int) -> None:
         """Read the fields of this version. Raises FrameError."""
-        message = cls.__new__(cls)
-        message.name = reader.compact_string()
-        message.partitions, message.replication_factor = reader.integers(INT32_INT16)
-        topic_configs_count = reader.compact_array_length(3)
-        message.topic_configs = [KeyValue.read(reader, version) for _ in range(topic_configs_count)]
+        self.name = reader.compact_string()
+        self.partitions, self.replication_factor = reader.integers(INT32_INT16)
+        self.topic_configs = reader.struct_array(KeyValue, version, 3, True)
         reader.skip_tagged_fields()
-        return message
 
     def write(self, writer: Writer, version: int) -> None:
         """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         writer.compact_string(self.name)
         writer.integers(INT32_INT16, self.partitions, self.replication_factor)
-        writer.compact_array_length(len(self.topic_configs))
-        for topic_configs_element in self.topic_configs:
-            topic_configs_element.write(writer, version)
+        writer.struct_array(self.topic_configs, version, True)
         writer.no_tagged_fields()
 
 
 class CopartitionGroup(Message):
     """Each of Subtopology.copartition_groups."""
 
-    __slots__ = ("source_topics", "source_topic_regex", "repartition_source_topics")
+    source_topics: list[int] = new_list(int)
+    source_topic_regex: list[int] = new_list(int)
+    repartition_source_topics: list[int] = new_list(int)
 
-    source_topics: list[int]
-    source_topic_regex: list[int]
-    repartition_source_topics: list[int]
-
-    def __init__(
-        self,
-        *,
-        source_topics: list[int] | EllipsisType = ...,
-        source_topic_regex: list[int] | EllipsisType = ...,
-        repartition_source_topics: list[int] | EllipsisType = ...,
-    ) -> None:
-        """Set the fields; an omitted field has its default."""
-        self.source_topics = [] if source_topics is ... else source_topics
-        self.source_topic_regex = [] if source_topic_regex is ... else source_topic_regex
-        self.repartition_source_topics = [] if repartition_source_topics is ... else repartition_source_topics
-
-    @classmethod
-    def read(cls, reader: Reader, version: int) -> Self:
+    def read_fields(self, reader: Reader, version: int) -> None:
         """Read the fields of this version. Raises FrameError."""
-        message = cls.__new__(cls)
-        source_topics_count = reader.compact_array_length(2)
-        message.source_topics = reader.integer_list(INT16, source_topics_count)
-        source_topic_regex_count = reader.compact_array_length(2)
-        message.source_topic_regex = reader.integer_list(INT16, source_topic_regex_count)
-        repartition_source_topics_count = reader.compact_array_length(2)
-        message.repartition_source_topics = reader.integer_list(INT16, repartition_source_topics_count)
+        self.source_topics = reader.integer_array(INT16, True)
+        self.source_topic_regex = reader.integer_array(INT16, True)
+        self.repartition_source_topics = reader.integer_array(INT16, True)
         reader.skip_tagged_fields()
-        return message
 
     def write(self, writer: Writer, version: int) -> None:
         """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
-        writer.compact_array_length(len(self.source_topics))
-        writer.integer_list(INT16, self.source_topics)
-        writer.compact_array_length(len(self.source_topic_regex))
-        writer.integer_list(INT16, self.source_topic_regex)
-        writer.compact_array_length(len(self.repartition_source_topics))
-        writer.integer_list(INT16, self.repartition_source_topics)
+        writer.integer_array(INT16, self.source_topics, True)
+        writer.integer_array(INT16, self.source_topic_regex, True)
+        writer.integer_array(INT16, self.repartition_source_topics, True)
         writer.no_tagged_fields()
 
 
 class Subtopology(Message):
     """Each of Topology.subtopologies."""
 
-    __slots__ = (
-        "subtopology_id",
-        "source_topics",
-        "source_topic_regex",
-        "state_changelog_topics",
-        "repartition_sink_topics",
-        "repartition_source_topics",
-        "copartition_groups",
-    )
+    subtopology_id: str = ""
+    source_topics: list[str] = new_list(str)
+    source_topic_regex: list[str] = new_list(str)
+    state_changelog_topics: list[TopicInfo] = new_list(TopicInfo)
+    repartition_sink_topics: list[str] = new_list(str)
+    repartition_source_topics: list[TopicInfo] = new_list(TopicInfo)
+    copartition_groups: list[CopartitionGroup] = new_list(CopartitionGroup)
 
-    subtopology_id: str
-    source_topics: list[str]
-    source_topic_regex: list[str]
-    state_changelog_topics: list[TopicInfo]
-    repartition_sink_topics: list[str]
-    repartition_source_topics: list[TopicInfo]
-    copartition_groups: list[CopartitionGroup]
-
-    def __init__(
-        self,
-        *,
-        subtopology_id: str = "",
-        source_topics: list[str] | EllipsisType = ...,
-        source_topic_regex: list[str] | EllipsisType = ...,
-        state_changelog_topics: list[TopicInfo] | EllipsisType = ...,
-        repartition_sink_topics: list[str] | EllipsisType = ...,
-        repartition_source_topics: list[TopicInfo] | EllipsisType = ...,
-        copartition_groups: list[CopartitionGroup] | EllipsisType = ...,
-    ) -> None:
-        """Set the fields; an omitted field has its default."""
-        self.subtopology_id = subtopology_id
-        self.source_topics = [] if source_topics is ... else source_topics
-        self.source_topic_regex = [] if source_topic_regex is ... else source_topic_regex
-        self.state_changelog_topics = [] if state_changelog_topics is ... else state_changelog_topics
-        self.repartition_sink_topics = [] if repartition_sink_topics is ... else repartition_sink_topics
-        self.repartition_source_topics = [] if repartition_source_topics is ... else repartition_source_topics
-        self.copartition_groups = [] if copartition_groups is ... else copartition_groups
-
-    @classmethod
-    def read(cls, reader: Reader, version: int) -> Self:
+    def read_fields(self, reader: Reader, version: int) -> None:
         """Read the fields of this version. Raises FrameError."""
-        message = cls.__new__(cls)
-        message.subtopology_id = reader.compact_string()
-        source_topics_count = reader.compact_array_length(1)
-        message.source_topics = [reader.compact_string() for _ in range(source_topics_count)]
-        source_topic_regex_count = reader.compact_array_length(1)
-        message.source_topic_regex = [reader.compact_string() for _ in range(source_topic_regex_count)]
-        state_changelog_topics_count = reader.compact_array_length(9)
-        message.state_changelog_topics = [TopicInfo.read(reader, version) for _ in range(state_changelog_topics_count)]
-        repartition_sink_topics_count = reader.compact_array_length(1)
-        message.repartition_sink_topics = [reader.compact_string() for _ in range(repartition_sink_topics_count)]
-        repartition_source_topics_count = reader.compact_array_length(9)
-        message.repartition_source_topics = [
-            TopicInfo.read(reader, version) for _ in range(repartition_source_topics_count)
-        ]
-        copartition_groups_count = reader.compact_array_length(4)
-        message.copartition_groups = [CopartitionGroup.read(reader, version) for _ in range(copartition_groups_count)]
+        self.subtopology_id = reader.compact_string()
+        self.source_topics = reader.string_array(True)
+        self.source_topic_regex = reader.string_array(True)
+        self.state_changelog_topics = reader.struct_array(TopicInfo, version, 9, True)
+        self.repartition_sink_topics = reader.string_array(True)
+        self.repartition_source_topics = reader.struct_array(TopicInfo, version, 9, True)
+        self.copartition_groups = reader.struct_array(CopartitionGroup, version, 4, True)
         reader.skip_tagged_fields()
-        return message
 
     def write(self, writer: Writer, version: int) -> None:
         """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         writer.compact_string(self.subtopology_id)
-        writer.compact_array_length(len(self.source_topics))
-        for source_topics_element in self.source_topics:
-            writer.compact_string(source_topics_element)
-        writer.compact_array_length(len(self.source_topic_regex))
-        for source_topic_regex_element in self.source_topic_regex:
-            writer.compact_string(source_topic_regex_element)
-        writer.compact_array_length(len(self.state_changelog_topics))
-        for state_changelog_topics_element in self.state_changelog_topics:
-            state_changelog_topics_element.write(writer, version)
-        writer.compact_array_length(len(self.repartition_sink_topics))
-        for repartition_sink_topics_element in self.repartition_sink_topics:
-            writer.compact_string(repartition_sink_topics_element)
-        writer.compact_array_length(len(self.repartition_source_topics))
-        for repartition_source_topics_element in self.repartition_source_topics:
-            repartition_source_topics_element.write(writer, version)
-        writer.compact_array_length(len(self.copartition_groups))
-        for copartition_groups_element in self.copartition_groups:
-            copartition_groups_element.write(writer, version)
+        writer.string_array(self.source_topics, True)
+        writer.string_array(self.source_topic_regex, True)
+        writer.struct_array(self.state_changelog_topics, version, True)
+        writer.string_array(self.repartition_sink_topics, True)
+        writer.struct_array(self.repartition_source_topics, version, True)
+        writer.struct_array(self.copartition_groups, version, True)
         writer.no_tagged_fields()
 
 
 class Topology(Message):
     """The value of StreamsGroupHeartbeatRequest.topology."""
 
-    __slots__ = ("epoch", "subtopologies")
+    epoch: int = 0
+    subtopologies: list[Subtopology] = new_list(Subtopology)
 
-    epoch: int
-    subtopologies: list[Subtopology]
-
-    def __init__(self, *, epoch: int = 0, subtopologies: list[Subtopology] | EllipsisType = ...) -> None:
-        """Set the fields; an omitted field has its default."""
-        self.epoch = epoch
-        self.subtopologies = [] if subtopologies is ... else subtopologies
-
-    @classmethod
-    def read(cls, reader: Reader, version: int) -> Self:
+    def read_fields(self, reader: Reader, version: int) -> None:
         """Read the fields of this version. Raises FrameError."""
-        message = cls.__new__(cls)
-        message.epoch = reader.int32()
-        subtopologies_count = reader.compact_array_length(8)
-        message.subtopologies = [Subtopology.read(reader, version) for _ in range(subtopologies_count)]
+        self.epoch = reader.int32()
+        self.subtopologies = reader.struct_array(Subtopology, version, 8, True)
         reader.skip_tagged_fields()
-        return message
 
     def write(self, writer: Writer, version: int) -> None:
         """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         writer.int32(self.epoch)
-        writer.compact_array_length(len(self.subtopologies))
-        for subtopologies_element in self.subtopologies:
-            subtopologies_element.write(writer, version)
+        writer.struct_array(self.subtopologies, version, True)
         writer.no_tagged_fields()
 
 
 class TaskIds(Message):
     """Each of StreamsGroupHeartbeatResponse.warmup_tasks."""
 
-    __slots__ = ("subtopology_id", "partitions")
+    subtopology_id: str = ""
+    partitions: list[int] = new_list(int)
 
-    subtopology_id: str
-    partitions: list[int]
-
-    def __init__(self, *, subtopology_id: str = "", partitions: list[int] | EllipsisType = ...) -> None:
-        """Set the fields; an omitted field has its default."""
-        self.subtopology_id = subtopology_id
-        self.partitions = [] if partitions is ... else partitions
-
-    @classmethod
-    def read(cls, reader: Reader, version: int) -> Self:
+    def read_fields(self, reader: Reader, version: int) -> None:
         """Read the fields of this version. Raises FrameError."""
-        message = cls.__new__(cls)
-        message.subtopology_id = reader.compact_string()
-        partitions_count = reader.compact_array_length(4)
-        message.partitions = reader.integer_list(INT32, partitions_count)
+        self.subtopology_id = reader.compact_string()
+        self.partitions = reader.integer_array(INT32, True)
         reader.skip_tagged_fields()
-        return message
 
     def write(self, writer: Writer, version: int) -> None:
         """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         writer.compact_string(self.subtopology_id)
-        writer.compact_array_length(len(self.partitions))
-        writer.integer_list(INT32, self.partitions)
+        writer.integer_array(INT32, self.partitions, True)
         writer.no_tagged_fields()
 
 
 class Endpoint(Message):
     """The value of EndpointToPartitions.user_endpoint."""
 
-    __slots__ = ("host", "port")
+    host: str = ""
+    port: int = 0
 
-    host: str
-    port: int
-
-    def __init__(self, *, host: str = "", port: int = 0) -> None:
-        """Set the fields; an omitted field has its default."""
-        self.host = host
-        self.port = port
-
-    @classmethod
-    def read(cls, reader: Reader, version: int) -> Self:
+    def read_fields(self, reader: Reader, version: int) -> None:
         """Read the fields of this version. Raises FrameError."""
-        message = cls.__new__(cls)
-        message.host = reader.compact_string()
-        message.port = reader.uint16()
+        self.host = reader.compact_string()
+        self.port = reader.uint16()
         reader.skip_tagged_fields()
-        return message
 
     def write(self, writer: Writer, version: int) -> None:
         """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
@@ -317,26 +172,15 @@ class Endpoint(Message):
 class TaskOffset(Message):
     """Each of StreamsGroupHeartbeatRequest.task_end_offsets."""
 
-    __slots__ = ("subtopology_id", "partition", "offset")
+    subtopology_id: str = ""
+    partition: int = 0
+    offset: int = 0
 
-    subtopology_id: str
-    partition: int
-    offset: int
-
-    def __init__(self, *, subtopology_id: str = "", partition: int = 0, offset: int = 0) -> None:
-        """Set the fields; an omitted field has its default."""
-        self.subtopology_id = subtopology_id
-        self.partition = partition
-        self.offset = offset
-
-    @classmethod
-    def read(cls, reader: Reader, version: int) -> Self:
+    def read_fields(self, reader: Reader, version: int) -> None:
         """Read the fields of this version. Raises FrameError."""
-        message = cls.__new__(cls)
-        message.subtopology_id = reader.compact_string()
-        message.partition, message.offset = reader.integers(INT32_INT64)
+        self.subtopology_id = reader.compact_string()
+        self.partition, self.offset = reader.integers(INT32_INT64)
         reader.skip_tagged_fields()
-        return message
 
     def write(self, writer: Writer, version: int) -> None:
         """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
@@ -348,128 +192,43 @@ class TaskOffset(Message):
 class StreamsGroupHeartbeatRequest(Message):
     """The request, version 0, flexible from 0."""
 
-    __slots__ = (
-        "group_id",
-        "member_id",
-        "member_epoch",
-        "endpoint_information_epoch",
-        "instance_id",
-        "rack_id",
-        "rebalance_timeout_ms",
-        "topology",
-        "active_tasks",
-        "standby_tasks",
-        "warmup_tasks",
-        "process_id",
-        "user_endpoint",
-        "client_tags",
-        "task_offsets",
-        "task_end_offsets",
-        "shutdown_application",
-    )
+    group_id: str = ""
+    member_id: str = ""
+    member_epoch: int = 0
+    endpoint_information_epoch: int = 0
+    instance_id: str | None = None
+    rack_id: str | None = None
+    rebalance_timeout_ms: int = -1
+    topology: Topology | None = None
+    active_tasks: list[TaskIds] | None = None
+    standby_tasks: list[TaskIds] | None = None
+    warmup_tasks: list[TaskIds] | None = None
+    process_id: str | None = None
+    user_endpoint: Endpoint | None = None
+    client_tags: list[KeyValue] | None = None
+    task_offsets: list[TaskOffset] | None = None
+    task_end_offsets: list[TaskOffset] | None = None
+    shutdown_application: bool = False
 
-    group_id: str
-    member_id: str
-    member_epoch: int
-    endpoint_information_epoch: int
-    instance_id: str | None
-    rack_id: str | None
-    rebalance_timeout_ms: int
-    topology: Topology | None
-    active_tasks: list[TaskIds] | None
-    standby_tasks: list[TaskIds] | None
-    warmup_tasks: list[TaskIds] | None
-    process_id: str | None
-    user_endpoint: Endpoint | None
-    client_tags: list[KeyValue] | None
-    task_offsets: list[TaskOffset] | None
-    task_end_offsets: list[TaskOffset] | None
-    shutdown_application: bool
-
-    def __init__(
-        self,
-        *,
-        group_id: str = "",
-        member_id: str = "",
-        member_epoch: int = 0,
-        endpoint_information_epoch: int = 0,
-        instance_id: str | None = None,
-        rack_id: str | None = None,
-        rebalance_timeout_ms: int = -1,
-        topology: Topology | None = None,
-        active_tasks: list[TaskIds] | None = None,
-        standby_tasks: list[TaskIds] | None = None,
-        warmup_tasks: list[TaskIds] | None = None,
-        process_id: str | None = None,
-        user_endpoint: Endpoint | None = None,
-        client_tags: list[KeyValue] | None = None,
-        task_offsets: list[TaskOffset] | None = None,
-        task_end_offsets: list[TaskOffset] | None = None,
-        shutdown_application: bool = False,
-    ) -> None:
-        """Set the fields; an omitted field has its default."""
-        self.group_id = group_id
-        self.member_id = member_id
-        self.member_epoch = member_epoch
-        self.endpoint_information_epoch = endpoint_information_epoch
-        self.instance_id = instance_id
-        self.rack_id = rack_id
-        self.rebalance_timeout_ms = rebalance_timeout_ms
-        self.topology = topology
-        self.active_tasks = active_tasks
-        self.standby_tasks = standby_tasks
-        self.warmup_tasks = warmup_tasks
-        self.process_id = process_id
-        self.user_endpoint = user_endpoint
-        self.client_tags = client_tags
-        self.task_offsets = task_offsets
-        self.task_end_offsets = task_end_offsets
-        self.shutdown_application = shutdown_application
-
-    @classmethod
-    def read(cls, reader: Reader, version: int) -> Self:
+    def read_fields(self, reader: Reader, version: int) -> None:
         """Read the fields of this version. Raises FrameError."""
-        message = cls.__new__(cls)
-        message.group_id = reader.compact_string()
-        message.member_id = reader.compact_string()
-        message.member_epoch, message.endpoint_information_epoch = reader.integers(INT32_INT32)
-        message.instance_id = reader.compact_nullable_string()
-        message.rack_id = reader.compact_nullable_string()
-        message.rebalance_timeout_ms = reader.int32()
-        message.topology = None if reader.is_null_struct() else Topology.read(reader, version)
-        active_tasks_count = reader.compact_nullable_array_length(3)
-        message.active_tasks = (
-            None if active_tasks_count is None else [TaskIds.read(reader, version) for _ in range(active_tasks_count)]
-        )
-        standby_tasks_count = reader.compact_nullable_array_length(3)
-        message.standby_tasks = (
-            None if standby_tasks_count is None else [TaskIds.read(reader, version) for _ in range(standby_tasks_count)]
-        )
-        warmup_tasks_count = reader.compact_nullable_array_length(3)
-        message.warmup_tasks = (
-            None if warmup_tasks_count is None else [TaskIds.read(reader, version) for _ in range(warmup_tasks_count)]
-        )
-        message.process_id = reader.compact_nullable_string()
-        message.user_endpoint = None if reader.is_null_struct() else Endpoint.read(reader, version)
-        client_tags_count = reader.compact_nullable_array_length(3)
-        message.client_tags = (
-            None if client_tags_count is None else [KeyValue.read(reader, version) for _ in range(client_tags_count)]
-        )
-        task_offsets_count = reader.compact_nullable_array_length(14)
-        message.task_offsets = (
-            None
-            if task_offsets_count is None
-            else [TaskOffset.read(reader, version) for _ in range(task_offsets_count)]
-        )
-        task_end_offsets_count = reader.compact_nullable_array_length(14)
-        message.task_end_offsets = (
-            None
-            if task_end_offsets_count is None
-            else [TaskOffset.read(reader, version) for _ in range(task_end_offsets_count)]
-        )
-        message.shutdown_application = reader.boolean()
+        self.group_id = reader.compact_string()
+        self.member_id = reader.compact_string()
+        self.member_epoch, self.endpoint_information_epoch = reader.integers(INT32_INT32)
+        self.instance_id = reader.compact_nullable_string()
+        self.rack_id = reader.compact_nullable_string()
+        self.rebalance_timeout_ms = reader.int32()
+        self.topology = None if reader.is_null_struct() else Topology.read(reader, version)
+        self.active_tasks = reader.nullable_struct_array(TaskIds, version, 3, True)
+        self.standby_tasks = reader.nullable_struct_array(TaskIds, version, 3, True)
+        self.warmup_tasks = reader.nullable_struct_array(TaskIds, version, 3, True)
+        self.process_id = reader.compact_nullable_string()
+        self.user_endpoint = None if reader.is_null_struct() else Endpoint.read(reader, version)
+        self.client_tags = reader.nullable_struct_array(KeyValue, version, 3, True)
+        self.task_offsets = reader.nullable_struct_array(TaskOffset, version, 14, True)
+        self.task_end_offsets = reader.nullable_struct_array(TaskOffset, version, 14, True)
+        self.shutdown_application = reader.boolean()
         reader.skip_tagged_fields()
-        return message
 
     def write(self, writer: Writer, version: int) -> None:
         """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
@@ -484,36 +243,18 @@ class StreamsGroupHeartbeatRequest(Message):
         else:
             writer.present_struct()
             self.topology.write(writer, version)
-        active_tasks_count = None if self.active_tasks is None else len(self.active_tasks)
-        writer.compact_nullable_array_length(active_tasks_count)
-        for active_tasks_element in self.active_tasks or ():
-            active_tasks_element.write(writer, version)
-        standby_tasks_count = None if self.standby_tasks is None else len(self.standby_tasks)
-        writer.compact_nullable_array_length(standby_tasks_count)
-        for standby_tasks_element in self.standby_tasks or ():
-            standby_tasks_element.write(writer, version)
-        warmup_tasks_count = None if self.warmup_tasks is None else len(self.warmup_tasks)
-        writer.compact_nullable_array_length(warmup_tasks_count)
-        for warmup_tasks_element in self.warmup_tasks or ():
-            warmup_tasks_element.write(writer, version)
+        writer.nullable_struct_array(self.active_tasks, version, True)
+        writer.nullable_struct_array(self.standby_tasks, version, True)
+        writer.nullable_struct_array(self.warmup_tasks, version, True)
         writer.compact_nullable_string(self.process_id)
         if self.user_endpoint is None:
             writer.null_struct()
         else:
             writer.present_struct()
             self.user_endpoint.write(writer, version)
-        client_tags_count = None if self.client_tags is None else len(self.client_tags)
-        writer.compact_nullable_array_length(client_tags_count)
-        for client_tags_element in self.client_tags or ():
-            client_tags_element.write(writer, version)
-        task_offsets_count = None if self.task_offsets is None else len(self.task_offsets)
-        writer.compact_nullable_array_length(task_offsets_count)
-        for task_offsets_element in self.task_offsets or ():
-            task_offsets_element.write(writer, version)
-        task_end_offsets_count = None if self.task_end_offsets is None else len(self.task_end_offsets)
-        writer.compact_nullable_array_length(task_end_offsets_count)
-        for task_end_offsets_element in self.task_end_offsets or ():
-            task_end_offsets_element.write(writer, version)
+        writer.nullable_struct_array(self.client_tags, version, True)
+        writer.nullable_struct_array(self.task_offsets, version, True)
+        writer.nullable_struct_array(self.task_end_offsets, version, True)
         writer.boolean(self.shutdown_application)
         writer.no_tagged_fields()
 
@@ -521,24 +262,14 @@ class StreamsGroupHeartbeatRequest(Message):
 class Status(Message):
     """Each of StreamsGroupHeartbeatResponse.status."""
 
-    __slots__ = ("status_code", "status_detail")
+    status_code: int = 0
+    status_detail: str = ""
 
-    status_code: int
-    status_detail: str
-
-    def __init__(self, *, status_code: int = 0, status_detail: str = "") -> None:
-        """Set the fields; an omitted field has its default."""
-        self.status_code = status_code
-        self.status_detail = status_detail
-
-    @classmethod
-    def read(cls, reader: Reader, version: int) -> Self:
+    def read_fields(self, reader: Reader, version: int) -> None:
         """Read the fields of this version. Raises FrameError."""
-        message = cls.__new__(cls)
-        message.status_code = reader.int8()
-        message.status_detail = reader.compact_string()
+        self.status_code = reader.int8()
+        self.status_detail = reader.compact_string()
         reader.skip_tagged_fields()
-        return message
 
     def write(self, writer: Writer, version: int) -> None:
         """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
@@ -550,184 +281,77 @@ class Status(Message):
 class TopicPartition(Message):
     """Each of EndpointToPartitions.standby_partitions."""
 
-    __slots__ = ("topic", "partitions")
+    topic: str = ""
+    partitions: list[int] = new_list(int)
 
-    topic: str
-    partitions: list[int]
-
-    def __init__(self, *, topic: str = "", partitions: list[int] | EllipsisType = ...) -> None:
-        """Set the fields; an omitted field has its default."""
-        self.topic = topic
-        self.partitions = [] if partitions is ... else partitions
-
-    @classmethod
-    def read(cls, reader: Reader, version: int) -> Self:
+    def read_fields(self, reader: Reader, version: int) -> None:
         """Read the fields of this version. Raises FrameError."""
-        message = cls.__new__(cls)
-        message.topic = reader.compact_string()
-        partitions_count = reader.compact_array_length(4)
-        message.partitions = reader.integer_list(INT32, partitions_count)
+        self.topic = reader.compact_string()
+        self.partitions = reader.integer_array(INT32, True)
         reader.skip_tagged_fields()
-        return message
 
     def write(self, writer: Writer, version: int) -> None:
         """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         writer.compact_string(self.topic)
-        writer.compact_array_length(len(self.partitions))
-        writer.integer_list(INT32, self.partitions)
+        writer.integer_array(INT32, self.partitions, True)
         writer.no_tagged_fields()
 
 
 class EndpointToPartitions(Message):
     """Each of StreamsGroupHeartbeatResponse.partitions_by_user_endpoint."""
 
-    __slots__ = ("user_endpoint", "active_partitions", "standby_partitions")
+    user_endpoint: Endpoint = new(Endpoint)
+    active_partitions: list[TopicPartition] = new_list(TopicPartition)
+    standby_partitions: list[TopicPartition] = new_list(TopicPartition)
 
-    user_endpoint: Endpoint
-    active_partitions: list[TopicPartition]
-    standby_partitions: list[TopicPartition]
-
-    def __init__(
-        self,
-        *,
-        user_endpoint: Endpoint | EllipsisType = ...,
-        active_partitions: list[TopicPartition] | EllipsisType = ...,
-        standby_partitions: list[TopicPartition] | EllipsisType = ...,
-    ) -> None:
-        """Set the fields; an omitted field has its default."""
-        self.user_endpoint = Endpoint() if user_endpoint is ... else user_endpoint
-        self.active_partitions = [] if active_partitions is ... else active_partitions
-        self.standby_partitions = [] if standby_partitions is ... else standby_partitions
-
-    @classmethod
-    def read(cls, reader: Reader, version: int) -> Self:
+    def read_fields(self, reader: Reader, version: int) -> None:
         """Read the fields of this version. Raises FrameError."""
-        message = cls.__new__(cls)
-        message.user_endpoint = Endpoint.read(reader, version)
-        active_partitions_count = reader.compact_array_length(3)
-        message.active_partitions = [TopicPartition.read(reader, version) for _ in range(active_partitions_count)]
-        standby_partitions_count = reader.compact_array_length(3)
-        message.standby_partitions = [TopicPartition.read(reader, version) for _ in range(standby_partitions_count)]
+        self.user_endpoint = Endpoint.read(reader, version)
+        self.active_partitions = reader.struct_array(TopicPartition, version, 3, True)
+        self.standby_partitions = reader.struct_array(TopicPartition, version, 3, True)
         reader.skip_tagged_fields()
-        return message
 
     def write(self, writer: Writer, version: int) -> None:
         """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         self.user_endpoint.write(writer, version)
-        writer.compact_array_length(len(self.active_partitions))
-        for active_partitions_element in self.active_partitions:
-            active_partitions_element.write(writer, version)
-        writer.compact_array_length(len(self.standby_partitions))
-        for standby_partitions_element in self.standby_partitions:
-            standby_partitions_element.write(writer, version)
+        writer.struct_array(self.active_partitions, version, True)
+        writer.struct_array(self.standby_partitions, version, True)
         writer.no_tagged_fields()
 
 
 class StreamsGroupHeartbeatResponse(Message):
     """The response, version 0, flexible from 0."""
 
-    __slots__ = (
-        "throttle_time_ms",
-        "error_code",
-        "error_message",
-        "member_id",
-        "member_epoch",
-        "heartbeat_interval_ms",
-        "acceptable_recovery_lag",
-        "task_offset_interval_ms",
-        "status",
-        "active_tasks",
-        "standby_tasks",
-        "warmup_tasks",
-        "endpoint_information_epoch",
-        "partitions_by_user_endpoint",
-    )
+    throttle_time_ms: int = 0
+    error_code: int = 0
+    error_message: str | None = None
+    member_id: str = ""
+    member_epoch: int = 0
+    heartbeat_interval_ms: int = 0
+    acceptable_recovery_lag: int = 0
+    task_offset_interval_ms: int = 0
+    status: list[Status] | None = new_list(Status)
+    active_tasks: list[TaskIds] | None = None
+    standby_tasks: list[TaskIds] | None = None
+    warmup_tasks: list[TaskIds] | None = None
+    endpoint_information_epoch: int = 0
+    partitions_by_user_endpoint: list[EndpointToPartitions] | None = None
 
-    throttle_time_ms: int
-    error_code: int
-    error_message: str | None
-    member_id: str
-    member_epoch: int
-    heartbeat_interval_ms: int
-    acceptable_recovery_lag: int
-    task_offset_interval_ms: int
-    status: list[Status] | None
-    active_tasks: list[TaskIds] | None
-    standby_tasks: list[TaskIds] | None
-    warmup_tasks: list[TaskIds] | None
-    endpoint_information_epoch: int
-    partitions_by_user_endpoint: list[EndpointToPartitions] | None
-
-    def __init__(
-        self,
-        *,
-        throttle_time_ms: int = 0,
-        error_code: int = 0,
-        error_message: str | None = None,
-        member_id: str = "",
-        member_epoch: int = 0,
-        heartbeat_interval_ms: int = 0,
-        acceptable_recovery_lag: int = 0,
-        task_offset_interval_ms: int = 0,
-        status: list[Status] | EllipsisType | None = ...,
-        active_tasks: list[TaskIds] | None = None,
-        standby_tasks: list[TaskIds] | None = None,
-        warmup_tasks: list[TaskIds] | None = None,
-        endpoint_information_epoch: int = 0,
-        partitions_by_user_endpoint: list[EndpointToPartitions] | None = None,
-    ) -> None:
-        """Set the fields; an omitted field has its default."""
-        self.throttle_time_ms = throttle_time_ms
-        self.error_code = error_code
-        self.error_message = error_message
-        self.member_id = member_id
-        self.member_epoch = member_epoch
-        self.heartbeat_interval_ms = heartbeat_interval_ms
-        self.acceptable_recovery_lag = acceptable_recovery_lag
-        self.task_offset_interval_ms = task_offset_interval_ms
-        self.status = [] if status is ... else status
-        self.active_tasks = active_tasks
-        self.standby_tasks = standby_tasks
-        self.warmup_tasks = warmup_tasks
-        self.endpoint_information_epoch = endpoint_information_epoch
-        self.partitions_by_user_endpoint = partitions_by_user_endpoint
-
-    @classmethod
-    def read(cls, reader: Reader, version: int) -> Self:
+    def read_fields(self, reader: Reader, version: int) -> None:
         """Read the fields of this version. Raises FrameError."""
-        message = cls.__new__(cls)
-        message.throttle_time_ms, message.error_code = reader.integers(INT32_INT16)
-        message.error_message = reader.compact_nullable_string()
-        message.member_id = reader.compact_string()
-        (
-            message.member_epoch,
-            message.heartbeat_interval_ms,
-            message.acceptable_recovery_lag,
-            message.task_offset_interval_ms,
-        ) = reader.integers(INT32_INT32_INT32_INT32)
-        status_count = reader.compact_nullable_array_length(3)
-        message.status = None if status_count is None else [Status.read(reader, version) for _ in range(status_count)]
-        active_tasks_count = reader.compact_nullable_array_length(3)
-        message.active_tasks = (
-            None if active_tasks_count is None else [TaskIds.read(reader, version) for _ in range(active_tasks_count)]
+        self.throttle_time_ms, self.error_code = reader.integers(INT32_INT16)
+        self.error_message = reader.compact_nullable_string()
+        self.member_id = reader.compact_string()
+        self.member_epoch, self.heartbeat_interval_ms, self.acceptable_recovery_lag, self.task_offset_interval_ms = (
+            reader.integers(INT32_INT32_INT32_INT32)
         )
-        standby_tasks_count = reader.compact_nullable_array_length(3)
-        message.standby_tasks = (
-            None if standby_tasks_count is None else [TaskIds.read(reader, version) for _ in range(standby_tasks_count)]
-        )
-        warmup_tasks_count = reader.compact_nullable_array_length(3)
-        message.warmup_tasks = (
-            None if warmup_tasks_count is None else [TaskIds.read(reader, version) for _ in range(warmup_tasks_count)]
-        )
-        message.endpoint_information_epoch = reader.int32()
-        partitions_by_user_endpoint_count = reader.compact_nullable_array_length(7)
-        message.partitions_by_user_endpoint = (
-            None
-            if partitions_by_user_endpoint_count is None
-            else [EndpointToPartitions.read(reader, version) for _ in range(partitions_by_user_endpoint_count)]
-        )
+        self.status = reader.nullable_struct_array(Status, version, 3, True)
+        self.active_tasks = reader.nullable_struct_array(TaskIds, version, 3, True)
+        self.standby_tasks = reader.nullable_struct_array(TaskIds, version, 3, True)
+        self.warmup_tasks = reader.nullable_struct_array(TaskIds, version, 3, True)
+        self.endpoint_information_epoch = reader.int32()
+        self.partitions_by_user_endpoint = reader.nullable_struct_array(EndpointToPartitions, version, 7, True)
         reader.skip_tagged_fields()
-        return message
 
     def write(self, writer: Writer, version: int) -> None:
         """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
@@ -741,27 +365,10 @@ class StreamsGroupHeartbeatResponse(Message):
             self.acceptable_recovery_lag,
             self.task_offset_interval_ms,
         )
-        status_count = None if self.status is None else len(self.status)
-        writer.compact_nullable_array_length(status_count)
-        for status_element in self.status or ():
-            status_element.write(writer, version)
-        active_tasks_count = None if self.active_tasks is None else len(self.active_tasks)
-        writer.compact_nullable_array_length(active_tasks_count)
-        for active_tasks_element in self.active_tasks or ():
-            active_tasks_element.write(writer, version)
-        standby_tasks_count = None if self.standby_tasks is None else len(self.standby_tasks)
-        writer.compact_nullable_array_length(standby_tasks_count)
-        for standby_tasks_element in self.standby_tasks or ():
-            standby_tasks_element.write(writer, version)
-        warmup_tasks_count = None if self.warmup_tasks is None else len(self.warmup_tasks)
-        writer.compact_nullable_array_length(warmup_tasks_count)
-        for warmup_tasks_element in self.warmup_tasks or ():
-            warmup_tasks_element.write(writer, version)
+        writer.nullable_struct_array(self.status, version, True)
+        writer.nullable_struct_array(self.active_tasks, version, True)
+        writer.nullable_struct_array(self.standby_tasks, version, True)
+        writer.nullable_struct_array(self.warmup_tasks, version, True)
         writer.int32(self.endpoint_information_epoch)
-        partitions_by_user_endpoint_count = (
-            None if self.partitions_by_user_endpoint is None else len(self.partitions_by_user_endpoint)
-        )
-        writer.compact_nullable_array_length(partitions_by_user_endpoint_count)
-        for partitions_by_user_endpoint_element in self.partitions_by_user_endpoint or ():
-            partitions_by_user_endpoint_element.write(writer, version)
+        writer.nullable_struct_array(self.partitions_by_user_endpoint, version, True)
         writer.no_tagged_fields()

@@ -3,48 +3,29 @@
 
 from __future__ import annotations
 
-from types import EllipsisType
-from typing import Self
-
-from ..message import Message
+from ..message import Message, new_list
 from ..primitives import Reader, Writer
 
 
 class SyncGroupRequestAssignment(Message):
     """Each of SyncGroupRequest.assignments."""
 
-    __slots__ = ("member_id", "assignment")
+    member_id: str = ""
+    assignment: bytes = b""
 
-    member_id: str
-    assignment: bytes
-
-    def __init__(self, *, member_id: str = "", assignment: bytes = b"") -> None:
-        """Set the fields; an omitted field has its default."""
-        self.member_id = member_id
-        self.assignment = assignment
-
-    @classmethod
-    def read(cls, reader: Reader, version: int) -> Self:
+    def read_fields(self, reader: Reader, version: int) -> None:
         """Read the fields of this version. Raises FrameError."""
         flexible = version >= 4
-        message = cls.__new__(cls)
-        message.member_id = reader.compact_string() if flexible else reader.string()
-        message.assignment = reader.compact_data() if flexible else reader.data()
+        self.member_id = reader.string(flexible)
+        self.assignment = reader.data(flexible)
         if flexible:
             reader.skip_tagged_fields()
-        return message
 
     def write(self, writer: Writer, version: int) -> None:
         """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         flexible = version >= 4
-        if flexible:
-            writer.compact_string(self.member_id)
-        else:
-            writer.string(self.member_id)
-        if flexible:
-            writer.compact_data(self.assignment)
-        else:
-            writer.data(self.assignment)
+        writer.string(self.member_id, flexible)
+        writer.data(self.assignment, flexible)
         if flexible:
             writer.no_tagged_fields()
 
@@ -52,93 +33,43 @@ class SyncGroupRequestAssignment(Message):
 class SyncGroupRequest(Message):
     """The request, versions 0-5, flexible from 4."""
 
-    __slots__ = (
-        "group_id",
-        "generation_id",
-        "member_id",
-        "group_instance_id",
-        "protocol_type",
-        "protocol_name",
-        "assignments",
-    )
+    group_id: str = ""
+    generation_id: int = 0
+    member_id: str = ""
+    group_instance_id: str | None = None
+    protocol_type: str | None = None
+    protocol_name: str | None = None
+    assignments: list[SyncGroupRequestAssignment] = new_list(SyncGroupRequestAssignment)
 
-    group_id: str
-    generation_id: int
-    member_id: str
-    group_instance_id: str | None
-    protocol_type: str | None
-    protocol_name: str | None
-    assignments: list[SyncGroupRequestAssignment]
-
-    def __init__(
-        self,
-        *,
-        group_id: str = "",
-        generation_id: int = 0,
-        member_id: str = "",
-        group_instance_id: str | None = None,
-        protocol_type: str | None = None,
-        protocol_name: str | None = None,
-        assignments: list[SyncGroupRequestAssignment] | EllipsisType = ...,
-    ) -> None:
-        """Set the fields; an omitted field has its default."""
-        self.group_id = group_id
-        self.generation_id = generation_id
-        self.member_id = member_id
-        self.group_instance_id = group_instance_id
-        self.protocol_type = protocol_type
-        self.protocol_name = protocol_name
-        self.assignments = [] if assignments is ... else assignments
-
-    @classmethod
-    def read(cls, reader: Reader, version: int) -> Self:
+    def read_fields(self, reader: Reader, version: int) -> None:
         """Read the fields of this version. Raises FrameError."""
         flexible = version >= 4
-        message = cls.__new__(cls)
-        message.group_id = reader.compact_string() if flexible else reader.string()
-        message.generation_id = reader.int32()
-        message.member_id = reader.compact_string() if flexible else reader.string()
-        message.group_instance_id = (
-            reader.compact_nullable_string() if flexible else reader.nullable_string() if version >= 3 else None
-        )
+        self.group_id = reader.string(flexible)
+        self.generation_id = reader.int32()
+        self.member_id = reader.string(flexible)
+        self.group_instance_id = reader.nullable_string(flexible) if version >= 3 else None
         if version >= 5:
-            message.protocol_type = reader.compact_nullable_string()
-            message.protocol_name = reader.compact_nullable_string()
+            self.protocol_type = reader.compact_nullable_string()
+            self.protocol_name = reader.compact_nullable_string()
         else:
-            message.protocol_type = None
-            message.protocol_name = None
-        assignments_count = reader.compact_array_length(3) if flexible else reader.array_length(6)
-        message.assignments = [SyncGroupRequestAssignment.read(reader, version) for _ in range(assignments_count)]
+            self.protocol_type = None
+            self.protocol_name = None
+        self.assignments = reader.struct_array(SyncGroupRequestAssignment, version, 3 if flexible else 6, flexible)
         if flexible:
             reader.skip_tagged_fields()
-        return message
 
     def write(self, writer: Writer, version: int) -> None:
         """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         flexible = version >= 4
-        if flexible:
-            writer.compact_string(self.group_id)
-        else:
-            writer.string(self.group_id)
+        writer.string(self.group_id, flexible)
         writer.int32(self.generation_id)
-        if flexible:
-            writer.compact_string(self.member_id)
-        else:
-            writer.string(self.member_id)
+        writer.string(self.member_id, flexible)
         if version >= 3:
-            if flexible:
-                writer.compact_nullable_string(self.group_instance_id)
-            else:
-                writer.nullable_string(self.group_instance_id)
+            writer.nullable_string(self.group_instance_id, flexible)
         if version >= 5:
             writer.compact_nullable_string(self.protocol_type)
             writer.compact_nullable_string(self.protocol_name)
-        if flexible:
-            writer.compact_array_length(len(self.assignments))
-        else:
-            writer.array_length(len(self.assignments))
-        for assignments_element in self.assignments:
-            assignments_element.write(writer, version)
+        writer.struct_array(self.assignments, version, flexible)
         if flexible:
             writer.no_tagged_fields()
 
@@ -146,47 +77,26 @@ class SyncGroupRequest(Message):
 class SyncGroupResponse(Message):
     """The response, versions 0-5, flexible from 4."""
 
-    __slots__ = ("throttle_time_ms", "error_code", "protocol_type", "protocol_name", "assignment")
+    throttle_time_ms: int = 0
+    error_code: int = 0
+    protocol_type: str | None = None
+    protocol_name: str | None = None
+    assignment: bytes = b""
 
-    throttle_time_ms: int
-    error_code: int
-    protocol_type: str | None
-    protocol_name: str | None
-    assignment: bytes
-
-    def __init__(
-        self,
-        *,
-        throttle_time_ms: int = 0,
-        error_code: int = 0,
-        protocol_type: str | None = None,
-        protocol_name: str | None = None,
-        assignment: bytes = b"",
-    ) -> None:
-        """Set the fields; an omitted field has its default."""
-        self.throttle_time_ms = throttle_time_ms
-        self.error_code = error_code
-        self.protocol_type = protocol_type
-        self.protocol_name = protocol_name
-        self.assignment = assignment
-
-    @classmethod
-    def read(cls, reader: Reader, version: int) -> Self:
+    def read_fields(self, reader: Reader, version: int) -> None:
         """Read the fields of this version. Raises FrameError."""
         flexible = version >= 4
-        message = cls.__new__(cls)
-        message.throttle_time_ms = reader.int32() if version >= 1 else 0
-        message.error_code = reader.int16()
+        self.throttle_time_ms = reader.int32() if version >= 1 else 0
+        self.error_code = reader.int16()
         if version >= 5:
-            message.protocol_type = reader.compact_nullable_string()
-            message.protocol_name = reader.compact_nullable_string()
+            self.protocol_type = reader.compact_nullable_string()
+            self.protocol_name = reader.compact_nullable_string()
         else:
-            message.protocol_type = None
-            message.protocol_name = None
-        message.assignment = reader.compact_data() if flexible else reader.data()
+            self.protocol_type = None
+            self.protocol_name = None
+        self.assignment = reader.data(flexible)
         if flexible:
             reader.skip_tagged_fields()
-        return message
 
     def write(self, writer: Writer, version: int) -> None:
         """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
@@ -197,9 +107,6 @@ class SyncGroupResponse(Message):
         if version >= 5:
             writer.compact_nullable_string(self.protocol_type)
             writer.compact_nullable_string(self.protocol_name)
-        if flexible:
-            writer.compact_data(self.assignment)
-        else:
-            writer.data(self.assignment)
+        writer.data(self.assignment, flexible)
         if flexible:
             writer.no_tagged_fields()

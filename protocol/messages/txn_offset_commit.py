@@ -4,10 +4,8 @@
 from __future__ import annotations
 
 from struct import Struct
-from types import EllipsisType
-from typing import Self
 
-from ..message import Message
+from ..message import Message, new_list
 from ..primitives import Reader, Writer
 
 INT32_INT16 = Struct(">ih")
@@ -18,38 +16,19 @@ INT64_INT16 = Struct(">qh")
 class TxnOffsetCommitRequestPartition(Message):
     """Each of TxnOffsetCommitRequestTopic.partitions."""
 
-    __slots__ = ("partition_index", "committed_offset", "committed_leader_epoch", "committed_metadata")
+    partition_index: int = 0
+    committed_offset: int = 0
+    committed_leader_epoch: int = -1
+    committed_metadata: str | None = ""
 
-    partition_index: int
-    committed_offset: int
-    committed_leader_epoch: int
-    committed_metadata: str | None
-
-    def __init__(
-        self,
-        *,
-        partition_index: int = 0,
-        committed_offset: int = 0,
-        committed_leader_epoch: int = -1,
-        committed_metadata: str | None = "",
-    ) -> None:
-        """Set the fields; an omitted field has its default."""
-        self.partition_index = partition_index
-        self.committed_offset = committed_offset
-        self.committed_leader_epoch = committed_leader_epoch
-        self.committed_metadata = committed_metadata
-
-    @classmethod
-    def read(cls, reader: Reader, version: int) -> Self:
+    def read_fields(self, reader: Reader, version: int) -> None:
         """Read the fields of this version. Raises FrameError."""
         flexible = version >= 3
-        message = cls.__new__(cls)
-        message.partition_index, message.committed_offset = reader.integers(INT32_INT64)
-        message.committed_leader_epoch = reader.int32() if version >= 2 else -1
-        message.committed_metadata = reader.compact_nullable_string() if flexible else reader.nullable_string()
+        self.partition_index, self.committed_offset = reader.integers(INT32_INT64)
+        self.committed_leader_epoch = reader.int32() if version >= 2 else -1
+        self.committed_metadata = reader.nullable_string(flexible)
         if flexible:
             reader.skip_tagged_fields()
-        return message
 
     def write(self, writer: Writer, version: int) -> None:
         """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
@@ -57,10 +36,7 @@ class TxnOffsetCommitRequestPartition(Message):
         writer.integers(INT32_INT64, self.partition_index, self.committed_offset)
         if version >= 2:
             writer.int32(self.committed_leader_epoch)
-        if flexible:
-            writer.compact_nullable_string(self.committed_metadata)
-        else:
-            writer.nullable_string(self.committed_metadata)
+        writer.nullable_string(self.committed_metadata, flexible)
         if flexible:
             writer.no_tagged_fields()
 
@@ -68,43 +44,24 @@ class TxnOffsetCommitRequestPartition(Message):
 class TxnOffsetCommitRequestTopic(Message):
     """Each of TxnOffsetCommitRequest.topics."""
 
-    __slots__ = ("name", "partitions")
+    name: str = ""
+    partitions: list[TxnOffsetCommitRequestPartition] = new_list(TxnOffsetCommitRequestPartition)
 
-    name: str
-    partitions: list[TxnOffsetCommitRequestPartition]
-
-    def __init__(
-        self, *, name: str = "", partitions: list[TxnOffsetCommitRequestPartition] | EllipsisType = ...
-    ) -> None:
-        """Set the fields; an omitted field has its default."""
-        self.name = name
-        self.partitions = [] if partitions is ... else partitions
-
-    @classmethod
-    def read(cls, reader: Reader, version: int) -> Self:
+    def read_fields(self, reader: Reader, version: int) -> None:
         """Read the fields of this version. Raises FrameError."""
         flexible = version >= 3
-        message = cls.__new__(cls)
-        message.name = reader.compact_string() if flexible else reader.string()
-        partitions_count = reader.compact_array_length(18) if flexible else reader.array_length(14)
-        message.partitions = [TxnOffsetCommitRequestPartition.read(reader, version) for _ in range(partitions_count)]
+        self.name = reader.string(flexible)
+        self.partitions = reader.struct_array(
+            TxnOffsetCommitRequestPartition, version, 18 if flexible else 14, flexible
+        )
         if flexible:
             reader.skip_tagged_fields()
-        return message
 
     def write(self, writer: Writer, version: int) -> None:
         """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         flexible = version >= 3
-        if flexible:
-            writer.compact_string(self.name)
-        else:
-            writer.string(self.name)
-        if flexible:
-            writer.compact_array_length(len(self.partitions))
-        else:
-            writer.array_length(len(self.partitions))
-        for partitions_element in self.partitions:
-            partitions_element.write(writer, version)
+        writer.string(self.name, flexible)
+        writer.struct_array(self.partitions, version, flexible)
         if flexible:
             writer.no_tagged_fields()
 
@@ -112,92 +69,44 @@ class TxnOffsetCommitRequestTopic(Message):
 class TxnOffsetCommitRequest(Message):
     """The request, versions 0-5, flexible from 3."""
 
-    __slots__ = (
-        "transactional_id",
-        "group_id",
-        "producer_id",
-        "producer_epoch",
-        "generation_id",
-        "member_id",
-        "group_instance_id",
-        "topics",
-    )
+    transactional_id: str = ""
+    group_id: str = ""
+    producer_id: int = 0
+    producer_epoch: int = 0
+    generation_id: int = -1
+    member_id: str = ""
+    group_instance_id: str | None = None
+    topics: list[TxnOffsetCommitRequestTopic] = new_list(TxnOffsetCommitRequestTopic)
 
-    transactional_id: str
-    group_id: str
-    producer_id: int
-    producer_epoch: int
-    generation_id: int
-    member_id: str
-    group_instance_id: str | None
-    topics: list[TxnOffsetCommitRequestTopic]
-
-    def __init__(
-        self,
-        *,
-        transactional_id: str = "",
-        group_id: str = "",
-        producer_id: int = 0,
-        producer_epoch: int = 0,
-        generation_id: int = -1,
-        member_id: str = "",
-        group_instance_id: str | None = None,
-        topics: list[TxnOffsetCommitRequestTopic] | EllipsisType = ...,
-    ) -> None:
-        """Set the fields; an omitted field has its default."""
-        self.transactional_id = transactional_id
-        self.group_id = group_id
-        self.producer_id = producer_id
-        self.producer_epoch = producer_epoch
-        self.generation_id = generation_id
-        self.member_id = member_id
-        self.group_instance_id = group_instance_id
-        self.topics = [] if topics is ... else topics
-
-    @classmethod
-    def read(cls, reader: Reader, version: int) -> Self:
+    def read_fields(self, reader: Reader, version: int) -> None:
         """Read the fields of this version. Raises FrameError."""
         flexible = version >= 3
-        message = cls.__new__(cls)
-        message.transactional_id = reader.compact_string() if flexible else reader.string()
-        message.group_id = reader.compact_string() if flexible else reader.string()
-        message.producer_id, message.producer_epoch = reader.integers(INT64_INT16)
+        self.transactional_id = reader.string(flexible)
+        self.group_id = reader.string(flexible)
+        self.producer_id, self.producer_epoch = reader.integers(INT64_INT16)
         if flexible:
-            message.generation_id = reader.int32()
-            message.member_id = reader.compact_string()
-            message.group_instance_id = reader.compact_nullable_string()
+            self.generation_id = reader.int32()
+            self.member_id = reader.compact_string()
+            self.group_instance_id = reader.compact_nullable_string()
         else:
-            message.generation_id = -1
-            message.member_id = ""
-            message.group_instance_id = None
-        topics_count = reader.compact_array_length(3) if flexible else reader.array_length(6)
-        message.topics = [TxnOffsetCommitRequestTopic.read(reader, version) for _ in range(topics_count)]
+            self.generation_id = -1
+            self.member_id = ""
+            self.group_instance_id = None
+        self.topics = reader.struct_array(TxnOffsetCommitRequestTopic, version, 3 if flexible else 6, flexible)
         if flexible:
             reader.skip_tagged_fields()
-        return message
 
     def write(self, writer: Writer, version: int) -> None:
         """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         flexible = version >= 3
-        if flexible:
-            writer.compact_string(self.transactional_id)
-        else:
-            writer.string(self.transactional_id)
-        if flexible:
-            writer.compact_string(self.group_id)
-        else:
-            writer.string(self.group_id)
+        writer.string(self.transactional_id, flexible)
+        writer.string(self.group_id, flexible)
         writer.integers(INT64_INT16, self.producer_id, self.producer_epoch)
         if flexible:
             writer.int32(self.generation_id)
             writer.compact_string(self.member_id)
             writer.compact_nullable_string(self.group_instance_id)
-        if flexible:
-            writer.compact_array_length(len(self.topics))
-        else:
-            writer.array_length(len(self.topics))
-        for topics_element in self.topics:
-            topics_element.write(writer, version)
+        writer.struct_array(self.topics, version, flexible)
         if flexible:
             writer.no_tagged_fields()
 
@@ -205,25 +114,15 @@ class TxnOffsetCommitRequest(Message):
 class TxnOffsetCommitResponsePartition(Message):
     """Each of TxnOffsetCommitResponseTopic.partitions."""
 
-    __slots__ = ("partition_index", "error_code")
+    partition_index: int = 0
+    error_code: int = 0
 
-    partition_index: int
-    error_code: int
-
-    def __init__(self, *, partition_index: int = 0, error_code: int = 0) -> None:
-        """Set the fields; an omitted field has its default."""
-        self.partition_index = partition_index
-        self.error_code = error_code
-
-    @classmethod
-    def read(cls, reader: Reader, version: int) -> Self:
+    def read_fields(self, reader: Reader, version: int) -> None:
         """Read the fields of this version. Raises FrameError."""
         flexible = version >= 3
-        message = cls.__new__(cls)
-        message.partition_index, message.error_code = reader.integers(INT32_INT16)
+        self.partition_index, self.error_code = reader.integers(INT32_INT16)
         if flexible:
             reader.skip_tagged_fields()
-        return message
 
     def write(self, writer: Writer, version: int) -> None:
         """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
@@ -236,43 +135,22 @@ class TxnOffsetCommitResponsePartition(Message):
 class TxnOffsetCommitResponseTopic(Message):
     """Each of TxnOffsetCommitResponse.topics."""
 
-    __slots__ = ("name", "partitions")
+    name: str = ""
+    partitions: list[TxnOffsetCommitResponsePartition] = new_list(TxnOffsetCommitResponsePartition)
 
-    name: str
-    partitions: list[TxnOffsetCommitResponsePartition]
-
-    def __init__(
-        self, *, name: str = "", partitions: list[TxnOffsetCommitResponsePartition] | EllipsisType = ...
-    ) -> None:
-        """Set the fields; an omitted field has its default."""
-        self.name = name
-        self.partitions = [] if partitions is ... else partitions
-
-    @classmethod
-    def read(cls, reader: Reader, version: int) -> Self:
+    def read_fields(self, reader: Reader, version: int) -> None:
         """Read the fields of this version. Raises FrameError."""
         flexible = version >= 3
-        message = cls.__new__(cls)
-        message.name = reader.compact_string() if flexible else reader.string()
-        partitions_count = reader.compact_array_length(7) if flexible else reader.array_length(6)
-        message.partitions = [TxnOffsetCommitResponsePartition.read(reader, version) for _ in range(partitions_count)]
+        self.name = reader.string(flexible)
+        self.partitions = reader.struct_array(TxnOffsetCommitResponsePartition, version, 7 if flexible else 6, flexible)
         if flexible:
             reader.skip_tagged_fields()
-        return message
 
     def write(self, writer: Writer, version: int) -> None:
         """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         flexible = version >= 3
-        if flexible:
-            writer.compact_string(self.name)
-        else:
-            writer.string(self.name)
-        if flexible:
-            writer.compact_array_length(len(self.partitions))
-        else:
-            writer.array_length(len(self.partitions))
-        for partitions_element in self.partitions:
-            partitions_element.write(writer, version)
+        writer.string(self.name, flexible)
+        writer.struct_array(self.partitions, version, flexible)
         if flexible:
             writer.no_tagged_fields()
 
@@ -280,39 +158,21 @@ class TxnOffsetCommitResponseTopic(Message):
 class TxnOffsetCommitResponse(Message):
     """The response, versions 0-5, flexible from 3."""
 
-    __slots__ = ("throttle_time_ms", "topics")
+    throttle_time_ms: int = 0
+    topics: list[TxnOffsetCommitResponseTopic] = new_list(TxnOffsetCommitResponseTopic)
 
-    throttle_time_ms: int
-    topics: list[TxnOffsetCommitResponseTopic]
-
-    def __init__(
-        self, *, throttle_time_ms: int = 0, topics: list[TxnOffsetCommitResponseTopic] | EllipsisType = ...
-    ) -> None:
-        """Set the fields; an omitted field has its default."""
-        self.throttle_time_ms = throttle_time_ms
-        self.topics = [] if topics is ... else topics
-
-    @classmethod
-    def read(cls, reader: Reader, version: int) -> Self:
+    def read_fields(self, reader: Reader, version: int) -> None:
         """Read the fields of this version. Raises FrameError."""
         flexible = version >= 3
-        message = cls.__new__(cls)
-        message.throttle_time_ms = reader.int32()
-        topics_count = reader.compact_array_length(3) if flexible else reader.array_length(6)
-        message.topics = [TxnOffsetCommitResponseTopic.read(reader, version) for _ in range(topics_count)]
+        self.throttle_time_ms = reader.int32()
+        self.topics = reader.struct_array(TxnOffsetCommitResponseTopic, version, 3 if flexible else 6, flexible)
         if flexible:
             reader.skip_tagged_fields()
-        return message
 
     def write(self, writer: Writer, version: int) -> None:
         """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         flexible = version >= 3
         writer.int32(self.throttle_time_ms)
-        if flexible:
-            writer.compact_array_length(len(self.topics))
-        else:
-            writer.array_length(len(self.topics))
-        for topics_element in self.topics:
-            topics_element.write(writer, version)
+        writer.struct_array(self.topics, version, flexible)
         if flexible:
             writer.no_tagged_fields()

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 from struct import Struct
-from typing import Self
 
 from ..message import Message
 from ..primitives import Reader, Writer
@@ -15,21 +14,12 @@ INT32_INT16 = Struct(">ih")
 class UnregisterBrokerRequest(Message):
     """The request, version 0, flexible from 0."""
 
-    __slots__ = ("broker_id",)
+    broker_id: int = 0
 
-    broker_id: int
-
-    def __init__(self, *, broker_id: int = 0) -> None:
-        """Set the fields; an omitted field has its default."""
-        self.broker_id = broker_id
-
-    @classmethod
-    def read(cls, reader: Reader, version: int) -> Self:
+    def read_fields(self, reader: Reader, version: int) -> None:
         """Read the fields of this version. Raises FrameError."""
-        message = cls.__new__(cls)
-        message.broker_id = reader.int32()
+        self.broker_id = reader.int32()
         reader.skip_tagged_fields()
-        return message
 
     def write(self, writer: Writer, version: int) -> None:
         """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
@@ -40,26 +30,15 @@ class UnregisterBrokerRequest(Message):
 class UnregisterBrokerResponse(Message):
     """The response, version 0, flexible from 0."""
 
-    __slots__ = ("throttle_time_ms", "error_code", "error_message")
+    throttle_time_ms: int = 0
+    error_code: int = 0
+    error_message: str | None = ""
 
-    throttle_time_ms: int
-    error_code: int
-    error_message: str | None
-
-    def __init__(self, *, throttle_time_ms: int = 0, error_code: int = 0, error_message: str | None = "") -> None:
-        """Set the fields; an omitted field has its default."""
-        self.throttle_time_ms = throttle_time_ms
-        self.error_code = error_code
-        self.error_message = error_message
-
-    @classmethod
-    def read(cls, reader: Reader, version: int) -> Self:
+    def read_fields(self, reader: Reader, version: int) -> None:
         """Read the fields of this version. Raises FrameError."""
-        message = cls.__new__(cls)
-        message.throttle_time_ms, message.error_code = reader.integers(INT32_INT16)
-        message.error_message = reader.compact_nullable_string()
+        self.throttle_time_ms, self.error_code = reader.integers(INT32_INT16)
+        self.error_message = reader.compact_nullable_string()
         reader.skip_tagged_fields()
-        return message
 
     def write(self, writer: Writer, version: int) -> None:
         """Write the fields of this version. Raises ValueError for a value that does not fit its field."""

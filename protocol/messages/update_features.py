@@ -4,10 +4,8 @@
 from __future__ import annotations
 
 from struct import Struct
-from types import EllipsisType
-from typing import Self
 
-from ..message import Message
+from ..message import Message, new_list
 from ..primitives import Reader, Writer
 
 INT32_INT16 = Struct(">ih")
@@ -16,32 +14,18 @@ INT32_INT16 = Struct(">ih")
 class FeatureUpdateKey(Message):
     """Each of UpdateFeaturesRequest.feature_updates."""
 
-    __slots__ = ("feature", "max_version_level", "upgrade_type", "allow_downgrade")
+    feature: str = ""
+    max_version_level: int = 0
+    upgrade_type: int = 1
+    allow_downgrade: bool = False
 
-    feature: str
-    max_version_level: int
-    upgrade_type: int
-    allow_downgrade: bool
-
-    def __init__(
-        self, *, feature: str = "", max_version_level: int = 0, upgrade_type: int = 1, allow_downgrade: bool = False
-    ) -> None:
-        """Set the fields; an omitted field has its default."""
-        self.feature = feature
-        self.max_version_level = max_version_level
-        self.upgrade_type = upgrade_type
-        self.allow_downgrade = allow_downgrade
-
-    @classmethod
-    def read(cls, reader: Reader, version: int) -> Self:
+    def read_fields(self, reader: Reader, version: int) -> None:
         """Read the fields of this version. Raises FrameError."""
-        message = cls.__new__(cls)
-        message.feature = reader.compact_string()
-        message.max_version_level = reader.int16()
-        message.upgrade_type = reader.int8() if version >= 1 else 1
-        message.allow_downgrade = False if version >= 1 else reader.boolean()
+        self.feature = reader.compact_string()
+        self.max_version_level = reader.int16()
+        self.upgrade_type = reader.int8() if version >= 1 else 1
+        self.allow_downgrade = False if version >= 1 else reader.boolean()
         reader.skip_tagged_fields()
-        return message
 
     def write(self, writer: Writer, version: int) -> None:
         """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
@@ -57,41 +41,21 @@ class FeatureUpdateKey(Message):
 class UpdateFeaturesRequest(Message):
     """The request, versions 0-2, flexible from 0."""
 
-    __slots__ = ("timeout_ms", "feature_updates", "validate_only")
+    timeout_ms: int = 60000
+    feature_updates: list[FeatureUpdateKey] = new_list(FeatureUpdateKey)
+    validate_only: bool = False
 
-    timeout_ms: int
-    feature_updates: list[FeatureUpdateKey]
-    validate_only: bool
-
-    def __init__(
-        self,
-        *,
-        timeout_ms: int = 60000,
-        feature_updates: list[FeatureUpdateKey] | EllipsisType = ...,
-        validate_only: bool = False,
-    ) -> None:
-        """Set the fields; an omitted field has its default."""
-        self.timeout_ms = timeout_ms
-        self.feature_updates = [] if feature_updates is ... else feature_updates
-        self.validate_only = validate_only
-
-    @classmethod
-    def read(cls, reader: Reader, version: int) -> Self:
+    def read_fields(self, reader: Reader, version: int) -> None:
         """Read the fields of this version. Raises FrameError."""
-        message = cls.__new__(cls)
-        message.timeout_ms = reader.int32()
-        feature_updates_count = reader.compact_array_length(5)
-        message.feature_updates = [FeatureUpdateKey.read(reader, version) for _ in range(feature_updates_count)]
-        message.validate_only = reader.boolean() if version >= 1 else False
+        self.timeout_ms = reader.int32()
+        self.feature_updates = reader.struct_array(FeatureUpdateKey, version, 5, True)
+        self.validate_only = reader.boolean() if version >= 1 else False
         reader.skip_tagged_fields()
-        return message
 
     def write(self, writer: Writer, version: int) -> None:
         """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         writer.int32(self.timeout_ms)
-        writer.compact_array_length(len(self.feature_updates))
-        for feature_updates_element in self.feature_updates:
-            feature_updates_element.write(writer, version)
+        writer.struct_array(self.feature_updates, version, True)
         if version >= 1:
             writer.boolean(self.validate_only)
         writer.no_tagged_fields()
@@ -100,27 +64,16 @@ class UpdateFeaturesRequest(Message):
 class UpdatableFeatureResult(Message):
     """Each of UpdateFeaturesResponse.results."""
 
-    __slots__ = ("feature", "error_code", "error_message")
+    feature: str = ""
+    error_code: int = 0
+    error_message: str | None = ""
 
-    feature: str
-    error_code: int
-    error_message: str | None
-
-    def __init__(self, *, feature: str = "", error_code: int = 0, error_message: str | None = "") -> None:
-        """Set the fields; an omitted field has its default."""
-        self.feature = feature
-        self.error_code = error_code
-        self.error_message = error_message
-
-    @classmethod
-    def read(cls, reader: Reader, version: int) -> Self:
+    def read_fields(self, reader: Reader, version: int) -> None:
         """Read the fields of this version. Raises FrameError."""
-        message = cls.__new__(cls)
-        message.feature = reader.compact_string()
-        message.error_code = reader.int16()
-        message.error_message = reader.compact_nullable_string()
+        self.feature = reader.compact_string()
+        self.error_code = reader.int16()
+        self.error_message = reader.compact_nullable_string()
         reader.skip_tagged_fields()
-        return message
 
     def write(self, writer: Writer, version: int) -> None:
         """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
@@ -133,47 +86,22 @@ class UpdatableFeatureResult(Message):
 class UpdateFeaturesResponse(Message):
     """The response, versions 0-2, flexible from 0."""
 
-    __slots__ = ("throttle_time_ms", "error_code", "error_message", "results")
+    throttle_time_ms: int = 0
+    error_code: int = 0
+    error_message: str | None = ""
+    results: list[UpdatableFeatureResult] = new_list(UpdatableFeatureResult)
 
-    throttle_time_ms: int
-    error_code: int
-    error_message: str | None
-    results: list[UpdatableFeatureResult]
-
-    def __init__(
-        self,
-        *,
-        throttle_time_ms: int = 0,
-        error_code: int = 0,
-        error_message: str | None = "",
-        results: list[UpdatableFeatureResult] | EllipsisType = ...,
-    ) -> None:
-        """Set the fields; an omitted field has its default."""
-        self.throttle_time_ms = throttle_time_ms
-        self.error_code = error_code
-        self.error_message = error_message
-        self.results = [] if results is ... else results
-
-    @classmethod
-    def read(cls, reader: Reader, version: int) -> Self:
+    def read_fields(self, reader: Reader, version: int) -> None:
         """Read the fields of this version. Raises FrameError."""
-        message = cls.__new__(cls)
-        message.throttle_time_ms, message.error_code = reader.integers(INT32_INT16)
-        message.error_message = reader.compact_nullable_string()
-        if version <= 1:
-            results_count = reader.compact_array_length(5)
-            message.results = [UpdatableFeatureResult.read(reader, version) for _ in range(results_count)]
-        else:
-            message.results = []
+        self.throttle_time_ms, self.error_code = reader.integers(INT32_INT16)
+        self.error_message = reader.compact_nullable_string()
+        self.results = [] if version >= 2 else reader.struct_array(UpdatableFeatureResult, version, 5, True)
         reader.skip_tagged_fields()
-        return message
 
     def write(self, writer: Writer, version: int) -> None:
         """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         writer.integers(INT32_INT16, self.throttle_time_ms, self.error_code)
         writer.compact_nullable_string(self.error_message)
         if version <= 1:
-            writer.compact_array_length(len(self.results))
-            for results_element in self.results:
-                results_element.write(writer, version)
+            writer.struct_array(self.results, version, True)
         writer.no_tagged_fields()

@@ -4,258 +4,111 @@
 from __future__ import annotations
 
 from struct import Struct
-from types import EllipsisType
-from typing import Self
 
-from ..message import Message
+from ..message import Message, new_list
 from ..primitives import ZERO_UUID, Reader, Writer
+from .initialize_share_group_state import PartitionResult as PartitionResult
+from .read_share_group_state import StateBatch as StateBatch
 
-INT32_INT16 = Struct(">ih")
 INT32_INT32_INT32_INT64 = Struct(">iiiq")
-INT64_INT64_INT8_INT16 = Struct(">qqbh")
-
-
-class StateBatch(Message):
-    """Each of PartitionData.state_batches."""
-
-    __slots__ = ("first_offset", "last_offset", "delivery_state", "delivery_count")
-
-    first_offset: int
-    last_offset: int
-    delivery_state: int
-    delivery_count: int
-
-    def __init__(
-        self, *, first_offset: int = 0, last_offset: int = 0, delivery_state: int = 0, delivery_count: int = 0
-    ) -> None:
-        """Set the fields; an omitted field has its default."""
-        self.first_offset = first_offset
-        self.last_offset = last_offset
-        self.delivery_state = delivery_state
-        self.delivery_count = delivery_count
-
-    @classmethod
-    def read(cls, reader: Reader, version: int) -> Self:
-        """Read the fields of this version. Raises FrameError."""
-        message = cls.__new__(cls)
-        message.first_offset, message.last_offset, message.delivery_state, message.delivery_count = reader.integers(
-            INT64_INT64_INT8_INT16
-        )
-        reader.skip_tagged_fields()
-        return message
-
-    def write(self, writer: Writer, version: int) -> None:
-        """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
-        writer.integers(
-            INT64_INT64_INT8_INT16, self.first_offset, self.last_offset, self.delivery_state, self.delivery_count
-        )
-        writer.no_tagged_fields()
 
 
 class PartitionData(Message):
     """Each of WriteStateData.partitions."""
 
-    __slots__ = ("partition", "state_epoch", "leader_epoch", "start_offset", "delivery_complete_count", "state_batches")
+    partition: int = 0
+    state_epoch: int = 0
+    leader_epoch: int = 0
+    start_offset: int = 0
+    delivery_complete_count: int = -1
+    state_batches: list[StateBatch] = new_list(StateBatch)
 
-    partition: int
-    state_epoch: int
-    leader_epoch: int
-    start_offset: int
-    delivery_complete_count: int
-    state_batches: list[StateBatch]
-
-    def __init__(
-        self,
-        *,
-        partition: int = 0,
-        state_epoch: int = 0,
-        leader_epoch: int = 0,
-        start_offset: int = 0,
-        delivery_complete_count: int = -1,
-        state_batches: list[StateBatch] | EllipsisType = ...,
-    ) -> None:
-        """Set the fields; an omitted field has its default."""
-        self.partition = partition
-        self.state_epoch = state_epoch
-        self.leader_epoch = leader_epoch
-        self.start_offset = start_offset
-        self.delivery_complete_count = delivery_complete_count
-        self.state_batches = [] if state_batches is ... else state_batches
-
-    @classmethod
-    def read(cls, reader: Reader, version: int) -> Self:
+    def read_fields(self, reader: Reader, version: int) -> None:
         """Read the fields of this version. Raises FrameError."""
-        message = cls.__new__(cls)
-        message.partition, message.state_epoch, message.leader_epoch, message.start_offset = reader.integers(
+        self.partition, self.state_epoch, self.leader_epoch, self.start_offset = reader.integers(
             INT32_INT32_INT32_INT64
         )
-        message.delivery_complete_count = reader.int32() if version >= 1 else -1
-        state_batches_count = reader.compact_array_length(20)
-        message.state_batches = [StateBatch.read(reader, version) for _ in range(state_batches_count)]
+        self.delivery_complete_count = reader.int32() if version >= 1 else -1
+        self.state_batches = reader.struct_array(StateBatch, version, 20, True)
         reader.skip_tagged_fields()
-        return message
 
     def write(self, writer: Writer, version: int) -> None:
         """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         writer.integers(INT32_INT32_INT32_INT64, self.partition, self.state_epoch, self.leader_epoch, self.start_offset)
         if version >= 1:
             writer.int32(self.delivery_complete_count)
-        writer.compact_array_length(len(self.state_batches))
-        for state_batches_element in self.state_batches:
-            state_batches_element.write(writer, version)
+        writer.struct_array(self.state_batches, version, True)
         writer.no_tagged_fields()
 
 
 class WriteStateData(Message):
     """Each of WriteShareGroupStateRequest.topics."""
 
-    __slots__ = ("topic_id", "partitions")
+    topic_id: bytes = ZERO_UUID
+    partitions: list[PartitionData] = new_list(PartitionData)
 
-    topic_id: bytes
-    partitions: list[PartitionData]
-
-    def __init__(self, *, topic_id: bytes = ZERO_UUID, partitions: list[PartitionData] | EllipsisType = ...) -> None:
-        """Set the fields; an omitted field has its default."""
-        self.topic_id = topic_id
-        self.partitions = [] if partitions is ... else partitions
-
-    @classmethod
-    def read(cls, reader: Reader, version: int) -> Self:
+    def read_fields(self, reader: Reader, version: int) -> None:
         """Read the fields of this version. Raises FrameError."""
-        message = cls.__new__(cls)
-        message.topic_id = reader.uuid()
-        partitions_count = reader.compact_array_length(22)
-        message.partitions = [PartitionData.read(reader, version) for _ in range(partitions_count)]
+        self.topic_id = reader.uuid()
+        self.partitions = reader.struct_array(PartitionData, version, 22, True)
         reader.skip_tagged_fields()
-        return message
 
     def write(self, writer: Writer, version: int) -> None:
         """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         writer.uuid(self.topic_id)
-        writer.compact_array_length(len(self.partitions))
-        for partitions_element in self.partitions:
-            partitions_element.write(writer, version)
+        writer.struct_array(self.partitions, version, True)
         writer.no_tagged_fields()
 
 
 class WriteShareGroupStateRequest(Message):
     """The request, versions 0-1, flexible from 0."""
 
-    __slots__ = ("group_id", "topics")
+    group_id: str = ""
+    topics: list[WriteStateData] = new_list(WriteStateData)
 
-    group_id: str
-    topics: list[WriteStateData]
-
-    def __init__(self, *, group_id: str = "", topics: list[WriteStateData] | EllipsisType = ...) -> None:
-        """Set the fields; an omitted field has its default."""
-        self.group_id = group_id
-        self.topics = [] if topics is ... else topics
-
-    @classmethod
-    def read(cls, reader: Reader, version: int) -> Self:
+    def read_fields(self, reader: Reader, version: int) -> None:
         """Read the fields of this version. Raises FrameError."""
-        message = cls.__new__(cls)
-        message.group_id = reader.compact_string()
-        topics_count = reader.compact_array_length(18)
-        message.topics = [WriteStateData.read(reader, version) for _ in range(topics_count)]
+        self.group_id = reader.compact_string()
+        self.topics = reader.struct_array(WriteStateData, version, 18, True)
         reader.skip_tagged_fields()
-        return message
 
     def write(self, writer: Writer, version: int) -> None:
         """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         writer.compact_string(self.group_id)
-        writer.compact_array_length(len(self.topics))
-        for topics_element in self.topics:
-            topics_element.write(writer, version)
-        writer.no_tagged_fields()
-
-
-class PartitionResult(Message):
-    """Each of WriteStateResult.partitions."""
-
-    __slots__ = ("partition", "error_code", "error_message")
-
-    partition: int
-    error_code: int
-    error_message: str | None
-
-    def __init__(self, *, partition: int = 0, error_code: int = 0, error_message: str | None = None) -> None:
-        """Set the fields; an omitted field has its default."""
-        self.partition = partition
-        self.error_code = error_code
-        self.error_message = error_message
-
-    @classmethod
-    def read(cls, reader: Reader, version: int) -> Self:
-        """Read the fields of this version. Raises FrameError."""
-        message = cls.__new__(cls)
-        message.partition, message.error_code = reader.integers(INT32_INT16)
-        message.error_message = reader.compact_nullable_string()
-        reader.skip_tagged_fields()
-        return message
-
-    def write(self, writer: Writer, version: int) -> None:
-        """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
-        writer.integers(INT32_INT16, self.partition, self.error_code)
-        writer.compact_nullable_string(self.error_message)
+        writer.struct_array(self.topics, version, True)
         writer.no_tagged_fields()
 
 
 class WriteStateResult(Message):
     """Each of WriteShareGroupStateResponse.results."""
 
-    __slots__ = ("topic_id", "partitions")
+    topic_id: bytes = ZERO_UUID
+    partitions: list[PartitionResult] = new_list(PartitionResult)
 
-    topic_id: bytes
-    partitions: list[PartitionResult]
-
-    def __init__(self, *, topic_id: bytes = ZERO_UUID, partitions: list[PartitionResult] | EllipsisType = ...) -> None:
-        """Set the fields; an omitted field has its default."""
-        self.topic_id = topic_id
-        self.partitions = [] if partitions is ... else partitions
-
-    @classmethod
-    def read(cls, reader: Reader, version: int) -> Self:
+    def read_fields(self, reader: Reader, version: int) -> None:
         """Read the fields of this version. Raises FrameError."""
-        message = cls.__new__(cls)
-        message.topic_id = reader.uuid()
-        partitions_count = reader.compact_array_length(8)
-        message.partitions = [PartitionResult.read(reader, version) for _ in range(partitions_count)]
+        self.topic_id = reader.uuid()
+        self.partitions = reader.struct_array(PartitionResult, version, 8, True)
         reader.skip_tagged_fields()
-        return message
 
     def write(self, writer: Writer, version: int) -> None:
         """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         writer.uuid(self.topic_id)
-        writer.compact_array_length(len(self.partitions))
-        for partitions_element in self.partitions:
-            partitions_element.write(writer, version)
+        writer.struct_array(self.partitions, version, True)
         writer.no_tagged_fields()
 
 
 class WriteShareGroupStateResponse(Message):
     """The response, versions 0-1, flexible from 0."""
 
-    __slots__ = ("results",)
+    results: list[WriteStateResult] = new_list(WriteStateResult)
 
-    results: list[WriteStateResult]
-
-    def __init__(self, *, results: list[WriteStateResult] | EllipsisType = ...) -> None:
-        """Set the fields; an omitted field has its default."""
-        self.results = [] if results is ... else results
-
-    @classmethod
-    def read(cls, reader: Reader, version: int) -> Self:
+    def read_fields(self, reader: Reader, version: int) -> None:
         """Read the fields of this version. Raises FrameError."""
-        message = cls.__new__(cls)
-        results_count = reader.compact_array_length(18)
-        message.results = [WriteStateResult.read(reader, version) for _ in range(results_count)]
+        self.results = reader.struct_array(WriteStateResult, version, 18, True)
         reader.skip_tagged_fields()
-        return message
 
     def write(self, writer: Writer, version: int) -> None:
         """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
-        writer.compact_array_length(len(self.results))
-        for results_element in self.results:
-            results_element.write(writer, version)
+        writer.struct_array(self.results, version, True)
         writer.no_tagged_fields()

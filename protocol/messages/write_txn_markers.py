@@ -4,10 +4,8 @@
 from __future__ import annotations
 
 from struct import Struct
-from types import EllipsisType
-from typing import Self
 
-from ..message import Message
+from ..message import Message, new_list
 from ..primitives import INT32, Reader, Writer
 
 INT32_INT16 = Struct(">ih")
@@ -17,91 +15,46 @@ INT64_INT16 = Struct(">qh")
 class WritableTxnMarkerTopic(Message):
     """Each of WritableTxnMarker.topics."""
 
-    __slots__ = ("name", "partition_indexes")
+    name: str = ""
+    partition_indexes: list[int] = new_list(int)
 
-    name: str
-    partition_indexes: list[int]
-
-    def __init__(self, *, name: str = "", partition_indexes: list[int] | EllipsisType = ...) -> None:
-        """Set the fields; an omitted field has its default."""
-        self.name = name
-        self.partition_indexes = [] if partition_indexes is ... else partition_indexes
-
-    @classmethod
-    def read(cls, reader: Reader, version: int) -> Self:
+    def read_fields(self, reader: Reader, version: int) -> None:
         """Read the fields of this version. Raises FrameError."""
-        message = cls.__new__(cls)
-        message.name = reader.compact_string()
-        partition_indexes_count = reader.compact_array_length(4)
-        message.partition_indexes = reader.integer_list(INT32, partition_indexes_count)
+        self.name = reader.compact_string()
+        self.partition_indexes = reader.integer_array(INT32, True)
         reader.skip_tagged_fields()
-        return message
 
     def write(self, writer: Writer, version: int) -> None:
         """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         writer.compact_string(self.name)
-        writer.compact_array_length(len(self.partition_indexes))
-        writer.integer_list(INT32, self.partition_indexes)
+        writer.integer_array(INT32, self.partition_indexes, True)
         writer.no_tagged_fields()
 
 
 class WritableTxnMarker(Message):
     """Each of WriteTxnMarkersRequest.markers."""
 
-    __slots__ = (
-        "producer_id",
-        "producer_epoch",
-        "transaction_result",
-        "topics",
-        "coordinator_epoch",
-        "transaction_version",
-    )
+    producer_id: int = 0
+    producer_epoch: int = 0
+    transaction_result: bool = False
+    topics: list[WritableTxnMarkerTopic] = new_list(WritableTxnMarkerTopic)
+    coordinator_epoch: int = 0
+    transaction_version: int = 0
 
-    producer_id: int
-    producer_epoch: int
-    transaction_result: bool
-    topics: list[WritableTxnMarkerTopic]
-    coordinator_epoch: int
-    transaction_version: int
-
-    def __init__(
-        self,
-        *,
-        producer_id: int = 0,
-        producer_epoch: int = 0,
-        transaction_result: bool = False,
-        topics: list[WritableTxnMarkerTopic] | EllipsisType = ...,
-        coordinator_epoch: int = 0,
-        transaction_version: int = 0,
-    ) -> None:
-        """Set the fields; an omitted field has its default."""
-        self.producer_id = producer_id
-        self.producer_epoch = producer_epoch
-        self.transaction_result = transaction_result
-        self.topics = [] if topics is ... else topics
-        self.coordinator_epoch = coordinator_epoch
-        self.transaction_version = transaction_version
-
-    @classmethod
-    def read(cls, reader: Reader, version: int) -> Self:
+    def read_fields(self, reader: Reader, version: int) -> None:
         """Read the fields of this version. Raises FrameError."""
-        message = cls.__new__(cls)
-        message.producer_id, message.producer_epoch = reader.integers(INT64_INT16)
-        message.transaction_result = reader.boolean()
-        topics_count = reader.compact_array_length(3)
-        message.topics = [WritableTxnMarkerTopic.read(reader, version) for _ in range(topics_count)]
-        message.coordinator_epoch = reader.int32()
-        message.transaction_version = reader.int8() if version >= 2 else 0
+        self.producer_id, self.producer_epoch = reader.integers(INT64_INT16)
+        self.transaction_result = reader.boolean()
+        self.topics = reader.struct_array(WritableTxnMarkerTopic, version, 3, True)
+        self.coordinator_epoch = reader.int32()
+        self.transaction_version = reader.int8() if version >= 2 else 0
         reader.skip_tagged_fields()
-        return message
 
     def write(self, writer: Writer, version: int) -> None:
         """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         writer.integers(INT64_INT16, self.producer_id, self.producer_epoch)
         writer.boolean(self.transaction_result)
-        writer.compact_array_length(len(self.topics))
-        for topics_element in self.topics:
-            topics_element.write(writer, version)
+        writer.struct_array(self.topics, version, True)
         writer.int32(self.coordinator_epoch)
         if version >= 2:
             writer.int8(self.transaction_version)
@@ -111,51 +64,29 @@ class WritableTxnMarker(Message):
 class WriteTxnMarkersRequest(Message):
     """The request, versions 1-2, flexible from 1."""
 
-    __slots__ = ("markers",)
+    markers: list[WritableTxnMarker] = new_list(WritableTxnMarker)
 
-    markers: list[WritableTxnMarker]
-
-    def __init__(self, *, markers: list[WritableTxnMarker] | EllipsisType = ...) -> None:
-        """Set the fields; an omitted field has its default."""
-        self.markers = [] if markers is ... else markers
-
-    @classmethod
-    def read(cls, reader: Reader, version: int) -> Self:
+    def read_fields(self, reader: Reader, version: int) -> None:
         """Read the fields of this version. Raises FrameError."""
-        message = cls.__new__(cls)
-        markers_count = reader.compact_array_length(17)
-        message.markers = [WritableTxnMarker.read(reader, version) for _ in range(markers_count)]
+        self.markers = reader.struct_array(WritableTxnMarker, version, 17, True)
         reader.skip_tagged_fields()
-        return message
 
     def write(self, writer: Writer, version: int) -> None:
         """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
-        writer.compact_array_length(len(self.markers))
-        for markers_element in self.markers:
-            markers_element.write(writer, version)
+        writer.struct_array(self.markers, version, True)
         writer.no_tagged_fields()
 
 
 class WritableTxnMarkerPartitionResult(Message):
     """Each of WritableTxnMarkerTopicResult.partitions."""
 
-    __slots__ = ("partition_index", "error_code")
+    partition_index: int = 0
+    error_code: int = 0
 
-    partition_index: int
-    error_code: int
-
-    def __init__(self, *, partition_index: int = 0, error_code: int = 0) -> None:
-        """Set the fields; an omitted field has its default."""
-        self.partition_index = partition_index
-        self.error_code = error_code
-
-    @classmethod
-    def read(cls, reader: Reader, version: int) -> Self:
+    def read_fields(self, reader: Reader, version: int) -> None:
         """Read the fields of this version. Raises FrameError."""
-        message = cls.__new__(cls)
-        message.partition_index, message.error_code = reader.integers(INT32_INT16)
+        self.partition_index, self.error_code = reader.integers(INT32_INT16)
         reader.skip_tagged_fields()
-        return message
 
     def write(self, writer: Writer, version: int) -> None:
         """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
@@ -166,94 +97,52 @@ class WritableTxnMarkerPartitionResult(Message):
 class WritableTxnMarkerTopicResult(Message):
     """Each of WritableTxnMarkerResult.topics."""
 
-    __slots__ = ("name", "partitions")
+    name: str = ""
+    partitions: list[WritableTxnMarkerPartitionResult] = new_list(WritableTxnMarkerPartitionResult)
 
-    name: str
-    partitions: list[WritableTxnMarkerPartitionResult]
-
-    def __init__(
-        self, *, name: str = "", partitions: list[WritableTxnMarkerPartitionResult] | EllipsisType = ...
-    ) -> None:
-        """Set the fields; an omitted field has its default."""
-        self.name = name
-        self.partitions = [] if partitions is ... else partitions
-
-    @classmethod
-    def read(cls, reader: Reader, version: int) -> Self:
+    def read_fields(self, reader: Reader, version: int) -> None:
         """Read the fields of this version. Raises FrameError."""
-        message = cls.__new__(cls)
-        message.name = reader.compact_string()
-        partitions_count = reader.compact_array_length(7)
-        message.partitions = [WritableTxnMarkerPartitionResult.read(reader, version) for _ in range(partitions_count)]
+        self.name = reader.compact_string()
+        self.partitions = reader.struct_array(WritableTxnMarkerPartitionResult, version, 7, True)
         reader.skip_tagged_fields()
-        return message
 
     def write(self, writer: Writer, version: int) -> None:
         """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         writer.compact_string(self.name)
-        writer.compact_array_length(len(self.partitions))
-        for partitions_element in self.partitions:
-            partitions_element.write(writer, version)
+        writer.struct_array(self.partitions, version, True)
         writer.no_tagged_fields()
 
 
 class WritableTxnMarkerResult(Message):
     """Each of WriteTxnMarkersResponse.markers."""
 
-    __slots__ = ("producer_id", "topics")
+    producer_id: int = 0
+    topics: list[WritableTxnMarkerTopicResult] = new_list(WritableTxnMarkerTopicResult)
 
-    producer_id: int
-    topics: list[WritableTxnMarkerTopicResult]
-
-    def __init__(
-        self, *, producer_id: int = 0, topics: list[WritableTxnMarkerTopicResult] | EllipsisType = ...
-    ) -> None:
-        """Set the fields; an omitted field has its default."""
-        self.producer_id = producer_id
-        self.topics = [] if topics is ... else topics
-
-    @classmethod
-    def read(cls, reader: Reader, version: int) -> Self:
+    def read_fields(self, reader: Reader, version: int) -> None:
         """Read the fields of this version. Raises FrameError."""
-        message = cls.__new__(cls)
-        message.producer_id = reader.int64()
-        topics_count = reader.compact_array_length(3)
-        message.topics = [WritableTxnMarkerTopicResult.read(reader, version) for _ in range(topics_count)]
+        self.producer_id = reader.int64()
+        self.topics = reader.struct_array(WritableTxnMarkerTopicResult, version, 3, True)
         reader.skip_tagged_fields()
-        return message
 
     def write(self, writer: Writer, version: int) -> None:
         """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         writer.int64(self.producer_id)
-        writer.compact_array_length(len(self.topics))
-        for topics_element in self.topics:
-            topics_element.write(writer, version)
+        writer.struct_array(self.topics, version, True)
         writer.no_tagged_fields()
 
 
 class WriteTxnMarkersResponse(Message):
     """The response, versions 1-2, flexible from 1."""
 
-    __slots__ = ("markers",)
+    markers: list[WritableTxnMarkerResult] = new_list(WritableTxnMarkerResult)
 
-    markers: list[WritableTxnMarkerResult]
-
-    def __init__(self, *, markers: list[WritableTxnMarkerResult] | EllipsisType = ...) -> None:
-        """Set the fields; an omitted field has its default."""
-        self.markers = [] if markers is ... else markers
-
-    @classmethod
-    def read(cls, reader: Reader, version: int) -> Self:
+    def read_fields(self, reader: Reader, version: int) -> None:
         """Read the fields of this version. Raises FrameError."""
-        message = cls.__new__(cls)
-        markers_count = reader.compact_array_length(10)
-        message.markers = [WritableTxnMarkerResult.read(reader, version) for _ in range(markers_count)]
+        self.markers = reader.struct_array(WritableTxnMarkerResult, version, 10, True)
         reader.skip_tagged_fields()
-        return message
 
     def write(self, writer: Writer, version: int) -> None:
         """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
-        writer.compact_array_length(len(self.markers))
-        for markers_element in self.markers:
-            markers_element.write(writer, version)
+        writer.struct_array(self.markers, version, True)
         writer.no_tagged_fields()

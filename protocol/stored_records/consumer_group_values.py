@@ -61,7 +61,7 @@ class PartitionMetadata:
 
     def write(self, writer: Writer) -> None:
         """Write no topics."""
-        writer.compact_array_length(0)
+        writer.array_length(0, flexible=True)
         writer.no_tagged_fields()
 
 
@@ -75,14 +75,14 @@ class ClassicProtocol:
     @classmethod
     def read(cls, reader: Reader) -> Self:
         """Read the fields. Raises FrameError."""
-        protocol = cls(reader.compact_string(), reader.compact_data())
+        protocol = cls(reader.compact_string(), reader.data(flexible=True))
         reader.skip_tagged_fields()
         return protocol
 
     def write(self, writer: Writer) -> None:
         """Write the fields."""
         writer.compact_string(self.name)
-        writer.compact_data(self.metadata)
+        writer.data(self.metadata, flexible=True)
         writer.no_tagged_fields()
 
 
@@ -97,7 +97,7 @@ class ClassicMember:
     def read(cls, reader: Reader) -> Self:
         """Read the fields. Raises FrameError."""
         session_timeout_ms = reader.int32()
-        count = reader.compact_array_length(_PROTOCOL_BYTES_MIN)
+        count = reader.array_length(_PROTOCOL_BYTES_MIN, flexible=True)
         member = cls(session_timeout_ms, tuple(ClassicProtocol.read(reader) for _ in range(count)))
         reader.skip_tagged_fields()
         return member
@@ -110,7 +110,7 @@ class ClassicMember:
     def write(self, writer: Writer) -> None:
         """Write the fields."""
         writer.int32(self.session_timeout_ms)
-        writer.compact_array_length(len(self.protocols))
+        writer.array_length(len(self.protocols), flexible=True)
         for protocol in self.protocols:
             protocol.write(writer)
         writer.no_tagged_fields()
@@ -198,7 +198,7 @@ class TargetAssignment:
     def read(cls, reader: Reader) -> Self:
         """Read the fields. Raises FrameError."""
         partitions: dict[bytes, frozenset[int]] = {}
-        for _ in range(reader.compact_array_length(_TOPIC_PARTITIONS_BYTES_MIN)):
+        for _ in range(reader.array_length(_TOPIC_PARTITIONS_BYTES_MIN, flexible=True)):
             topic_id = reader.uuid()
             partitions[topic_id] = frozenset(_read_int32s(reader))
             reader.skip_tagged_fields()
@@ -207,7 +207,7 @@ class TargetAssignment:
 
     def write(self, writer: Writer) -> None:
         """Write the fields."""
-        writer.compact_array_length(len(self.partitions))
+        writer.array_length(len(self.partitions), flexible=True)
         for topic_id, partitions in self.partitions.items():
             writer.uuid(topic_id)
             _write_int32s(writer, sorted(partitions))
@@ -293,27 +293,24 @@ def _write_tagged_int64(writer: Writer, value: int) -> None:
 
 
 def _read_strings(reader: Reader) -> tuple[str, ...]:
-    return tuple(reader.compact_string() for _ in range(reader.compact_array_length(1)))
+    return tuple(reader.string_array(flexible=True))
 
 
 def _write_strings(writer: Writer, strings: tuple[str, ...]) -> None:
-    writer.compact_array_length(len(strings))
-    for string in strings:
-        writer.compact_string(string)
+    writer.string_array(strings, flexible=True)
 
 
 def _read_int32s(reader: Reader) -> list[int]:
-    return reader.integer_list(INT32, reader.compact_array_length(INT32.size))
+    return reader.integer_array(INT32, flexible=True)
 
 
 def _write_int32s(writer: Writer, values: list[int]) -> None:
-    writer.compact_array_length(len(values))
-    writer.integer_list(INT32, values)
+    writer.integer_array(INT32, values, flexible=True)
 
 
 def _read_partition_epochs(reader: Reader, default_epoch: int) -> PartitionEpochs:
     topics: dict[bytes, Mapping[int, int]] = {}
-    for _ in range(reader.compact_array_length(_TOPIC_PARTITIONS_BYTES_MIN)):
+    for _ in range(reader.array_length(_TOPIC_PARTITIONS_BYTES_MIN, flexible=True)):
         topic_id = reader.uuid()
         partitions = _read_int32s(reader)
         epochs = _read_tagged(reader, _read_nullable_int32s, None)
@@ -324,12 +321,11 @@ def _read_partition_epochs(reader: Reader, default_epoch: int) -> PartitionEpoch
 
 
 def _read_nullable_int32s(reader: Reader) -> list[int] | None:
-    count = reader.compact_nullable_array_length(INT32.size)
-    return None if count is None else reader.integer_list(INT32, count)
+    return reader.nullable_integer_array(INT32, flexible=True)
 
 
 def _write_partition_epochs(writer: Writer, topics: PartitionEpochs) -> None:
-    writer.compact_array_length(len(topics))
+    writer.array_length(len(topics), flexible=True)
     for topic_id, epochs in topics.items():
         partitions = sorted(epochs)
         writer.uuid(topic_id)

@@ -97,7 +97,7 @@ class OffsetCommitValue:
         return cls(
             offset=reader.int64(),
             leader_epoch=reader.int32() if version >= _LEADER_EPOCH_SINCE else NO_LEADER_EPOCH,
-            metadata=reader.compact_string() if flexible else reader.string(),
+            metadata=reader.string(flexible),
             commit_timestamp=reader.int64(),
             expire_timestamp=reader.int64() if version == _EXPIRE_TIMESTAMP_VERSION else NO_TIMESTAMP,
             topic_id=reader.tagged_fields({_TOPIC_ID_TAG: Reader.uuid}).get(_TOPIC_ID_TAG, ZERO_UUID)
@@ -168,18 +168,15 @@ class MemberMetadata:
     def read(cls, reader: Reader, version: int) -> Self:
         """Read the fields of that version of GroupMetadataValue. Raises FrameError."""
         flexible = version >= _FLEXIBLE_SINCE
-        string = reader.compact_string if flexible else reader.string
-        nullable_string = reader.compact_nullable_string if flexible else reader.nullable_string
-        data = reader.compact_data if flexible else reader.data
         member = cls(
-            member_id=string(),
-            group_instance_id=nullable_string() if version >= _INSTANCE_ID_SINCE else None,
-            client_id=string(),
-            client_host=string(),
+            member_id=reader.string(flexible),
+            group_instance_id=reader.nullable_string(flexible) if version >= _INSTANCE_ID_SINCE else None,
+            client_id=reader.string(flexible),
+            client_host=reader.string(flexible),
             rebalance_timeout=reader.int32() if version >= _REBALANCE_TIMEOUT_SINCE else NO_TIMEOUT,
             session_timeout=reader.int32(),
-            subscription=data(),
-            assignment=data(),
+            subscription=reader.data(flexible),
+            assignment=reader.data(flexible),
         )
         if flexible:
             reader.skip_tagged_fields()
@@ -217,13 +214,12 @@ class GroupMetadataValue:
         reader = Reader(value)
         version = _read_version(reader)
         flexible = version >= _FLEXIBLE_SINCE
-        nullable_string = reader.compact_nullable_string if flexible else reader.nullable_string
-        protocol_type = reader.compact_string() if flexible else reader.string()
+        protocol_type = reader.string(flexible)
         generation = reader.int32()
-        protocol, leader = nullable_string(), nullable_string()
+        protocol, leader = reader.nullable_string(flexible), reader.nullable_string(flexible)
         timestamp = reader.int64() if version >= _STATE_TIMESTAMP_SINCE else NO_TIMESTAMP
-        array_length = reader.compact_array_length if flexible else reader.array_length
-        members = tuple(MemberMetadata.read(reader, version) for _ in range(array_length(_MEMBER_BYTES_MIN)))
+        count = reader.array_length(_MEMBER_BYTES_MIN, flexible)
+        members = tuple(MemberMetadata.read(reader, version) for _ in range(count))
         if flexible:
             reader.skip_tagged_fields()
         return cls(

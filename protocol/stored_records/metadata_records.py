@@ -79,12 +79,11 @@ class PartitionRecord:
         writer.int32(self.partition_id)
         writer.uuid(self.topic_id)
         for nodes in (self.replicas, self.isr, self.removing_replicas, self.adding_replicas):
-            writer.compact_array_length(len(nodes))
-            writer.integer_list(_INT32, nodes)
+            writer.integer_array(_INT32, nodes, flexible=True)
         writer.int32(self.leader)
         writer.int32(self.leader_epoch)
         writer.int32(self.partition_epoch)
-        writer.compact_array_length(len(self.directories))
+        writer.array_length(len(self.directories), flexible=True)
         for directory_id in self.directories:
             writer.uuid(directory_id)
 

@@ -56,7 +56,7 @@ class ShareMemberMetadata:
         """Read the fields. Raises FrameError."""
         rack_id, client_id = reader.compact_nullable_string(), reader.compact_string()
         client_host = reader.compact_string()
-        names = tuple(reader.compact_string() for _ in range(reader.compact_array_length(1)))
+        names = tuple(reader.string_array(flexible=True))
         reader.skip_tagged_fields()
         return cls(rack_id, client_id, client_host, names)
 
@@ -65,9 +65,7 @@ class ShareMemberMetadata:
         writer.compact_nullable_string(self.rack_id)
         writer.compact_string(self.client_id)
         writer.compact_string(self.client_host)
-        writer.compact_array_length(len(self.subscribed_topic_names))
-        for name in self.subscribed_topic_names:
-            writer.compact_string(name)
+        writer.string_array(self.subscribed_topic_names, flexible=True)
         writer.no_tagged_fields()
 
 
@@ -137,7 +135,7 @@ class StatePartitionMetadata:
         """Read the fields. Raises FrameError."""
         initializing, initialized = _read_topics(reader), _read_topics(reader)
         deleting: list[tuple[bytes, str]] = []
-        for _ in range(reader.compact_array_length(_TOPIC_BYTES_MIN)):
+        for _ in range(reader.array_length(_TOPIC_BYTES_MIN, flexible=True)):
             deleting.append((reader.uuid(), reader.compact_string()))
             reader.skip_tagged_fields()
         reader.skip_tagged_fields()
@@ -147,7 +145,7 @@ class StatePartitionMetadata:
         """Write the fields."""
         _write_topics(writer, self.initializing)
         _write_topics(writer, self.initialized)
-        writer.compact_array_length(len(self.deleting))
+        writer.array_length(len(self.deleting), flexible=True)
         for topic_id, topic_name in self.deleting:
             writer.uuid(topic_id)
             writer.compact_string(topic_name)
@@ -157,21 +155,20 @@ class StatePartitionMetadata:
 
 def _read_topics(reader: Reader) -> tuple[StateTopic, ...]:
     topics: list[StateTopic] = []
-    for _ in range(reader.compact_array_length(_TOPIC_BYTES_MIN)):
+    for _ in range(reader.array_length(_TOPIC_BYTES_MIN, flexible=True)):
         topic_id, topic_name = reader.uuid(), reader.compact_string()
-        partitions = reader.integer_list(INT32, reader.compact_array_length(INT32.size))
+        partitions = reader.integer_array(INT32, flexible=True)
         reader.skip_tagged_fields()
         topics.append(StateTopic(topic_id, topic_name, tuple(partitions)))
     return tuple(topics)
 
 
 def _write_topics(writer: Writer, topics: tuple[StateTopic, ...]) -> None:
-    writer.compact_array_length(len(topics))
+    writer.array_length(len(topics), flexible=True)
     for topic in topics:
         writer.uuid(topic.topic_id)
         writer.compact_string(topic.topic_name)
-        writer.compact_array_length(len(topic.partitions))
-        writer.integer_list(INT32, list(topic.partitions))
+        writer.integer_array(INT32, topic.partitions, flexible=True)
         writer.no_tagged_fields()
 
 

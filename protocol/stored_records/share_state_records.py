@@ -93,7 +93,7 @@ class ShareStateValue:
         leader_epoch, start_offset = reader.int32(), reader.int64()
         create_timestamp = reader.int64() if is_snapshot else 0
         write_timestamp = reader.int64() if is_snapshot else 0
-        batches = tuple(_read_batch(reader) for _ in range(reader.compact_array_length(_STATE_BATCH_BYTES_MIN)))
+        batches = tuple(_read_batch(reader) for _ in range(reader.array_length(_STATE_BATCH_BYTES_MIN, flexible=True)))
         return cls(
             snapshot_epoch=snapshot_epoch,
             state_epoch=state_epoch,
@@ -117,7 +117,7 @@ class ShareStateValue:
         if record_type is ShareStateType.SNAPSHOT:
             writer.int64(self.create_timestamp)
             writer.int64(self.write_timestamp)
-        writer.compact_array_length(len(self.batches))
+        writer.array_length(len(self.batches), flexible=True)
         for batch in self.batches:
             writer.int64(batch.first_offset)
             writer.int64(batch.last_offset)

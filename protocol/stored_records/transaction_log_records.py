@@ -158,17 +158,13 @@ def _status_of(number: int) -> TransactionStatus:
 
 
 def _read_partitions(reader: Reader, *, is_flexible: bool) -> dict[str, list[int]] | None:
-    if is_flexible:
-        count = reader.compact_nullable_array_length(_TOPIC_BYTES_MIN)
-    else:
-        count = reader.nullable_array_length(_TOPIC_BYTES_MIN)
+    count = reader.nullable_array_length(_TOPIC_BYTES_MIN, is_flexible)
     if count is None:
         return None
     partitions: dict[str, list[int]] = {}
     for _ in range(count):
-        topic = reader.compact_string() if is_flexible else reader.string()
-        length = reader.compact_array_length(INT32.size) if is_flexible else reader.array_length(INT32.size)
-        partitions.setdefault(topic, []).extend(reader.integer_list(INT32, length))
+        topic = reader.string(is_flexible)
+        partitions.setdefault(topic, []).extend(reader.integer_array(INT32, is_flexible))
         if is_flexible:
             reader.skip_tagged_fields()
     return partitions

@@ -141,10 +141,10 @@ def expression(text: str) -> bytes:
     for _ in range(2):
         body.compact_nullable_string(None)
     body.int32(60_000)
-    body.compact_nullable_array_length(0)
+    body.array_length(0, flexible=True)
     body.compact_nullable_string(text)
     body.compact_nullable_string(None)
-    body.compact_nullable_array_length(0)
+    body.array_length(0, flexible=True)
     body.no_tagged_fields()
     return framed(header(HEARTBEAT, 1, 1, is_flexible=True) + body.getvalue())
 

@@ -49,10 +49,7 @@ COUNTS = [len(PADDING) // element_bytes for element_bytes in (2, 3, 6, 12, 25)]
 
 def encoded_count(count: int, *, flexible: bool) -> bytes:
     writer = Writer()
-    if flexible:
-        writer.compact_array_length(count)
-    else:
-        writer.array_length(count)
+    writer.array_length(count, flexible)
     return writer.getvalue()
 
 

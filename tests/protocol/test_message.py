@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from fauxka.protocol.message import Message
+from fauxka.protocol.messages import fetch, produce
 from fauxka.protocol.messages.api_versions import ApiVersion, ApiVersionsResponse, SupportedFeatureKey
 from fauxka.protocol.messages.fetch import FetchRequest, PartitionData, ReplicaState
 from fauxka.protocol.messages.metadata import MetadataRequest
@@ -48,6 +50,17 @@ def test_null_is_not_the_default() -> None:
     assert MetadataRequest().topics == []
 
 
+def test_message_without_fields_is_constructed() -> None:
+    class Empty(Message):
+        pass
+
+    assert repr(Empty()) == "Empty()"
+
+
+def test_struct_that_two_apis_define_alike_is_one_class() -> None:
+    assert fetch.NodeEndpoint is produce.NodeEndpoint
+
+
 def test_list_is_not_copied() -> None:
     api_keys: list[ApiVersion] = []
     response = ApiVersionsResponse(api_keys=api_keys)
@@ -60,8 +73,10 @@ def test_repr_has_the_order_of_kafkas_definition() -> None:
     assert repr(ApiVersion(api_key=3, max_version=13)) == "ApiVersion(api_key=3, min_version=0, max_version=13)"
 
 
-def test_unknown_field_is_rejected() -> None:
+def test_unknown_field_and_positional_field_are_rejected() -> None:
     with pytest.raises(TypeError, match="epoch"):
         ApiVersion(epoch=1)  # type: ignore[call-arg]  # pyright: ignore[reportCallIssue]
+    with pytest.raises(TypeError, match="positional"):
+        ApiVersion(18)  # type: ignore[call-arg]  # pyright: ignore[reportCallIssue]
     with pytest.raises(AttributeError):
         setattr(ApiVersion(), "epoch", 1)  # noqa: B010

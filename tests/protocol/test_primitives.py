@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fauxka.protocol.frames import FrameError
+from fauxka.protocol.messages.api_versions import ApiVersion
 from fauxka.protocol.messages.fetch import FetchRequest
 from fauxka.protocol.primitives import INT16, INT32, INT64, Reader, Writer, required
 
@@ -49,9 +50,26 @@ PAIRS: list[tuple[str, Any, bytes]] = [
     ("data", b"\x00\xff", b"\x00\x00\x00\x02\x00\xff"),
     ("nullable_data", None, b"\xff\xff\xff\xff"),
     ("nullable_data", b"a", b"\x00\x00\x00\x01a"),
-    ("compact_data", b"", b"\x01"),
-    ("compact_nullable_data", None, b"\x00"),
-    ("compact_nullable_data", b"a", b"\x02a"),
+    ("string_array", [], b"\x00\x00\x00\x00"),
+    ("string_array", ["", "a"], b"\x00\x00\x00\x02\x00\x00\x00\x01a"),
+    ("nullable_string_array", None, b"\xff\xff\xff\xff"),
+    ("nullable_string_array", ["a"], b"\x00\x00\x00\x01\x00\x01a"),
+]
+
+# In flexible versions: the method, called with flexible, a value, and its bytes.
+FLEXIBLE_PAIRS: list[tuple[str, Any, bytes]] = [
+    ("string", "", b"\x01"),
+    ("string", "a" * 126, b"\x7f" + b"a" * 126),
+    ("string", "a" * 127, b"\x80\x01" + b"a" * 127),
+    ("nullable_string", None, b"\x00"),
+    ("nullable_string", "a", b"\x02a"),
+    ("data", b"", b"\x01"),
+    ("nullable_data", None, b"\x00"),
+    ("nullable_data", b"a", b"\x02a"),
+    ("string_array", [], b"\x01"),
+    ("string_array", ["", "a"], b"\x03\x01\x02a"),
+    ("nullable_string_array", None, b"\x00"),
+    ("nullable_string_array", ["a"], b"\x02\x02a"),
 ]
 
 
@@ -69,32 +87,51 @@ def test_value_is_decoded(method: str, value: object, encoded: bytes) -> None:
     check_decoder(getattr(Reader, method), encoded, value)
 
 
-ARRAY_LENGTHS: list[tuple[str, int | None, bytes]] = [
-    ("array_length", 2, b"\x00\x00\x00\x02"),
-    ("nullable_array_length", 2, b"\x00\x00\x00\x02"),
-    ("nullable_array_length", None, b"\xff\xff\xff\xff"),
-    ("compact_array_length", 2, b"\x03"),
-    ("compact_nullable_array_length", 2, b"\x03"),
-    ("compact_nullable_array_length", None, b"\x00"),
+@pytest.mark.parametrize(("method", "value", "encoded"), FLEXIBLE_PAIRS)
+def test_value_is_encoded_as_in_flexible_versions(method: str, value: object, encoded: bytes) -> None:
+    writer = Writer()
+
+    getattr(writer, method)(value, flexible=True)
+
+    assert writer.getvalue() == encoded
+
+
+@pytest.mark.parametrize(("method", "value", "encoded"), FLEXIBLE_PAIRS)
+def test_value_is_decoded_as_in_flexible_versions(method: str, value: object, encoded: bytes) -> None:
+    check_decoder(lambda reader: getattr(reader, method)(flexible=True), encoded, value)
+
+
+# The method, whether the version is flexible, a count, and its bytes.
+ARRAY_LENGTHS: list[tuple[str, bool, int | None, bytes]] = [
+    ("array_length", False, 2, b"\x00\x00\x00\x02"),
+    ("nullable_array_length", False, 2, b"\x00\x00\x00\x02"),
+    ("nullable_array_length", False, None, b"\xff\xff\xff\xff"),
+    ("array_length", True, 2, b"\x03"),
+    ("nullable_array_length", True, 2, b"\x03"),
+    ("nullable_array_length", True, None, b"\x00"),
 ]
 
 
-@pytest.mark.parametrize(("method", "count", "encoded"), ARRAY_LENGTHS)
-def test_array_length_is_written_and_read(method: str, count: int | None, encoded: bytes) -> None:
+@pytest.mark.parametrize(("method", "flexible", "count", "encoded"), ARRAY_LENGTHS)
+def test_array_length_is_written_and_read(method: str, flexible: bool, count: int | None, encoded: bytes) -> None:
     writer = Writer()
-    getattr(writer, method)(count)
+    getattr(writer, method)(count, flexible)
     elements = bytes(2 * (count or 0))
 
     assert writer.getvalue() == encoded
-    assert getattr(Reader(encoded + elements), method)(2) == count
+    assert getattr(Reader(encoded + elements), method)(2, flexible) == count
 
 
-@pytest.mark.parametrize(("method", "count", "encoded"), [row for row in ARRAY_LENGTHS if row[1] is not None])
-def test_array_length_is_rejected_when_one_byte_is_missing(method: str, count: int, encoded: bytes) -> None:
+@pytest.mark.parametrize(
+    ("method", "flexible", "count", "encoded"), [row for row in ARRAY_LENGTHS if row[2] is not None]
+)
+def test_array_length_is_rejected_when_one_byte_is_missing(
+    method: str, flexible: bool, count: int, encoded: bytes
+) -> None:
     elements = bytes(2 * count - 1)
 
     with pytest.raises(FrameError, match=r"2 elements of at least 2 bytes.*3 bytes left"):
-        getattr(Reader(encoded + elements), method)(2)
+        getattr(Reader(encoded + elements), method)(2, flexible)
 
 
 REFUSED: list[tuple[str, bytes]] = [
@@ -110,8 +147,6 @@ REFUSED: list[tuple[str, bytes]] = [
     ("data", b"\xff\xff\xff\xff"),
     ("data", b"\x7f\xff\xff\xff"),
     ("nullable_data", b"\x7f\xff\xff\xff" + bytes(100)),
-    ("compact_data", b"\x00"),
-    ("compact_data", b"\xff\xff\xff\xff\x07"),
     ("unsigned_varint", b"\xff\xff\xff\xff\xff\x01"),
     ("unsigned_varint", b"\xff\xff\xff\xff\x10"),
     ("unsigned_varint", b"\x80" * 200),
@@ -122,6 +157,22 @@ REFUSED: list[tuple[str, bytes]] = [
     ("skip_tagged_fields", b"\x01\x00\x05abcd"),
     ("skip_tagged_fields", b"\x02\x00\x00"),
 ]
+
+
+REFUSED_IN_FLEXIBLE_VERSIONS: list[tuple[str, bytes]] = [
+    ("string", b"\x00"),
+    ("data", b"\x00"),
+    ("data", b"\xff\xff\xff\xff\x07"),
+    ("string_array", b"\x00"),
+    ("string_array", b"\xff\xff\xff\xff\x07"),
+    ("nullable_string_array", b"\x02\x00"),
+]
+
+
+@pytest.mark.parametrize(("method", "encoded"), REFUSED_IN_FLEXIBLE_VERSIONS)
+def test_hostile_bytes_are_rejected_in_flexible_versions(method: str, encoded: bytes) -> None:
+    with pytest.raises(FrameError):
+        getattr(Reader(encoded), method)(flexible=True)
 
 
 @pytest.mark.parametrize(("method", "encoded"), REFUSED)
@@ -183,14 +234,50 @@ def test_null_in_a_version_without_null_is_rejected_by_name() -> None:
         required(None, "MetadataRequest.topics")
 
 
+@pytest.mark.parametrize("flexible", [False, True])
 @pytest.mark.parametrize("element", [INT16, INT32, INT64], ids=lambda element: str(element.format))
 @given(values=st.lists(st.integers(-(2**15), 2**15 - 1), max_size=5))
-def test_written_integer_lists_are_read(element: Any, values: list[int]) -> None:
+def test_written_integer_arrays_are_read(element: Any, flexible: bool, values: list[int]) -> None:
     writer = Writer()
 
-    writer.integer_list(element, values)
+    writer.integer_array(element, values, flexible)
 
-    check_decoder(lambda reader: reader.integer_list(element, len(values)), writer.getvalue(), values)
+    check_decoder(lambda reader: reader.integer_array(element, flexible), writer.getvalue(), values)
+
+
+@pytest.mark.parametrize("flexible", [False, True])
+@given(values=st.none() | st.lists(st.integers(-(2**31), 2**31 - 1), max_size=5))
+def test_written_nullable_integer_arrays_are_read(flexible: bool, values: list[int] | None) -> None:
+    writer = Writer()
+
+    writer.nullable_integer_array(INT32, values, flexible)
+
+    check_decoder(lambda reader: reader.nullable_integer_array(INT32, flexible), writer.getvalue(), values)
+
+
+STRUCTS = [ApiVersion(api_key=3, max_version=13), ApiVersion(api_key=18)]
+
+
+@pytest.mark.parametrize(("flexible", "version"), [(False, 0), (True, 3)])
+@pytest.mark.parametrize("values", [[], STRUCTS])
+def test_written_struct_arrays_are_read(flexible: bool, version: int, values: list[ApiVersion]) -> None:
+    writer = Writer()
+
+    writer.struct_array(values, version, flexible)
+
+    check_decoder(lambda reader: reader.struct_array(ApiVersion, version, 6, flexible), writer.getvalue(), values)
+
+
+@pytest.mark.parametrize(("flexible", "version"), [(False, 0), (True, 3)])
+@pytest.mark.parametrize("values", [None, [], STRUCTS])
+def test_written_nullable_struct_arrays_are_read(flexible: bool, version: int, values: list[ApiVersion] | None) -> None:
+    writer = Writer()
+
+    writer.nullable_struct_array(values, version, flexible)
+
+    check_decoder(
+        lambda reader: reader.nullable_struct_array(ApiVersion, version, 6, flexible), writer.getvalue(), values
+    )
 
 
 @given(value=st.integers(-(2**31), 2**31 - 1))

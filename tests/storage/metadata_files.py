@@ -93,7 +93,7 @@ def read_partition(reader: Reader) -> PartitionRecord:
         leader=reader.int32(),
         leader_epoch=reader.int32(),
         partition_epoch=reader.int32(),
-        directories=[reader.uuid() for _ in range(reader.compact_array_length(UUID_BYTES))],
+        directories=[reader.uuid() for _ in range(reader.array_length(UUID_BYTES, flexible=True))],
     )
 
 
@@ -111,7 +111,7 @@ def read_producer_ids(reader: Reader) -> ProducerIdsRecord:
 
 
 def read_integers(reader: Reader) -> list[int]:
-    return reader.integer_list(INT32, reader.compact_array_length(INT32.size))
+    return reader.integer_array(INT32, flexible=True)
 
 
 READERS: Mapping[tuple[int, int], Callable[[Reader], MetadataRecord]] = {

@@ -9,7 +9,7 @@ import tempfile
 from pathlib import Path
 
 from .kio_source import message_names, messages_of
-from .module_code import PACKAGE_SOURCE, module_source
+from .module_code import PACKAGE_SOURCE, module_sources
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 FOLDER = ROOT / "protocol" / "messages"
@@ -40,8 +40,8 @@ def run(arguments: list[str]) -> int:
 
 def generate() -> dict[str, str]:
     """Return the formatted source of each module, by file name."""
-    sources = {f"{name}.py": module_source(messages_of(name)) for name in message_names()}
-    return _formatted({"__init__.py": PACKAGE_SOURCE, **sources})
+    sources = module_sources({name: messages_of(name) for name in message_names()})
+    return _formatted({"__init__.py": PACKAGE_SOURCE, **{f"{name}.py": source for name, source in sources.items()}})
 
 
 def _formatted(sources: dict[str, str]) -> dict[str, str]:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import groupby
 
 from .definitions import MessageField, MessageStruct, Primitive, Versions
+
+# The methods of Reader and Writer that begin with a length or a count, which flexible versions write in another way.
+LENGTH_PREFIXED = {"data", "integer_array", "string", "string_array", "struct_array"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,26 +63,29 @@ def constant_of(field: MessageField) -> str:
     return field.type.value.upper()
 
 
-def method_of(primitive: Primitive, *, flexible: bool, nullable: bool) -> str:
-    """Return the name of the method of Reader and Writer for one value."""
-    match primitive:
-        case Primitive.STRING | Primitive.DATA:
-            return f"{'compact_' if flexible else ''}{'nullable_' if nullable else ''}{primitive.value}"
-        case _:
-            assert not nullable, f"{primitive} cannot be null"
-            return str(primitive.value)
+def method_of(field: MessageField) -> str:
+    """Return the name, without prefixes, of the method of Reader and Writer for a field that is not one struct."""
+    if not isinstance(field.type, Primitive):
+        return "struct_array"
+    if not field.is_array:
+        return field.type.value
+    return "integer_array" if field.type.format_code else f"{field.type.value}_array"
 
 
-def array_length_method(*, flexible: bool, nullable: bool) -> str:
-    """Return the name of the method of Reader and Writer for the count of an array."""
-    return f"{'compact_' if flexible else ''}{'nullable_' if nullable else ''}array_length"
+def cases_of(field: MessageField, domain: Versions, code: Callable[[Versions, bool], str]) -> dict[str, Versions]:
+    """Return the versions of the domain that need each code. code: called with (versions, is nullable)."""
+    cases = ((domain & field.nullable, True), (domain - field.nullable, False))
+    return {code(versions, is_nullable): versions for versions, is_nullable in cases if versions}
 
 
-def cases_of(
-    field: MessageField, domain: Versions, flexible: Versions, code: Callable[[bool, bool], str]
-) -> dict[str, Versions]:
-    """Return the versions of the domain that need each code. code: called with (is flexible, is nullable)."""
-    cases: defaultdict[str, set[int]] = defaultdict(set)
-    for version in sorted(domain):
-        cases[code(version in flexible, version in field.nullable)].add(version)
-    return {case: frozenset(versions) for case, versions in cases.items()}
+def call(method: str, arguments: list[str], versions: Versions, flexible: Versions, *, nullable: bool) -> str:
+    """Return a call of a method of Reader and Writer. method: its name without prefixes."""
+    name = f"nullable_{method}" if nullable else method
+    if method in LENGTH_PREFIXED and versions & flexible:
+        if not versions <= flexible:
+            arguments = [*arguments, "flexible"]
+        elif method == "string":
+            name = f"compact_{name}"
+        else:
+            arguments = [*arguments, "True"]
+    return f"{name}({', '.join(arguments)})"

@@ -2,111 +2,79 @@
 
 from __future__ import annotations
 
-from .definitions import MessageField, MessageStruct, Primitive, Versions
-from .field_groups import (
-    FieldGroup,
-    array_length_method,
-    cases_of,
-    constant_of,
-    groups_of,
-    method_of,
-    run_name,
-    tagged_fields_of,
-)
+from .definitions import MessageField, MessageStruct, Versions
+from .field_groups import FieldGroup, call, cases_of, constant_of, groups_of, method_of, run_name, tagged_fields_of
 from .version_conditions import condition, expression, indented, statements
+
+NO_VERSIONS: Versions = frozenset()
 
 
 def read_body(struct: MessageStruct) -> list[str]:
     """Return the lines of the body."""
-    lines = ["message = cls.__new__(cls)"]
+    lines: list[str] = []
     for group in groups_of(struct):
         lines += _group(group, struct)
     tagged = tagged_fields_of(struct)
     for field in tagged:
         if not field.untagged:
-            lines.append(f"message.{field.name} = {field.default}")
+            lines.append(f"self.{field.name} = {field.default}")
     if struct.flexible:
         body = "\n".join(_tagged(tagged, struct)) if tagged else "reader.skip_tagged_fields()"
         lines += statements({body: struct.flexible}, struct.versions, struct.flexible)
-    return [*lines, "return message"]
+    return lines
 
 
 def _group(group: FieldGroup, struct: MessageStruct) -> list[str]:
     absent = struct.versions - group.versions
-    if absent and len(group.fields) == 1 and not group.fields[0].is_array:
-        return _scalar(group.fields[0], group.versions, struct, absent)
+    if absent and len(group.fields) == 1:
+        return [_assignment(group.fields[0], group.versions, struct, absent)]
     lines: list[str] = []
     for part in group.parts():
         if len(part) > 1:
-            targets = ", ".join(f"message.{field.name}" for field in part)
+            targets = ", ".join(f"self.{field.name}" for field in part)
             lines.append(f"{targets} = reader.integers({run_name(part)})")
-        elif part[0].is_array:
-            lines += _array(part[0], group.versions, struct)
         else:
-            lines += _scalar(part[0], group.versions, struct, frozenset())
+            lines.append(_assignment(part[0], group.versions, struct))
     if not absent:
         return lines
-    defaults = [f"message.{field.name} = {field.default}" for field in group.fields]
+    defaults = [f"self.{field.name} = {field.default}" for field in group.fields]
     wanted = condition(group.versions, struct.versions, struct.flexible)
     return [f"if {wanted}:", *indented(lines), "else:", *indented(defaults)]
 
 
-def _scalar(field: MessageField, domain: Versions, struct: MessageStruct, absent: Versions) -> list[str]:
-    cases = cases_of(field, domain, struct.flexible, lambda flexible, nullable: _value(field, flexible, nullable))
+def _assignment(field: MessageField, domain: Versions, struct: MessageStruct, absent: Versions = NO_VERSIONS) -> str:
+    """Return the line that reads the field in the versions of the domain, and sets its default in the absent ones."""
+
+    def code(versions: Versions, is_nullable: bool) -> str:
+        return _value(field, versions, struct.flexible, nullable=is_nullable)
+
+    cases = cases_of(field, domain, code)
     if absent:
         cases[field.default] = absent
-    return [f"message.{field.name} = {expression(cases, struct.flexible)}"]
+    return f"self.{field.name} = {expression(cases, struct.flexible)}"
 
 
-def _value(field: MessageField, flexible: bool, nullable: bool) -> str:
-    if isinstance(field.type, Primitive):
-        return f"reader.{method_of(field.type, flexible=flexible, nullable=nullable)}()"
-    read = f"{field.type.name}.read(reader, version)"
-    return f"None if reader.is_null_struct() else {read}" if nullable else read
-
-
-def _array(field: MessageField, domain: Versions, struct: MessageStruct) -> list[str]:
-    def count_code(flexible: bool, nullable: bool) -> str:
-        method = array_length_method(flexible=flexible, nullable=nullable)
-        versions = domain & struct.flexible if flexible else domain - struct.flexible
-        return f"reader.{method}({_element_bytes_min(field, versions, flexible=flexible)})"
-
-    count = f"{field.name}_count"
-    lines = [f"{count} = {expression(cases_of(field, domain, struct.flexible, count_code), struct.flexible)}"]
+def _value(field: MessageField, versions: Versions, flexible: Versions, *, nullable: bool) -> str:
+    arguments: list[str] = []
     if isinstance(field.type, MessageStruct):
-        elements = f"[{field.type.name}.read(reader, version) for _ in range({count})]"
-    elif field.type.format_code:
-        elements = f"reader.integer_list({constant_of(field)}, {count})"
-    else:
-        read, choice = _element_reader(field, field.type, domain, struct)
-        lines += choice
-        elements = f"[{read}() for _ in range({count})]"
-    if field.nullable & domain:
-        elements = f"None if {count} is None else {elements}"
-    return [*lines, f"message.{field.name} = {elements}"]
+        if not field.is_array:
+            read = f"{field.type.name}.read(reader, version)"
+            return f"None if reader.is_null_struct() else {read}" if nullable else read
+        arguments = [field.type.name, "version", _element_bytes_min(field.type, versions, flexible)]
+    elif field.is_array and field.type.format_code:
+        arguments = [constant_of(field)]
+    return f"reader.{call(method_of(field), arguments, versions, flexible, nullable=nullable)}"
 
 
-def _element_bytes_min(field: MessageField, versions: Versions, *, flexible: bool) -> int:
-    if isinstance(field.type, Primitive):
-        smallest = field.type.bytes_min(flexible=flexible)
-    else:
-        smallest = min(field.type.bytes_min_of_version(version) for version in versions)
-    assert smallest > 0, f"{field.name} has elements of 0 bytes: the frame would not limit their count"
-    return smallest
-
-
-def _element_reader(
-    field: MessageField, primitive: Primitive, domain: Versions, struct: MessageStruct
-) -> tuple[str, list[str]]:
-    """Return the expression that reads one element, and the lines that choose it by version once for all elements."""
-
-    def method_code(flexible: bool, _nullable: bool) -> str:
-        return f"reader.{method_of(primitive, flexible=flexible, nullable=False)}"
-
-    cases = cases_of(field, domain, struct.flexible, method_code)
-    if len(cases) == 1:
-        return next(iter(cases)), []
-    return f"read_{field.name}", [f"read_{field.name} = {expression(cases, struct.flexible)}"]
+def _element_bytes_min(element: MessageStruct, versions: Versions, flexible: Versions) -> str:
+    """Return the expression of the size of the smallest element."""
+    sizes = [
+        str(min(element.bytes_min_of_version(version) for version in part))
+        for part in (versions & flexible, versions - flexible)
+        if part
+    ]
+    assert "0" not in sizes, f"{element.name} has elements of 0 bytes: the frame would not limit their count"
+    return " if flexible else ".join(dict.fromkeys(sizes))
 
 
 def _tagged(tagged: list[MessageField], struct: MessageStruct) -> list[str]:
@@ -123,8 +91,6 @@ def _tagged(tagged: list[MessageField], struct: MessageStruct) -> list[str]:
                 f"if {condition(without, struct.flexible, struct.flexible)}:",
                 "    reader.reject_tag(tag, version)",
             ]
-        body += (
-            _array(field, field.tagged, struct) if field.is_array else _scalar(field, field.tagged, struct, Versions())
-        )
+        body.append(_assignment(field, field.tagged, struct))
         lines += [f"    {'elif' if index else 'if'} tag == {field.tag}:", *indented(indented(body))]
     return [*lines, "    else:", "        reader.position = end", "    reader.end_tagged_field(end)"]

@@ -4,17 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from .definitions import MessageField, MessageStruct, Primitive, Versions
-from .field_groups import (
-    FieldGroup,
-    array_length_method,
-    cases_of,
-    constant_of,
-    groups_of,
-    method_of,
-    run_name,
-    tagged_fields_of,
-)
+from .definitions import MessageField, MessageStruct, Versions
+from .field_groups import FieldGroup, call, cases_of, constant_of, groups_of, method_of, run_name, tagged_fields_of
 from .version_conditions import condition, indented, statements
 
 
@@ -42,21 +33,23 @@ def _group(group: FieldGroup, struct: MessageStruct) -> list[str]:
 
 
 def _field(field: MessageField, domain: Versions, struct: MessageStruct, writer: str) -> list[str]:
-    if field.is_array:
-        return _array(field, domain, struct, writer)
+    def code(versions: Versions, is_nullable: bool) -> str:
+        value = f"self.{field.name}"
+        if field.nullable and not is_nullable:
+            value = f'required({value}, "{struct.name}.{field.name}")'
+        if isinstance(field.type, MessageStruct) and not field.is_array:
+            return "\n".join(_struct(value, writer, nullable=is_nullable))
+        arguments = [value]
+        if isinstance(field.type, MessageStruct):
+            arguments = [value, "version"]
+        elif field.is_array and field.type.format_code:
+            arguments = [constant_of(field), value]
+        return f"{writer}.{call(method_of(field), arguments, versions, struct.flexible, nullable=is_nullable)}"
 
-    def value_code(flexible: bool, nullable: bool) -> str:
-        return "\n".join(_value(field, f"{struct.name}.{field.name}", writer, flexible=flexible, nullable=nullable))
-
-    return statements(cases_of(field, domain, struct.flexible, value_code), domain, struct.flexible)
+    return statements(cases_of(field, domain, code), domain, struct.flexible)
 
 
-def _value(field: MessageField, full_name: str, writer: str, *, flexible: bool, nullable: bool) -> list[str]:
-    value = f"self.{field.name}"
-    if field.nullable and not nullable:
-        value = f'required({value}, "{full_name}")'
-    if isinstance(field.type, Primitive):
-        return [f"{writer}.{method_of(field.type, flexible=flexible, nullable=nullable)}({value})"]
+def _struct(value: str, writer: str, *, nullable: bool) -> list[str]:
     write = f"{value}.write({writer}, version)"
     if not nullable:
         return [write]
@@ -67,41 +60,6 @@ def _value(field: MessageField, full_name: str, writer: str, *, flexible: bool, 
         f"    {writer}.present_struct()",
         f"    {write}",
     ]
-
-
-def _array(field: MessageField, domain: Versions, struct: MessageStruct, writer: str) -> list[str]:
-    values = f"self.{field.name}"
-    count = f"len({values})"
-    lines: list[str] = []
-    if field.nullable:
-        lines.append(f"{field.name}_count = None if {values} is None else {count}")
-        count = f"{field.name}_count"
-
-    def count_code(flexible: bool, nullable: bool) -> str:
-        method = array_length_method(flexible=flexible, nullable=nullable)
-        checked = f'required({count}, "{struct.name}.{field.name}")' if field.nullable and not nullable else count
-        return f"{writer}.{method}({checked})"
-
-    lines += statements(cases_of(field, domain, struct.flexible, count_code), domain, struct.flexible)
-    elements = f"{values} or ()" if field.nullable else values
-    element = f"{field.name}_element"
-    if isinstance(field.type, MessageStruct):
-        return [*lines, f"for {element} in {elements}:", f"    {element}.write({writer}, version)"]
-    if field.type.format_code:
-        return [*lines, f"{writer}.integer_list({constant_of(field)}, {elements})"]
-    return [*lines, f"for {element} in {elements}:", *indented(_element(field.type, element, domain, struct, writer))]
-
-
-def _element(primitive: Primitive, element: str, domain: Versions, struct: MessageStruct, writer: str) -> list[str]:
-    compact, legacy = (method_of(primitive, flexible=flexible, nullable=False) for flexible in (True, False))
-    if compact == legacy:
-        return [f"{writer}.{compact}({element})"]
-    cases = {
-        f"{writer}.{method}({element})": versions
-        for method, versions in ((compact, domain & struct.flexible), (legacy, domain - struct.flexible))
-        if versions
-    }
-    return statements(cases, domain, struct.flexible)
 
 
 def _tagged(tagged: list[MessageField], struct: MessageStruct) -> list[str]:
