@@ -20,7 +20,9 @@ SUBJECTS = {
     "security": security.APIS,
     "transactions": transactions.APIS,
 }
-APIS: dict[int, Api] = {api.key: api for apis in SUBJECTS.values() for api in apis}
+APIS: dict[int, Api] = {
+    api.key: api for api in sorted((api for apis in SUBJECTS.values() for api in apis), key=lambda api: api.key)
+}
 
 
 def api_name_of(api_key: int) -> str:

@@ -141,14 +141,7 @@ class FetchResults:
 
         Adjacent partitions of one topic share one topic entry, as in Kafka (FetchResponse.of).
         """
-        return encode_response(
-            correlation_id,
-            version,
-            self.partitions,
-            error_code=self.error_code,
-            session_id=self.session_id,
-            throttle_time_ms=self.throttle_time_ms,
-        )
+        return encode_response(correlation_id, version, self)
 
 
 def decode_request(
@@ -296,27 +289,16 @@ def _decode_count(frame: memoryview, position: int, end: int, version: int) -> t
     return decode(frame, position, end)
 
 
-def encode_response(
-    correlation_id: int,
-    version: int,
-    fetched: FetchedPartitions,
-    *,
-    error_code: int = 0,
-    session_id: int = 0,
-    throttle_time_ms: int = 0,
-) -> list[bytes | bytearray | memoryview]:
-    """Return the response frame, size and header included, in pieces. Topic keys are written unchanged.
-
-    Adjacent partitions of one topic share one topic entry, as in Kafka (FetchResponse.of).
-    """
-    topics = [(key, [partition for _, partition in group]) for key, group in groupby(fetched, itemgetter(0))]
+def encode_response(correlation_id: int, version: int, results: FetchResults) -> list[bytes | bytearray | memoryview]:
+    """Return the response frame, see FetchResults.encode."""
+    topics = [(key, [partition for _, partition in group]) for key, group in groupby(results.partitions, itemgetter(0))]
     is_flexible = version >= FLEXIBLE_SINCE
     pieces: list[bytes | bytearray | memoryview] = []
     # Size, correlation id, response header.
     head = piece = bytearray(9 if is_flexible else 8)
-    piece += _INT32.pack(throttle_time_ms)
+    piece += _INT32.pack(results.throttle_time_ms)
     if version >= SESSIONS_SINCE:
-        piece += _INT16.pack(error_code) + _INT32.pack(session_id)
+        piece += _INT16.pack(results.error_code) + _INT32.pack(results.session_id)
     piece += _encode_count(len(topics), is_flexible)
     records_bytes = 0
     for key, partitions in topics:
@@ -336,7 +318,7 @@ def encode_response(
         if is_flexible:
             piece += NO_TAGGED_FIELDS
     if is_flexible:
-        piece += encode_endpoints(partition.current_leader for _, partition in fetched)
+        piece += encode_endpoints(partition.current_leader for _, partition in results.partitions)
     if piece:
         pieces.append(piece)
     size = sum(len(written) for written in pieces if isinstance(written, bytearray)) + records_bytes

@@ -179,9 +179,8 @@ class FaultInjector:
                 return await self._apply(request)
             case Delay() | Hold() | Hang() as action:
                 self._reports.not_applied(request, fault)
-                if await self._is_released(request, fault, action, RECEIVED):
-                    return await self._apply(request)
-                return _GIVEN_UP
+                is_released = await self._is_released(request, fault, action, RECEIVED)
+                return await self._apply(request) if is_released else _GIVEN_UP
             case Drop():
                 self._reports.not_applied(request, fault)
                 return None

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from fauxka.broker.dispatch import throttling
 from fauxka.protocol.api_keys import Api, ApiKey
 from fauxka.protocol.apis.api import TopicNameOf
@@ -30,44 +32,37 @@ def empty_response(api: Api, version: int, correlation_id: int) -> bytearray:
     return encode_response_frame(api, version, correlation_id, error_responses.empty_response(api))
 
 
-def remove_selected(
-    api: Api, version: int, body: memoryview, is_selected: PartSelector, topic_name_of: TopicNameOf
-) -> bytes | None:
-    """Return the body without the selected parts; None if nothing is left."""
-    request = _request(api, version, body)
-    if not SelectedParts(api, request, is_selected, topic_name_of).remove(version):
-        return None
-    writer = Writer()
-    request.write(writer, version)
-    return writer.getvalue()
+@dataclass(frozen=True)
+class FramedErrors:
+    """Errors for some parts of the requests of an API version. topic_name_of: returns the name of a topic id."""
 
+    api: Api
+    version: int
+    topic_name_of: TopicNameOf
 
-def add_errors(
-    api: Api,
-    version: int,
-    frame: bytes | bytearray,
-    body: memoryview,
-    is_selected: PartSelector,
-    code: int,
-    topic_name_of: TopicNameOf,
-) -> bytearray:
-    """Return the response with the errors of the selected parts of the body."""
-    correlation_id, response = decode_response_frame(api, version, frame)
-    SelectedParts(api, _request(api, version, body), is_selected, topic_name_of).add_errors(response, code)
-    return encode_response_frame(api, version, correlation_id, response)
+    def _parts(self, request: Message, is_selected: PartSelector) -> SelectedParts:
+        return SelectedParts(self.api, request, is_selected, self.topic_name_of)
 
+    def remove_selected(self, body: memoryview, is_selected: PartSelector) -> bytes | None:
+        """Return the body without the selected parts; None if nothing is left."""
+        request = _request(self.api, self.version, body)
+        if not self._parts(request, is_selected).remove(self.version):
+            return None
+        writer = Writer()
+        request.write(writer, self.version)
+        return writer.getvalue()
 
-def overwrite_errors(
-    api: Api,
-    version: int,
-    frame: bytes | bytearray,
-    is_selected: PartSelector | None,
-    code: int,
-    topic_name_of: TopicNameOf,
-) -> bytearray:
-    correlation_id, response = decode_response_frame(api, version, frame)
-    error_responses.overwrite_errors(api, response, is_selected, code, topic_name_of)
-    return encode_response_frame(api, version, correlation_id, response)
+    def add_errors(self, frame: bytes | bytearray, body: memoryview, is_selected: PartSelector, code: int) -> bytearray:
+        """Return the response with the errors of the selected parts of the body."""
+        correlation_id, response = decode_response_frame(self.api, self.version, frame)
+        self._parts(_request(self.api, self.version, body), is_selected).add_errors(response, code)
+        return encode_response_frame(self.api, self.version, correlation_id, response)
+
+    def overwrite_errors(self, frame: bytes | bytearray, is_selected: PartSelector | None, code: int) -> bytearray:
+        """Return the response with another error code for the selected parts."""
+        correlation_id, response = decode_response_frame(self.api, self.version, frame)
+        error_responses.overwrite_errors(self.api, response, is_selected, code, self.topic_name_of)
+        return encode_response_frame(self.api, self.version, correlation_id, response)
 
 
 def expects_response(api: Api, version: int, body: memoryview) -> bool:

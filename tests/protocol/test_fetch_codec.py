@@ -190,7 +190,7 @@ def test_response_has_the_bytes_of_the_generated_message(
         for response in responses
     ]
 
-    pieces = fetch_codec.encode_response(correlation_id, version, by_key, session_id=session_id)
+    pieces = fetch_codec.FetchResults(by_key, session_id=session_id).encode(correlation_id, version)
 
     frame = b"".join(pieces)
     reader = Reader(frame)
@@ -205,7 +205,7 @@ def test_records_of_a_response_are_not_copied() -> None:
     stored = memoryview(bytearray(b"records of a log"))
     response = fetch_codec.FetchedPartition(0, records=[stored], records_bytes=len(stored))
 
-    pieces = fetch_codec.encode_response(1, 12, [(b"t", response)])
+    pieces = fetch_codec.FetchResults([(b"t", response)]).encode(1, 12)
 
     assert any(piece is stored for piece in pieces)
 

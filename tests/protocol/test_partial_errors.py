@@ -24,6 +24,7 @@ from fauxka.protocol.request_facts import read_request_facts
 from ..each_case import each_case
 from ..run_counts import count
 from . import framed_errors as error_responses
+from .framed_errors import FramedErrors
 from .test_error_responses import CASES, CORRELATION_ID, Case, changed_bodies
 
 CODE = ErrorCode.LEADER_NOT_AVAILABLE
@@ -119,14 +120,16 @@ def encoded(request: Any, version: int) -> memoryview:
     return memoryview(writer.buffer)
 
 
+def framed(case: Case) -> FramedErrors:
+    return FramedErrors(case.api, case.version, sample_topic_name_of)
+
+
 def successful_response(case: Case, body: bytes | memoryview | None) -> bytearray:
     """Return a response without errors for all topics and partitions of the body."""
     empty = error_responses.empty_response(case.api, case.version, CORRELATION_ID)
     if body is None:
         return empty
-    return error_responses.add_errors(
-        case.api, case.version, empty, memoryview(body), all_selected, 0, sample_topic_name_of
-    )
+    return framed(case).add_errors(empty, memoryview(body), all_selected, 0)
 
 
 def codes_by_part(case: Case, result: bytes | bytearray) -> dict[tuple[str, Part], int]:
@@ -158,10 +161,8 @@ def test_selected_parts_are_removed_and_get_the_error(case: Case, parts: set[Par
     body = body_of(case)
     whole = codes_by_part(case, successful_response(case, body))
 
-    rest = error_responses.remove_selected(case.api, case.version, body, chosen, sample_topic_name_of)
-    result = error_responses.add_errors(
-        case.api, case.version, successful_response(case, rest), body, chosen, CODE, sample_topic_name_of
-    )
+    rest = framed(case).remove_selected(body, chosen)
+    result = framed(case).add_errors(successful_response(case, rest), body, chosen, CODE)
 
     assert codes_by_part(case, result) == {key: CODE if key[1] in parts else 0 for key in whole}
     if case.api.key is not ApiKey.FETCH:
@@ -184,22 +185,22 @@ def test_overwritten_errors_change_only_the_selected_parts(case: Case, parts: se
     chosen = selector(parts)
     honest = successful_response(case, body_of(case))
 
-    lying = error_responses.overwrite_errors(case.api, case.version, honest, chosen, CODE, sample_topic_name_of)
+    lying = framed(case).overwrite_errors(honest, chosen, CODE)
 
     codes = codes_by_part(case, honest)
     assert codes_by_part(case, lying) == {key: CODE if key[1] in parts else 0 for key in codes}
-    assert error_responses.overwrite_errors(case.api, case.version, lying, chosen, 0, sample_topic_name_of) == honest
+    assert framed(case).overwrite_errors(lying, chosen, 0) == honest
 
 
 @each_case(TOPIC_CASES)
 def test_every_error_code_of_a_response_can_be_overwritten(case: Case) -> None:
     honest = successful_response(case, body_of(case))
 
-    lying = error_responses.overwrite_errors(case.api, case.version, honest, None, CODE, sample_topic_name_of)
+    lying = framed(case).overwrite_errors(honest, None, CODE)
 
     assert set(codes_by_part(case, lying).values()) == {CODE}
     assert error_responses.first_error_code(case.api, case.version, lying) == CODE
-    assert error_responses.overwrite_errors(case.api, case.version, lying, None, 0, sample_topic_name_of) == honest
+    assert framed(case).overwrite_errors(lying, None, 0) == honest
 
 
 @each_case(TOPIC_CASES)
@@ -208,9 +209,9 @@ def test_changed_body_gives_partial_errors_or_frame_error(case: Case) -> None:
     honest = successful_response(case, body_of(case))
     for broken in changed_bodies(case):
         with contextlib.suppress(FrameError):
-            error_responses.remove_selected(case.api, case.version, broken, chosen, lambda _: "topic-0")
+            FramedErrors(case.api, case.version, lambda _: "topic-0").remove_selected(broken, chosen)
         with contextlib.suppress(FrameError):
-            error_responses.add_errors(case.api, case.version, honest, broken, all_selected, CODE, lambda _: "topic-0")
+            FramedErrors(case.api, case.version, lambda _: "topic-0").add_errors(honest, broken, all_selected, CODE)
 
 
 def test_scopes_that_an_api_can_report_errors_for() -> None:
@@ -230,9 +231,9 @@ def test_api_without_topics_in_its_responses_rejects_partial_errors() -> None:
     body = encoded(request_type(api)(), 4)
 
     for refused in (
-        lambda: error_responses.remove_selected(api, 4, body, all_selected, sample_topic_name_of),
-        lambda: error_responses.add_errors(api, 4, result, body, all_selected, CODE, sample_topic_name_of),
-        lambda: error_responses.overwrite_errors(api, 4, result, all_selected, CODE, sample_topic_name_of),
+        lambda: FramedErrors(api, 4, sample_topic_name_of).remove_selected(body, all_selected),
+        lambda: FramedErrors(api, 4, sample_topic_name_of).add_errors(result, body, all_selected, CODE),
+        lambda: FramedErrors(api, 4, sample_topic_name_of).overwrite_errors(result, all_selected, CODE),
     ):
         assert raised_by(refused) == "Heartbeat: the response has no error code for a topic or partition"
 
@@ -263,12 +264,12 @@ class ApiScene:
 
     def without(self, body: memoryview, chosen: error_responses.PartSelector) -> Any:
         """Return the request without what is chosen, read again; None where nothing is left."""
-        rest = error_responses.remove_selected(self.api, self.version, body, chosen, topic_name_of)
+        rest = FramedErrors(self.api, self.version, topic_name_of).remove_selected(body, chosen)
         return None if rest is None else request_type(self.api).read(Reader(rest), self.version)
 
     def added(self, result: bytearray, body: memoryview, chosen: error_responses.PartSelector) -> Any:
         """Return the result with errors added, read again."""
-        added = error_responses.add_errors(self.api, self.version, result, body, chosen, CODE, topic_name_of)
+        added = FramedErrors(self.api, self.version, topic_name_of).add_errors(result, body, chosen, CODE)
         return decode_response_frame(self.api, self.version, added)[1]
 
 

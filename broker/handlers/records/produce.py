@@ -100,14 +100,7 @@ async def handle(context: RequestContext, request: ProduceRequest) -> ProduceRes
     unsafe: list[Unsafe] = []
     size = context.size
     try:
-        are_plain = context.api_version >= produced_records.ZSTD_VERSION_MIN and _are_plain(request)
-        if not are_plain:
-            _check_first_batches(context, request)
-        accepted = await _accept_all(context, request, responses)
-        if not are_plain:
-            accepted = join_transaction(context, request.transactional_id, accepted)
-        if accepted:
-            unsafe = await _append_all(context, request, accepted)
+        unsafe = await _check_and_append(context, request, responses)
     except RequestRefused as error:
         responses = _refuse_all(request, error)
     await _record_refused(context, request, responses)
@@ -120,16 +113,34 @@ async def handle(context: RequestContext, request: ProduceRequest) -> ProduceRes
                 append.partition.flusher.flush_soon()
         _check_unacknowledged(responses)
         return None
-    # Both begin now, because later requests of the connection are handled meanwhile.
+    if await _are_safe(context, request, unsafe):
+        return ProduceResults(responses)
+    return ProduceResults(_taken_back(responses))
+
+
+async def _check_and_append(
+    context: RequestContext, request: ProduceRequest, responses: list[tuple[bytes, list[PartitionResponse]]]
+) -> list[Unsafe]:
+    """Append what passes the checks, and return what the response waits for. Raises RequestRefused."""
+    are_plain = context.api_version >= produced_records.ZSTD_VERSION_MIN and _are_plain(request)
+    if not are_plain:
+        _check_first_batches(context, request)
+    accepted = await _accept_all(context, request, responses)
+    if not are_plain:
+        accepted = join_transaction(context, request.transactional_id, accepted)
+    return await _append_all(context, request, accepted) if accepted else []
+
+
+async def _are_safe(context: RequestContext, request: ProduceRequest, unsafe: list[Unsafe]) -> bool:
+    """Wait until each batch is safe or its response failed. Return whether the coordinator's records are safe too."""
+    # Both waits begin now, because later requests of the connection are handled meanwhile.
     safe = _when_batches_safe(context, request, unsafe, lambda: True) if unsafe else None
     joined: bool | Deferred[bool] = True
     if request.transactional_id is not None:
         joined = when_partitions_durable(context.node.coordinators, request.transactional_id)
     if safe is not None:
         await safe
-    if isinstance(joined, Deferred):
-        joined = await joined
-    return ProduceResults(responses if joined else _taken_back(responses))
+    return await joined if isinstance(joined, Deferred) else joined
 
 
 async def _accept_all(
