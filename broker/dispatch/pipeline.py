@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, cast
 
 from ...protocol.api_keys import Api, ApiKey
 from ...protocol.error_codes import ErrorCode
+from ...protocol.errors.error_entries import set_values
 from ...protocol.frames import FrameError
 from ...protocol.message_types import request_type, response_type
 from ...protocol.primitives import Reader
@@ -88,7 +89,7 @@ class Pipeline:
         except Exception as error:
             handled = self.failure(context, error)
         if type(handled) is CoroutineType or isinstance(handled, Deferred):
-            return self._run(context, self._encode_later(context, handled))
+            return self._run(context, self._encode_later(context, cast("Waiting", handled)))
         response = cast("Response | None", handled)
         context.error_code = getattr(response, "error_code", 0)
         return None if response is None else encode_response(context, response)
@@ -169,5 +170,5 @@ class Pipeline:
         response = response_type(self.api)()
         if not hasattr(response, "error_code"):
             raise FrameError(f"{self.api.name} failed, and its response has no error code")
-        response.error_code = ErrorCode.UNKNOWN_SERVER_ERROR
+        set_values(response, {"error_code": ErrorCode.UNKNOWN_SERVER_ERROR})
         return response

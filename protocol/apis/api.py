@@ -8,10 +8,9 @@ of the authorization: KafkaApis and ControllerApis, Kafka 4.3.0.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from enum import IntEnum
 from types import MappingProxyType
-from typing import NamedTuple, cast
+from typing import NamedTuple, TypedDict, Unpack, cast
 
 from ..acl_types import AclOperation, ResourceType
 from ..message_fields import elements, number_in, text_in
@@ -130,7 +129,19 @@ class ApiKey(IntEnum):
     DELETE_SHARE_GROUP_OFFSETS = 92
 
 
-@dataclass(frozen=True, slots=True)
+class TopicListFields(TypedDict, total=False):
+    """The fields of a TopicList that most of them do not have."""
+
+    topic_id: str
+    partitions: str
+    index: str
+    owners: str
+    owner_key: str
+    error: str
+    topic_error: str
+    resource_type: str
+
+
 class TopicList:
     """The field names of one list of topics; "" for a field that the messages do not have.
 
@@ -143,16 +154,31 @@ class TopicList:
     resource_type: the field with the type of an element, if the list also has elements that are not topics.
     """
 
-    topics: str
-    name: str = "name"
-    topic_id: str = ""
-    partitions: str = ""
-    index: str = ""
-    owners: str = ""
-    owner_key: str = ""
-    error: str = ""
-    topic_error: str = ""
-    resource_type: str = ""
+    __slots__ = (
+        "error",
+        "index",
+        "name",
+        "owner_key",
+        "owners",
+        "partitions",
+        "resource_type",
+        "topic_error",
+        "topic_id",
+        "topics",
+    )
+
+    def __init__(self, topics: str, name: str = "name", **fields: Unpack[TopicListFields]) -> None:
+        """The fields as in the class; "" for those that are not given."""
+        self.topics = topics
+        self.name = name
+        self.topic_id = fields.get("topic_id", "")
+        self.partitions = fields.get("partitions", "")
+        self.index = fields.get("index", "")
+        self.owners = fields.get("owners", "")
+        self.owner_key = fields.get("owner_key", "")
+        self.error = fields.get("error", "")
+        self.topic_error = fields.get("topic_error", "")
+        self.resource_type = fields.get("resource_type", "")
 
     def owner_messages(self, message: object) -> list[object]:
         """Return the messages that hold a list of topics: the owners, or message itself."""
@@ -301,6 +327,10 @@ class Api(NamedTuple):
     is_forwarded: bool = False
     has_secrets: bool = False
     is_never_throttled: bool = False
+
+    def __hash__(self) -> int:
+        """Return the hash of the key: the mappings of the record have none."""
+        return hash(self.key)
 
     @property
     def first_advertised(self) -> int:
