@@ -6,7 +6,8 @@ Source: KafkaApis.handleConsumerGroupHeartbeat and its neighbours, Kafka 4.3.0.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
+from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 
 from ...protocol.api_keys import APIS
@@ -14,6 +15,8 @@ from ...protocol.error_codes import ErrorCode
 from ...protocol.errors.error_responses import error_response
 from ...protocol.message import Message
 from ..metadata.features import GROUP_VERSION, SHARE_VERSION
+from ..runtime.long_work import Step, in_thread
+from .request_context import LARGE_BODY_BYTES
 
 if TYPE_CHECKING:
     from .request_context import NodeServices, RequestContext
@@ -37,15 +40,22 @@ def serves_protocol(node: NodeServices, protocol: str) -> bool:
     return is_configured and node.image.features.level_of(GROUP_VERSION) > 0
 
 
-def served_by(protocol: str, handle: Callable[[RequestContext, Q], R]) -> Callable[[RequestContext, Q], R | Message]:
+def served_by(
+    protocol: str, handle: Callable[[RequestContext, Q], R]
+) -> Callable[[RequestContext, Q], R | Message | Coroutine[Step, object, Message]]:
     """Return a handle function that refuses the requests while the group protocol is disabled."""
 
-    def handle_or_refuse(context: RequestContext, request: Q) -> R | Message:
+    def handle_or_refuse(context: RequestContext, request: Q) -> R | Message | Coroutine[Step, object, Message]:
         return handle(context, request) if serves_protocol(context.node, protocol) else refusal(context, request)
 
     return handle_or_refuse
 
 
-def refusal(context: RequestContext, request: Message) -> Message:
-    """Return UNSUPPORTED_VERSION for every group or member in the request."""
-    return error_response(APIS[context.api_key], context.api_version, request, ErrorCode.UNSUPPORTED_VERSION)
+def refusal(context: RequestContext, request: Message) -> Message | Coroutine[Step, object, Message]:
+    """Return UNSUPPORTED_VERSION for every group or member in the request; made in a thread for a large one."""
+    make = partial(error_response, APIS[context.api_key], context.api_version, request, ErrorCode.UNSUPPORTED_VERSION)
+    return _made_in_thread(make) if context.size > LARGE_BODY_BYTES else make()
+
+
+async def _made_in_thread(make: Callable[[], Message]) -> Message:
+    return await in_thread(make)
