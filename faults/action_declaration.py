@@ -12,22 +12,12 @@ from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 from msgspec import Struct
 
+from .family import Family
 from .hunted_faults import Equivalent, HuntedFault
 from .points import Points
 
 if TYPE_CHECKING:
     from ..protocol.api_keys import Api
-
-
-class Family(Enum):
-    """What an action does, in one word. It decides the colour on the page."""
-
-    OBSERVE = "observe"
-    CUT = "cut"
-    REFUSAL = "refusal"
-    SLOW = "slow"
-    DAMAGE = "damage"
-    TWICE = "twice"
 
 
 class Applied(Enum):

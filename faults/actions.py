@@ -10,9 +10,10 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Literal, TypeVar, Unpack, get_args
 
 from . import numbers
-from .action_declaration import Applied, DeclaredAction, Family, Refusal, Response
+from .action_declaration import Applied, DeclaredAction, Refusal, Response
 from .action_refusals import Scope as Scope
 from .action_refusals import error_refusal, throttle_refusal
+from .family import Family
 from .hunted_faults import Equivalent, HuntedFault, Requests
 from .points import BEFORE_THE_BYTES, OF_THE_BYTES, Point, Points, Reason
 from .recipe import ConnectionSelection, Group, Recipe, RecipeUser, RequestSelection, recipe

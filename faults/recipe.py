@@ -11,7 +11,6 @@ its own arguments.
 from __future__ import annotations
 
 import inspect
-import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -21,6 +20,7 @@ from types import MethodType
 from typing import Any, Concatenate, Generic, ParamSpec, TypedDict, TypeVar, cast, get_args, get_type_hints
 
 from .action_declaration import DeclaredAction
+from .docstrings import effect_of
 from .match_values import AnyBytes, AnyHeader, AnyInteger, AnyName, AnyNatural, AnyText
 from .points import Point
 
@@ -132,8 +132,8 @@ class Recipe(Generic[Parameters]):
 
     @property
     def effect(self) -> str:
-        """The effect: the first sentence of the docstring."""
-        return re.split(r"(?<=\.)\s", inspect.getdoc(self.declare) or "", maxsplit=1)[0]
+        """The effect in one sentence."""
+        return effect_of(self.declare)
 
     @cached_property
     def own(self) -> list[inspect.Parameter]:
