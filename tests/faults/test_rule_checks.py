@@ -252,6 +252,38 @@ def test_field_that_the_api_does_not_have_is_rejected(api: str, match: dict[str,
 
 
 @pytest.mark.parametrize(
+    ("match", "message"),
+    [
+        ({"group_id": "g", "key": "a"}, "match.group_id: no Produce request has a group_id"),
+        (
+            {"api": ["JoinGroup", "Produce"], "group_id": "g", "transactional_id": "t"},
+            "match.transactional_id: no JoinGroup request with a group_id has a transactional_id",
+        ),
+        (
+            {"api": "Produce", "api_version": {"from": 14}},
+            "match.api_version: a request of another version is not handled; served are 3 to 13 of Produce",
+        ),
+    ],
+)
+def test_rule_that_no_request_can_meet_is_rejected_with_the_reason(match: dict[str, Any], message: str) -> None:
+    error = refused(closing(match=match))
+    assert (error.field, error.message) == (message.partition(":")[0], message)
+
+
+@pytest.mark.parametrize(
+    "match",
+    [
+        {"api": ["Produce", "Heartbeat"], "api_version": [2, {"from": 5, "to": 9}], "key": "a"},
+        {"api": ["Produce", "Heartbeat"], "api_version": 0},
+        {"api": "ApiVersions", "api_version": 99},
+        {"api_version": 99},
+    ],
+)
+def test_rule_that_a_request_of_one_of_the_versions_can_meet_is_accepted(match: dict[str, Any]) -> None:
+    decode_rule(json.dumps(closing(match=match)).encode())
+
+
+@pytest.mark.parametrize(
     ("api", "match"),
     [
         ("EndTxn", {"producer_id": 7, "producer_epoch": 0, "transactional_id": "t"}),
