@@ -27,6 +27,8 @@ from .points import Point
 Parameters = ParamSpec("Parameters")
 Handle = TypeVar("Handle")
 
+# Where a recipe acts, and how.
+At = tuple[Point, DeclaredAction]
 # The parameter of each recipe for the fields of Match, When and the rule.
 CHOSEN = "chosen"
 # The argument that the name of the rule has, too.
@@ -109,7 +111,7 @@ class Recipe(Generic[Parameters]):
     shown: the values on the page for arguments without a default.
     """
 
-    declare: Callable[Concatenate[Any, Parameters], tuple[Point, DeclaredAction]]
+    declare: Callable[Concatenate[Any, Parameters], At]
     group: Group
     label: str
     api: str | None = None
@@ -165,6 +167,6 @@ def recipe(
     api: str | None = None,
     times: int | None = 1,
     **shown: object,
-) -> Callable[[Callable[Concatenate[Any, Parameters], tuple[Point, DeclaredAction]]], Recipe[Parameters]]:
+) -> Callable[[Callable[Concatenate[Any, Parameters], At]], Recipe[Parameters]]:
     """Make a recipe of a function from its arguments to a point and an action. See Recipe."""
     return lambda declare: Recipe(declare, group, label, api, times, shown)
