@@ -10,6 +10,9 @@ import msgspec
 
 from .. import __version__
 from ..faults.actions import ACTION_TYPES, kind_of
+from ..faults.docstrings import effect_of
+from ..faults.files.file_actions import FILE_ACTIONS
+from ..faults.files.file_rules import FileRule
 from ..faults.rules.fault_rules import FaultRule
 from .errors import ErrorBody, WaitTimedOut
 from .openapi_examples import body_example, error_examples
@@ -25,7 +28,7 @@ DESCRIPTION = "Controls a mock broker: fault rules, clock and state; reads its j
 def describe(operations: Sequence[Operation]) -> Json:
     """Return the description of these operations."""
     models = _Models(operations)
-    models.add_points()
+    models.add_declarations()
     paths: dict[str, Json] = {}
     for operation in operations:
         paths.setdefault(operation.path, {})[operation.method.lower()] = _operation(operation, models)
@@ -62,12 +65,14 @@ class _Models:
         name = _component_name(self._schemas[kind])
         return cast("dict[str, Json]", self.components[name]["properties"])
 
-    def add_points(self) -> None:
-        """Add to the schema of each action of a fault rule the points where it is allowed, as `x-points`."""
+    def add_declarations(self) -> None:
+        """Add to each action of a fault rule its points, as `x-points`, and describe the actions of a file rule."""
         mapping = cast("dict[str, dict[str, str]]", self.properties_of(FaultRule)["action"]["discriminator"])["mapping"]
         for action in ACTION_TYPES:
             name = mapping[kind_of(action)].rpartition("/")[2]
             self.components[name]["x-points"] = list(action.points.possible)
+        effects = [f"{action.name}: {effect_of(action)}" for action in FILE_ACTIONS]
+        self.properties_of(FileRule)["action"]["description"] = "\n".join(effects)
 
 
 def _component_name(reference: Json) -> str:

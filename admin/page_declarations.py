@@ -13,8 +13,11 @@ from typing import Literal, get_args, get_origin
 
 from msgspec import Struct, structs, to_builtins
 
-from ..faults.action_declaration import DeclaredAction, Family, Response
+from ..faults.action_declaration import DeclaredAction, Response
 from ..faults.actions import ACTION_TYPES, RECIPES, kind_of
+from ..faults.family import Family
+from ..faults.files.file_action_declaration import FileRecipe
+from ..faults.files.file_actions import FILE_ACTIONS, FileAction
 from ..faults.recipe import ConnectionSelection, Group, Recipe
 from ..faults.rules import recipes
 from ..faults.rules.fault_rules import FaultRule, When
@@ -39,6 +42,9 @@ def declared_module() -> str:
             {"group": group.value, "recipes": [_recipe(each) for each in RECIPES.values() if each.group is group]}
             for group in Group
         ],
+        # The same of the actions of files.
+        "FILE_FAMILIES": {each.name: each.family.value for each in FILE_ACTIONS},
+        "FILE_RECIPES": [_file_recipe(action, each) for action in FILE_ACTIONS for each in action.recipes],
     }
     return "".join(f"export const {name} = {json.dumps(value)};\n" for name, value in constants.items())
 
@@ -70,6 +76,12 @@ def _recipe(recipe: Recipe[...]) -> Json:
         "times": rule.when.times,
         "fields": list(_fields(recipe, list(action))),
     }
+
+
+def _file_recipe(action: type[FileAction], recipe: FileRecipe) -> Json:
+    family = recipe.family or action.family
+    rule = {"action": action.name, **recipe.fields}
+    return {"label": recipe.label, "effect": recipe.effect, "family": family.value, "rule": rule}
 
 
 def _fields(recipe: Recipe[...], action_fields: list[str]) -> Iterator[Json]:

@@ -8,26 +8,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from enum import Enum
-from typing import TYPE_CHECKING, ClassVar, NamedTuple
+from typing import ClassVar, NamedTuple
 
 from msgspec import Struct
 
+from ..protocol.api_keys import Api
+from .family import Family
 from .hunted_faults import Equivalent, HuntedFault
 from .points import Points
 
-if TYPE_CHECKING:
-    from ..protocol.api_keys import Api
-
-
-class Family(Enum):
-    """What an action does, in one word. It decides the colour on the page."""
-
-    OBSERVE = "observe"
-    CUT = "cut"
-    REFUSAL = "refusal"
-    SLOW = "slow"
-    DAMAGE = "damage"
-    TWICE = "twice"
+Apis = Sequence[Api]
 
 
 class Applied(Enum):
@@ -76,6 +66,6 @@ class DeclaredAction(Struct, frozen=True, forbid_unknown_fields=True, tag_field=
     hunted: ClassVar[Sequence[HuntedFault]] = ()
     equivalents: ClassVar[Sequence[Equivalent]] = ()
 
-    def refusal(self, apis: Sequence[Api]) -> Refusal | None:
+    def refusal(self, apis: Apis) -> Refusal | None:
         """Return why requests of the APIs cannot have the action; None if they can. apis: empty for any."""
         return None

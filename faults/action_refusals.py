@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Literal, get_args
+from typing import Literal, get_args
 
 from ..protocol.error_codes import ErrorCode
 from ..protocol.errors.partial_errors import can_report_error
 from ..protocol.errors.response_frames import has_throttle_time
 from ..protocol.similar_names import suggestion
-from .action_declaration import Refusal
-
-if TYPE_CHECKING:
-    from ..protocol.api_keys import Api
+from .action_declaration import Apis, Refusal
 
 Scope = Literal["partition", "topic", "request"]
 _SCOPES: tuple[Scope, ...] = get_args(Scope)
 
 
-def error_refusal(error: str | int, scope: Scope | None, apis: Sequence[Api]) -> Refusal | None:
+def error_refusal(error: str | int, scope: Scope | None, apis: Apis) -> Refusal | None:
     """Refuse an unknown error, and one that the responses of an API cannot have for the scope."""
     if isinstance(error, str) and error not in ErrorCode.__members__:
         hint = suggestion(error, ErrorCode.__members__)
@@ -32,7 +28,7 @@ def error_refusal(error: str | int, scope: Scope | None, apis: Sequence[Api]) ->
     return None
 
 
-def throttle_refusal(apis: Sequence[Api]) -> Refusal | None:
+def throttle_refusal(apis: Apis) -> Refusal | None:
     """Refuse an API whose responses have no throttle time."""
     for api in apis:
         if not has_throttle_time(api):

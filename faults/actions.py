@@ -6,21 +6,16 @@ the fields of the action with their types, units and bounds, and declares the re
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Literal, TypeVar, Unpack, get_args
+from typing import Literal, Unpack, get_args
 
 from . import numbers
-from .action_declaration import Applied, DeclaredAction, Family, Refusal, Response
+from .action_declaration import Apis, Applied, DeclaredAction, Refusal, Response
 from .action_refusals import Scope as Scope
 from .action_refusals import error_refusal, throttle_refusal
+from .family import Family
 from .hunted_faults import Equivalent, HuntedFault, Requests
 from .points import BEFORE_THE_BYTES, OF_THE_BYTES, Point, Points, Reason
-from .recipe import ConnectionSelection, Group, Recipe, RecipeUser, RequestSelection, recipe
-
-if TYPE_CHECKING:
-    from ..protocol.api_keys import Api
-
-Handle = TypeVar("Handle")
+from .recipe import At, ConnectionSelection, Group, Handle, Recipe, RecipeUser, RequestSelection, recipe
 
 # Of hunts: the size of a response and a part of what it must have; the first byte of its correlation id, after which a
 # client takes no other request's response for this one.
@@ -52,7 +47,7 @@ class Error(DeclaredAction, frozen=True, kw_only=True, tag="error"):
     response = Response.FALSE
     equivalents = (Equivalent("applied", "error", "received", Requests.ASKING),)
 
-    def refusal(self, apis: Sequence[Api]) -> Refusal | None:
+    def refusal(self, apis: Apis) -> Refusal | None:
         """Refuse an unknown error, and one that a response cannot have for the scope."""
         return error_refusal(self.error, self.scope, apis)
 
@@ -186,7 +181,7 @@ class Throttle(DeclaredAction, frozen=True, kw_only=True, tag="throttle"):
     family = Family.SLOW
     points = BEFORE_THE_BYTES
 
-    def refusal(self, apis: Sequence[Api]) -> Refusal | None:
+    def refusal(self, apis: Apis) -> Refusal | None:
         """Refuse an API whose responses have no throttle time."""
         return throttle_refusal(apis)
 
@@ -243,7 +238,6 @@ def kind_of(action: DeclaredAction | type[DeclaredAction]) -> str:
     return kind
 
 
-At = tuple[Point, DeclaredAction]
 _OfRequest = Literal["received", "applied"]
 _Loss = Literal["close", "reset", "drop"]
 _LOSSES: dict[_Loss, Close | Reset | Drop] = {"close": Close(), "reset": Reset(), "drop": Drop()}

@@ -11,7 +11,6 @@ its own arguments.
 from __future__ import annotations
 
 import inspect
-import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -21,12 +20,15 @@ from types import MethodType
 from typing import Any, Concatenate, Generic, ParamSpec, TypedDict, TypeVar, cast, get_args, get_type_hints
 
 from .action_declaration import DeclaredAction
+from .docstrings import effect_of
 from .match_values import AnyBytes, AnyHeader, AnyInteger, AnyName, AnyNatural, AnyText
 from .points import Point
 
 Parameters = ParamSpec("Parameters")
 Handle = TypeVar("Handle")
 
+# Where a recipe acts, and how.
+At = tuple[Point, DeclaredAction]
 # The parameter of each recipe for the fields of Match, When and the rule.
 CHOSEN = "chosen"
 # The argument that the name of the rule has, too.
@@ -109,7 +111,7 @@ class Recipe(Generic[Parameters]):
     shown: the values on the page for arguments without a default.
     """
 
-    declare: Callable[Concatenate[Any, Parameters], tuple[Point, DeclaredAction]]
+    declare: Callable[Concatenate[Any, Parameters], At]
     group: Group
     label: str
     api: str | None = None
@@ -132,8 +134,8 @@ class Recipe(Generic[Parameters]):
 
     @property
     def effect(self) -> str:
-        """The effect: the first sentence of the docstring."""
-        return re.split(r"(?<=\.)\s", inspect.getdoc(self.declare) or "", maxsplit=1)[0]
+        """The effect in one sentence."""
+        return effect_of(self.declare)
 
     @cached_property
     def own(self) -> list[inspect.Parameter]:
@@ -165,6 +167,6 @@ def recipe(
     api: str | None = None,
     times: int | None = 1,
     **shown: object,
-) -> Callable[[Callable[Concatenate[Any, Parameters], tuple[Point, DeclaredAction]]], Recipe[Parameters]]:
+) -> Callable[[Callable[Concatenate[Any, Parameters], At]], Recipe[Parameters]]:
     """Make a recipe of a function from its arguments to a point and an action. See Recipe."""
     return lambda declare: Recipe(declare, group, label, api, times, shown)

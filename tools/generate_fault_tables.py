@@ -9,7 +9,6 @@ and the exit code is 1 if the page is not up to date.
 from __future__ import annotations
 
 import argparse
-import inspect
 import sys
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -19,7 +18,9 @@ from msgspec import structs
 from fauxka.faults import strict_json
 from fauxka.faults.action_declaration import DeclaredAction
 from fauxka.faults.actions import ACTION_TYPES, RECIPES, kind_of
+from fauxka.faults.docstrings import effect_of
 from fauxka.faults.expected_types import FieldType, describe_type
+from fauxka.faults.files.file_actions import FILE_ACTIONS
 from fauxka.faults.hunted_faults import Requests
 from fauxka.faults.points import POINTS
 from fauxka.faults.recipe import Recipe
@@ -36,8 +37,8 @@ def main() -> int:
     parser.add_argument("--check", action="store_true", help="write nothing; exit 1 if the page is not up to date")
     arguments = parser.parse_args()
     before = after = PAGE.read_text()
-    for name, rows in (("actions", action_rows()), ("hunted actions", hunt_rows()), ("recipes", recipe_rows())):
-        after = with_table(after, name, rows)
+    for name, rows in TABLES.items():
+        after = with_table(after, name, rows())
     if not arguments.check:
         PAGE.write_text(after)
     elif before != after:
@@ -62,8 +63,7 @@ def action_rows() -> Iterator[tuple[str, ...]]:
     for action in ACTION_TYPES:
         points = "all" if action.points.possible == POINTS else ", ".join(action.points.possible)
         applied = f"applied {action.applied.value}" if "received" in action.points.possible else ""
-        effect = (inspect.getdoc(action) or "").partition("\n")[0]
-        yield code(kind_of(action)), effect, fields(action), points, applied, action.response.value
+        yield code(kind_of(action)), effect_of(action), fields(action), points, applied, action.response.value
 
 
 def fields(action: type[DeclaredAction]) -> str:
@@ -88,6 +88,17 @@ def hunt_rows() -> Iterator[tuple[str, ...]]:
             for same in action.equivalents
         ]
         yield code(kind_of(action)), ", ".join(hunted), "; ".join(equivalents)
+
+
+def file_action_rows() -> Iterator[tuple[str, ...]]:
+    """Yield what each action of file rules does."""
+    yield "action", "effect", "parameters", "operations"
+    for action in FILE_ACTIONS:
+        parameters = (
+            f"`{each.name}`" + (f": integer >= {each.least}" if each.name != "crash" else ': `{"restart_after_ms"}`')
+            for each in action.parameters
+        )
+        yield code(action.name), effect_of(action), "; ".join(parameters), ", ".join(action.kinds)
 
 
 def recipe_rows() -> Iterator[tuple[str, ...]]:
@@ -116,6 +127,13 @@ def code(text: str) -> str:
     """Return text as code in Markdown."""
     return f"`{text}`"
 
+
+TABLES = {
+    "actions": action_rows,
+    "recipes": recipe_rows,
+    "hunted actions": hunt_rows,
+    "file actions": file_action_rows,
+}
 
 if __name__ == "__main__":
     sys.exit(main())

@@ -5,7 +5,8 @@ from __future__ import annotations
 from msgspec import Struct
 
 from ...faults.files.armed_file_rule import ArmedFileRule
-from ...faults.files.file_rules import AnyFileKind, AnyOperation, FileActionName, FileBytes, FileCrash, FileRule
+from ...faults.files.file_actions import FileActionName
+from ...faults.files.file_rules import AnyFileKind, AnyOperation, FileBytes, FileCrash, FileRule
 from ...faults.match_values import AnyNatural, AnyText
 from ...faults.numbers import Milliseconds
 from ...faults.rules.fault_rules import When

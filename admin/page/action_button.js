@@ -4,11 +4,10 @@ import { copyPanel } from "./copy_panel.js";
 import { textsOf } from "./copy_text.js";
 import { openDialog } from "./dialogs.js";
 import { button, element } from "./dom.js";
-import { familyOf } from "./journal.js";
 
 /**
  * Return a button that performs an action, with one that shows it to copy. describe: returns {method, path, body}.
- * name: of the action, the label if that says enough. onError: as in Actions.perform. dotOf: a kind of action, for a dot before it.
+ * name: of the action, the label if that says enough. onError: as in Actions.perform. dotOf: a family of actions, for a dot before it.
  */
 export function actionButton(label, actions, describe, { name = label, kind = "", onError = null, dotOf = null } = {}) {
   const perform = () => {
@@ -25,9 +24,9 @@ export function copyAction(name, actions, describe) {
   return button("", show, { kind: "copy-action", "aria-label": `Copy: ${name}`, title: "Copy as curl, Python or JSON" });
 }
 
-/** Return the dot in the colour of a kind of action. */
-export function dot(kind) {
-  return element("i", { class: `dot is-${familyOf(kind)}`, "aria-hidden": "true" });
+/** Return the dot in the colour of a family of actions. */
+export function dot(family) {
+  return element("i", { class: `dot is-${family}`, "aria-hidden": "true" });
 }
 
 /** Return a recipe of a list: its button, what it does, and more nodes. */

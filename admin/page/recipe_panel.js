@@ -3,6 +3,7 @@
 import { actionButton, recipeItem } from "./action_button.js";
 import { RECIPES } from "./declared.js";
 import { element } from "./dom.js";
+import { familyOf } from "./journal.js";
 import { defaultOf, ruleOf } from "./recipe_rules.js";
 
 // To choose from; any other name or code can be typed, and the API checks it.
@@ -41,7 +42,7 @@ function recipeRow(recipe, actions, selection) {
     for (const [number, { as }] of recipe.fields.entries()) inputs[number].setAttribute("aria-invalid", part === as);
   }
 
-  const arm = actionButton(recipe.label, actions, () => (show(null), describe()), { onError: show, dotOf: ruleOf(recipe.name).action.kind });
+  const arm = actionButton(recipe.label, actions, () => (show(null), describe()), { onError: show, dotOf: familyOf(recipe.action.kind) });
   const labels = recipe.fields.map(({ label }, number) => element("label", {}, element("span", {}, label), inputs[number]));
   return recipeItem(recipe.effect, arm, labels.length ? element("div", { class: "recipe-fields" }, labels) : null, error);
 }

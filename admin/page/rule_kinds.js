@@ -1,6 +1,8 @@
 // The two kinds of rules, for requests and for files: where they are, the parts of their forms, and a rule in words.
 
 import { withoutDefaults } from "./copy_text.js";
+import { FILE_FAMILIES } from "./declared.js";
+import { familyOf } from "./journal.js";
 import { textOfValue } from "./schema_fields.js";
 
 function inWords(fields, separator = " · ") {
@@ -26,7 +28,7 @@ export const REQUEST_RULES = {
   model: "FaultRule",
   parts: [["Action", null, "", ["action", "point"]], ["Match", "Match", "match."], ...SHARED],
   first: { point: "applied", action: { kind: "close" } },
-  colorOf: (info) => info.action.kind,
+  familyOf: (info) => familyOf(info.action.kind),
   inWords(info) {
     const { match = {}, when = {}, point, action } = withoutDefaults(info);
     const { kind, ...fields } = action;
@@ -34,8 +36,6 @@ export const REQUEST_RULES = {
     return joined(inWords(match) || "any request", `${kind}${parameters && ` ${parameters}`} at ${point}`, inWords(when));
   },
 };
-
-const FILE_COLORS = { slow: "delay", corrupt: "corrupt", tear: "truncate" };
 
 /** Rules for operations on files. */
 export const FILE_RULES = {
@@ -49,7 +49,7 @@ export const FILE_RULES = {
     ...SHARED,
   ],
   first: { action: "disk_full" },
-  colorOf: (info) => FILE_COLORS[info.action] ?? "close",
+  familyOf: (info) => FILE_FAMILIES[info.action],
   inWords(info) {
     const { action, name, enabled, when = {}, bytes, ms, crash, ...files } = withoutDefaults(info);
     const given = Object.entries({ bytes, ms }).filter(([, value]) => value !== undefined);

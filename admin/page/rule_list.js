@@ -68,7 +68,7 @@ function ruleRow(first, kind, { actions, edit }) {
   const root = element(
     "li",
     { class: "rule" },
-    element("div", { class: "rule-head" }, dot(kind.colorOf(info)), title, element("span", { class: "spacer" }), counts),
+    element("div", { class: "rule-head" }, dot(kind.familyOf(info)), title, element("span", { class: "spacer" }), counts),
     text,
     misses,
     element(

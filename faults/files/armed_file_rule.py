@@ -9,21 +9,11 @@ from ..rules.rule_in_force import RuleInForce
 from ..rules.value_tests import compile_test
 from .file_actions import FileAction
 from .file_kinds import file_kind_of, folder_of
-from .file_rules import FILE_MATCH_FIELDS, FileRule, action_of
-from .operation_kind import CHANGES, GROWTHS, SYNCS, OperationKind
+from .file_rules import FILE_MATCH_FIELDS, FileRule
+from .operation_kind import ALL_OPERATIONS, OperationKind
 
-# The rename of a replaced file is an operation of its own.
-_RENAMES = frozenset({OperationKind.RENAME, OperationKind.RENAME_FOLDER})
-_WRITES = frozenset({OperationKind.WRITE, OperationKind.REPLACE})
-# The three operations of rules. Only these count as near misses.
-_KINDS = {"write": _WRITES, "fsync": SYNCS, "rename": _RENAMES}
-_OPERATIONS = {kind: operation for operation, kinds in _KINDS.items() for kind in kinds}
-# A full or read-only disk also refuses operations that rules cannot name.
-_KINDS_OF_STATES = {
-    ("disk_full", "write"): GROWTHS,
-    ("read_only", "write"): CHANGES - SYNCS - _RENAMES,
-    ("read_only", "rename"): _RENAMES,
-}
+# The operations that rules name. Only these count as near misses.
+_OPERATIONS = {kind: operation for operation, kinds in ALL_OPERATIONS.items() for kind in kinds}
 
 
 class ArmedFileRule(RuleInForce[FileRule]):
@@ -33,13 +23,12 @@ class ArmedFileRule(RuleInForce[FileRule]):
         """Arm a valid rule. Its after_ms and until_ms count from now."""
         super().__init__(rule_id, rule, rule.effective_when, now_ms, times=rule.times)
         self._near_misses = NearMisses(rule)
-        self._kinds = frozenset[OperationKind]().union(
-            *(_KINDS_OF_STATES.get((rule.action, operation), _KINDS[operation]) for operation in rule.operations)
-        )
+        kinds = (rule.declared.kinds[operation] for operation in rule.operations)
+        self._kinds = frozenset[OperationKind]().union(*kinds)
         self._tests = [
             (name, compile_test(rule, name)) for name in FILE_MATCH_FIELDS if getattr(rule, name) is not None
         ]
-        self._action = action_of(rule)
+        self._action = rule.declared.of(rule)
 
     @property
     def matched_noun(self) -> str:

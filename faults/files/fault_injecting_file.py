@@ -11,7 +11,7 @@ from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, assert_never
 
-from .file_actions import Corrupt, Lose, Tear
+from .file_actions import ContentChange, Lose, Tear
 from .operation_kind import OperationKind
 
 if TYPE_CHECKING:
@@ -81,8 +81,8 @@ class FaultInjectingFile:
             case Lose():
                 inner.append(head, body)
                 self._lose(position, inner.size)
-            case Corrupt(byte_count):
-                inner.append(corrupted(head + bytes(body), byte_count), b"")
+            case ContentChange():
+                inner.append(change.changed(head + bytes(body)), b"")
             case _:
                 assert_never(change)
         return position
@@ -182,9 +182,3 @@ class FaultInjectingFile:
                 if rest:
                     # A lost write in front of others leaves a hole of zeros.
                     inner.append(bytes(end - start), rest)
-
-
-def corrupted(content: bytes, count: int) -> bytes:
-    """Return content with all bits of its last count bytes flipped, at most all of them."""
-    start = max(0, len(content) - count)
-    return content[:start] + bytes(byte ^ 0xFF for byte in content[start:])

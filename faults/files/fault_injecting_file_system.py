@@ -8,8 +8,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, assert_never
 
 from ...storage.file_systems.file_system import TEMPORARY_SUFFIX
-from .fault_injecting_file import FaultInjectingFile, corrupted
-from .file_actions import Corrupt, Lose, Tear
+from .fault_injecting_file import FaultInjectingFile
+from .file_actions import ContentChange, Lose, Tear
 from .operation_kind import OperationKind
 
 if TYPE_CHECKING:
@@ -95,8 +95,8 @@ class FaultInjectingFileSystem:
                 part = content[: max(0, min(byte_count, len(content) - 1))]
                 self.inner.replace(path + TEMPORARY_SUFFIX, part)
                 disk.fail_torn_write(tear, path)
-            case Corrupt(byte_count):
-                content = corrupted(content, byte_count)
+            case ContentChange():
+                content = action.changed(content)
             case _:
                 assert_never(action)
         if is_synced and self._is_lost(OperationKind.SYNC, path):

@@ -14,6 +14,8 @@ _KINDS_BY_SUFFIX = {
 }
 CHECKPOINT = "checkpoint"
 METADATA = "metadata"
+# The others are of one partition.
+TOP_FOLDER_KINDS = (CHECKPOINT, METADATA)
 # Metadata of the cluster, the node and a partition's topic. The first file is not one of Kafka's.
 METADATA_FILES = frozenset({"cluster-metadata.json", META_PROPERTIES, PARTITION_METADATA})
 

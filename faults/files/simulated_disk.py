@@ -15,7 +15,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, NoReturn, Protocol, assert_never
 from weakref import WeakSet
 
-from .file_actions import Corrupt, Fail, Lose, Slow, Tear, WriteAction
+from .file_actions import ContentChange, Fail, Lose, Slow, Tear, WriteAction
 from .file_rule_plan import FileRulePlan, Threads
 from .operation_kind import os_error
 
@@ -139,7 +139,7 @@ class SimulatedDisk:
             case Slow(ms):
                 self._delay(ms, path)
                 return None
-            case Tear() | Lose() | Corrupt():
+            case Tear() | Lose() | ContentChange():
                 return action
             case _:
                 assert_never(action)

@@ -2,11 +2,15 @@
 
 from itertools import chain
 from pathlib import Path
+from typing import get_args
 
 import pytest
 
-from fauxka.faults.action_declaration import Family
 from fauxka.faults.actions import ACTION_TYPES, Action, kind_of
+from fauxka.faults.family import Family
+from fauxka.faults.files.file_action_declaration import FileRecipe
+from fauxka.faults.files.file_actions import FILE_ACTIONS, FILE_ACTIONS_BY_NAME, FileAction, FileActionName
+from fauxka.faults.files.file_rules import FileRule, check_file_rule
 from fauxka.faults.hunted_faults import HuntedFault
 from fauxka.faults.rules.fault_rules import FaultRule
 from fauxka.faults.rules.rule_checks import ACTIONS_AT, check_rule
@@ -34,6 +38,18 @@ def test_names_of_hunted_faults_belong_to_one_action_each() -> None:
     names = list(chain.from_iterable({hunted.name for hunted in action.hunted} for action in ACTION_TYPES))
 
     assert len(names) == len(set(names))
+
+
+def test_each_action_of_files_can_be_named_in_a_rule() -> None:
+    assert sorted(FILE_ACTIONS_BY_NAME) == sorted(get_args(FileActionName))
+
+
+@pytest.mark.parametrize(
+    ("action", "recipe"),
+    [pytest.param(action, recipe, id=recipe.label) for action in FILE_ACTIONS for recipe in action.recipes],
+)
+def test_recipe_of_files_is_a_valid_rule(action: type[FileAction], recipe: FileRecipe) -> None:
+    check_file_rule(convert({"action": action.name, **recipe.fields}, FileRule))
 
 
 @pytest.mark.parametrize("family", Family)

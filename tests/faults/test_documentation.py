@@ -8,6 +8,8 @@ from typing import Any
 import pytest
 
 from fauxka.faults.actions import ACTION_TYPES, RECIPES, kind_of
+from fauxka.faults.files.file_actions import FILE_ACTIONS
+from fauxka.faults.files.file_rules import FileRule, check_file_rule
 from fauxka.faults.rules import recipes
 from fauxka.faults.rules.fault_rules import FaultRule
 from fauxka.faults.rules.rule_checks import check_rule
@@ -18,6 +20,7 @@ PAGE = (Path(__file__).parent.parent.parent / "docs" / "faults.md").read_text()
 EXPLAINED = re.sub(r"<!-- begin of .*?<!-- end of ", "", PAGE, flags=re.DOTALL)
 # A rule in a row, after the recipe that makes it, if there is one.
 RULE = re.compile(r'(?:`R\.(?P<call>[^`]+)`[^`|]*?)?`(?P<rule>(?:"match": .*?, )?"point": "\w+",\s"action": [^`]+)`')
+FILE_RULES = re.findall(r'^\| `({"action": [^`]+})` \|', EXPLAINED, re.MULTILINE)
 SHOWN = [(found["call"], json.loads(f"{{{found['rule']}}}")) for found in RULE.finditer(EXPLAINED)]
 
 
@@ -31,11 +34,17 @@ def test_rule_is_valid_and_is_that_of_its_recipe(call: str | None, rule: dict[st
         assert (made.point, made.action) == (shown.point, shown.action)
 
 
+@pytest.mark.parametrize("rule", FILE_RULES)
+def test_file_rule_is_valid(rule: str) -> None:
+    check_file_rule(convert(json.loads(rule), FileRule))
+
+
 def test_each_action_is_explained() -> None:
     # An observing rule has its effect in the table of the actions.
     kinds = {kind_of(action) for action in ACTION_TYPES} - {"observe"}
 
-    assert {kind for kind in kinds if f"`{kind}`" not in EXPLAINED} == set()
+    assert {kind for kind in kinds if f"`{kind}`" not in EXPLAINED and f'"kind": "{kind}"' not in EXPLAINED} == set()
+    assert [each.name for each in FILE_ACTIONS if f'{{"action": "{each.name}"' not in EXPLAINED] == []
 
 
 def test_each_recipe_is_listed() -> None:

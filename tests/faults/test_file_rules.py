@@ -204,6 +204,9 @@ def test_number_of_file_rules_is_limited() -> None:
         ),
         ({"action": "fail", "path": LOG, "folder": "users-0"}, "folder", "'orders-0'"),
         ({"action": "fail", "path": LOG, "file_kind": "index"}, "file_kind", "log"),
+        ({"action": "fail", "path": LOG, "file_kind": ["index", "snapshot"]}, "file_kind", "log"),
+        ({"action": "fail", "path": LOG, "folder": {"regex": "users-.*"}}, "folder", "'orders-0'"),
+        ({"action": "fail", "folder": "", "file_kind": ["log", "index"]}, "file_kind", "checkpoint or metadata"),
         ({"action": "fail", "when": {"after_ms": 5, "until_ms": 5}}, "when.until_ms", "integer >= 6"),
     ],
 )

@@ -35,7 +35,7 @@ ACTIONS: dict[str, dict[str, Any]] = {
     "crash": {"restart_after_ms": 50},
 }
 POINTS = ("accepted", "received", "applied", "answering")
-# The table of docs/faults.md, written out once more.
+# Where each of these actions is possible, written out once more.
 ALLOWED = {
     "accepted": "observe delay hang close reset drip",
     "received": "observe error drop delay hang hold close reset throttle deliver_twice crash",
@@ -89,12 +89,14 @@ def test_each_point_accepts_only_its_actions(point: str, kind: str) -> None:
         assert decode_rule(json.dumps(rule).encode()).point == point
         return
     error = refused(rule)
-    assert (error.field, error.value, error.allowed) == ("action.kind", kind, ", ".join(ALLOWED[point].split()))
+    assert (error.field, error.value, error.allowed) == ("action.kind", kind, ", ".join(ACTIONS_AT[point]))
     assert error.message.startswith(f"{kind} cannot be applied at {point}: ")
 
 
-def test_actions_are_those_of_the_documentation() -> None:
-    assert {point: " ".join(kinds) for point, kinds in ACTIONS_AT.items()} == ALLOWED
+def test_actions_are_possible_where_they_were() -> None:
+    possible = {point: [kind for kind in kinds if kind in ACTIONS] for point, kinds in ACTIONS_AT.items()}
+
+    assert possible == {point: kinds.split() for point, kinds in ALLOWED.items()}
 
 
 @pytest.mark.parametrize("kind", ACTIONS)
@@ -249,6 +251,38 @@ def test_field_that_the_api_does_not_have_is_rejected(api: str, match: dict[str,
     # Another API that can name it is enough.
     others = ["Produce", "FindCoordinator"]
     decode_rule(json.dumps(closing(match={"api": [api, *others], **match})).encode())
+
+
+@pytest.mark.parametrize(
+    ("match", "message"),
+    [
+        ({"group_id": "g", "key": "a"}, "match.group_id: no Produce request has a group_id"),
+        (
+            {"api": ["JoinGroup", "Produce"], "group_id": "g", "transactional_id": "t"},
+            "match.transactional_id: no JoinGroup request with a group_id has a transactional_id",
+        ),
+        (
+            {"api": "Produce", "api_version": {"from": 14}},
+            "match.api_version: a request of another version is not handled; served are 3 to 13 of Produce",
+        ),
+    ],
+)
+def test_rule_that_no_request_can_meet_is_rejected_with_the_reason(match: dict[str, Any], message: str) -> None:
+    error = refused(closing(match=match))
+    assert (error.field, error.message) == (message.partition(":")[0], message)
+
+
+@pytest.mark.parametrize(
+    "match",
+    [
+        {"api": ["Produce", "Heartbeat"], "api_version": [2, {"from": 5, "to": 9}], "key": "a"},
+        {"api": ["Produce", "Heartbeat"], "api_version": 0},
+        {"api": "ApiVersions", "api_version": 99},
+        {"api_version": 99},
+    ],
+)
+def test_rule_that_a_request_of_one_of_the_versions_can_meet_is_accepted(match: dict[str, Any]) -> None:
+    decode_rule(json.dumps(closing(match=match)).encode())
 
 
 @pytest.mark.parametrize(
