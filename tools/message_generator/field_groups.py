@@ -1,4 +1,4 @@
-"""Groups of adjacent fields, and the cases of a field by version, for the reader and the writer."""
+"""Groups of adjacent fields, and the calls for a field by version, for the reader and the writer."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Source of one module: the classes of an API's messages, each after the classes of its fields."""
+"""Source of the modules: the classes of an API's messages, each after the classes of its fields."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def _order(messages: list[Message]) -> tuple[bool, int, str]:
 
 
 def _module_source(name: str, messages: list[Message], owners: dict[str, str]) -> str:
-    """owners: the module of each struct, by its code; the structs of this module are added."""
+    """Return the source of one module. owners: the module of each struct, by its code; new structs are added."""
     structs: dict[str, MessageStruct] = {}
     documents: dict[str, str] = {}
     for message in messages:

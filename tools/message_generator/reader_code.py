@@ -1,4 +1,4 @@
-"""Source of a message's read method."""
+"""Source of a message's read_fields method."""
 
 from __future__ import annotations
 
