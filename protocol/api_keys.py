@@ -5,6 +5,8 @@ telemetry, which needs a metrics reporter. Unreleased versions (InitProducerId 6
 Source: tests/golden/api_versions-4.3.0.json, and ApiKeys of Kafka 4.3.0 for the first version of Produce.
 """
 
+from itertools import chain
+
 from .apis import cluster, groups, records, security, share, topics, transactions
 from .apis.api import NEVER_FLEXIBLE, Api, ApiKey
 
@@ -20,9 +22,7 @@ SUBJECTS = {
     "security": security.APIS,
     "transactions": transactions.APIS,
 }
-APIS: dict[int, Api] = {
-    api.key: api for api in sorted((api for apis in SUBJECTS.values() for api in apis), key=lambda api: api.key)
-}
+APIS: dict[int, Api] = {api.key: api for api in sorted(chain.from_iterable(SUBJECTS.values()))}
 
 
 def api_name_of(api_key: int) -> str:

@@ -50,15 +50,13 @@ class _DelayedResponse:
         self._send_at = send_at
         self._pending = pending
         self._timer: asyncio.TimerHandle | None = None
-        self.result: Deferred[Buffers | ResponsePlan] = Deferred(
-            self._abandon,
-            is_applied=pending is None or pending.is_applied,
-            is_in_order=pending is None or pending.is_in_order,
-        )
-        if pending is not None:
-            self.result.inner = cast("Deferred[object]", pending)
-            pending.on_applied = lambda: self.result.passes(cast("Deferred[object]", pending))
+        self.result: Deferred[Buffers | ResponsePlan]
+        if pending is None:
+            self.result = Deferred(is_applied=True)
+        else:
+            self.result = Deferred.following(cast("Deferred[object]", pending))
             pending.deliver_to(self.send_later, self.result.fail)
+        self.result.on_abandoned = self._abandon
 
     def send_later(self, response: Buffers | ResponsePlan) -> None:
         """Complete the result at its time, or now if that is over."""

@@ -44,7 +44,7 @@ from ...protocol.fetch_codec import FetchRequest
 from ...protocol.frames import FrameError
 from ...protocol.message_fields import number_in
 from ...protocol.produce_codec import ProduceRequest
-from ..replica.disk_fault_injector import FileFaults, NoFileFaults
+from ..replica.disk_fault_injector import FileFaults, NoFileFaults, delay_response
 from ..requests.encoded_response import encode_response
 from ..requests.fault_ports import NO_RESPONSE, PENDING, Ending, ResponsePlan, joined
 from ..requests.request_context import RequestContext
@@ -179,7 +179,7 @@ class FaultInjector:
                 return await self._apply(request)
             case Delay() | Hold() | Hang() as action:
                 self._reports.not_applied(request, fault)
-                is_released = await self._is_released(request, fault, action, RECEIVED)
+                is_released = await self._hold(request, fault, action, RECEIVED)
                 return await self._apply(request) if is_released else _GIVEN_UP
             case Drop():
                 self._reports.not_applied(request, fault)
@@ -246,13 +246,9 @@ class FaultInjector:
     ) -> ResponsePlan | None:
         """Handle the request and pass its response on to `applied`. refused: parts that get the error code."""
         handled = self._begin(request)
-        delay_ms = self._file_faults.take_delay_ms()
         if throttled_by is not None:
             self._reports.acted(request, throttled_by, RECEIVED)
         response = await handled if isinstance(handled, Deferred) else handled
-        if delay_ms and response is not None:
-            # In sequence, because the pending work begins after the slow file access.
-            await self._pass_ms(delay_ms)
         if response is not None and throttled_by is not None:
             _throttle(response, throttled_by)
         if response is not None and refused is not None:
@@ -265,8 +261,7 @@ class FaultInjector:
         request.now_ms = self._clock.now_ms()
         request.batches = None
         try:
-            completed = request.pipeline.completed(request, request.message)
-            handled = request.node.long_work.run(completed, request.connection, may_pass=True)
+            handled = request.node.long_work.run(self._completed(request), request.connection, may_pass=True)
         except Exception:
             self._reports.handled(request, PENDING)
             self._reports.unanswered(request)
@@ -274,12 +269,12 @@ class FaultInjector:
         self._reports.handled(request, NO_RESPONSE if handled is None else PENDING)
         if isinstance(handled, Deferred):
             handled.take_request_id(request.request_id)
-        return handled
+        return delay_response(handled, self._file_faults, self._clock)
 
-    def _pass_ms(self, delay_ms: int) -> Deferred[bool]:
-        late: Deferred[bool] = Deferred(is_applied=True)
-        self._clock.call_later(delay_ms, lambda: late.complete(True))
-        return late
+    async def _completed(self, request: OwnedRequest) -> Response | None:
+        response = await request.pipeline.completed(request, request.message)
+        request.is_long |= request.node.long_work.is_interrupted
+        return response
 
     async def _applied(self, request: OwnedRequest, response: Response | None) -> ResponsePlan | None:
         fault = self.plan.applied(request)
@@ -307,7 +302,7 @@ class FaultInjector:
                 _throttle(response, fault)
                 return await self._answering(request, response)
             case Delay() | Hold() | Hang() as action:
-                if await self._is_released(request, fault, action, APPLIED):
+                if await self._hold(request, fault, action, APPLIED):
                     return await self._answering(request, response)
                 return _GIVEN_UP
             case Observe() | Drop() | Close() | Reset() | Crash() | Truncate() | Corrupt() | Drip() | DeliverTwice():
@@ -329,9 +324,9 @@ class FaultInjector:
         if response is None:
             return None
         if request.is_long:
-            buffers = await in_thread(lambda: encode_response(request.response_header, response))
+            buffers = await in_thread(lambda: encode_response(request, response))
         else:
-            buffers = encode_response(request.response_header, response)
+            buffers = encode_response(request, response)
         fault = self.plan.answering(request)
         if fault is None:
             return ResponsePlan(buffers)
@@ -348,7 +343,7 @@ class FaultInjector:
             case Drip(bytes=piece_bytes, every_ms=every_ms):
                 return ResponsePlan(buffers, piece_bytes=piece_bytes, every_ms=every_ms)
             case Delay() as action:
-                is_released = await self._is_released(request, fault, action, ANSWERING)
+                is_released = await self._hold(request, fault, action, ANSWERING)
                 return ResponsePlan(buffers) if is_released else _GIVEN_UP
             case Close() | Reset() as action:
                 self._reports.unanswered(request)
@@ -358,9 +353,7 @@ class FaultInjector:
             case _:
                 assert_never(fault.action)
 
-    def _is_released(
-        self, request: OwnedRequest, fault: Fault, action: Delay | Hold | Hang, point: str
-    ) -> Deferred[bool]:
+    def _hold(self, request: OwnedRequest, fault: Fault, action: Delay | Hold | Hang, point: str) -> Deferred[bool]:
         """Hold the request. Returns what completes with whether it is resumed, and not given up."""
         # No request may pass an authentication.
         released: Deferred[bool] = Deferred(is_applied=not request.is_of_sasl, is_in_order=not action.release_order)

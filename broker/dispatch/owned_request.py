@@ -24,7 +24,7 @@ _OF_SASL = frozenset({ApiKey.SASL_HANDSHAKE, ApiKey.SASL_AUTHENTICATE})
 class OwnedRequest(RequestContext):
     """A request with a frame of its own. It implements faults.request_view.ReceivedRequest for the fault rules.
 
-    message: the decoded request, after decode. is_long: whether decoding it was left to a thread.
+    message: the decoded request, after decode. is_long: it was decoded in a thread, or took more than a slice.
     result: what completes with its response, once it waits.
     """
 

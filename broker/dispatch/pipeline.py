@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-
+# What has to be awaited for a response.
 Waiting = Coroutine[Step, object, "Response | Deferred[Response] | None"] | Deferred["Response"]
 # Decodes the body in frame[position:end] of a version. None, if it has so many elements that it takes long.
 DecodeAtOnce = Callable[[memoryview, int, int, int], "Request | None"]

@@ -7,14 +7,17 @@ response; without an armed rule that is one test of an attribute.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Protocol, TypeVar, cast
 
-from ..runtime.deferred import Buffers, Deferred
+from ..runtime.deferred import Deferred
 
 if TYPE_CHECKING:
     from ...storage.file_systems.file_system import FileSystem
     from ..runtime.clock import Clock
     from ..runtime.event_loop_bridge import EventLoopBridge
+
+
+Result = TypeVar("Result")
 
 
 class FileFaults(Protocol):
@@ -66,21 +69,22 @@ class NoFileFaults:
 
 
 def delay_response(
-    response: Buffers | Deferred[Buffers] | None, file_faults: FileFaults | NoFileFaults, clock: Clock
-) -> Buffers | Deferred[Buffers] | None:
-    """Return the response, delayed by the file faults of the current request."""
+    response: Result | Deferred[Result], file_faults: FileFaults | NoFileFaults, clock: Clock
+) -> Result | Deferred[Result]:
+    """Return the response, delayed by the file faults of the current request. None, no response, is not delayed."""
     delay_ms = file_faults.take_delay_ms()
     if response is None or not delay_ms:
         return response
     if not isinstance(response, Deferred):
-        late: Deferred[Buffers] = Deferred(is_applied=True)
+        late: Deferred[Result] = Deferred(is_applied=True)
         clock.call_later(delay_ms, lambda: late.complete(response))
         return late
-    late = Deferred(response.abandon, is_applied=response.is_applied, is_in_order=response.is_in_order)
+    pending = cast("Deferred[Result]", response)
+    late = Deferred[Result].following(cast("Deferred[object]", pending))
     # In sequence, because the pending work begins after the slow file access.
-    response.deliver_to(lambda buffers: _complete_after(late, buffers, clock, delay_ms), late.fail)
+    pending.deliver_to(lambda later: _complete_after(late, later, clock, delay_ms), late.fail)
     return late
 
 
-def _complete_after(late: Deferred[Buffers], buffers: Buffers, clock: Clock, delay_ms: int) -> None:
-    clock.call_later(delay_ms, lambda: late.complete(buffers))
+def _complete_after(late: Deferred[Result], response: Result, clock: Clock, delay_ms: int) -> None:
+    clock.call_later(delay_ms, lambda: late.complete(response))

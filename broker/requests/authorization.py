@@ -61,13 +61,9 @@ async def respond(context: RequestContext, request: Request, *, api: Api, handle
     is_left = not denied or has_entries(api, message)
     if is_left and topics:
         parts = await _run(partial(_select, context, api, message, topics), is_large=is_large)
-        is_left = await _run(partial(parts.remove, context.api_version), is_large=is_large)
-        if not is_left and api.authorization.is_handled_without_topics:
-            is_left = True
-    if not is_left:
-        response: Response | None = empty_response(api)
-    else:
-        response = await awaited(handle(context, request))
+        has_more = await _run(partial(parts.remove, context.api_version), is_large=is_large)
+        is_left = has_more or api.authorization.is_handled_without_topics
+    response = await awaited(handle(context, request)) if is_left else empty_response(api)
     assert isinstance(response, Message), "Produce and Fetch check themselves"
     add = partial(_add_errors, context, api, response, parts, denied)
     return await _run(add, is_large=is_large) if denied or topics else response

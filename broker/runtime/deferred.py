@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Generator
-from typing import Generic, TypeVar, cast
+from typing import Generic, Self, TypeVar, cast
 
 logger = logging.getLogger(__name__)
 
@@ -68,6 +68,17 @@ class Deferred(Generic[Response]):
         self._deliver: Callable[[Response], None] | None = None
         self._fail: Callable[[], None] | None = None
         self._has_failed = False
+
+    @classmethod
+    def following(cls, other: Deferred[object]) -> Self:
+        """Return a pending response that somebody completes after another one.
+
+        It is abandoned with the other one, and lets later requests of the connection pass as soon as that does.
+        """
+        follower = cls(other.abandon, is_applied=other.is_applied, is_in_order=other.is_in_order)
+        follower.inner = other
+        other.on_applied = lambda: follower.passes(other)
+        return follower
 
     def complete(self, response: Response) -> None:
         """Complete the response. Later calls have no effect."""

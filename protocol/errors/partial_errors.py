@@ -83,7 +83,6 @@ def _selections(api: Api, is_selected: PartSelector, topic_name_of: TopicNameOf)
 class _SelectedTopic(NamedTuple):
     """A topic of a request with the indexes of its selected partitions; none for an error of the topic itself."""
 
-    selection: _Selection
     owner: object
     name: str
     topic: object
@@ -96,18 +95,20 @@ class SelectedParts:
     A partition that the request does not list (Metadata) is not among them; its entry in the response gets the error.
     """
 
-    __slots__ = ("_api", "_request", "_selections", "_topics")
+    __slots__ = ("_api", "_request", "_topics")
 
     def __init__(self, api: Api, request: Message, is_selected: PartSelector, topic_name_of: TopicNameOf) -> None:
         """Find them. Raises ValueError if responses have no errors by topic."""
         self._api = api
         self._request = request
-        self._selections = _selections(api, is_selected, topic_name_of)
-        self._topics = [found for each in self._selections for found in _selected_topics(each, request)]
+        # By list of topics.
+        self._topics = [
+            (each, list(_selected_topics(each, request))) for each in _selections(api, is_selected, topic_name_of)
+        ]
 
     def __bool__(self) -> bool:
         """Return whether there are any."""
-        return bool(self._topics)
+        return any(topics for _, topics in self._topics)
 
     def remove(self, version: int) -> bool:
         """Take them out of the request, and return whether something is left to handle.
@@ -115,16 +116,16 @@ class SelectedParts:
         A Fetch keeps all partitions, because its session (KIP-227) must keep them; its max_wait_ms becomes 0.
         A Metadata request of which nothing is left stays, because it also asks for the cluster.
         """
-        if not self._topics:
+        if not self:
             return True
         if self._api.key is ApiKey.FETCH:
             # Kafka responds to a Fetch without a wait if one of its partitions has an error.
             set_values(self._request, {"max_wait_ms": 0})
             return True
-        gone = {id(each.topic) for each in self._topics if not _keep_rest(each)}
         left = 0
-        for each in self._selections:
-            left += _remove_topics(each.request_list, self._request, gone)
+        for selection, topics in self._topics:
+            gone = {id(found.topic) for found in topics if not _keep_rest(selection.request_list, found)}
+            left += _remove_topics(selection.request_list, self._request, gone)
         return left > 0 or (self._api.key is ApiKey.METADATA and version >= _METADATA_OF_NONE_SINCE)
 
     def add_errors(self, response: Message, code: int) -> None:
@@ -132,14 +133,11 @@ class SelectedParts:
 
         One that the response has an entry for (all topics, a fetch session) gets the error in that entry.
         """
-        entries: dict[int, _Entries] = {}
-        for each in self._selections:
-            _replace_selected(each, response, code)
-        for found in self._topics:
-            key = id(found.selection)
-            if key not in entries:
-                entries[key] = _Entries(found.selection, response)
-            entries[key].add(found, code)
+        for selection, topics in self._topics:
+            _replace_selected(selection, response, code)
+            entries = _Entries(selection, response)
+            for found in topics:
+                entries.add(found, code)
 
 
 def _selected_topics(selection: _Selection, request: Message) -> Iterator[_SelectedTopic]:
@@ -148,17 +146,16 @@ def _selected_topics(selection: _Selection, request: Message) -> Iterator[_Selec
         for name, topic in selection.request_topics(owner):
             if not request_list.partitions:
                 if selection.is_topic_selected(name):
-                    yield _SelectedTopic(selection, owner, name, topic, ())
+                    yield _SelectedTopic(owner, name, topic, ())
                 continue
             indexes = (request_list.partition_index(each) for each in elements(topic, request_list.partitions))
             selected = tuple(index for index in dict.fromkeys(indexes) if selection.is_partition_selected(name, index))
             if selected:
-                yield _SelectedTopic(selection, owner, name, topic, selected)
+                yield _SelectedTopic(owner, name, topic, selected)
 
 
-def _keep_rest(found: _SelectedTopic) -> bool:
+def _keep_rest(request_list: TopicList, found: _SelectedTopic) -> bool:
     """Remove the selected partitions from their topic, and return whether it has others."""
-    request_list = found.selection.request_list
     if not request_list.partitions:
         return False
     selected = frozenset(found.indexes)

@@ -3,10 +3,16 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 from collections.abc import Callable
 
 import pytest
 
+from fauxka.broker.dispatch import fault_injector
+from fauxka.broker.requests.encoded_response import Response, encode_response
+from fauxka.broker.requests.request_context import RequestContext
+from fauxka.broker.runtime import long_work
+from fauxka.broker.runtime.deferred import Buffers
 from fauxka.faults.actions import Action, Close, Crash, Delay, Drop, Error, Hold, Observe
 from fauxka.faults.journal.journal_entries import read_entries
 from fauxka.faults.rules.armed_rule import ArmedRule
@@ -205,3 +211,29 @@ async def until(holds: Callable[[], bool]) -> None:
     async with asyncio.timeout(COMES_SECONDS_MAX):
         while not holds():
             await asyncio.sleep(0.001)
+
+
+async def test_response_to_a_short_request_that_took_long_is_encoded_in_a_thread(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    encoded_by: list[int] = []
+
+    def encode(header: RequestContext, response: Response) -> Buffers:
+        encoded_by.append(threading.get_ident())
+        return encode_response(header, response)
+
+    # Every slice is over after its least number of steps.
+    monkeypatch.setattr(long_work, "SLICE_NS", 0)
+    monkeypatch.setattr(fault_injector, "encode_response", encode)
+    names = [f"unknown-{number}" for number in range(2 * long_work.SLICE_STEPS_MIN)]
+    topics = [MetadataRequestTopic(name=name) for name in names]
+    async with interception_scene() as scene:
+        scene.arm("received", Observe())
+        client = await scene.client()
+
+        asked = await client.send(
+            METADATA, METADATA_VERSION, MetadataRequest(topics=topics, allow_auto_topic_creation=False)
+        )
+
+        assert len((await answered(client, asked)).topics) == len(names)
+        assert encoded_by and threading.get_ident() not in encoded_by
