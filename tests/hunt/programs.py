@@ -25,17 +25,20 @@ def send(broker: Broker, events: list[bytes], **config: object) -> None:
         raise RuntimeError(f"{len(failures)} orders were not sent")
 
 
-def send_in_flight(broker: Broker, *together: list[bytes], has_keys: bool = False, **config: object) -> None:
-    """Send each event in a request of its own, those of a list at once. Raises KafkaException.
+def send_in_flight(broker: Broker, events: list[bytes], *, has_keys: bool = False, **config: object) -> None:
+    """Send each event in a request of its own, all at once. Raises KafkaException.
 
+    The producer asks for the leader at its first event. It learns of it after the last one, so that it sends all
+    requests before it reads a response.
     has_keys: whether each is its own key.
     """
     own = {"batch.num.messages": 1, "retries": 5, **QUICK, **config}
     producer = Producer({"bootstrap.servers": broker.bootstrap_servers, **own})
-    for events in together:
+    with broker.faults.held(api="Metadata", topic="orders"):
         for event in events:
             producer.produce("orders", event, event if has_keys else None, on_delivery=raise_failure)
-        producer.flush()
+    broker.held.release()
+    producer.flush()
 
 
 def doubling(broker: Broker) -> None:

@@ -70,12 +70,12 @@ def test_a_hanging_request_is_sent_again_without_a_loss() -> None:
     ("is_idempotent", "has_keys", "kinds"),
     [(False, False, ["reordered"]), (True, False, []), (False, True, ["reordered"])],
 )
-def test_an_error_at_the_first_of_two_requests_in_flight_reorders_without_idempotence(
+def test_an_error_at_one_of_the_requests_in_flight_reorders_without_idempotence(
     is_idempotent: bool, has_keys: bool, kinds: list[str]
 ) -> None:
     def program(broker: Broker) -> None:
         config = {"enable.idempotence": is_idempotent}
-        send_in_flight(broker, [b"a"], [b"b", b"c"], has_keys=has_keys, **config)
+        send_in_flight(broker, [b"a", b"b", b"c"], has_keys=has_keys, **config)
 
     judgement = judged("NOT_ENOUGH_REPLICAS: Produce 2 of 3 to orders-0", program, topics=["orders"])
 
