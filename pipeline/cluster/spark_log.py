@@ -7,20 +7,18 @@ from __future__ import annotations
 
 import logging
 import os
-import signal
 import sys
 import tempfile
-import threading
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from pathlib import Path
-from types import FrameType
 from typing import IO
 
 from pyspark.sql import SparkSession
 
 from ..bad_option import BadOption
 from .spark_errors import SPARK_ERRORS, failure_reason
+from .stop_signals import StopSignals
 
 _HEAP_IS_FULL = "java.lang.OutOfMemoryError"
 _HEAP_ADVICE = "Spark ran out of memory; set -c spark.driver.memory=2g, or spark.executor.memory on a cluster"
@@ -40,20 +38,21 @@ def logged_session(command: str, start: Callable[[], SparkSession]) -> Generator
     # Without delete=True, because the file is kept if Spark fails.
     with (
         tempfile.NamedTemporaryFile(prefix=f"fauxka-{command}-", suffix=".log", delete=False) as log,
-        _noting_signals() as signals,
+        StopSignals() as signals,
     ):
         try:
             with _logging_into(log.name):
-                with _standard_error_in(log.file):
+                with _standard_error_in(log.file), signals.waiting():
                     spark = start()
                 try:
+                    signals.act()
                     yield spark
                 finally:
                     spark.stop()
         except SPARK_ERRORS as error:
-            if signals:
+            if signals.first is not None:
                 os.unlink(log.name)
-                raise SystemExit(_SIGNAL_EXIT + signals[0]) from error
+                raise SystemExit(_SIGNAL_EXIT + signals.first) from error
             is_heap_full = _HEAP_IS_FULL in Path(log.name).read_text(errors="replace")
             reason = _HEAP_ADVICE if is_heap_full else failure_reason(error)
             raise BadOption(f"{reason} (Spark's log: {log.name})") from error
@@ -86,27 +85,3 @@ def _logging_into(file: str) -> Generator[None, None, None]:
     finally:
         logging.getLogger().removeHandler(handler)
         handler.close()
-
-
-@contextmanager
-def _noting_signals() -> Generator[list[int], None, None]:
-    """Yield a list that gets the numbers of the signals that ask to stop; their handlers are called as before."""
-    noted: list[int] = []
-    handlers = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
-
-    def note(number: int, frame: FrameType | None) -> None:
-        noted.append(number)
-        handler = handlers[signal.Signals(number)]
-        if callable(handler):
-            handler(number, frame)
-
-    is_main = threading.current_thread() is threading.main_thread()
-    for number, handler in handlers.items() if is_main else ():
-        if callable(handler):
-            signal.signal(number, note)
-    try:
-        yield noted
-    finally:
-        for number, handler in handlers.items() if is_main else ():
-            if callable(handler):
-                signal.signal(number, handler)
