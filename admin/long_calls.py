@@ -1,4 +1,4 @@
-"""Calls that take long: their steps run between the requests of clients, by the rules of broker/runtime/long_work."""
+"""Calls that take long run in slices between the requests of clients, by the rules of broker/runtime/long_work."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ REFUSALS = (CallError, RuleError)
 CALLER = "a call of the admin API"
 
 
-async def run_steps(control: Control, steps: Coroutine[Step, object, Result | Deferred[Result]]) -> Result:
-    """Run the steps and return their result, or the result that they wait for.
+async def run_long_call(control: Control, work: Coroutine[Step, object, Result | Deferred[Result]]) -> Result:
+    """Run the work in slices and return its result, or the result that it waits for.
 
     Raises the CallError or RuleError of a step, and CallError 409 if the node crashes or is reset before the end.
     """
-    work = cast("Coroutine[Step, object, Result | Refusal | Deferred[Result | Refusal]]", _with_refusal(steps))
-    result: object = control.node.long_work.run(work, CALLER)
+    answered = cast("Coroutine[Step, object, Result | Refusal | Deferred[Result | Refusal]]", _with_refusal(work))
+    result: object = control.node.long_work.run(answered, CALLER)
     if isinstance(result, Deferred):
         result = await _completed(cast("Deferred[object]", result))
     outcome = cast("Result | Refusal", result)
@@ -47,10 +47,10 @@ async def wait_until_saved(control: Control) -> None:
         raise conflict(failure)
 
 
-async def _with_refusal(steps: Coroutine[Step, object, Result]) -> Result | Refusal:
+async def _with_refusal(work: Coroutine[Step, object, Result]) -> Result | Refusal:
     """Return the refusal of a step as its result: long work logs what a later step raises as an internal error."""
     try:
-        return await steps
+        return await work
     except REFUSALS as error:
         return error
 

@@ -119,7 +119,7 @@ class BrokerConnection:
         self, key: ApiKey, message: RequestMessage, read: Callable[[Reader, int], Response]
     ) -> Response:
         least, most = self.fetch_versions().get(key, (0, -1))
-        first, last = APIS[key].first_version, VERSIONS_MAX.get(key, APIS[key].last_version)
+        first, last = APIS[key].versions.first, VERSIONS_MAX.get(key, APIS[key].versions.last)
         version = min(most, last)
         if version < max(least, first):
             raise ConnectionFailed(f"broker {self.address}: supports {key.name} {least}-{most}, not {first}-{last}")

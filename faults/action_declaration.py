@@ -54,7 +54,7 @@ class DeclaredAction(Struct, frozen=True, forbid_unknown_fields=True, tag_field=
     """An action. Each class declares itself.
 
     points: where it is possible. not_at_accepted: fields that must have their defaults there.
-    applied: what becomes of a request at received. response: what the client gets.
+    applied: whether a request with it is applied. response: which response the client gets.
     hunted: the faults of hunts that are this action. equivalents: what hunts need not try in addition.
     """
 

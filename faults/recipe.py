@@ -100,7 +100,7 @@ class RecipeUser(ABC, Generic[Handle]):
 
     @abstractmethod
     def use_recipe(self, recipe: Recipe[...], arguments: tuple[object, ...], keywords: Mapping[str, object]) -> Handle:
-        """Return what becomes of the recipe for these arguments."""
+        """Return what the recipe makes of these arguments: a rule, or the handle of an armed one."""
 
 
 @dataclass(frozen=True)

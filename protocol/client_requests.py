@@ -36,7 +36,7 @@ def request_frame(
     body.int16(version)
     body.int32(correlation_id)
     body.nullable_string(client_id)
-    if version >= api.flexible_since:
+    if version >= api.versions.flexible_since:
         body.no_tagged_fields()
     message.write(body, version)
     frame = Writer()
@@ -56,7 +56,7 @@ def read_response(
     found_id = reader.int32()
     if found_id != correlation_id:
         raise FrameError(f"{api.name}: expected correlation id {correlation_id}, got {found_id}")
-    if version >= api.flexible_since and api.key != ApiKey.API_VERSIONS:
+    if version >= api.versions.flexible_since and api.key != ApiKey.API_VERSIONS:
         reader.skip_tagged_fields()
     response = read(reader, version)
     if reader.remaining:

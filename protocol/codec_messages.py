@@ -9,7 +9,7 @@ from itertools import groupby
 from operator import itemgetter
 
 from . import fetch_codec, produce_codec
-from .apis.api import TopicNameOf
+from .apis.fields import TopicNameOf
 from .errors.partial_errors import PartSelector
 from .fetch_codec import FetchedPartition, FetchRequest, FetchResults
 from .message import Message

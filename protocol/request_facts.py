@@ -13,7 +13,7 @@ from typing import cast
 
 from . import fetch_codec, produce_codec
 from .api_keys import Api, ApiKey
-from .apis.api import GROUP_RESOURCE, TopicList, TopicNameOf
+from .apis.fields import GROUP_RESOURCE, TopicList, TopicNameOf
 from .batches.record_batch import HEADER_SIZE, NO_PRODUCER_EPOCH, NO_PRODUCER_ID, is_whole, parse_header
 from .fetch_codec import FetchRequest
 from .frames import FrameError

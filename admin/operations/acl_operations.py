@@ -15,7 +15,7 @@ from ...protocol.acl_types import AclOperation, AclPermission, PatternType, Reso
 from ...protocol.error_codes import KafkaError
 from ..control import Control
 from ..errors import CallError, conflict
-from ..long_calls import run_steps, wait_until_saved
+from ..long_calls import run_long_call, wait_until_saved
 from ..operation import Operation
 from ..paging import LIMIT_DEFAULT, Limit, page_of
 
@@ -115,7 +115,7 @@ async def create_acl(control: Control, body: Acl) -> Acl:
         AclPermission[body.permission],
     )
 
-    async def steps() -> Acl:
+    async def work() -> Acl:
         try:
             control.cluster.controller.create_acl(acl)
         except KafkaError as error:
@@ -125,20 +125,20 @@ async def create_acl(control: Control, body: Acl) -> Acl:
         await wait_until_saved(control)
         return _info(acl)
 
-    return await run_steps(control, steps())
+    return await run_long_call(control, work())
 
 
 async def delete_acls(control: Control, query: AclMatch) -> AclList:
     """Delete the ACLs that have all of these values, without any all ACLs, and return them."""
     _check_authorizer(control)
 
-    async def steps() -> AclList:
+    async def work() -> AclList:
         found = control.cluster.image.security.acls.matching(_filter_of(query))
         await for_each(control.cluster.controller.delete_acl, found)
         await wait_until_saved(control)
         return AclList(items=await for_each(_info, found))
 
-    return await run_steps(control, steps())
+    return await run_long_call(control, work())
 
 
 def _check_authorizer(control: Control) -> None:

@@ -17,7 +17,7 @@ from ...protocol.batches.record_batch import (
     TimestampType,
 )
 from ..control import Control
-from ..long_calls import run_steps
+from ..long_calls import run_long_call
 from ..operation import Operation
 from .offset_pages import Reading, RecordQuery, place_of_token, read_from, token_of
 from .topic_operations import TAG, TopicPath
@@ -77,11 +77,11 @@ async def list_batches(control: Control, path: TopicPath, query: RecordQuery) ->
     """
     start = place_of_token(query.since) if query.since else None
 
-    async def steps() -> BatchPage:
+    async def work() -> BatchPage:
         read = await read_from(control, path, query, start, Reading(_read_page, PAGE_BYTES_MAX))
         return BatchPage(items=read.items, next=None if read.next_place is None else token_of(read.next_place))
 
-    return await run_steps(control, steps())
+    return await run_long_call(control, work())
 
 
 async def _read_page(partition: Partition, offsets: OffsetRange, limit: int, size_max: int) -> LogPage[BatchHeaderInfo]:

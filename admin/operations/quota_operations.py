@@ -14,7 +14,7 @@ from ...faults.strict_json import convert
 from ...protocol.error_codes import KafkaError
 from ..control import Control
 from ..errors import CallError
-from ..long_calls import run_steps, wait_until_saved
+from ..long_calls import run_long_call, wait_until_saved
 from ..operation import Operation
 from ..paging import LIMIT_DEFAULT, Limit, page_of
 
@@ -89,7 +89,7 @@ def list_quotas(control: Control, query: QuotaQuery) -> QuotaPage:
 async def set_quotas(control: Control, body: EntityQuotas) -> EntityQuotas:
     """Set or remove quotas of an entity, and return its quotas. They are in force for the next request."""
 
-    async def steps() -> EntityQuotas:
+    async def work() -> EntityQuotas:
         names, changes = _names_and_changes(body)
         hosts = await find_hosts([names.get(IP)])
         alteration = _checked_alteration(body, names, changes, hosts)
@@ -98,13 +98,13 @@ async def set_quotas(control: Control, body: EntityQuotas) -> EntityQuotas:
         entity = alteration.entity
         return _quotas_of(entity, control.cluster.image.client_quotas.quotas_of(entity))
 
-    return await run_steps(control, steps())
+    return await run_long_call(control, work())
 
 
 async def delete_quotas(control: Control, query: QuotaMatch) -> QuotaList:
     """Delete all quotas of the entities that have all of these names, without any all quotas, and return them."""
 
-    async def steps() -> QuotaList:
+    async def work() -> QuotaList:
         found = _matching(control, query)
         deletions = [Alteration(entity, dict.fromkeys(quotas)) for entity, quotas in found]
         items = await for_each(lambda each: _quotas_of(*each), found)
@@ -112,7 +112,7 @@ async def delete_quotas(control: Control, query: QuotaMatch) -> QuotaList:
         await wait_until_saved(control)
         return QuotaList(items=items)
 
-    return await run_steps(control, steps())
+    return await run_long_call(control, work())
 
 
 def _matching(control: Control, query: QuotaMatch) -> list[tuple[QuotaEntity, Mapping[str, float]]]:

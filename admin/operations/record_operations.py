@@ -15,7 +15,7 @@ from ...broker.runtime.long_work import for_each
 from ...faults.json_bytes import BytesValue, bytes_value_of
 from ..control import Control
 from ..errors import CallError
-from ..long_calls import run_steps
+from ..long_calls import run_long_call
 from ..operation import Operation
 from ..paging import LIMIT_MAX
 from .offset_pages import Place, Reading, ReadItems, RecordQuery, place_of_token, read_from, token_of
@@ -73,12 +73,12 @@ async def list_records(control: Control, path: TopicPath, query: RecordQuery) ->
     """
     start = place_of_token(query.since) if query.since else None
 
-    async def steps() -> RecordPage:
+    async def work() -> RecordPage:
         read = await _read(control, path, query, start)
         items = await for_each(_record_info, read.items)
         return RecordPage(items=items, next=None if read.next_place is None else token_of(read.next_place))
 
-    return await run_steps(control, steps())
+    return await run_long_call(control, work())
 
 
 async def read_records(control: Control, path: TopicPath, query: RecordQuery, limit: int | None) -> list[StoredRecord]:
@@ -91,7 +91,7 @@ async def read_records(control: Control, path: TopicPath, query: RecordQuery, li
     place: Place | None = None
     while len(records) < wanted:
         query.limit = min(LIMIT_MAX, wanted - len(records))
-        read = await run_steps(control, _read(control, path, query, place))
+        read = await run_long_call(control, _read(control, path, query, place))
         records += read.items
         place = read.next_place
         if place is None:

@@ -22,7 +22,7 @@ from ...protocol.murmur2 import partition_of_key
 from ..control import Control
 from ..errors import CallError
 from ..leading_partitions import leading_partition_of
-from ..long_calls import run_steps
+from ..long_calls import run_long_call
 from ..operation import Operation
 from ..paging import INT64_MAX, LIMIT_MAX
 from .offset_pages import PartitionIndex, unknown_partition
@@ -86,7 +86,7 @@ async def seed_records(control: Control, path: TopicPath, body: SeedRecords) -> 
     No request is handled: fault rules for requests do not apply, and the journal has no entry.
     """
 
-    async def steps() -> SeededRecords:
+    async def work() -> SeededRecords:
         topic = topic_of(control, path)
         if topic.is_internal:
             message = f"{topic.name} is an internal topic, which only its coordinator writes"
@@ -109,7 +109,7 @@ async def seed_records(control: Control, path: TopicPath, body: SeedRecords) -> 
             ]
         )
 
-    return await run_steps(control, steps())
+    return await run_long_call(control, work())
 
 
 class _PartitionChooser:

@@ -18,7 +18,7 @@ from ...protocol.messages.create_topics import CreatableTopic, CreatableTopicCon
 from ...protocol.messages.delete_topics import DeleteTopicState
 from ..control import Control
 from ..errors import CallError
-from ..long_calls import run_steps
+from ..long_calls import run_long_call
 from ..operation import Operation
 from .topic_operations import TAG, TopicInfo, TopicPath, get_topic
 
@@ -64,7 +64,7 @@ async def create_topic(control: Control, body: NewTopic) -> TopicInfo:
         name=body.name, num_partitions=partitions, replication_factor=NOT_GIVEN, assignments=[], configs=configs
     )
     request = CreateTopicsRequest(topics=[topic], timeout_ms=TIMEOUT_MS, validate_only=False)
-    response = await run_steps(control, create_topics(node, request))
+    response = await run_long_call(control, create_topics(node, request))
     (result,) = response.topics
     if result.error_code:
         raise _error(result.error_code, result.error_message, body)
@@ -76,7 +76,7 @@ async def delete_topic(control: Control, path: TopicPath) -> TopicInfo:
     node = control.node_at_controller()
     before = get_topic(control, path)
     states: Sequence[DeleteTopicState] = [DeleteTopicState(name=path.topic)]
-    response = await run_steps(control, delete_topics(node, states, timeout_ms=TIMEOUT_MS))
+    response = await run_long_call(control, delete_topics(node, states, timeout_ms=TIMEOUT_MS))
     (result,) = response.responses
     if result.error_code:
         code = ErrorCode(result.error_code)

@@ -13,7 +13,7 @@ from ...protocol.error_codes import ErrorCode, KafkaError
 from ..control import Control
 from ..current_coordinators import is_coordinator
 from ..errors import conflict, unknown
-from ..long_calls import run_steps
+from ..long_calls import run_long_call
 from ..operation import Operation
 from ..paging import LIMIT_DEFAULT, Limit, page_of
 
@@ -97,7 +97,7 @@ async def forget_transaction(control: Control, path: TransactionPath) -> Transac
     """
     transactions, known = _find(control, path.transactional_id)
 
-    async def steps() -> TransactionInfo:
+    async def work() -> TransactionInfo:
         try:
             transactions.abort(path.transactional_id)
             # With flush.messages an abort takes a few flushes.
@@ -109,7 +109,7 @@ async def forget_transaction(control: Control, path: TransactionPath) -> Transac
             raise conflict(message, field="transactional_id", value=path.transactional_id) from error
         return transaction_info(known)
 
-    return await run_steps(control, steps())
+    return await run_long_call(control, work())
 
 
 def _coordinators(control: Control) -> list[tuple[Node, TransactionCoordinator]]:

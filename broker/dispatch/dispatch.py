@@ -286,10 +286,10 @@ class Dispatcher:
         if api is None or api.key not in handlers.HANDLERS:
             raise FrameError(f"{api_name_of(api_key)} (api key {api_key}) is not served")
         # ApiVersions responds to unsupported versions too, so that a newer client can fall back (KIP-511).
-        is_served = api.first_version <= api_version <= api.last_version
+        is_served = api_version in api.versions.supported
         if not is_served and api.key is not ApiKey.API_VERSIONS:
             raise FrameError(
-                f"{api.name} version {api_version} is not served; allowed: {api.first_version} to {api.last_version}"
+                f"{api.name} version {api_version} is not served; allowed: {api.versions.first} to {api.versions.last}"
             )
         if api_key not in self._pipelines:
             self._pipelines[api_key] = self._load_pipeline(api, node)

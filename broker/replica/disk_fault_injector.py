@@ -69,8 +69,8 @@ class NoFileFaults:
 
 
 def delay_response(
-    response: Result | Deferred[Result], file_faults: FileFaults | NoFileFaults, clock: Clock
-) -> Result | Deferred[Result]:
+    response: Result | Deferred[Result] | None, file_faults: FileFaults | NoFileFaults, clock: Clock
+) -> Result | Deferred[Result] | None:
     """Return the response, delayed by the file faults of the current request. None, no response, is not delayed."""
     delay_ms = file_faults.take_delay_ms()
     if response is None or not delay_ms:

@@ -12,7 +12,8 @@ from functools import partial
 from typing import TYPE_CHECKING, TypeVar, cast
 
 from ...protocol.api_keys import Api, ApiKey
-from ...protocol.apis.api import KAFKAS_TEXT, NAMED_REQUEST, NO_NODE
+from ...protocol.apis.authorization import KAFKAS_TEXT, NAMED_REQUEST
+from ...protocol.apis.fields import NO_NODE
 from ...protocol.error_codes import ErrorCode
 from ...protocol.error_messages import ERROR_MESSAGES
 from ...protocol.errors.error_entries import new_entry, set_values

@@ -15,7 +15,8 @@ from typing import cast
 
 from ...protocol.acl_types import AclOperation, ResourceType
 from ...protocol.api_keys import APIS, Api, ApiKey
-from ...protocol.apis.api import GROUP_RESOURCE, TOPIC_RESOURCE, ClusterNeed, Need, on_cluster
+from ...protocol.apis.authorization import ClusterNeed, Need
+from ...protocol.apis.fields import GROUP_RESOURCE, TOPIC_RESOURCE
 from ...protocol.error_codes import ErrorCode
 from ...protocol.message import Message
 from ...protocol.message_fields import elements, number_in, text_in
@@ -76,7 +77,7 @@ async def request_error(context: RequestContext, api: Api, request: Message) -> 
 
 async def _add_partitions_error(context: RequestContext, request: Message) -> ErrorCode | None:
     if context.api_version > _LAST_CLIENT_ADD_PARTITIONS:
-        return _error_of(context, request, on_cluster(AclOperation.CLUSTER_ACTION))
+        return _error_of(context, request, ClusterNeed((AclOperation.CLUSTER_ACTION,)))
     return _error_of(context, request, _WRITE_TRANSACTION._replace(field="v3_and_below_transactional_id"))
 
 
@@ -116,7 +117,7 @@ async def _init_producer_id_error(context: RequestContext, request: Message) -> 
 def _coordinator_error(context: RequestContext, request: Message, key: str) -> ErrorCode | None:
     resource_type = _COORDINATED.get(number_in(request, "key_type", 0))
     if resource_type is None:
-        return _error_of(context, request, on_cluster(AclOperation.CLUSTER_ACTION))
+        return _error_of(context, request, ClusterNeed((AclOperation.CLUSTER_ACTION,)))
     return None if permits(context, AclOperation.DESCRIBE, resource_type, key) else _DENIED[resource_type]
 
 
@@ -174,7 +175,7 @@ def _entry_error(context: RequestContext, api: Api, request: Message, entry: obj
 def _configs_error(context: RequestContext, operation: AclOperation, resource: object) -> ErrorCode | None:
     resource_type = _CONFIGS_OF.get(number_in(resource, "resource_type", 0))
     if resource_type is None:
-        return _error_of(context, cast(Message, resource), on_cluster(operation))
+        return _error_of(context, cast(Message, resource), ClusterNeed((operation,)))
     name = text_in(resource, "resource_name")
     return None if permits(context, operation, resource_type, name) else _DENIED[resource_type]
 

@@ -151,7 +151,7 @@ class Route:
         self.api_key = api_key
         self.api_version = api_version
         self.handle = handle
-        self.is_flexible = api is not None and api_version >= api.flexible_since
+        self.is_flexible = api is not None and api_version >= api.versions.flexible_since
         self.is_response_flexible = self.is_flexible and api_key != ApiKey.API_VERSIONS
 
 

@@ -69,8 +69,8 @@ async def for_each(function: Callable[[Element], Result], elements: Iterable[Ele
     return results
 
 
-async def steps_for_each(function: Callable[[Element], Awaitable[Result]], elements: Iterable[Element]) -> list[Result]:
-    """Return the results of the steps of function for the elements."""
+async def in_turn(function: Callable[[Element], Awaitable[Result]], elements: Iterable[Element]) -> list[Result]:
+    """Return the results of function, awaited for one element after the other."""
     results: list[Result] = []
     for element in elements:
         results.append(await function(element))

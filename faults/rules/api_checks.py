@@ -73,8 +73,8 @@ def _check_version(match: Match, apis: list[Api]) -> None:
     if match.api_version is None or any(api.key in _HANDLED_IN_ANY_VERSION for api in apis):
         return
     test = compile_test(match, "api_version")
-    if not any(test(version) for api in apis for version in range(api.first_version, api.last_version + 1)):
-        served = " or ".join(f"{api.first_version} to {api.last_version} of {api.name}" for api in apis)
+    if not any(test(version) for api in apis for version in api.versions.supported):
+        served = " or ".join(f"{api.versions.first} to {api.versions.last} of {api.name}" for api in apis)
         message = f"match.api_version: a request of another version is not handled; served are {served}"
         raise RuleError("match.api_version", msgspec.to_builtins(match.api_version), served, message)
 

@@ -3,55 +3,44 @@
 from __future__ import annotations
 
 from ..acl_types import AclOperation
-from .api import (
-    CHECKED_BY_HANDLER,
-    NAMED_REQUEST,
-    NEVER_FLEXIBLE,
-    OPEN,
-    Api,
-    ApiKey,
-    Authorization,
-    EntryList,
-    ErrorFields,
-    on_cluster,
-)
+from .api import NEVER_FLEXIBLE, Api, ApiKey, Versions
+from .authorization import CHECKED_BY_HANDLER, NAMED_REQUEST, OPEN, needs_cluster
+from .fields import EntryList, ErrorFields
 
 APIS = (
-    Api(ApiKey.SASL_HANDSHAKE, "SaslHandshake", 0, 1, NEVER_FLEXIBLE, authorization=OPEN, is_never_throttled=True),
+    Api(
+        ApiKey.SASL_HANDSHAKE,
+        "SaslHandshake",
+        Versions(0, 1, NEVER_FLEXIBLE),
+        authorization=OPEN,
+        is_never_throttled=True,
+    ),
     Api(
         ApiKey.DESCRIBE_ACLS,
         "DescribeAcls",
-        1,
-        3,
-        2,
-        authorization=Authorization(whole=(on_cluster(AclOperation.DESCRIBE),), whole_text=NAMED_REQUEST),
+        Versions(1, 3, 2),
+        authorization=needs_cluster(AclOperation.DESCRIBE, text=NAMED_REQUEST),
     ),
     Api(
         ApiKey.CREATE_ACLS,
         "CreateAcls",
-        1,
-        3,
-        2,
-        authorization=Authorization(whole=(on_cluster(AclOperation.ALTER),), whole_text=NAMED_REQUEST),
+        Versions(1, 3, 2),
+        authorization=needs_cluster(AclOperation.ALTER, text=NAMED_REQUEST),
         entries=EntryList("creations", "results"),
         is_forwarded=True,
     ),
     Api(
         ApiKey.DELETE_ACLS,
         "DeleteAcls",
-        1,
-        3,
-        2,
-        authorization=Authorization(whole=(on_cluster(AclOperation.ALTER),), whole_text=NAMED_REQUEST),
+        Versions(1, 3, 2),
+        authorization=needs_cluster(AclOperation.ALTER, text=NAMED_REQUEST),
         entries=EntryList("filters", "filter_results"),
         is_forwarded=True,
     ),
     Api(
         ApiKey.SASL_AUTHENTICATE,
         "SaslAuthenticate",
-        0,
-        2,
-        2,
+        Versions(0, 2, 2),
         authorization=OPEN,
         has_secrets=True,
         is_never_throttled=True,
@@ -59,9 +48,7 @@ APIS = (
     Api(
         ApiKey.CREATE_DELEGATION_TOKEN,
         "CreateDelegationToken",
-        1,
-        3,
-        2,
+        Versions(1, 3, 2),
         authorization=CHECKED_BY_HANDLER,
         errors=ErrorFields(
             response_values={
@@ -79,9 +66,7 @@ APIS = (
     Api(
         ApiKey.RENEW_DELEGATION_TOKEN,
         "RenewDelegationToken",
-        1,
-        2,
-        2,
+        Versions(1, 2, 2),
         authorization=CHECKED_BY_HANDLER,
         is_forwarded=True,
         has_secrets=True,
@@ -89,30 +74,26 @@ APIS = (
     Api(
         ApiKey.EXPIRE_DELEGATION_TOKEN,
         "ExpireDelegationToken",
-        1,
-        2,
-        2,
+        Versions(1, 2, 2),
         authorization=CHECKED_BY_HANDLER,
         is_forwarded=True,
         has_secrets=True,
     ),
-    Api(ApiKey.DESCRIBE_DELEGATION_TOKEN, "DescribeDelegationToken", 1, 3, 2, authorization=CHECKED_BY_HANDLER),
+    Api(
+        ApiKey.DESCRIBE_DELEGATION_TOKEN, "DescribeDelegationToken", Versions(1, 3, 2), authorization=CHECKED_BY_HANDLER
+    ),
     Api(
         ApiKey.DESCRIBE_USER_SCRAM_CREDENTIALS,
         "DescribeUserScramCredentials",
-        0,
-        0,
-        0,
-        authorization=Authorization(whole=(on_cluster(AclOperation.DESCRIBE),)),
+        Versions(0, 0, 0),
+        authorization=needs_cluster(AclOperation.DESCRIBE),
         entries=EntryList("users", "results"),
     ),
     Api(
         ApiKey.ALTER_USER_SCRAM_CREDENTIALS,
         "AlterUserScramCredentials",
-        0,
-        0,
-        0,
-        authorization=Authorization(whole=(on_cluster(AclOperation.ALTER),), whole_text=NAMED_REQUEST),
+        Versions(0, 0, 0),
+        authorization=needs_cluster(AclOperation.ALTER, text=NAMED_REQUEST),
         is_forwarded=True,
         has_secrets=True,
     ),

@@ -3,34 +3,23 @@
 from __future__ import annotations
 
 from ..acl_types import AclOperation
-from .api import CHECKED_BY_HANDLER, NAMED_REQUEST, Api, ApiKey, Authorization, TopicList, on_cluster
+from .api import Api, ApiKey, Versions
+from .authorization import CHECKED_BY_HANDLER, NAMED_REQUEST, Authorization, needs_cluster
+from .fields import TopicList, partition_errors, partition_list
 
 APIS = (
     Api(
         ApiKey.METADATA,
         "Metadata",
-        0,
-        13,
-        9,
+        Versions(0, 13, 9),
         authorization=CHECKED_BY_HANDLER,
         requests=(TopicList("topics", topic_id="topic_id"),),
-        responses=(
-            TopicList(
-                "topics",
-                topic_id="topic_id",
-                partitions="partitions",
-                index="partition_index",
-                error="error_code",
-                topic_error="error_code",
-            ),
-        ),
+        responses=(partition_errors("topics", topic_id="topic_id", topic_error="error_code"),),
     ),
     Api(
         ApiKey.CREATE_TOPICS,
         "CreateTopics",
-        2,
-        7,
-        5,
+        Versions(2, 7, 5),
         authorization=Authorization(
             topics=AclOperation.CREATE, or_on_cluster=AclOperation.CREATE, part_text="Authorization failed."
         ),
@@ -41,9 +30,7 @@ APIS = (
     Api(
         ApiKey.DELETE_TOPICS,
         "DeleteTopics",
-        1,
-        6,
-        4,
+        Versions(1, 6, 4),
         authorization=CHECKED_BY_HANDLER,
         requests=(TopicList("topic_names", name=""), TopicList("topics", topic_id="topic_id")),
         responses=(
@@ -55,32 +42,22 @@ APIS = (
     Api(
         ApiKey.ALTER_REPLICA_LOG_DIRS,
         "AlterReplicaLogDirs",
-        1,
-        2,
-        2,
-        authorization=Authorization(whole=(on_cluster(AclOperation.ALTER),)),
+        Versions(1, 2, 2),
+        authorization=needs_cluster(AclOperation.ALTER),
         requests=(TopicList("topics", partitions="partitions", owners="dirs", owner_key="path"),),
-        responses=(
-            TopicList(
-                "results", name="topic_name", partitions="partitions", index="partition_index", error="error_code"
-            ),
-        ),
+        responses=(partition_errors("results", name="topic_name"),),
     ),
     Api(
         ApiKey.DESCRIBE_LOG_DIRS,
         "DescribeLogDirs",
-        1,
-        5,
-        2,
-        authorization=Authorization(whole=(on_cluster(AclOperation.DESCRIBE),)),
+        Versions(1, 5, 2),
+        authorization=needs_cluster(AclOperation.DESCRIBE),
         requests=(TopicList("topics", name="topic", partitions="partitions"),),
     ),
     Api(
         ApiKey.CREATE_PARTITIONS,
         "CreatePartitions",
-        0,
-        3,
-        2,
+        Versions(0, 3, 2),
         authorization=Authorization(topics=AclOperation.ALTER),
         requests=(TopicList("topics"),),
         responses=(TopicList("results", topic_error="error_code"),),
@@ -89,17 +66,15 @@ APIS = (
     Api(
         ApiKey.ELECT_LEADERS,
         "ElectLeaders",
-        0,
-        2,
-        2,
-        authorization=Authorization(whole=(on_cluster(AclOperation.ALTER),), whole_text=NAMED_REQUEST),
+        Versions(0, 2, 2),
+        authorization=needs_cluster(AclOperation.ALTER, text=NAMED_REQUEST),
         requests=(TopicList("topic_partitions", name="topic", partitions="partitions"),),
         responses=(
             TopicList(
                 "replica_election_results",
                 name="topic",
                 partitions="partition_result",
-                index="partition_id",
+                partition="partition_id",
                 error="error_code",
             ),
         ),
@@ -108,37 +83,27 @@ APIS = (
     Api(
         ApiKey.ALTER_PARTITION_REASSIGNMENTS,
         "AlterPartitionReassignments",
-        0,
-        1,
-        0,
-        authorization=Authorization(whole=(on_cluster(AclOperation.ALTER),), whole_text=NAMED_REQUEST),
-        requests=(TopicList("topics", partitions="partitions", index="partition_index"),),
-        responses=(TopicList("responses", partitions="partitions", index="partition_index", error="error_code"),),
+        Versions(0, 1, 0),
+        authorization=needs_cluster(AclOperation.ALTER, text=NAMED_REQUEST),
+        requests=(partition_list("topics"),),
+        responses=(partition_errors("responses"),),
         is_forwarded=True,
     ),
     Api(
         ApiKey.LIST_PARTITION_REASSIGNMENTS,
         "ListPartitionReassignments",
-        0,
-        0,
-        0,
-        authorization=Authorization(whole=(on_cluster(AclOperation.DESCRIBE),), whole_text=NAMED_REQUEST),
+        Versions(0, 0, 0),
+        authorization=needs_cluster(AclOperation.DESCRIBE, text=NAMED_REQUEST),
         requests=(TopicList("topics", partitions="partition_indexes"),),
-        responses=(TopicList("topics", partitions="partitions", index="partition_index"),),
+        responses=(partition_list("topics"),),
         is_forwarded=True,
     ),
     Api(
         ApiKey.DESCRIBE_TOPIC_PARTITIONS,
         "DescribeTopicPartitions",
-        0,
-        0,
-        0,
+        Versions(0, 0, 0),
         authorization=CHECKED_BY_HANDLER,
         requests=(TopicList("topics"),),
-        responses=(
-            TopicList(
-                "topics", partitions="partitions", index="partition_index", error="error_code", topic_error="error_code"
-            ),
-        ),
+        responses=(partition_errors("topics", topic_error="error_code"),),
     ),
 )

@@ -3,24 +3,22 @@
 from __future__ import annotations
 
 from ..acl_types import AclOperation, ResourceType
-from .api import CHECKED_BY_HANDLER, Api, ApiKey, Authorization, EntryList, ErrorFields, Need, TopicList, on_cluster
+from .api import Api, ApiKey, Versions
+from .authorization import CHECKED_BY_HANDLER, READ_GROUP, WRITE_TRANSACTION, Authorization, needs_cluster
+from .fields import EntryList, ErrorFields, TopicList, partition_errors, partition_list
 
 APIS = (
     Api(
         ApiKey.INIT_PRODUCER_ID,
         "InitProducerId",
-        0,
-        5,
-        2,
+        Versions(0, 5, 2),
         authorization=Authorization(has_own_rule=True),
         errors=ErrorFields(response_values={"producer_id": -1, "producer_epoch": -1}),
     ),
     Api(
         ApiKey.ADD_PARTITIONS_TO_TXN,
         "AddPartitionsToTxn",
-        0,
-        5,
-        3,
+        Versions(0, 5, 3),
         authorization=Authorization(has_own_rule=True, topics=AclOperation.WRITE),
         requests=(
             TopicList("v3_and_below_topics", partitions="partitions"),
@@ -30,13 +28,13 @@ APIS = (
             TopicList(
                 "results_by_topic_v3_and_below",
                 partitions="results_by_partition",
-                index="partition_index",
+                partition="partition_index",
                 error="partition_error_code",
             ),
             TopicList(
                 "topic_results",
                 partitions="results_by_partition",
-                index="partition_index",
+                partition="partition_index",
                 owners="results_by_transaction",
                 owner_key="transactional_id",
                 error="partition_error_code",
@@ -47,71 +45,34 @@ APIS = (
     Api(
         ApiKey.ADD_OFFSETS_TO_TXN,
         "AddOffsetsToTxn",
-        0,
-        4,
-        3,
-        authorization=Authorization(
-            whole=(
-                Need(AclOperation.WRITE, ResourceType.TRANSACTIONAL_ID, "transactional_id"),
-                Need(AclOperation.READ, ResourceType.GROUP, "group_id"),
-            )
-        ),
+        Versions(0, 4, 3),
+        authorization=Authorization(whole=(WRITE_TRANSACTION, READ_GROUP)),
     ),
-    Api(
-        ApiKey.END_TXN,
-        "EndTxn",
-        0,
-        5,
-        3,
-        authorization=Authorization(
-            whole=(Need(AclOperation.WRITE, ResourceType.TRANSACTIONAL_ID, "transactional_id"),)
-        ),
-    ),
+    Api(ApiKey.END_TXN, "EndTxn", Versions(0, 5, 3), authorization=Authorization(whole=(WRITE_TRANSACTION,))),
     Api(
         ApiKey.WRITE_TXN_MARKERS,
         "WriteTxnMarkers",
-        1,
-        2,
-        1,
-        authorization=Authorization(whole=(on_cluster(AclOperation.ALTER, AclOperation.CLUSTER_ACTION),)),
+        Versions(1, 2, 1),
+        authorization=needs_cluster(AclOperation.ALTER, AclOperation.CLUSTER_ACTION),
         requests=(TopicList("topics", partitions="partition_indexes", owners="markers", owner_key="producer_id"),),
-        responses=(
-            TopicList(
-                "topics",
-                partitions="partitions",
-                index="partition_index",
-                owners="markers",
-                owner_key="producer_id",
-                error="error_code",
-            ),
-        ),
+        responses=(partition_errors("topics", owners="markers", owner_key="producer_id"),),
         errors=ErrorFields(merges_topics=True),
         is_never_throttled=True,
     ),
     Api(
         ApiKey.TXN_OFFSET_COMMIT,
         "TxnOffsetCommit",
-        0,
-        5,
-        3,
-        authorization=Authorization(
-            whole=(
-                Need(AclOperation.WRITE, ResourceType.TRANSACTIONAL_ID, "transactional_id"),
-                Need(AclOperation.READ, ResourceType.GROUP, "group_id"),
-            ),
-            topics=AclOperation.READ,
-        ),
-        requests=(TopicList("topics", partitions="partitions", index="partition_index"),),
-        responses=(TopicList("topics", partitions="partitions", index="partition_index", error="error_code"),),
+        Versions(0, 5, 3),
+        authorization=Authorization(whole=(WRITE_TRANSACTION, READ_GROUP), topics=AclOperation.READ),
+        requests=(partition_list("topics"),),
+        responses=(partition_errors("topics"),),
     ),
     Api(
         ApiKey.DESCRIBE_TRANSACTIONS,
         "DescribeTransactions",
-        0,
-        0,
-        0,
+        Versions(0, 0, 0),
         authorization=Authorization(entries=(AclOperation.DESCRIBE, ResourceType.TRANSACTIONAL_ID)),
         entries=EntryList("transactional_ids", "transaction_states", key="transactional_id"),
     ),
-    Api(ApiKey.LIST_TRANSACTIONS, "ListTransactions", 0, 2, 0, authorization=CHECKED_BY_HANDLER),
+    Api(ApiKey.LIST_TRANSACTIONS, "ListTransactions", Versions(0, 2, 0), authorization=CHECKED_BY_HANDLER),
 )

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import cast
 
 from ..api_keys import Api, ApiKey
-from ..apis.api import NO_NODE, TopicList
+from ..apis.fields import NO_NODE, TopicList
 from ..error_messages import ERROR_MESSAGES
 from ..message import Message
 from ..message_fields import elements
@@ -79,7 +79,7 @@ def new_topic(request_list: TopicList, response_list: TopicList, topic: object, 
 def new_partition(api: Api, response_list: TopicList, topic_entry: object, index: int, code: int) -> None:
     """Append a partition's entry with the error to a topic's entry."""
     entry = element_type(topic_entry, response_list.partitions)()
-    set_values(entry, {**api.errors.partition_values, response_list.index: index})
+    set_values(entry, {**api.errors.partition_values, response_list.partition: index})
     if response_list.error:
         set_error(api, entry, response_list.error, code)
     elements(topic_entry, response_list.partitions).append(entry)

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from ..api_keys import Api, ApiKey
-from ..apis.api import TopicList
+from ..apis.fields import TopicList
 from ..error_codes import ErrorCode
 from ..message import Message
 from ..message_fields import elements, number_in, text_in, topic_id_in
@@ -62,7 +62,7 @@ def _add_served_versions(api: Api, response: Message, code: int) -> None:
     """Add the served versions of ApiVersions to a response of UNSUPPORTED_VERSION (KIP-511)."""
     if code == ErrorCode.UNSUPPORTED_VERSION:
         entry = element_type(response, "api_keys")()
-        versions: dict[str, object] = {"min_version": api.first_version, "max_version": api.last_version}
+        versions: dict[str, object] = {"min_version": api.versions.first, "max_version": api.versions.last}
         set_values(entry, {"api_key": int(api.key), **versions})
         elements(response, "api_keys").append(entry)
 

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from typing import NamedTuple, cast
 
 from ..api_keys import Api, ApiKey
-from ..apis.api import TopicList, TopicNameOf
+from ..apis.fields import TopicList, TopicNameOf
 from ..message import Message
 from ..message_fields import elements
 from .error_entries import new_owner, new_partition, new_topic, set_error, set_values

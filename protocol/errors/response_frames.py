@@ -31,7 +31,7 @@ ERROR_FIELDS = frozenset({"error_code", "partition_error_code", "acknowledge_err
 
 def response_version(api: Api, version: int) -> int:
     """Return the version of the response to a request of this version."""
-    if api.key is ApiKey.API_VERSIONS and not api.first_version <= version <= api.last_version:
+    if api.key is ApiKey.API_VERSIONS and version not in api.versions.supported:
         return 0
     return version
 
@@ -61,7 +61,7 @@ def decode_response_frame(api: Api, version: int, frame: bytes | bytearray) -> t
 
 
 def _is_header_flexible(api: Api, version: int) -> bool:
-    return version >= api.flexible_since and api.key is not ApiKey.API_VERSIONS
+    return version >= api.versions.flexible_since and api.key is not ApiKey.API_VERSIONS
 
 
 def has_throttle_time(api: Api) -> bool:

@@ -93,7 +93,7 @@ def test_an_unsupported_version_of_api_versions_is_answered_in_version_0(address
 
         correlation_id, error_code, count, api_key, first, last = struct.unpack(">ihihhh", answer)
         assert (correlation_id, error_code, count) == (5, UNSUPPORTED_VERSION, 1)
-        assert (api_key, first, last) == (API_VERSIONS, 0, APIS[API_VERSIONS].last_version)
+        assert (api_key, first, last) == (API_VERSIONS, 0, APIS[API_VERSIONS].versions.last)
         assert correlation_id_of(connection.receive_frame()) == 6
 
 
@@ -162,9 +162,11 @@ def test_random_bodies_behind_a_right_header_are_answered_or_close(
 ) -> None:
     chance = random.Random(api_key)
     api = APIS[api_key]
-    for version in range(api.first_version, api.last_version + 1):
+    for version in api.versions.supported:
         for length in (0, 1, 7, 40, 3000):
-            request = header(api_key, version, 1, is_flexible=version >= api.flexible_since) + chance.randbytes(length)
+            request = header(
+                api_key, version, 1, is_flexible=version >= api.versions.flexible_since
+            ) + chance.randbytes(length)
             with WireConnection(address) as connection:
                 connection.send(framed(request))
                 connection.end_sending()

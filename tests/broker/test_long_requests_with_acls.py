@@ -120,7 +120,7 @@ NO_MEMBER = (ErrorCode.GROUP_ID_NOT_FOUND, ErrorCode.UNKNOWN_MEMBER_ID)
 @pytest.mark.parametrize("api_key", SUBSCRIPTIONS, ids=lambda api_key: APIS[api_key].name)
 def test_subscription_to_very_many_topics_is_authorized_without_holding_the_event_loop(api_key: ApiKey) -> None:
     api = APIS[api_key]
-    frame = request_frame(api, api.last_version, 1, SUBSCRIPTIONS[api_key])
+    frame = request_frame(api, api.versions.last, 1, SUBSCRIPTIONS[api_key])
     with measured_node(config=WITH_AUTHORIZER) as (node, pauses):
         for resource_type in (ResourceType.TOPIC, ResourceType.GROUP):
             every = (resource_type, "*", PatternType.LITERAL)
@@ -133,7 +133,7 @@ def test_subscription_to_very_many_topics_is_authorized_without_holding_the_even
         # The callback that sends the response has ended, too.
         node.call(lambda: None)
         assert answer is not None
-        _, response = decode_response_frame(api, api.last_version, bytes(FRAME_SIZE_BYTES) + answer)
+        _, response = decode_response_frame(api, api.versions.last, bytes(FRAME_SIZE_BYTES) + answer)
         assert number_in(response, "error_code", 0) in NO_MEMBER
         assert pauses.longest < PAUSE_SECONDS_MAX
 

@@ -70,7 +70,7 @@ def frame_of(key: ApiKey) -> bytes:
     """Return a request that names two elements of a list, one of them the denied topic, if it has lists."""
     request = REQUESTS.get(key)
     if request is None:
-        return request_frame(APIS[key], APIS[key].last_version, 1, request_type(APIS[key])())
+        return request_frame(APIS[key], APIS[key].versions.last, 1, request_type(APIS[key])())
     return request.frame(2, DENIED)
 
 

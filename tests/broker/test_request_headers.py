@@ -40,7 +40,7 @@ def frame_of(request: tuple[ApiKey, int, bytes], client_id: str | None, tags: by
     key, version, body = request
     size = -1 if client_id is None else len(client_id)
     header = pack(">hhih", key, version, 7, size) + (client_id or "").encode()
-    return header + (tags if version >= APIS[key].flexible_since else b"") + body
+    return header + (tags if version >= APIS[key].versions.flexible_since else b"") + body
 
 
 def response_to(dispatcher: Dispatcher, context: RequestContext, frame: bytes) -> tuple[object, str | None]:

@@ -49,8 +49,8 @@ class WideRequest:
     @property
     def version(self) -> int:
         """Return the last version with the list, and with names in it if there is one."""
-        last_with_names = LAST_VERSION_WITH_NAMES.get(self.api.key, self.api.last_version)
-        versions: list[int] = [*range(last_with_names, self.api.first_version - 1, -1), self.api.last_version]
+        last_with_names = LAST_VERSION_WITH_NAMES.get(self.api.key, self.api.versions.last)
+        versions: list[int] = [*range(last_with_names, self.api.versions.first - 1, -1), self.api.versions.last]
         for version in versions:
             if len(self._frame(version, range(2), "")) > len(self._frame(version, range(1), "")):
                 return version
@@ -74,7 +74,7 @@ class WideRequest:
         begin = _first_difference(one, two, _SIZE_BYTES) + 1
         size = len(two) - len(one)
         first, second = two[begin : begin + size], two[begin + size : begin + 2 * size]
-        is_flexible = version >= self.api.flexible_since
+        is_flexible = version >= self.api.versions.flexible_since
         before = one[_SIZE_BYTES : begin - (1 if is_flexible else INT32.size)]
         counted = encode_unsigned_varint(count + 1) if is_flexible else INT32.pack(count)
 

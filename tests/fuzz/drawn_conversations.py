@@ -166,7 +166,7 @@ class _Drawer:
             data = _token_frame(token, 0, is_bare=True)
             self.frames.append(Frame(self._seed, self._index, _SASL, 0, ("bare",), data, is_whole=True))
         else:
-            version = self.random.randint(0, _SASL.last_version)
+            version = self.random.randint(0, _SASL.versions.last)
             self.request(ApiKey.SASL_AUTHENTICATE, version, SaslAuthenticateRequest(auth_bytes=token))
 
     def raw(self, data: bytes) -> None:

@@ -81,9 +81,9 @@ def draw_frame(seed: int, index: int, world: World, long_list_elements: int = LO
     """Return the frame of a seed at an index."""
     random = Random(f"{seed}:{index}")
     api = random.choice(_CHOICES)
-    version = random.randint(api.first_advertised, api.last_version)
+    version = random.randint(api.versions.first_advertised, api.versions.last)
     if random.random() < 0.01:
-        version = random.choice((-1, api.last_version + 1, 32767))
+        version = random.choice((-1, api.versions.last + 1, 32767))
     body = _content(random, api, version, index, RequestDrawer(random, world, long_list_elements))
     applied: list[str] = []
     is_whole, size = True, None
@@ -102,11 +102,11 @@ def draw_frame(seed: int, index: int, world: World, long_list_elements: int = LO
 
 def _content(random: Random, api: Api, version: int, index: int, drawer: RequestDrawer) -> bytes:
     """Return header and body of a valid request; its correlation id is the index."""
-    is_flexible = version >= api.flexible_since
+    is_flexible = version >= api.versions.flexible_since
     header = HEADER.pack(api.key, version, index) + random.choice(
         CLIENT_IDS[:-1] if random.random() < 0.99 else CLIENT_IDS
     )
-    served = min(max(version, api.first_version), api.last_version)
+    served = min(max(version, api.versions.first), api.versions.last)
     return header + (b"\0" if is_flexible else b"") + drawer.body(api, served)
 
 
@@ -143,7 +143,7 @@ def _splice(random: Random, body: bytes) -> bytes:
     api = random.choice(_CHOICES)
     other = Writer()
     drawer = RequestDrawer(random, World(), LONG_LIST_ELEMENTS)
-    other.buffer += drawer.body(api, random.randint(api.first_version, api.last_version))
+    other.buffer += drawer.body(api, random.randint(api.versions.first, api.versions.last))
     tail = other.getvalue()
     return body[: random.randrange(len(body) + 1)] + tail[random.randrange(len(tail) + 1) :]
 

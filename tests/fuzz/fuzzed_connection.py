@@ -215,13 +215,13 @@ def problem_of(frame: Frame, response: bytes) -> str | None:
     api = APIS.get(api_key)
     if api is None or len(response) > DECODED_BYTES_MAX:
         return None if api is not None else f"api key {api_key} is not served"
-    if not api.first_version <= version <= api.last_version:
+    if version not in api.versions.supported:
         if api.key is not ApiKey.API_VERSIONS:
             return f"version {version} is not served"
         version = 0
     reader = Reader(response, SIZE.size)
     try:
-        if version >= api.flexible_since and api.key is not ApiKey.API_VERSIONS:
+        if version >= api.versions.flexible_since and api.key is not ApiKey.API_VERSIONS:
             reader.skip_tagged_fields()
         _response_class(api).read(reader, version)
     except FrameError as error:

@@ -340,7 +340,7 @@ def _refusal_of(frame: Frame, version: int) -> bytes:
     api_key, _, correlation_id = HEADER.unpack_from(frame.data, SIZE.size)
     reader = Reader(frame.data, SIZE.size + HEADER.size)
     reader.nullable_string()
-    if version >= APIS[api_key].flexible_since:
+    if version >= APIS[api_key].versions.flexible_since:
         reader.skip_tagged_fields()
     body = memoryview(frame.data)[reader.position :]
     code = ErrorCode.ILLEGAL_SASL_STATE

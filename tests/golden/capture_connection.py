@@ -94,7 +94,7 @@ class Connection:
         reader = Reader(answer)
         correlation_id = reader.int32()
         assert correlation_id == expected_id, f"asked {expected_id}, answered {correlation_id}"
-        if version >= api.flexible_since and api.name != "ApiVersions":
+        if version >= api.versions.flexible_since and api.name != "ApiVersions":
             assert reader.unsigned_varint() == 0, "a tagged field in the response header"
         response = response_class_of(api.module, api.name).read(reader, version)
         assert reader.position == len(answer), f"{len(answer) - reader.position} bytes after the response of {api.name}"

@@ -105,7 +105,7 @@ def samples(api: Api, version: int) -> Iterator[tuple[str, bytes]]:
 def questions() -> Iterator[dict[str, Any]]:
     """Yield every question for the Java program."""
     for api in APIS.values():
-        for version in range(api.first_version, api.last_version + 1):
+        for version in api.versions.supported:
             for sample, body in samples(api, version):
                 yield {
                     "api": api.name,

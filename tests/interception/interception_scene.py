@@ -79,7 +79,7 @@ class RawClient:
 
     async def send_body(self, api: Api, version: int, body: bytes) -> None:
         """Send a request with any bytes as its body."""
-        flexible = b"\0" if version >= api.flexible_since else b""
+        flexible = b"\0" if version >= api.versions.flexible_since else b""
         request = pack(">hhih", api.key, version, 1, -1) + flexible + body
         await asyncio.get_running_loop().sock_sendall(self._raw, framed(request))
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from fauxka.broker.dispatch import throttling
 from fauxka.protocol.api_keys import Api, ApiKey
-from fauxka.protocol.apis.api import TopicNameOf
+from fauxka.protocol.apis.fields import TopicNameOf
 from fauxka.protocol.errors import error_responses, response_frames
 from fauxka.protocol.errors.error_responses import PartSelector, SelectedParts, can_report_error, first_error_code
 from fauxka.protocol.errors.response_frames import decode_response_frame, encode_response_frame

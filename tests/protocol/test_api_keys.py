@@ -27,11 +27,11 @@ def versions_of(name: str) -> list[MessageVersion]:
 def test_advertised_versions_are_those_of_kafka() -> None:
     captured: list[list[int]] = CAPTURE["api_keys"]
 
-    assert [[api.key, api.first_advertised, api.last_version] for api in APIS.values()] == captured
+    assert [[api.key, api.versions.first_advertised, api.versions.last] for api in APIS.values()] == captured
 
 
 def test_only_produce_is_advertised_from_an_unsupported_version() -> None:
-    assert [api.name for api in APIS.values() if api.first_advertised != api.first_version] == ["Produce"]
+    assert [api.name for api in APIS.values() if api.versions.first_advertised != api.versions.first] == ["Produce"]
 
 
 @pytest.mark.parametrize("kind", ["Request", "Response"])
@@ -40,15 +40,15 @@ def test_messages_exist_in_every_supported_version(api: Api, kind: str) -> None:
     versions = versions_of(api.name + kind)
 
     assert {each.module for each in versions} == {api.module}
-    assert {each.version for each in versions} >= set(range(api.first_version, api.last_version + 1))
-    assert min(each.version for each in versions) == api.first_version
-    assert [each.version >= api.flexible_since for each in versions] == [
+    assert {each.version for each in versions} >= set(api.versions.supported)
+    assert min(each.version for each in versions) == api.versions.first
+    assert [each.version >= api.versions.flexible_since for each in versions] == [
         each.entity_class.__flexible__ for each in versions
     ]
 
 
 def test_only_two_apis_have_no_flexible_version() -> None:
-    assert [api.name for api in APIS.values() if api.flexible_since == NEVER_FLEXIBLE] == [
+    assert [api.name for api in APIS.values() if api.versions.flexible_since == NEVER_FLEXIBLE] == [
         "SaslHandshake",
         "OffsetDelete",
     ]

@@ -110,9 +110,7 @@ def decoded(case: Case, frame: bytes | bytearray) -> Any:
 
 
 def test_every_api_and_version_is_compared_with_kafka() -> None:
-    served = {
-        (api.name, version) for api in APIS.values() for version in range(api.first_version, api.last_version + 1)
-    }
+    served = {(api.name, version) for api in APIS.values() for version in api.versions.supported}
 
     assert {(case.api.name, case.version) for case in CASES if case.sample == "full"} == served
 
@@ -213,7 +211,7 @@ def test_throttle_time_is_omitted_in_versions_without_the_field() -> None:
     without = {name: max(version for each, version in unchanged if each == name) for name, _ in unchanged}
     assert without == LAST_VERSION_WITHOUT_THROTTLE
     assert len(unchanged) == sum(
-        last - API_NAMED[name].first_version + 1 for name, last in LAST_VERSION_WITHOUT_THROTTLE.items()
+        last - API_NAMED[name].versions.first + 1 for name, last in LAST_VERSION_WITHOUT_THROTTLE.items()
     )
 
 

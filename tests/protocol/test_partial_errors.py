@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fauxka.protocol.api_keys import APIS, Api, ApiKey
-from fauxka.protocol.apis.api import TOPIC_RESOURCE
+from fauxka.protocol.apis.fields import TOPIC_RESOURCE
 from fauxka.protocol.error_codes import ErrorCode
 from fauxka.protocol.errors.response_frames import decode_response_frame, encode_response_frame
 from fauxka.protocol.frames import FrameError

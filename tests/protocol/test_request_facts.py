@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fauxka.protocol.api_keys import APIS, Api, ApiKey
-from fauxka.protocol.apis.api import TopicList
+from fauxka.protocol.apis.fields import TopicList
 from fauxka.protocol.batches.records import BatchOptions, Record, build_batch
 from fauxka.protocol.frames import FrameError
 from fauxka.protocol.message import Message
@@ -222,15 +222,15 @@ def missing_fields(message_type: type[Message], topic_list: TopicList) -> list[s
     topic = element_type(owner, topic_list.topics)
     for name in (topic_list.name, topic_list.topic_id, topic_list.partitions, topic_list.resource_type):
         named[name] = topic
-    if topic_list.index:
-        named[topic_list.index] = element_type(topic, topic_list.partitions)
+    if topic_list.partition:
+        named[topic_list.partition] = element_type(topic, topic_list.partitions)
     return [name for name, owning in named.items() if name and name not in owning.__slots__]
 
 
 @given(data=st.data())
 def test_any_bytes_give_facts_or_frame_error(data: st.DataObject) -> None:
     api = data.draw(st.sampled_from(list(APIS.values())))
-    version = data.draw(st.integers(api.first_version, api.last_version))
+    version = data.draw(st.integers(api.versions.first, api.versions.last))
     body = data.draw(st.binary(max_size=80))
 
     with contextlib.suppress(FrameError):

@@ -29,7 +29,7 @@ from ...metadata.client_quota_control import (
 from ...metadata.client_quotas_image import IP, QuotaEntity, entity_of
 from ...requests.request_context import RequestContext
 from ...runtime.deferred import Deferred
-from ...runtime.long_work import for_each, step, steps_for_each
+from ...runtime.long_work import for_each, in_turn, step
 
 # The result of each entity of a request.
 _Results = dict[QuotaEntity, KafkaError | None]
@@ -39,7 +39,7 @@ async def handle(
     context: RequestContext, request: AlterClientQuotasRequest
 ) -> AlterClientQuotasResponse | Deferred[AlterClientQuotasResponse]:
     """Change the quotas of each entity, unless validate_only; an error of one does not affect the others."""
-    every_names = await steps_for_each(_names_of, request.entries)
+    every_names = await in_turn(_names_of, request.entries)
     hosts = await find_hosts(names.get(IP) for names in every_names)
     results: _Results = {}
     alterations: list[Alteration] = []
@@ -52,7 +52,7 @@ async def handle(
         else:
             results[entity] = _check(names, changes_of(requested), hosts, alterations)
         await step()
-    entries = await steps_for_each(_entry, results.items())
+    entries = await in_turn(_entry, results.items())
     if request.validate_only:
         return AlterClientQuotasResponse(entries=entries)
     context.node.controller.alter_client_quotas(alterations)

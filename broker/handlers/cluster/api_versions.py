@@ -36,7 +36,10 @@ CLIENT_SOFTWARE = re.compile(r"[a-zA-Z0-9](?:[a-zA-Z0-9\-.]*[a-zA-Z0-9])?")
 def versions_of(api_keys: Iterable[ApiKey]) -> list[ApiVersion]:
     """Return the advertised versions of the APIs."""
     apis = (APIS[key] for key in sorted(api_keys))
-    return [ApiVersion(api_key=api.key, min_version=api.first_advertised, max_version=api.last_version) for api in apis]
+    return [
+        ApiVersion(api_key=api.key, min_version=api.versions.first_advertised, max_version=api.versions.last)
+        for api in apis
+    ]
 
 
 def decode_at_once(frame: memoryview, position: int, end: int, version: int) -> ApiVersionsRequest | None:
@@ -46,14 +49,14 @@ def decode_at_once(frame: memoryview, position: int, end: int, version: int) -> 
 
 def decode(frame: memoryview, position: int, end: int, version: int) -> ApiVersionsRequest:
     """Decode a request of any version; that of an unsupported version is empty. Raises FrameError."""
-    if not 0 <= version <= APIS[ApiKey.API_VERSIONS].last_version:
+    if not 0 <= version <= APIS[ApiKey.API_VERSIONS].versions.last:
         return ApiVersionsRequest()
     return ApiVersionsRequest.read(Reader.of_request(frame, position, end), version)
 
 
 def handle(context: RequestContext, request: ApiVersionsRequest) -> ApiVersionsResponse:
     """Store the client's software name for the connection. Return the served APIs and the features."""
-    if not 0 <= context.api_version <= APIS[ApiKey.API_VERSIONS].last_version:
+    if not 0 <= context.api_version <= APIS[ApiKey.API_VERSIONS].versions.last:
         context.api_version = 0
         return ApiVersionsResponse(
             error_code=ErrorCode.UNSUPPORTED_VERSION, api_keys=versions_of([ApiKey.API_VERSIONS])

@@ -31,7 +31,7 @@ from ...metadata.features import KRAFT_VERSION
 from ...metadata.quorum_observers import Observer
 from ...metadata.raft_voters import controller_replica
 from ...requests.request_context import RequestContext
-from ...runtime.long_work import for_each, steps_for_each
+from ...runtime.long_work import for_each, in_turn
 
 METADATA_TOPIC, METADATA_PARTITION = "__cluster_metadata", 0
 # The first epoch of Kafka's only controller. Here the leader never changes.
@@ -43,7 +43,7 @@ async def handle(context: RequestContext, request: DescribeQuorumRequest) -> Des
     if _is_of_metadata(request):
         topic = ResponseTopicData(topic_name=METADATA_TOPIC, partitions=[_metadata_partition(context)])
         return DescribeQuorumResponse(topics=[topic], nodes=[_controller_node(context)])
-    return DescribeQuorumResponse(topics=await steps_for_each(_unknown_topic, request.topics))
+    return DescribeQuorumResponse(topics=await in_turn(_unknown_topic, request.topics))
 
 
 def _is_of_metadata(request: DescribeQuorumRequest) -> bool:

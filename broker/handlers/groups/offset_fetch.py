@@ -24,7 +24,7 @@ from ....protocol.messages.offset_fetch import (
 )
 from ...requests.permissions import may_describe_topic
 from ...requests.request_context import RequestContext
-from ...runtime.long_work import for_each, steps_for_each
+from ...runtime.long_work import for_each, in_turn
 
 GROUP_ERROR_SINCE = 2
 SEVERAL_GROUPS_SINCE = 8
@@ -42,7 +42,7 @@ async def handle(context: RequestContext, request: OffsetFetchRequest) -> Offset
             fetched.topics = await for_each(partial(_refuse_topic, fetched.error_code), group.topics or [])
         return await _single(fetched)
     group_fetch = _GroupFetch(context, request, by_id=version >= TOPIC_IDS_SINCE)
-    return OffsetFetchResponse(groups=await steps_for_each(group_fetch.fetch, request.groups))
+    return OffsetFetchResponse(groups=await in_turn(group_fetch.fetch, request.groups))
 
 
 async def _as_group(request: OffsetFetchRequest) -> OffsetFetchRequestGroup:
@@ -63,7 +63,7 @@ def _refuse_topic(error_code: int, topic: OffsetFetchRequestTopics) -> OffsetFet
 
 async def _single(group: OffsetFetchResponseGroup) -> OffsetFetchResponse:
     """Convert the result of a group to a response before v8."""
-    topics = await steps_for_each(_single_topic, group.topics)
+    topics = await in_turn(_single_topic, group.topics)
     return OffsetFetchResponse(error_code=group.error_code, topics=topics)
 
 
@@ -97,7 +97,7 @@ class _GroupFetch:
         except KafkaError as error:
             return OffsetFetchResponseGroup(group_id=group.group_id, error_code=error.code)
         asked = list(self._all_topics(group.group_id)) if group.topics is None else group.topics
-        topics = await steps_for_each(partial(self._topic, group.group_id), asked)
+        topics = await in_turn(partial(self._topic, group.group_id), asked)
         try:
             # Another node may coordinate the group since a step: what was read after that is no offset.
             self._node.coordinators.groups.check_coordinator(group.group_id)

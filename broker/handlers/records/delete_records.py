@@ -18,7 +18,7 @@ from ....protocol.messages.delete_records import (
 )
 from ...metadata.metadata_image import is_internal_topic
 from ...requests.request_context import NodeServices, RequestContext
-from ...runtime.long_work import for_each, steps_for_each
+from ...runtime.long_work import for_each, in_turn
 
 NO_LOW_WATERMARK = -1
 
@@ -29,7 +29,7 @@ async def handle(context: RequestContext, request: DeleteRecordsRequest) -> Dele
     for topic in request.topics:
         for partition in topic.partitions:
             offsets.setdefault(topic.name, {})[partition.partition_index] = partition.offset
-    topics = await steps_for_each(partial(_delete_in_topic, context.node), offsets.items())
+    topics = await in_turn(partial(_delete_in_topic, context.node), offsets.items())
     return DeleteRecordsResponse(topics=topics)
 
 

@@ -21,14 +21,14 @@ from ....storage.producers.producer_state_entry import ProducerStateEntry
 from ...metadata.metadata_image import TopicImage
 from ...metadata.topic_validation import find_topic_name_error
 from ...requests.request_context import NodeServices, RequestContext
-from ...runtime.long_work import for_each, steps_for_each
+from ...runtime.long_work import for_each, in_turn
 
 NO_TRANSACTION = -1
 
 
 async def handle(context: RequestContext, request: DescribeProducersRequest) -> DescribeProducersResponse:
     """Return the active producers of each partition."""
-    topics = await steps_for_each(partial(_topic, context.node), request.topics)
+    topics = await in_turn(partial(_topic, context.node), request.topics)
     return DescribeProducersResponse(topics=topics)
 
 

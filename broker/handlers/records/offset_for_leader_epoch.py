@@ -19,12 +19,12 @@ from ....protocol.messages.offset_for_leader_epoch import (
     OffsetForLeaderTopicResult,
 )
 from ...requests.request_context import NodeServices, RequestContext
-from ...runtime.long_work import for_each, steps_for_each
+from ...runtime.long_work import for_each, in_turn
 
 
 async def handle(context: RequestContext, request: OffsetForLeaderEpochRequest) -> OffsetForLeaderEpochResponse:
     """Return the end offset of an epoch in each partition."""
-    topics = await steps_for_each(partial(_topic_result, context.node), request.topics)
+    topics = await in_turn(partial(_topic_result, context.node), request.topics)
     return OffsetForLeaderEpochResponse(topics=topics)
 
 

@@ -20,7 +20,7 @@ from ....protocol.messages.delete_acls import (
 from ...metadata.acl_control import check_authorizer, check_filter, check_known, filter_of, numbers_of
 from ...requests.request_context import RequestContext
 from ...runtime.deferred import Deferred
-from ...runtime.long_work import for_each, steps_for_each
+from ...runtime.long_work import for_each, in_turn
 from ...security.acl.acls import AclBinding
 
 # What a filter found, or its error.
@@ -35,11 +35,11 @@ async def handle(
     Raises FrameError for an unknown type, operation or permission: Kafka sends no response.
     """
     await for_each(lambda each: check_known(numbers_of(each)), request.filters)
-    results = await steps_for_each(partial(_find, context), request.filters)
+    results = await in_turn(partial(_find, context), request.filters)
     for found in results:
         if isinstance(found, list):
             await for_each(context.node.controller.delete_acl, found)
-    answers = await steps_for_each(_result, results)
+    answers = await in_turn(_result, results)
 
     def respond(storage_error: KafkaError | None) -> DeleteAclsResponse:
         if storage_error is not None:

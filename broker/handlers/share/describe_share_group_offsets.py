@@ -28,7 +28,7 @@ from ...coordinators.share.state_batches import NO_OFFSET
 from ...requests.group_protocols import SHARE_PROTOCOL, serves_protocol
 from ...requests.permissions import may_describe_topic
 from ...requests.request_context import RequestContext
-from ...runtime.long_work import for_each, step, steps_for_each
+from ...runtime.long_work import for_each, in_turn, step
 
 
 async def handle(
@@ -38,7 +38,7 @@ async def handle(
     if not serves_protocol(context.node, SHARE_PROTOCOL):
         groups = await for_each(_refuse, request.groups)
         return DescribeShareGroupOffsetsResponse(groups=groups)
-    groups = await steps_for_each(partial(_describe, context), request.groups)
+    groups = await in_turn(partial(_describe, context), request.groups)
     return DescribeShareGroupOffsetsResponse(groups=groups)
 
 

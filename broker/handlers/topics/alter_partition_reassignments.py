@@ -20,7 +20,7 @@ from ....protocol.messages.alter_partition_reassignments import (
     ReassignableTopicResponse,
 )
 from ...requests.request_context import RequestContext
-from ...runtime.long_work import for_each, steps_for_each
+from ...runtime.long_work import for_each, in_turn
 
 # Reassigns the replicas of a partition, by topic name and index. Raises KafkaError.
 Reassign = Callable[[str, int, Sequence[int] | None], None]
@@ -61,7 +61,7 @@ async def _reassign_each(
 
         return ReassignableTopicResponse(name=topic.name, partitions=await for_each(result_of, topic.partitions))
 
-    return await steps_for_each(reassign_topic, request.topics)
+    return await in_turn(reassign_topic, request.topics)
 
 
 def _result(

@@ -18,7 +18,7 @@ from ....protocol.messages.alter_replica_log_dirs import (
     AlterReplicaLogDirTopicResult,
 )
 from ...requests.request_context import NodeServices, RequestContext
-from ...runtime.long_work import for_each, step, steps_for_each
+from ...runtime.long_work import for_each, in_turn, step
 
 # Kafka moves a replica into the folder "TOPIC-INDEX.<32 hexadecimal digits>-future"; file systems allow 255 bytes.
 FOLDER_NAME_LENGTH_MAX = 255
@@ -33,7 +33,7 @@ async def handle(context: RequestContext, request: AlterReplicaLogDirsRequest) -
             for index in topic.partitions:
                 paths.setdefault(topic.name, {})[index] = directory.path
                 await step()
-    results = await steps_for_each(partial(_move_in_topic, context.node), paths.items())
+    results = await in_turn(partial(_move_in_topic, context.node), paths.items())
     return AlterReplicaLogDirsResponse(results=results)
 
 

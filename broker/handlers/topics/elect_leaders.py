@@ -20,7 +20,7 @@ from ....protocol.messages.elect_leaders import (
 )
 from ...metadata.replication_control import ElectionType
 from ...requests.request_context import NodeServices, RequestContext
-from ...runtime.long_work import for_each, steps_for_each
+from ...runtime.long_work import for_each, in_turn
 
 
 async def handle(context: RequestContext, request: ElectLeadersRequest) -> ElectLeadersResponse:
@@ -55,7 +55,7 @@ async def _results(
         results = await for_each(partial(result_of, topic.topic), topic.partitions)
         return ReplicaElectionResult(topic=topic.topic, partition_result=results)
 
-    return await steps_for_each(topic_result, request.topic_partitions or ())
+    return await in_turn(topic_result, request.topic_partitions or ())
 
 
 def _elect(node: NodeServices, election_type: int, topic_name: str, index: int) -> PartitionResult:

@@ -22,7 +22,7 @@ from ....protocol.messages.add_partitions_to_txn import (
 )
 from ...coordinators.transaction.transaction_check import error_code_for_version
 from ...requests.request_context import NodeServices, RequestContext
-from ...runtime.long_work import all_complete, for_each, step, steps_for_each
+from ...runtime.long_work import all_complete, for_each, in_turn, step
 
 FENCED_SINCE = 2
 SEVERAL_TRANSACTIONS_SINCE = 4
@@ -49,7 +49,7 @@ async def handle(context: RequestContext, request: AddPartitionsToTxnRequest) ->
                 topics=request.v3_and_below_topics,
             )
         ]
-    results = await steps_for_each(partial(_result, node, api_version=api_version), requested)
+    results = await in_turn(partial(_result, node, api_version=api_version), requested)
     if api_version >= SEVERAL_TRANSACTIONS_SINCE:
         return AddPartitionsToTxnResponse(results_by_transaction=results)
     return AddPartitionsToTxnResponse(results_by_topic_v3_and_below=results[0].topic_results)

@@ -23,7 +23,7 @@ from ....storage.coordinator_batch import TransactionMarker
 from ...replica.partition import UnsafeAppend
 from ...requests.request_context import NodeServices, RequestContext
 from ...runtime.deferred import Deferred
-from ...runtime.long_work import step, steps_for_each
+from ...runtime.long_work import in_turn, step
 
 # A result that waits until its marker is safe.
 Unsafe = tuple[WritableTxnMarkerPartitionResult, UnsafeAppend]
@@ -34,7 +34,7 @@ async def handle(
 ) -> WriteTxnMarkersResponse | Deferred[WriteTxnMarkersResponse]:
     """Append each marker to each of its partitions."""
     unsafe: list[Unsafe] = []
-    markers = await steps_for_each(lambda marker: _write(context.node, marker, unsafe), request.markers)
+    markers = await in_turn(lambda marker: _write(context.node, marker, unsafe), request.markers)
     response = WriteTxnMarkersResponse(markers=markers)
     timeout_ms = context.node.config.request_timeout_ms
     return _when_safe(response, unsafe, timeout_ms) if unsafe else response
