@@ -8,11 +8,12 @@ from __future__ import annotations
 from ....protocol.error_codes import ErrorCode, KafkaError
 from ....protocol.messages.leave_group import LeaveGroupRequest, LeaveGroupResponse, MemberIdentity, MemberResponse
 from ...requests.request_context import RequestContext
+from ...runtime.long_work import for_each
 
 SEVERAL_MEMBERS_SINCE = 3
 
 
-def handle(context: RequestContext, request: LeaveGroupRequest) -> LeaveGroupResponse:
+async def handle(context: RequestContext, request: LeaveGroupRequest) -> LeaveGroupResponse:
     """Remove the members from the group."""
     is_single = context.api_version < SEVERAL_MEMBERS_SINCE
     members = [MemberIdentity(member_id=request.member_id)] if is_single else request.members
@@ -22,12 +23,13 @@ def handle(context: RequestContext, request: LeaveGroupRequest) -> LeaveGroupRes
         if error.code != ErrorCode.UNKNOWN_MEMBER_ID:
             return LeaveGroupResponse(error_code=error.code)
         # The group does not exist, so that none of them is a member.
-        results = [
-            MemberResponse(
-                member_id=member.member_id,
-                group_instance_id=member.group_instance_id,
-                error_code=ErrorCode.UNKNOWN_MEMBER_ID,
-            )
-            for member in members
-        ]
+        results = await for_each(_unknown_member, members)
     return LeaveGroupResponse(error_code=results[0].error_code) if is_single else LeaveGroupResponse(members=results)
+
+
+def _unknown_member(member: MemberIdentity) -> MemberResponse:
+    return MemberResponse(
+        member_id=member.member_id,
+        group_instance_id=member.group_instance_id,
+        error_code=ErrorCode.UNKNOWN_MEMBER_ID,
+    )
