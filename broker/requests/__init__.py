@@ -1,1 +1,7 @@
-"""The context of a request, and the Protocols that handlers and fault injection implement."""
+"""What is common to requests of all APIs, between the dispatcher, which calls it, and the handlers, which use it.
+
+- `request_context.py`: what a handler gets beside the request. `encoded_response.py`: what it may return.
+- Before the handler: authorization, forwarding to the controller, disabled protocols. During it: quotas, permissions.
+- `fault_ports.py`: the Protocols with which the broker calls the fault plan and the journal, which it does not import.
+- Parts of two handlers that neither of them owns, such as the expiry of tokens, are here too.
+"""
