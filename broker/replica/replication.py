@@ -274,13 +274,13 @@ class Replication:
     def shrink_isr(self, lag_max_ms: int) -> None:
         """Propose an ISR without the followers that have been behind for lag_max_ms."""
         log, now_ms = self._leader.find_log(), self._clock.now_ms()
-        if log is None:
-            return
+        # Before the first record there may be no log.
+        end_offset = 0 if log is None else log.log_end_offset
         lagging = {
             follower.node_id
             for follower in self.followers.values()
             if not follower.is_fetching
-            and follower.end_offset != log.log_end_offset
+            and follower.end_offset != end_offset
             and now_ms - follower.caught_up_ms > lag_max_ms
         }
         if not lagging.isdisjoint(self.isr):

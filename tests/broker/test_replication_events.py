@@ -53,6 +53,18 @@ def test_followers_that_join_together_are_in_the_isr_once() -> None:
     assert cluster.registration.isr == [1, 2, 3]
 
 
+def test_a_follower_that_fetches_nothing_leaves_the_isr_of_an_empty_partition() -> None:
+    cluster = cluster_of(1, 2, 3, has_elr=False)
+    cluster.membership.set_paused(3, is_paused=True)
+    cluster.kill(1, is_noticed=True)
+    assert (cluster.registration.leader_id, cluster.registration.isr) == (2, [2, 3])
+
+    cluster.clock.advance(LAG_MS + 1)
+    cluster.shrink_isrs()
+
+    assert cluster.registration.isr == [2]
+
+
 def test_a_replica_that_led_in_a_later_epoch_has_the_epochs_of_its_new_leader() -> None:
     cluster = cluster_of(1, 2, has_elr=False, is_unclean_enabled=True)
     cluster.membership.set_paused(2, is_paused=True)
