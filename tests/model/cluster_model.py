@@ -113,8 +113,10 @@ class ClusterModel:
         self.results: dict[int, str] = {}
         # When the sessions of silent nodes end, in the order of their beginning.
         self.sessions: dict[int, int] = {}
-        # Records below a high watermark. No election but an unclean one may lose them.
+        # Records below a high watermark. No election but an unclean one may lose them, and then also what a leader of
+        # an earlier epoch commits that does not know of it.
         self.committed: list[Entry] = []
+        self.unclean_epoch = 0
         self._publish(replace(self.partition, leader=replicas[0], epoch=0))
 
     # -- controller
@@ -136,6 +138,7 @@ class ClusterModel:
         before, self.partition = self.partition, new
         if new.leader not in (NO_LEADER, before.leader, *before.isr, *before.elr):
             self._lose_what_lacks(new.leader)
+            self.unclean_epoch = new.epoch
         for node in self.nodes.values():
             if node.hears_controller:
                 self._apply(node)
@@ -190,11 +193,14 @@ class ClusterModel:
         replicas, isr = without(before.replicas, before.adding), without(before.isr, before.adding)
         if not isr and not self.is_unclean_enabled:
             return "INVALID_REPLICA_ASSIGNMENT"
-        if not isr:
+        is_unclean = not isr
+        if is_unclean:
             # An unclean election too, perhaps of a replica that is not alive.
             isr = replicas[:1]
             self._lose_what_lacks(replicas[0])
         self._change(replace(before, replicas=replicas, isr=isr, adding=(), removing=()))
+        if is_unclean:
+            self.unclean_epoch = self.partition.epoch
         return OK
 
     def set_configs(self, min_isr: int, *, is_unclean_enabled: bool) -> None:
@@ -400,7 +406,7 @@ class ClusterModel:
         if not self.is_under_min(node):
             ends = [follower.end for each, follower in leads.followers.items() if each in node.view.isr]
             before, log.replicated = log.high_watermark, max(log.high_watermark, min([log.end, *ends]))
-            if log.high_watermark > before:
+            if log.high_watermark > before and node.view.epoch >= self.unclean_epoch:
                 self.committed.extend(log.records[len(self.committed) : log.high_watermark])
             self._end_writes(leads, OK, lambda write: write.end <= log.high_watermark)
         for each, follower in leads.followers.items():
