@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from ..broker.cluster import Cluster
     from ..broker.lifecycle.cluster_reset import SeedTopic
     from ..broker.network.listeners import ListenerConfig
-    from ..broker.replica.disk_fault_injector import MakeFileFaults
     from ..faults.rules.fault_rules import FaultRule
     from .http_server import HttpServer
     from .scenarios import Scenarios
@@ -38,6 +37,8 @@ HTTP_MODULES = (".http_server", ".application", ".control", ".operations.all_ope
 
 class AdminServer:
     """The admin API and the fault injection of one cluster: the ServeHooks of `fauxka serve`."""
+
+    make_file_faults = FileFaultInjector
 
     def __init__(
         self,
@@ -59,15 +60,10 @@ class AdminServer:
         self._tls: SSLContext | None = None
         self._stopping = asyncio.Event()
 
-    @property
-    def make_file_faults(self) -> MakeFileFaults | None:
-        """Return the class that injects file faults."""
-        return FileFaultInjector
-
     def make_server(self, cluster: Cluster, listeners: Sequence[Sequence[ListenerConfig]]) -> ClusterServer:
         """Return the server of the nodes, not started, with fault injection. listeners: of each node."""
-        self._fault_injection = FaultInjection(cluster, self._initial_rules)
-        return self._fault_injection.make_server(cluster, listeners)
+        self._fault_injection = FaultInjection(cluster, listeners, self._initial_rules)
+        return self._fault_injection.server
 
     def bind(self, kafka_ports: Collection[int], tls_dir: Path | None) -> None:
         """Bind the port of the admin API before the nodes listen. Raises StartupError.
@@ -100,7 +96,7 @@ class AdminServer:
             text = "the admin API on %s:%d needs no token, and other machines can reach it: set --admin-token"
             logger.warning(text, options.host, self._address.port)
 
-    async def open(self, server: ClusterServer, seed_topics: Sequence[SeedTopic]) -> str | None:
+    async def open(self, seed_topics: Sequence[SeedTopic]) -> str | None:
         """Start the HTTP server and return its URL. The packages for HTTP are imported in a thread."""
         if self._options is None or self._address is None:
             return None
@@ -113,7 +109,6 @@ class AdminServer:
 
         assert self._fault_injection is not None, "open is called after make_server"
         control = Control(
-            server,
             self._fault_injection,
             seed_topics=seed_topics,
             make_scenarios=self._make_scenarios,

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from functools import cached_property
 
 from ..broker.lifecycle.cluster_reset import SeedTopic
-from ..broker.lifecycle.cluster_server import ClusterHeldRequests, ClusterServer
+from ..broker.lifecycle.cluster_server import ClusterHeldRequests
 from ..broker.node import Node
 from ..broker.runtime.clock import AdjustableClock
 from ..faults.files.file_fault_injector import FileFaultInjector
@@ -25,20 +25,19 @@ class Control:
 
     def __init__(
         self,
-        server: ClusterServer,
         fault_injection: FaultInjection,
         *,
         seed_topics: Sequence[SeedTopic] = (),
         make_scenarios: Callable[[], Scenarios] | None = None,
         export_folder: ExportFolder | None = None,
     ) -> None:
-        """Control the server of a cluster.
+        """Control the server of fault_injection.
 
         seed_topics: recreated by a reset. make_scenarios: imports and returns the scenarios.
         export_folder: confines exports; None for exports to any path, for callers in the broker's own process.
         """
-        self.server = server
-        self.cluster = server.cluster
+        self.server = fault_injection.server
+        self.cluster = self.server.cluster
         self.plan = fault_injection.plan
         self.arm_initial_rules = fault_injection.arm_initial_rules
         self.journal = fault_injection.journal

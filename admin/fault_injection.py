@@ -20,10 +20,18 @@ if TYPE_CHECKING:
 
 
 class FaultInjection:
-    """The rules and the journal of all nodes of a cluster."""
+    """The rules and the journal of all nodes of a cluster, and their server."""
 
-    def __init__(self, cluster: Cluster, initial_rules: Sequence[FaultRule] = ()) -> None:
-        """Start with an empty journal. initial_rules: in force from the start on, and again after a reset of faults."""
+    def __init__(
+        self,
+        cluster: Cluster,
+        listeners: Sequence[Sequence[ListenerConfig]],
+        initial_rules: Sequence[FaultRule] = (),
+    ) -> None:
+        """Make the server of the nodes, which is not started, with an empty journal.
+
+        listeners: of each node. initial_rules: in force from the start on, and again after a reset of faults.
+        """
         self.plan = FaultPlan(cluster.clock.now_ms)
         self._initial_rules = initial_rules
         self.arm_initial_rules()
@@ -31,23 +39,19 @@ class FaultInjection:
         self.journal = Journal(
             config.journal_requests_max, cluster.image.topic_name_of, bytes_max=config.journal_bytes_max
         )
+        self.server = ClusterServer(cluster, listeners, plan=self.plan, observer=self.journal)
+        membership = cluster.membership
+        if membership is None:
+            self.server.servers[0].on_recovered = self._recovered
+        else:
+            # Of several nodes, only the log of the leader counts.
+            membership.on_leader_changed = self.journal.leader_changed
+            self.journal.reachability = membership
 
     def arm_initial_rules(self) -> None:
         """Add the initial rules after the others."""
         for rule in self._initial_rules:
             self.plan.add(rule)
-
-    def make_server(self, cluster: Cluster, listeners: Sequence[Sequence[ListenerConfig]]) -> ClusterServer:
-        """Return the server of the nodes, not started, with the rules and the journal. listeners: of each node."""
-        server = ClusterServer(cluster, listeners, plan=self.plan, observer=self.journal)
-        membership = cluster.membership
-        if membership is None:
-            server.servers[0].on_recovered = self._recovered
-        else:
-            # Of several nodes, only the log of the leader counts.
-            membership.on_leader_changed = self.journal.leader_changed
-            self.journal.reachability = membership
-        return server
 
     def _recovered(self, ends: LogEndOffsets) -> None:
         self.journal.truncated(ends.topic_name, ends.partition, ends.before, ends.after)

@@ -26,7 +26,7 @@ class NoHooks:
     def bind(self, kafka_ports: Collection[int], tls_dir: Path | None) -> None:
         """Bind nothing."""
 
-    async def open(self, server: ClusterServer, seed_topics: Sequence[SeedTopic]) -> str | None:
+    async def open(self, seed_topics: Sequence[SeedTopic]) -> str | None:
         """Start no admin API."""
         return None
 

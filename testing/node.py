@@ -4,32 +4,22 @@ from __future__ import annotations
 
 import os
 from abc import abstractmethod
-from collections.abc import Callable, Coroutine, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
+from dataclasses import replace
 from enum import Enum
 from functools import cached_property
-from typing import TYPE_CHECKING, TypeVar, cast
+from typing import TYPE_CHECKING, TypeVar
 
 from ..admin.fault_injection import FaultInjection
-from ..broker.cluster import Cluster
-from ..broker.config.broker_config import BrokerConfig
-from ..broker.config.config_sources import take_listener_entries
-from ..broker.lifecycle.node_options import (
-    NodeOptions,
-    add_nodes,
-    check_nodes,
-    check_ports,
-    config_of_nodes,
-    listeners_of_node,
-)
-from ..broker.lifecycle.storage_options import StorageOptions
+from ..broker.lifecycle.cluster_builder import build_cluster
+from ..broker.lifecycle.node_options import check_nodes
 from ..broker.network.listeners import ListenerConfig
 from ..broker.runtime.clock import AdjustableClock
-from ..broker.security.listener_key_checks import check_listener_keys
-from ..faults.files.file_fault_injector import FileFaultInjector
+from ..security.security_protocol import SecurityProtocol
 from ..storage.file_systems.file_system import FileSystem
-from ..storage.producers.emulated_version import EmulatedVersion
-from .config_entries import ConfigEntry, config_entries
-from .errors import BrokerStateError, ConfigError
+from .cluster_arguments import describe, find_path, security_of, storage_of, version_of
+from .config_entries import ConfigEntry
+from .errors import BrokerStateError
 from .nodes import NodeMethods
 
 if TYPE_CHECKING:
@@ -43,7 +33,6 @@ if TYPE_CHECKING:
     from .certificates import Certificates
     from .coordinators import Groups
     from .journal import BrokerJournal
-    from .secured_listener import SecuredListener
     from .sessions import Sessions
     from .snapshots import BrokerSnapshots
     from .state import Clock, Held, Producers
@@ -51,15 +40,8 @@ if TYPE_CHECKING:
 
 Result = TypeVar("Result")
 
-PLAINTEXT = "PLAINTEXT"
+PLAINTEXT = SecurityProtocol.PLAINTEXT.value
 OAUTHBEARER = "OAUTHBEARER"
-# Kafka's keys with another default in tests.
-CONFIG_DEFAULTS = {
-    # Busy polling would take processor time from the clients in the same process.
-    "fauxka.busy.poll.us": "0",
-    # The first member of a group starts at once. Kafka waits 3 s for more members, in every test that reads by a group.
-    "group.initial.rebalance.delay.ms": "0",
-}
 
 
 class Phase(Enum):
@@ -104,28 +86,25 @@ class Node(NodeMethods):
         import_logs: a folder of a Kafka broker whose topics are served, or one for each of several nodes; nothing is
         written there.
         data_dir and import_logs take precedence over file_system.
-        security_protocol: PLAINTEXT, SSL, SASL_PLAINTEXT or SASL_SSL; all but the first take precedence over listeners.
+        security_protocol: PLAINTEXT, SSL, SASL_PLAINTEXT or SASL_SSL; all but the first take precedence over listeners,
+        unless the first listener has this name; the others are plain.
         users: passwords by user, for SASL. tls_dir: the folder of the throw-away certificates, or a temporary one.
         Raises ConfigError for an unknown key or an invalid value, DataDirectoryError if a folder cannot be used.
         """
-        version, node_options = _version_of(as_version), check_nodes(nodes, racks)
-        self._secured = _secured_listener(security_protocol, users, tls_dir)
-        entries = _with_defaults(config, self._secured)
-        of_listeners, imported = take_listener_entries(entries), _paths_of(import_logs)
-        settings = config_of_nodes(node_options, BrokerConfig.from_entries(entries), import_logs=imported)
-        listeners = listeners if self._secured is None else self._secured.make(settings, of_listeners)
-        _check_listeners(listeners, of_listeners, nodes)
-        storage = _storage_of(data_dir, imported, node_options.racks_of(settings))
-        if storage.is_in_memory:
-            self.cluster = _memory_cluster(settings, node_options, file_system, clock=clock, version=version)
-        else:
-            self.cluster = _loaded_cluster(settings, storage, clock=clock, version=version)
-        self.cluster.image.configs.set_listener_entries(of_listeners)
-        if self._secured is not None:
-            self._secured.serve_users(self.cluster, storage.metadata_dir)
-        self._phase, self._fault_injection = Phase.NEW, FaultInjection(self.cluster)
-        of_nodes = [listeners_of_node(listeners, index) for index in range(nodes)]
-        self._server = self._fault_injection.make_server(self.cluster, of_nodes)
+        self._security = security_of(security_protocol, users, tls_dir)
+        description = replace(
+            describe(config, self._security, listeners),
+            nodes=check_nodes(nodes, racks),
+            tls_dir=find_path("tls_dir", tls_dir),
+            storage=storage_of(data_dir, import_logs),
+            file_system=file_system,
+            clock=clock,
+            emulated_version=version_of(as_version),
+        )
+        built = build_cluster(description)
+        self.cluster, self._securities = built.cluster, built.securities
+        self._phase, self._fault_injection = Phase.NEW, FaultInjection(built.cluster, built.listeners)
+        self._server = self._fault_injection.server
 
     def __repr__(self) -> str:
         """Return address, state and number of topics in one line. Never waits for the broker's thread."""
@@ -168,7 +147,7 @@ class Node(NodeMethods):
         """The operations of the admin API; may be used only on the broker's thread."""
         from ..admin.control import Control
 
-        return Control(self._server, self._fault_injection)
+        return Control(self._fault_injection)
 
     @property
     def bootstrap_servers(self) -> str:
@@ -182,7 +161,7 @@ class Node(NodeMethods):
     @property
     def tls_dir(self) -> Path | None:
         """The folder with the throw-away certificates, such as ca.pem; None without any."""
-        return None if self._secured is None else self._secured.tls_dir
+        return self._securities.tls_dir
 
     def client_config(self, user: str | None = None, mechanism: str = "PLAIN") -> dict[str, str]:
         """Return the configuration with which a client connects, by the keys of librdkafka (confluent-kafka).
@@ -191,12 +170,21 @@ class Node(NodeMethods):
         last one with the address of token_endpoint.
         Raises BrokerStateError unless it is started, ConfigError for an unknown user or mechanism.
         """
-        if self._secured is None:
+        if self._security is None:
             return {"bootstrap.servers": self.bootstrap_servers}
-        config = self._secured.client_config(self.bootstrap_servers, user, mechanism)
+        passwords = self._passwords(self._security.users)
+        config = self._security.client_config(self.bootstrap_servers, self.tls_dir, user, mechanism, passwords)
         if config.get("sasl.mechanism") == OAUTHBEARER:
             config["sasl.oauthbearer.token.endpoint.url"] = self.token_endpoint
         return config
+
+    def _passwords(self, first: Iterable[str]) -> dict[str, str]:
+        """Return the passwords as they are now. first: the users that come before the others."""
+        users = self.cluster.users
+        if users is None:
+            return {}
+        found = {name: users.find_password(name) for name in (*first, *users.names)}
+        return {name: password for name, password in found.items() if password is not None}
 
     @property
     def token_endpoint(self) -> str:
@@ -349,40 +337,6 @@ class Node(NodeMethods):
         return Held(self.ask)
 
 
-def _with_defaults(config: Mapping[str, ConfigEntry] | None, secured: SecuredListener | None) -> dict[str, str]:
-    """Return the config with the defaults of tests. Raises ConfigError."""
-    of_listener = {} if secured is None else secured.security.config_defaults
-    return {**CONFIG_DEFAULTS, **of_listener, **config_entries(config)}
-
-
-def _memory_cluster(
-    settings: BrokerConfig,
-    nodes: NodeOptions,
-    file_system: FileSystem | None,
-    *,
-    clock: AdjustableClock | None,
-    version: EmulatedVersion | None,
-) -> Cluster:
-    cluster = Cluster(
-        settings, clock=clock, file_system=file_system, emulated_version=version, file_faults=FileFaultInjector
-    )
-    add_nodes(cluster, nodes)
-    return cluster
-
-
-def _loaded_cluster(
-    settings: BrokerConfig,
-    storage: StorageOptions,
-    *,
-    clock: AdjustableClock | None,
-    version: EmulatedVersion | None,
-) -> Cluster:
-    # Imported lazily: most tests run in memory and need none of the loading code.
-    from ..broker.lifecycle.cluster_loader import load_cluster
-
-    return load_cluster(settings, storage, clock=clock, emulated_version=version, file_faults=FileFaultInjector)
-
-
 def resetting(scope: Scope) -> Callable[[Control], Coroutine[object, object, object]]:
     """Return the operation that resets a broker. Raises RuleError for an unknown scope."""
     from ..admin.operations.reset_operations import Reset, reset
@@ -399,57 +353,3 @@ def restarting(snapshots: SnapshotsOption, node: int | None) -> Callable[[Contro
 
     body = convert({"snapshots": snapshots, "node": node}, NodeRestart)
     return lambda control: restart_node(control, body)
-
-
-def _version_of(as_version: object) -> EmulatedVersion | None:
-    """Return the producer rules of a version. Raises ConfigError."""
-    if as_version is None or as_version == "":
-        return None
-    if not isinstance(as_version, str):
-        raise ConfigError(f"as_version: expected a text such as '2.4', got {as_version!r}")
-    try:
-        return EmulatedVersion.parse(as_version)
-    except ValueError as error:
-        raise ConfigError(f"as_version: {error}") from error
-
-
-def _paths_of(paths: object) -> list[str]:
-    """Return the folders of import_logs. Raises ConfigError for another type."""
-    if paths is None:
-        return []
-    if isinstance(paths, Sequence) and not isinstance(paths, str | bytes):
-        return [_path_of("import_logs", path) for path in cast("Sequence[object]", paths)]
-    return [_path_of("import_logs", paths)]
-
-
-def _storage_of(data_dir: object, import_logs: Sequence[str], racks: Sequence[str | None]) -> StorageOptions:
-    """Return where the logs are. Raises ConfigError for a data_dir of another type than a path."""
-    folder = None if data_dir is None else _path_of("data_dir", data_dir)
-    return StorageOptions(data_dir=folder, import_logs=import_logs, racks=racks)
-
-
-def _path_of(name: str, path: object) -> str:
-    """Return a path of the argument of this name as text. Raises ConfigError for another type."""
-    if not isinstance(path, str | os.PathLike):
-        raise ConfigError(f"{name}: expected a path, got {path!r:.80} ({type(path).__name__})")
-    return os.fspath(cast("str | os.PathLike[str]", path))
-
-
-def _check_listeners(listeners: Sequence[ListenerConfig], of_listeners: Mapping[str, str], nodes: int) -> None:
-    """Raise ConfigError for a key of no listener, and for ports that several nodes cannot have."""
-    check_listener_keys(of_listeners, {each.name: each.protocol for each in listeners})
-    check_ports(listeners, nodes)
-
-
-def _secured_listener(
-    protocol: str, users: Mapping[str, str] | None, tls_dir: str | os.PathLike[str] | None
-) -> SecuredListener | None:
-    """Return the listener with TLS or SASL; None for a plain one. Raises ConfigError."""
-    if protocol == PLAINTEXT and users is None:
-        if tls_dir is not None:
-            raise ConfigError("tls_dir needs a security_protocol: SSL or SASL_SSL")
-        return None
-    # Most brokers have a plain listener.
-    from .secured_listener import SecuredListener
-
-    return SecuredListener(protocol, users, tls_dir)

@@ -109,7 +109,7 @@ def test_advertised_file_has_a_line_for_each_node(tmp_path: Path) -> None:
     }
     options = ServeOptions(environment=environment, nodes=2, advertised_file=str(file))
 
-    listeners = prepare(options, None).listeners
+    listeners = prepare(options, None).built.listeners
 
     assert listeners == [
         [ListenerConfig("A", "127.0.0.1", port, "a.example", 1)],

@@ -75,7 +75,7 @@ class _Place(NamedTuple):
 
     @property
     def presented(self) -> PresentedCertificate:
-        return self.server.certificate_of(self.listener)
+        return self.server.socket_server.certificate_of(self.listener)
 
 
 def list_certificates(control: Control) -> CertificateList:
@@ -92,7 +92,7 @@ def present_certificate(control: Control, body: CertificateChoice) -> Certificat
     places = _chosen_places(control, body)
     if body.kind == CONFIGURED:
         for place in places:
-            place.server.presented.pop(place.listener, None)
+            place.server.socket_server.presented.pop(place.listener, None)
         return CertificateList(items=[_info(place) for place in places])
     # Lazy: trustme is of an extra, and these listeners have it.
     from ...broker.security.tls.throw_away_ca import NoAuthorityKeyError, issue_server
@@ -104,7 +104,8 @@ def present_certificate(control: Control, body: CertificateChoice) -> Certificat
     except NoAuthorityKeyError as error:
         raise conflict(str(error), field="kind", value=body.kind) from error
     for place in places:
-        place.server.presented[place.listener] = place.server.stores[place.listener].present(body.kind, pem)
+        sockets = place.server.socket_server
+        sockets.presented[place.listener] = sockets.stores[place.listener].present(body.kind, pem)
     return CertificateList(items=[_info(place) for place in places])
 
 

@@ -6,15 +6,12 @@ The nodes have consecutive ids from node.id on. Each listener of a node has the 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, NamedTuple, cast
+from typing import NamedTuple, cast
 
 from ..config.broker_config import BrokerConfig
 from ..config.config_types import ConfigError
 from ..network.listeners import ListenerConfig
 from .listener_options import PORT_MAX
-
-if TYPE_CHECKING:
-    from ..cluster import Cluster
 
 # All nodes share one event loop. Tests of replication need 3 or 5.
 NODES_MAX = 16
@@ -30,11 +27,7 @@ class NodeOptions(NamedTuple):
 
     def racks_of(self, config: BrokerConfig) -> list[str | None]:
         """Return the rack of each node."""
-        return [self.rack_of(index, config) for index in range(self.node_count)]
-
-    def rack_of(self, index: int, config: BrokerConfig) -> str | None:
-        """Return the rack of the node at index, counted from 0."""
-        return self.racks[index] if self.racks else config.broker_rack
+        return list(self.racks) or [config.broker_rack] * self.node_count
 
 
 def check_nodes(count: object, racks: object) -> NodeOptions:
@@ -67,12 +60,6 @@ def config_of_nodes(nodes: NodeOptions, config: BrokerConfig, *, import_logs: Se
     if config.node_id + nodes.node_count - 1 > _NODE_ID_MAX:
         raise ConfigError(f"node.id {config.node_id}: {nodes.node_count} nodes need ids up to {_NODE_ID_MAX} at most")
     return config.with_entries({_RACK: nodes.racks[0]}) if nodes.racks else config
-
-
-def add_nodes(cluster: Cluster, nodes: NodeOptions) -> None:
-    """Add the other nodes to a cluster that has the first one. There must be no topic."""
-    for index in range(1, nodes.node_count):
-        cluster.add_node(nodes.rack_of(index, cluster.image.configs.static))
 
 
 def listeners_of_node(listeners: Sequence[ListenerConfig], index: int) -> list[ListenerConfig]:

@@ -1,4 +1,4 @@
-"""The users and certificates of the command line, and the security of each listener."""
+"""The users of a cluster, and the security and certificates of its listeners."""
 
 from __future__ import annotations
 
@@ -37,24 +37,21 @@ def parse_users(texts: Sequence[str]) -> dict[str, str]:
     return users
 
 
-def new_users(passwords: Mapping[str, str]) -> Users | None:
-    """Return the users with these passwords; None without any."""
+def new_users(
+    passwords: Mapping[str, str], token_lifetime_ms: int | None
+) -> tuple[Users, TokenIssuer] | tuple[None, None]:
+    """Return the users with these passwords, and what issues tokens to them; None without any user.
+
+    token_lifetime_ms: None for the default.
+    """
     if not passwords:
-        return None
-    # Lazy: most brokers have no users.
-    from ..security.users import Users
-
-    return Users(passwords)
-
-
-def new_token_issuer(users: Users | None, lifetime_ms: int | None = None) -> TokenIssuer | None:
-    """Return what issues tokens to the users; None without users. lifetime_ms: None for the default."""
-    if users is None:
-        return None
+        return None, None
     # Lazy: most brokers have no users.
     from ..security.oauth.token_issuer import LIFETIME_MS_DEFAULT, TokenIssuer
+    from ..security.users import Users
 
-    return TokenIssuer(users, LIFETIME_MS_DEFAULT if lifetime_ms is None else lifetime_ms)
+    users = Users(passwords)
+    return users, TokenIssuer(users, LIFETIME_MS_DEFAULT if token_lifetime_ms is None else token_lifetime_ms)
 
 
 def keep_tokens(issuer: TokenIssuer | None, folder: str | None) -> None:
@@ -69,7 +66,8 @@ def keep_tokens(issuer: TokenIssuer | None, folder: str | None) -> None:
 class ListenerSecurities:
     """Makes the security of listeners. Without certificates in the keys all share those of a throw-away authority.
 
-    tls_dir: the folder of the throw-away certificates, None before there are any. warnings: lines for the log.
+    tls_dir: the folder of the throw-away certificates, None before there are any; a temporary one is deleted with this
+    object. warnings: lines for the log.
     """
 
     def __init__(
@@ -144,7 +142,7 @@ class ListenerSecurities:
 
         from ..security.tls.throw_away_ca import ensure_files, temporary_folder
 
-        folder = Path(self._given_dir) if self._given_dir else temporary_folder()
+        folder = Path(self._given_dir) if self._given_dir else temporary_folder(self)
         ensure_files(folder, hosts)
         return folder
 

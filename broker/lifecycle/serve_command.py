@@ -12,31 +12,32 @@ from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
 
+from ... import FauxkaError
 from ...protocol.compiled_modules import is_compiled
 from ...protocol.error_codes import KafkaError
 from ...protocol.host_and_port import address_text
 from ...storage.checkpoints.properties_file import read_properties_file
-from ...storage.producers.emulated_version import EmulatedVersion
-from ..cluster import Cluster
 from ..config.broker_config import BrokerConfig
 from ..config.config_sources import gather_config
 from ..config.config_types import ConfigError
 from ..config.environment_variables import own_variable_warnings
 from ..metadata.replica_placement import with_replication_key
-from ..network.listeners import DEFAULT_HOST, ListenerConfig
+from ..network.listeners import DEFAULT_HOST
 from ..runtime.event_loop import new_event_loop
+from .cluster_builder import BuiltCluster, ClusterDescription, build_cluster, parse_version
 from .cluster_reset import SeedTopic, create_seed_topics, parse_seed_topics
 from .cluster_server import ClusterServer
-from .listener_checks import check_routable
-from .listener_options import advertise, protocols_of, select_listeners
-from .node_options import NodeOptions, add_nodes, check_ports, config_of_nodes, listeners_of_node, parse_nodes
+from .listener_options import protocols_of, select_listeners
+from .node_options import parse_nodes
 from .ready_file import NodeAddress, ReadyFile, find_ready_file_problem, register_broker
-from .security_options import ListenerSecurities, keep_tokens, new_token_issuer, new_users, parse_users
+from .security_options import parse_users
 from .storage_options import StorageOptions
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from ..cluster import Cluster
+    from ..network.listeners import ListenerConfig
     from ..replica.disk_fault_injector import MakeFileFaults
     from .serve_hooks import ServeHooks
 
@@ -103,26 +104,17 @@ class ServeOptions(NamedTuple):
 
 
 class PreparedBroker(NamedTuple):
-    """A cluster that is ready to start, and lines for the log on its configs and its environment.
+    """A cluster that is ready to start. notes: lines for the log. log_kafka_started: see ServeOptions."""
 
-    listeners: of each node. log_kafka_started: see ServeOptions. tls_dir: the folder of throw-away certificates, None
-    without them.
-    """
-
-    cluster: Cluster
-    listeners: list[list[ListenerConfig]]
+    built: BuiltCluster
     seed_topics: list[SeedTopic]
     notes: list[str]
-    warnings: list[str]
     log_kafka_started: bool
-    tls_dir: Path | None
 
 
 def serve(options: ServeOptions, hooks: ServeHooks) -> None:
     """Serve until SIGTERM or SIGINT. Raises StartupError."""
     prepared = prepare(options, hooks.make_file_faults)
-    for warning in prepared.warnings:
-        logger.warning("%s", warning)
     ready_file = ReadyFile(options.ready_file) if options.ready_file else None
     # Imported modules live as long as the process; the garbage collector does not need to scan them.
     gc.freeze()
@@ -133,12 +125,12 @@ def serve(options: ServeOptions, hooks: ServeHooks) -> None:
         with asyncio.Runner(loop_factory=new_event_loop) as runner:
             runner.run(serve_until_stopped(prepared, ready_file, hooks))
     finally:
-        prepared.cluster.close()
+        prepared.built.cluster.close()
     logger.info("stopped")
 
 
 def prepare(options: ServeOptions, make_file_faults: MakeFileFaults | None) -> PreparedBroker:
-    """Create the cluster, without listening yet. Raises StartupError."""
+    """Build the cluster, without listening yet, and log warnings on its configs. Raises StartupError."""
     if options.ready_file and (problem := find_ready_file_problem(options.ready_file)) is not None:
         raise StartupError(f"--ready-file: {problem}")
     try:
@@ -147,46 +139,33 @@ def prepare(options: ServeOptions, make_file_faults: MakeFileFaults | None) -> P
         advertised = _read_advertised(options, nodes.node_count)
         environment = _with_secret_files(_environment(options, advertised))
         gathered = gather_config(file_entries, environment, options.assignments)
-        users = new_users(parse_users(options.users))
-        token_issuer = new_token_issuer(users, options.token_lifetime_ms)
-        securities = ListenerSecurities(gathered.config, gathered.of_listeners, users, token_issuer, options.tls_dir)
-        listeners = _listeners_of_nodes(gathered.config, options, nodes, advertised, securities)
-        if options.needs_authority:
-            securities.ensure_authority(listeners[0])
+        listeners = select_listeners(gathered.config, options.listeners, options.host, options.port)
         seed_topics = parse_seed_topics(options.seed_topics, gathered.config.num_partitions)
-        emulated_version = _parse_version(options.as_version)
-        config = _with_fsync(gathered.config, options)
-        config = config_of_nodes(nodes, config, import_logs=options.import_logs)
-    except ConfigError as error:
+        description = ClusterDescription(
+            config=_with_fsync(gathered.config, options),
+            listeners=listeners,
+            protocols=protocols_of(listeners, gathered.config),
+            listener_entries=gathered.of_listeners,
+            nodes=nodes,
+            advertised=advertised[1:],
+            users=parse_users(options.users),
+            token_lifetime_ms=options.token_lifetime_ms,
+            tls_dir=options.tls_dir,
+            needs_authority=options.needs_authority,
+            storage=StorageOptions(
+                data_dir=options.data_dir, import_logs=options.import_logs, cluster_id=options.cluster_id or None
+            ),
+            emulated_version=parse_version("--as-version", options.as_version),
+            file_faults=make_file_faults,
+        )
+        built = build_cluster(description)
+    except FauxkaError as error:
         raise StartupError(str(error)) from error
-    notes = [*gathered.notes, *_log_dirs_notes(config, options)]
-    storage = StorageOptions(
-        data_dir=options.data_dir,
-        import_logs=options.import_logs,
-        cluster_id=options.cluster_id or None,
-        racks=nodes.racks_of(config),
-    )
-    if storage.is_in_memory:
-        cluster = Cluster(config, emulated_version=emulated_version, file_faults=make_file_faults)
-        cluster.image.cluster_id = options.cluster_id or cluster.image.cluster_id
-        add_nodes(cluster, nodes)
-    else:
-        cluster = _load_cluster(config, storage, emulated_version, make_file_faults)
-    cluster.image.configs.set_listener_entries(gathered.of_listeners)
-    cluster.users, cluster.token_issuer = users, token_issuer
-    try:
-        keep_tokens(cluster.token_issuer, storage.metadata_dir)
-    except ConfigError as error:
-        cluster.close()
-        raise StartupError(str(error)) from error
-    warnings = [
-        *gathered.warnings,
-        *securities.warnings,
-        *own_variable_warnings(options.environment, options.variables),
-    ]
-    return PreparedBroker(
-        cluster, listeners, seed_topics, notes, warnings, options.log_kafka_started, securities.tls_dir
-    )
+    own_warnings = own_variable_warnings(options.environment, options.variables)
+    for warning in (*gathered.warnings, *built.securities.warnings, *own_warnings):
+        logger.warning("%s", warning)
+    notes = [*gathered.notes, *_log_dirs_notes(gathered.config, options)]
+    return PreparedBroker(built, seed_topics, notes, options.log_kafka_started)
 
 
 def _read_advertised(options: ServeOptions, count: int) -> list[str]:
@@ -212,49 +191,6 @@ def _with_secret_files(environment: Mapping[str, str]) -> Mapping[str, str]:
     from .secret_files import with_secret_files
 
     return with_secret_files(environment)
-
-
-def _listeners_of_nodes(
-    config: BrokerConfig,
-    options: ServeOptions,
-    nodes: NodeOptions,
-    advertised: Sequence[str],
-    securities: ListenerSecurities,
-) -> list[list[ListenerConfig]]:
-    """Return the listeners of each node. advertised: see _read_advertised. Raises ConfigError."""
-    first = select_listeners(config, options.listeners, options.host, options.port)
-    check_routable([each.advertised_host for each in first])
-    first = securities.with_security(first, protocols_of(first, config))
-    check_ports(first, nodes.node_count)
-    others = [listeners_of_node(first, index) for index in range(1, nodes.node_count)]
-    for index, line in enumerate(advertised[1:]):
-        others[index] = advertise(others[index], line)
-        check_routable([each.advertised_host for each in others[index]])
-    return [first, *others]
-
-
-def _parse_version(text: str | None) -> EmulatedVersion | None:
-    try:
-        return None if text is None else EmulatedVersion.parse(text)
-    except ValueError as error:
-        raise ConfigError(f"--as-version: {error}") from error
-
-
-def _load_cluster(
-    config: BrokerConfig,
-    storage: StorageOptions,
-    emulated_version: EmulatedVersion | None,
-    make_file_faults: MakeFileFaults | None,
-) -> Cluster:
-    """Load the cluster from its folders. Raises StartupError."""
-    # The packages for logs and files are not loaded for an empty cluster in memory.
-    from .cluster_loader import load_cluster
-    from .data_directory import DataDirectoryError
-
-    try:
-        return load_cluster(config, storage, emulated_version=emulated_version, file_faults=make_file_faults)
-    except DataDirectoryError as error:
-        raise StartupError(str(error)) from error
 
 
 def _with_fsync(config: BrokerConfig, options: ServeOptions) -> BrokerConfig:
@@ -288,22 +224,23 @@ async def serve_until_stopped(prepared: PreparedBroker, ready_file: ReadyFile | 
     # Process 1 of a container has no default action for these signals.
     for number in STOP_SIGNALS:
         loop.add_signal_handler(number, _stop_on_signal, number, stopping)
-    hooks.bind({listener.port for of_node in prepared.listeners for listener in of_node}, prepared.tls_dir)
-    server = hooks.make_server(prepared.cluster, prepared.listeners)
-    _create_seed_topics(prepared)
-    await _start_server(server, prepared.listeners)
+    cluster, listeners, tls_dir = prepared.built.cluster, prepared.built.listeners, prepared.built.securities.tls_dir
+    hooks.bind({listener.port for of_node in listeners for listener in of_node}, tls_dir)
+    server = hooks.make_server(cluster, listeners)
+    _create_seed_topics(cluster, prepared.seed_topics)
+    await _start_server(server, listeners)
     # Only now, because a failed start is one line.
     _log_notes(prepared.notes)
     try:
-        _announce_listeners(server, prepared.tls_dir)
+        _announce_listeners(server, tls_dir)
         if prepared.log_kafka_started:
             for node_id in server.node_ids:
                 logger.info(KAFKA_STARTED, node_id)
-        admin = await hooks.open(server, prepared.seed_topics)
+        admin = await hooks.open(prepared.seed_topics)
         if admin is not None:
             print(admin, flush=True)
         if ready_file is not None:
-            _write_ready_file(server, ready_file, admin, prepared.tls_dir)
+            _write_ready_file(server, ready_file, admin, tls_dir)
         elif admin is not None:
             ready_file = register_broker(server.bootstrap_servers, os.getpid(), admin)
         await stopping.wait()
@@ -314,12 +251,12 @@ async def serve_until_stopped(prepared: PreparedBroker, ready_file: ReadyFile | 
         await server.stop()
 
 
-def _create_seed_topics(prepared: PreparedBroker) -> None:
+def _create_seed_topics(cluster: Cluster, seed_topics: Sequence[SeedTopic]) -> None:
     """Create the seed topics. Raises StartupError."""
     try:
-        create_seed_topics(prepared.cluster.controller, prepared.seed_topics)
+        create_seed_topics(cluster.controller, seed_topics)
     except KafkaError as error:
-        reason = with_replication_key(error, prepared.cluster.image.configs.current)
+        reason = with_replication_key(error, cluster.image.configs.current)
         raise StartupError(f"--seed-topic: {reason}") from error
 
 

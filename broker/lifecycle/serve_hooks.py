@@ -37,10 +37,10 @@ class ServeHooks(Protocol):
         """
         ...
 
-    async def open(self, server: ClusterServer, seed_topics: Sequence[SeedTopic]) -> str | None:
+    async def open(self, seed_topics: Sequence[SeedTopic]) -> str | None:
         """Start the admin API. Return its URL, or None if there is none.
 
-        server: accepts connections already. seed_topics: the topics that a reset creates again.
+        The server accepts connections already. seed_topics: the topics that a reset creates again.
         """
         ...
 

@@ -18,13 +18,11 @@ from ..cluster import Cluster
 from ..dispatch.dispatch import Dispatcher
 from ..dispatch.pipeline import Pipeline
 from ..metadata.metadata_image import Endpoint
-from ..network.bound_sockets import bind_address
 from ..network.listeners import Listener, ListenerConfig
 from ..network.socket_server import SocketServer
 from ..runtime.clock import Timer
 from ..security.principal import ANONYMOUS
-from .cleaner_thread import CleanerThread
-from .log_scheduler import LogScheduler
+from .periodic_work import PeriodicWork
 
 if TYPE_CHECKING:
     from ..dispatch.fault_injector import FaultInjector
@@ -32,16 +30,13 @@ if TYPE_CHECKING:
     from ..node import Node
     from ..requests.fault_ports import FaultPlan, RequestObserver
     from ..requests.response_writer import ResponseWriter
-    from ..security.tls.dynamic_stores import DynamicStores
-    from ..security.tls.listener_tls import ListenerTls, PresentedCertificate
+    from ..security.tls.listener_tls import ListenerTls
     from .crash_restart import CrashedNode, LogEndOffsets, SnapshotFault
 
 logger = logging.getLogger(__name__)
 
 # How long a shutdown waits for responses that are not yet written.
 STOP_TIMEOUT_SECONDS = 2.0
-# The minimum of log.cleaner.backoff.ms. Without a pause the event loop would do nothing else.
-CLEANER_BACKOFF_MS_MIN = 100
 
 
 class Server:
@@ -67,21 +62,19 @@ class Server:
         self._configs = listeners
         self._plan = plan
         self._dispatcher = Dispatcher(plan, observer, self._make_fault_injector, self.node.file_faults)
-        self._socket_server = SocketServer(self.node, self._dispatcher)
+        self.socket_server = SocketServer(self.node, self._dispatcher)
         self.node.on_client_quotas = self._dispatcher.throttle
         if self.node.client_quotas is not None:
             # They are those of the data folder.
             self._dispatcher.throttle()
-        self.node.on_configs_changed = self._socket_server.configs_changed
+        self.node.on_configs_changed = self.socket_server.configs_changed
         self._change_stores_with_configs()
-        self._recurring: list[Timer] = []
-        self._cleaner_thread: CleanerThread | None = None
+        self._periodic_work = PeriodicWork(cluster, self.node)
         self.is_running = False
         # Called for each partition after a restart.
         self.on_recovered: Callable[[LogEndOffsets], None] | None = None
         self._crashed: CrashedNode | None = None
         self._restart_timer: Timer | None = None
-        self._reserved_ports: list[socket.socket] = []
         # The ids of the requests that faults hold.
         self._held_ids = itertools.count(1)
         self._lifecycle_lock = asyncio.Lock()
@@ -105,13 +98,13 @@ class Server:
             for each in stores.values():
                 each.check(texts)
 
-        self._socket_server.stores = stores
+        self.socket_server.stores = stores
         self.node.check_listener_configs = check
 
     def share_ids(self, other: Server) -> None:
         """Number connections and held requests together with the server of another node, before the start."""
         self._held_ids = other._held_ids
-        self._socket_server.connection_ids = other._socket_server.connection_ids
+        self.socket_server.connection_ids = other.socket_server.connection_ids
 
     @property
     def bootstrap_servers(self) -> str:
@@ -158,21 +151,7 @@ class Server:
     def lift_faults(self) -> None:
         """Close the connections of all requests that fault rules hold back, and present the configured certificates."""
         self._dispatcher.lift_faults()
-        self.presented.clear()
-
-    @property
-    def presented(self) -> dict[str, PresentedCertificate]:
-        """The certificates that listeners present instead of the configured ones, by the name of the listener."""
-        return self._socket_server.presented
-
-    @property
-    def stores(self) -> Mapping[str, DynamicStores]:
-        """The stores of the listeners with TLS, by name."""
-        return self._socket_server.stores
-
-    def certificate_of(self, listener: str) -> PresentedCertificate:
-        """Return the certificate that a listener with TLS presents in the next handshake."""
-        return self._socket_server.certificate_of(listener)
+        self.socket_server.presented.clear()
 
     @property
     def tls_listeners(self) -> dict[str, ListenerTls]:
@@ -193,7 +172,7 @@ class Server:
 
         No request received so far is applied later. The caller replaces the state before it returns to the event loop.
         """
-        self._socket_server.drop_unattached()
+        self.socket_server.drop_unattached()
         self._dispatcher.drop_connections()
         # Their connections have ended, so nothing continues.
         self._dispatcher.lift_faults()
@@ -218,7 +197,7 @@ class Server:
             raise
         # ApiVersions is the first request of every client.
         Pipeline(APIS[ApiKey.API_VERSIONS], self.node)
-        self._schedule_periodic_work()
+        self._periodic_work.begin()
         self.is_running = True
 
     async def _prepare_authentication(self) -> None:
@@ -236,11 +215,11 @@ class Server:
             raise ConnectionRefusedError(f"node {self.node.node_id} does not run")
         authorizer = self.node.authorizer
         principal = ANONYMOUS if authorizer is None else authorizer.a_super_user or ANONYMOUS
-        return self._socket_server.open_internally(self.listeners[0], principal)
+        return self.socket_server.open_internally(self.listeners[0], principal)
 
     async def _listen(self, configs: Sequence[ListenerConfig]) -> None:
         """Listen, and register the addresses for the clients of other nodes. Raises OSError."""
-        self.listeners = [await self._socket_server.listen(config) for config in configs]
+        self.listeners = [await self.socket_server.listen(config) for config in configs]
         self.node.listeners = self.listeners
         self._register_addresses()
 
@@ -261,25 +240,6 @@ class Server:
         membership.node_registers(self.node.node_id, was_killed=False)
         self._register_addresses()
         membership.node_started(self.node.node_id)
-
-    def _schedule_periodic_work(self) -> None:
-        settings, replicas = self.node.config, self.node.replicas
-        self._every(settings.log_retention_check_interval_ms, self.node.enforce_retention)
-        self._every(settings.producer_id_expiration_check_interval_ms, replicas.expire_producers)
-        if settings.delegation_token_secret_key is not None:
-            self._every(settings.delegation_token_expiry_check_interval_ms, self._remove_expired_tokens)
-        if settings.log_cleaner_enable:
-            self._cleaner_thread = CleanerThread(replicas)
-            self._every(max(settings.log_cleaner_backoff_ms, CLEANER_BACKOFF_MS_MIN), self._cleaner_thread.clean)
-        if self.cluster.membership is not None:
-            # As often as Kafka's isr-expiration task.
-            self._every(settings.replica_lag_time_max_ms // 2, replicas.shrink_isrs)
-        if replicas.is_on_disk:
-            for interval_ms, work in LogScheduler(replicas).schedule():
-                self._every(interval_ms, work)
-
-    def _remove_expired_tokens(self) -> None:
-        self.cluster.controller.remove_expired_tokens(self.cluster.clock.now_ms())
 
     def crash(
         self,
@@ -302,23 +262,16 @@ class Server:
         from .crash_restart import crash_node
 
         self.is_running = False
-        self._stop_listening()
+        self.socket_server.reserve_ports()
         self._dispatcher.clear_cut_off()
         self._dispatcher.abort_connections()
         self._dispatcher.lift_faults()
-        self._cancel_recurring()
-        self._crashed = crash_node(self.cluster, self._cleaner_thread, self.node, is_noticed=is_noticed)
-        self._cleaner_thread = None
+        self._crashed = crash_node(self.cluster, self._periodic_work.abandon(), self.node, is_noticed=is_noticed)
         logger.warning("node %d crashed", self.node.node_id)
         if restart_after_ms is not None:
             self._restart_timer = self.cluster.clock.call_later(
                 restart_after_ms, lambda: self._begin_restart(snapshots)
             )
-
-    def _stop_listening(self) -> None:
-        """Stop to listen, and keep the ports for the next start."""
-        addresses = self._socket_server.stop_listening()
-        self._reserved_ports = [port for address in addresses if (port := _find_reserved_port(*address)) is not None]
 
     async def shut_down(self) -> None:
         """Shut a node of several down: its leaders move first, then it closes its connections and its logs.
@@ -333,13 +286,10 @@ class Server:
 
             self.cluster.controller.replication.begin_shutdown(self.node.node_id)
             self.is_running = False
-            self._stop_listening()
+            self.socket_server.reserve_ports()
             self._dispatcher.clear_cut_off()
             await self._close_connections()
-            self._cancel_recurring()
-            if self._cleaner_thread is not None:
-                await self._cleaner_thread.stop()
-                self._cleaner_thread = None
+            await self._periodic_work.stop()
             try:
                 self._crashed = await close_node(self.cluster, self.node)
             except OSError:
@@ -380,27 +330,22 @@ class Server:
             from .crash_restart import SnapshotFault, restart_node
 
             log_ends = await restart_node(self.cluster, crashed, snapshots or SnapshotFault.KEEP, self.node)
-            self._release_ports()
+            self.socket_server.release_ports()
             ports = [listener.port for listener in self.listeners]
             try:
                 configs = [config._replace(port=port) for config, port in zip(self._configs, ports, strict=True)]
                 await self._listen(configs)
             except OSError:
-                self._socket_server.stop_listening()
+                self.socket_server.stop_listening()
                 self._dispatcher.abort_connections()
                 raise
             self._crashed = None
             self._cancel_scheduled_restart()
-            self._schedule_periodic_work()
+            self._periodic_work.begin()
             self.is_running = True
             for offsets in log_ends:
                 if self.on_recovered is not None:
                     self.on_recovered(offsets)
-
-    def _release_ports(self) -> None:
-        for port in self._reserved_ports:
-            port.close()
-        self._reserved_ports.clear()
 
     async def stop(self) -> None:
         """Stop listening, close the connections, and wait for the disk executor."""
@@ -413,43 +358,20 @@ class Server:
             self._cancel_scheduled_restart()
             await self._crashed.wait_executors()
             self._crashed = None
-            self._release_ports()
-        self._cancel_recurring()
-        self._socket_server.stop_listening()
+            self.socket_server.release_ports()
+        self._periodic_work.cancel()
+        self.socket_server.stop_listening()
         await self._close_connections()
-        if self._cleaner_thread is not None:
-            await self._cleaner_thread.stop()
+        await self._periodic_work.stop()
         await self.node.stop_disk_executor()
-
-    def _cancel_recurring(self) -> None:
-        for timer in self._recurring:
-            timer.cancel()
-        self._recurring.clear()
 
     async def _close_connections(self) -> None:
         """Close the connections when the responses to received requests are written, or after a time."""
         # The dispatcher does not have the connections that were accepted last, and the event loop may end after this.
-        await self._socket_server.wait_attached()
+        await self.socket_server.wait_attached()
         self._dispatcher.close_connections()
         try:
             async with asyncio.timeout(STOP_TIMEOUT_SECONDS):
                 await self._dispatcher.wait_closed()
         except TimeoutError:
             self._dispatcher.abort_connections()
-
-    def _every(self, interval_ms: int, work: Callable[[], None]) -> None:
-        """Run work every interval_ms of the cluster's clock until shutdown; never if interval_ms is 0."""
-        if interval_ms > 0:
-            self._recurring.append(self.cluster.clock.call_every(interval_ms, work))
-
-
-def _find_reserved_port(family: int, address: tuple[str, int]) -> socket.socket | None:
-    """Return a socket that reserves the address of a crashed node, or None if it cannot be bound.
-
-    It does not listen, so that connections are refused. Without it the system may choose the port as the local port of
-    a client that connects to it: the client would be connected to itself.
-    """
-    try:
-        return bind_address(family, address)
-    except OSError:
-        return None

@@ -7,6 +7,7 @@ import itertools
 import logging
 import socket
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ParamSpec
 from weakref import WeakMethod
@@ -17,7 +18,7 @@ from ..requests.connection_info import ConnectionInfo
 from ..requests.request_context import NodeServices, RequestContext
 from ..runtime.clock import AdjustableClock
 from .acceptor import Acceptor
-from .bound_sockets import bind, cannot_bind
+from .bound_sockets import bind, bind_address, cannot_bind
 from .busy_poll import BusyPoll
 from .connection import Connection, SharedParts
 from .connection_quotas import ConnectionQuotas
@@ -54,7 +55,7 @@ class _Unattached:
 
 
 class SocketServer:
-    """Accepts connections on the listeners of one node. After stop_listening, other listeners can be opened."""
+    """Accepts connections on the listeners of one node. Others can be opened after it has stopped to listen."""
 
     def __init__(self, node: NodeServices, dispatcher: Dispatcher) -> None:
         """Listen nowhere yet. dispatcher: handles the requests of all connections."""
@@ -66,6 +67,7 @@ class SocketServer:
         # The nodes of a cluster number their connections together.
         self.connection_ids = itertools.count(1)
         self._acceptors: list[Acceptor] = []
+        self._reserved_ports: list[socket.socket] = []
         # Accepted sockets that are closed after their throttle time, with its timer.
         self._throttled: dict[socket.socket, Timer] = {}
         # None until a client connects to a listener with SASL.
@@ -103,10 +105,8 @@ class SocketServer:
         logger.log(level, "%s listens on %s, port %d", listener.name, listener.host or "every address", listener.port)
         return listener
 
-    def stop_listening(self) -> list[tuple[int, tuple[str, int]]]:
-        """Close the listening sockets, and return the family and address of each. Connections stay open."""
-        sockets = [each for acceptor in self._acceptors for each in acceptor.sockets]
-        addresses = [(int(each.family), each.getsockname()) for each in sockets]
+    def stop_listening(self) -> None:
+        """Close the listening sockets. Connections stay open."""
         for acceptor in self._acceptors:
             acceptor.close()
         self._acceptors.clear()
@@ -118,7 +118,25 @@ class SocketServer:
                 task.cancel()
         self._drop_throttled()
         self._quotas.stop()
-        return addresses
+
+    def reserve_ports(self) -> None:
+        """Stop to listen, and keep the ports for the next start, with sockets that do not listen.
+
+        Connections are refused. Without these sockets the system may choose a port as the local port of a client that
+        connects to it: the client would be connected to itself.
+        """
+        sockets = [each for acceptor in self._acceptors for each in acceptor.sockets]
+        addresses = [(int(each.family), each.getsockname()) for each in sockets]
+        self.stop_listening()
+        for family, address in addresses:
+            with suppress(OSError):
+                self._reserved_ports.append(bind_address(family, address))
+
+    def release_ports(self) -> None:
+        """Close the sockets of reserve_ports."""
+        for port in self._reserved_ports:
+            port.close()
+        self._reserved_ports.clear()
 
     async def wait_attached(self) -> None:
         """Wait until each accepted connection has a transport or is closed."""

@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, cast
 
-from ...broker.config.broker_config import BrokerConfig
+from ...broker.network.listeners import ListenerConfig
 from ...broker.security.principal import Principal
 from ...broker.security.tls.listener_tls import CertificateKind
 from ...broker.security.tls.throw_away_ca import CA_FILE
 from ...security.security_protocol import SecurityProtocol
 from ...testing import Broker
-from ...testing.secured_listener import SecuredListener
 from ..clients.login import OAUTHBEARER, Login
 from ..scenario import Mechanism
 from .in_process_broker import InProcessBroker
@@ -20,6 +19,7 @@ if TYPE_CHECKING:
     from ...testing.acls import AclValues
 
 USER, PASSWORD = "alice", "secret"
+PLAINTEXT = SecurityProtocol.PLAINTEXT.value
 
 
 class SecuredBroker(InProcessBroker):
@@ -37,18 +37,19 @@ class SecuredBroker(InProcessBroker):
         mechanism: of the clients; None for TLS without SASL. config: Kafka's keys. token_ms: the lifetime of tokens.
         """
         self._protocol = SecurityProtocol.SSL if mechanism is None else SecurityProtocol.SASL_PLAINTEXT
-        users = None if mechanism is None else {USER: PASSWORD}
-        # It deletes the certificates with this object.
-        self._secured = SecuredListener(self._protocol.value, users, None)
         enabled = {} if mechanism is None else {"sasl.enabled.mechanisms": mechanism}
         super().__init__(as_version, config={**(config or {}), **enabled})
         self._login = None if mechanism is None else self._login_by(mechanism, token_ms)
 
     def _make(self, config: Mapping[str, str], as_version: str, nodes: int) -> Broker:
-        listeners = self._secured.make(BrokerConfig.from_entries(config), {}, [SecurityProtocol.PLAINTEXT])
-        broker = Broker(config, as_version=as_version, nodes=nodes, listeners=listeners)
-        self._secured.serve_users(broker.cluster, None)
-        return broker
+        return Broker(
+            config,
+            as_version=as_version,
+            nodes=nodes,
+            listeners=[ListenerConfig(name, port=0) for name in (self._protocol.value, PLAINTEXT)],
+            security_protocol=self._protocol.value,
+            users={USER: PASSWORD} if self._protocol.has_sasl else None,
+        )
 
     def _login_by(self, mechanism: Mechanism, token_ms: int | None) -> Login:
         endpoint = self._broker.token_endpoint if mechanism == OAUTHBEARER else ""
@@ -56,10 +57,15 @@ class SecuredBroker(InProcessBroker):
         return Login(mechanism, USER, PASSWORD, f"{endpoint}{lifetime}")
 
     @property
+    def bootstrap_servers(self) -> str:
+        """The address of the plain listener."""
+        listeners = self._broker.ask(lambda control: control.server.servers[0].listeners)
+        return next(each.address for each in listeners if each.name == PLAINTEXT)
+
+    @property
     def client_servers(self) -> str:
         """The address of the listener with TLS or SASL."""
-        listeners = self._broker.ask(lambda control: control.server.servers[0].listeners)
-        return next(each.address for each in listeners if each.name == self._protocol.value)
+        return self._broker.bootstrap_servers
 
     @property
     def login(self) -> Login | None:
@@ -69,7 +75,7 @@ class SecuredBroker(InProcessBroker):
     @property
     def ca(self) -> str | None:
         """The file of the authority that the clients trust; None without TLS."""
-        return None if self._secured.tls_dir is None else str(self._secured.tls_dir / CA_FILE)
+        return None if self._broker.tls_dir is None else str(self._broker.tls_dir / CA_FILE)
 
     def grant(self, operation: str, topic: str) -> None:
         """Allow the user an operation on a topic, by an ACL."""

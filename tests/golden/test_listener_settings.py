@@ -129,8 +129,8 @@ def started_with(case: str, places: Places) -> dict[str, Any]:
 
 
 async def _listeners(options: ServeOptions) -> dict[str, dict[str, Any]]:
-    prepared = prepare(options, None)
-    server = ClusterServer(prepared.cluster, prepared.listeners)
+    built = prepare(options, None).built
+    server = ClusterServer(built.cluster, built.listeners)
     await server.start()
     try:
         (only,) = server.servers

@@ -142,8 +142,8 @@ class InterceptionScene:
         self.clock = ManualClock()
         self.cluster = Cluster(BrokerConfig.from_entries({"fauxka.busy.poll.us": "0"}), clock=self.clock)
         self.topic = self.cluster.controller.create_topic(TOPIC, 2)
-        self.fault_injection = FaultInjection(self.cluster)
-        self.server: ClusterServer = self.fault_injection.make_server(self.cluster, [[ListenerConfig(port=0)]])
+        self.fault_injection = FaultInjection(self.cluster, [[ListenerConfig(port=0)]])
+        self.server: ClusterServer = self.fault_injection.server
         self.clients: list[RawClient] = []
 
     @property

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from confluent_kafka import Producer
 
+from fauxka.broker.network.listeners import ListenerConfig
 from fauxka.testing import Broker, ConfigError
 from fauxka.testing.broker_pool import BrokerPool, Configuration
 from fauxka.testing.client_security import ClientSecurity
@@ -53,6 +54,15 @@ def test_all_nodes_have_the_security() -> None:
 
 def nodes_of(broker: Broker) -> list[str]:
     return broker.bootstrap_servers.split(",")
+
+
+def test_listeners_behind_that_of_the_protocol_are_plain() -> None:
+    listeners = [ListenerConfig("SASL_PLAINTEXT", port=0), ListenerConfig("INTERNAL", port=0)]
+    with Broker(listeners=listeners, security_protocol="SASL_PLAINTEXT", users=USERS) as broker:
+        secured, plain = broker.ask(lambda control: control.server.servers[0].listeners)
+
+        assert broker.client_config()["bootstrap.servers"] == secured.address
+        assert write({"bootstrap.servers": plain.address}) == 0
 
 
 def test_broker_without_security_has_the_address_alone() -> None:

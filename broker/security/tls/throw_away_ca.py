@@ -15,7 +15,6 @@ A folder that has these files already is used as it is, so that clients may keep
 
 from __future__ import annotations
 
-import atexit
 import os
 import tempfile
 import weakref
@@ -75,13 +74,10 @@ def ensure_files(folder: Path, hosts: Sequence[str]) -> None:
         raise ConfigError(f"--tls-dir {folder}: {error.strerror}") from error
 
 
-def temporary_folder(owner: object = None) -> Path:
-    """Return a new folder, which is deleted with its certificates with owner, or at the end of the process."""
+def temporary_folder(owner: object) -> Path:
+    """Return a new folder. With owner, or at the end of the process, it is deleted with its certificates."""
     folder = Path(tempfile.mkdtemp(prefix="fauxka-tls-"))
-    if owner is None:
-        atexit.register(_delete, folder)
-    else:
-        weakref.finalize(owner, _delete, folder)
+    weakref.finalize(owner, _delete, folder)
     return folder
 
 

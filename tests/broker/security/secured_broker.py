@@ -3,14 +3,13 @@
 from collections.abc import Mapping
 from pathlib import Path
 
-from fauxka.broker.config.broker_config import BrokerConfig
-from fauxka.broker.lifecycle.security_options import ListenerSecurities, new_users
-from fauxka.broker.network.listeners import ListenerConfig
 from fauxka.broker.runtime.clock import AdjustableClock
 from fauxka.security.security_protocol import SecurityProtocol
 from fauxka.testing import Broker
 
 USERS = {"alice": "secret"}
+# Those that are enabled by default.
+MECHANISMS = {"sasl.enabled.mechanisms": "PLAIN,SCRAM-SHA-256,SCRAM-SHA-512"}
 
 
 def secured_broker(
@@ -21,8 +20,11 @@ def secured_broker(
     nodes: int = 1,
 ) -> Broker:
     """Return a broker that is not started. folder: for the throw-away certificates. entries: further keys."""
-    config = dict(entries or {})
-    securities = ListenerSecurities(BrokerConfig.from_entries(config), {}, new_users(USERS), None, str(folder))
-    listeners = [ListenerConfig(protocol.value, port=0)]
-    secured = securities.with_security(listeners, {protocol.value: protocol})
-    return Broker(config, clock=clock, listeners=secured, nodes=nodes)
+    return Broker(
+        {**MECHANISMS, **(entries or {})},
+        clock=clock,
+        security_protocol=protocol.value,
+        users=USERS,
+        tls_dir=folder,
+        nodes=nodes,
+    )
