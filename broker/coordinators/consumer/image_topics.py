@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Mapping
 from typing import TYPE_CHECKING
 
 from .topics import GroupTopic
@@ -45,7 +45,7 @@ class ImageTopics:
         """Return the topic with this id, or None."""
         return self._of(self._image.find_topic_by_id(topic_id))
 
-    def names(self) -> Iterable[str]:
+    def names(self) -> Collection[str]:
         """Return the names of all topics."""
         return self._image.topics
 

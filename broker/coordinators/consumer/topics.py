@@ -10,8 +10,8 @@ from collections.abc import Collection, Iterable
 from typing import NamedTuple, Protocol
 
 from ....protocol.stored_records.consumer_group_values import Partitions
-from ..java_hash_tables import java_hash_order
-from ..java_strings import java_string_length
+from ..java_hash_tables import buckets_of_grown, in_hash_order
+from ..java_strings import java_string_hash, java_string_length
 
 _TOPIC_HASH_VERSION = 0
 _INT64_SIGN = 1 << 63
@@ -48,7 +48,7 @@ class GroupTopics(Protocol):
         """Return the topic with this id, or None."""
         ...
 
-    def names(self) -> Iterable[str]:
+    def names(self) -> Collection[str]:
         """Return the names of all topics."""
         ...
 
@@ -62,16 +62,23 @@ def take_snapshot(names: Iterable[str], topics: GroupTopics) -> TopicsSnapshot:
     return tuple(topics.find(name) for name in names)
 
 
+def find_topics(names: Iterable[str], topics: GroupTopics) -> list[GroupTopic]:
+    """Return the topics that exist, in the order of their names. Most of very many names have no topic."""
+    existing = topics.names()
+    found = (topics.find(name) for name in names if name in existing)
+    return [topic for topic in found if topic is not None]
+
+
 def topic_ids_of(names: Iterable[str], topics: GroupTopics) -> frozenset[bytes]:
     """Return the ids of the topics that exist."""
-    found = (topics.find(name) for name in names)
-    return frozenset(topic.topic_id for topic in found if topic is not None)
+    return frozenset(topic.topic_id for topic in find_topics(names, topics))
 
 
 def topic_ids_in_order(names: Collection[str], topics: GroupTopics) -> tuple[bytes, ...]:
     """Return the ids of the topics that exist, in the order in which Kafka iterates the names."""
-    found = (topics.find(name) for name in java_hash_order(sorted(names)))
-    return tuple(topic.topic_id for topic in found if topic is not None)
+    found = sorted(find_topics(names, topics), key=lambda topic: topic.name)
+    ordered = in_hash_order(found, lambda topic: java_string_hash(topic.name), buckets_of_grown(len(names)))
+    return tuple(topic.topic_id for topic in ordered)
 
 
 def topic_hash(topic: GroupTopic) -> int:
@@ -88,7 +95,7 @@ def topic_hash(topic: GroupTopic) -> int:
 
 def metadata_hash(names: Iterable[str], topics: GroupTopics) -> int:
     """Return the hash of the topics that exist, as a signed number; 0 if none exists."""
-    found = [topic for topic in (topics.find(name) for name in sorted(names, key=_java_order)) if topic is not None]
+    found = sorted(find_topics(names, topics), key=lambda topic: _java_order(topic.name))
     if not found:
         return 0
     value = _xxh3_64(b"".join(struct.pack("<Q", topic_hash(topic)) for topic in found))

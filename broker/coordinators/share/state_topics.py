@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 from ....protocol.error_codes import KafkaError
 from ....protocol.stored_records.share_group_records import ShareRecordType, StatePartitionMetadata, StateTopic
+from ..consumer.topics import find_topics
 from .group_change import ShareGroupChange
 
 if TYPE_CHECKING:
@@ -45,13 +46,10 @@ class StateTopics:
         topics = (*before.initializing, *before.initialized)
         present = {(topic.topic_id, index) for topic in topics for index in topic.partitions}
         missing: list[StateTopic] = []
-        for name in sorted(topic_names):
-            topic = self._topics.find(name)
-            if topic is None:
-                continue
+        for topic in sorted(find_topics(topic_names, self._topics), key=lambda topic: topic.name):
             indexes = tuple(each for each in range(topic.partition_count) if (topic.topic_id, each) not in present)
             if indexes:
-                missing.append(StateTopic(topic.topic_id, name, indexes))
+                missing.append(StateTopic(topic.topic_id, topic.name, indexes))
         if missing:
             value = replace(before, initializing=_joined(before.initializing, missing))
             change.add(ShareRecordType.STATE_PARTITION_METADATA, value)
