@@ -2,12 +2,16 @@
 
     python tools/import_cycles.py
 
+A package imports the rare parts that its `__init__` lists for type checkers. A module that names `package.part` imports
+only that part.
+
 `tool.import_cycles.allowed` in pyproject.toml lists the allowed cycles. All modules of one cycle are in one folder.
 A cycle that is not listed is an error, and so is a listed cycle that no longer exists.
 """
 
 from __future__ import annotations
 
+import ast
 import sys
 import tomllib
 from pathlib import Path
@@ -19,7 +23,9 @@ ROOT = Path(__file__).resolve().parent.parent
 
 def main() -> int:
     """Check the checkout and return the exit code."""
-    found = find_cycles(build_graph("fauxka", cache_dir=None))
+    graph = build_graph("fauxka", cache_dir=None)
+    resolve_parts(graph)
+    found = find_cycles(graph)
     tables = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]
     listed = {tuple(sorted(cycle)) for cycle in tables.get("import_cycles", {}).get("allowed", [])}
     errors = [
@@ -29,6 +35,32 @@ def main() -> int:
     ]
     print("".join(f"{error}\n" for error in errors), end="", file=sys.stderr)
     return int(errors != [])
+
+
+def resolve_parts(graph: ImportGraph) -> None:
+    """Replace each import of a package that is used only to name its parts by imports of these parts."""
+    for package in sorted(graph.modules):
+        parts = graph.find_children(package) & graph.find_modules_directly_imported_by(package)
+        for importer in sorted(graph.find_modules_that_directly_import(package) if parts else ()):
+            named = {f"{package}.{name}" for name in attributes_of(package.rpartition(".")[2], importer)}
+            if named and named <= parts:
+                graph.remove_import(importer=importer, imported=package)
+                for part in named:
+                    graph.add_import(importer=importer, imported=part)
+
+
+def attributes_of(package: str, module: str) -> set[str]:
+    """Return the attributes of a package, imported by its name, that the source of a module uses."""
+    path = ROOT / "src" / Path(*module.split("."))
+    source = path / "__init__.py" if path.is_dir() else path.with_suffix(".py")
+    nodes = list(ast.walk(ast.parse(source.read_text())))
+    imported = [alias for node in nodes if isinstance(node, ast.ImportFrom) for alias in node.names]
+    names = {alias.asname or alias.name for alias in imported if alias.name == package}
+    return {
+        node.attr
+        for node in nodes
+        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id in names
+    }
 
 
 def find_cycles(graph: ImportGraph) -> set[tuple[str, ...]]:
