@@ -8,7 +8,7 @@ import socket
 from collections.abc import Collection, Iterable
 from typing import NamedTuple
 
-from ..broker.lifecycle.export import EXPORTS_FOLDER
+from ..broker.lifecycle.storage_options import EXPORTS_FOLDER
 from ..protocol.host_and_port import address_text, without_brackets
 from ..storage.file_systems.path_problems import find_file_in_the_way
 

@@ -12,6 +12,7 @@ from collections.abc import Callable, Collection, Sequence
 from importlib import import_module
 from typing import TYPE_CHECKING
 
+from .. import admin
 from ..broker.config.config_types import ConfigError
 from ..broker.lifecycle.cluster_server import ClusterServer
 from ..broker.lifecycle.serve_command import StartupError
@@ -74,11 +75,8 @@ class AdminServer:
         if options is None:
             return
         if options.tls is not None:
-            # Lazy: few admin APIs have HTTPS.
-            from .admin_tls import admin_context
-
             try:
-                self._tls = admin_context(options.tls, options.host, tls_dir)
+                self._tls = admin.admin_tls.admin_context(options.tls, options.host, tls_dir)
             except ConfigError as error:
                 raise StartupError(str(error)) from error
         if options.is_port_asked and options.port and options.port in kafka_ports:
@@ -101,28 +99,22 @@ class AdminServer:
         if self._options is None or self._address is None:
             return None
         await asyncio.to_thread(import_http)
-        from .application import make_application
-        from .control import Control
-        from .export_folder import ExportFolder
-        from .http_server import HttpServer
-        from .operations.all_operations import OPERATIONS
-
         assert self._fault_injection is not None, "open is called after make_server"
-        control = Control(
+        control = admin.control.Control(
             self._fault_injection,
             seed_topics=seed_topics,
             make_scenarios=self._make_scenarios,
-            export_folder=ExportFolder(self._options.export_dir),
+            export_folder=admin.export_folder.ExportFolder(self._options.export_dir),
         )
         control.scheme = self._scheme
-        application = make_application(
+        application = admin.application.make_application(
             control,
-            OPERATIONS,
+            admin.operations.all_operations.OPERATIONS,
             token=self._options.token,
             stopping=self._stopping,
             allowed_hosts=self._options.allowed_hosts,
         )
-        self._server = HttpServer(application, self._address.bound, self._tls)
+        self._server = admin.http_server.HttpServer(application, self._address.bound, self._tls)
         await self._server.start()
         # As after the start-up: imported modules are never garbage.
         gc.freeze()

@@ -8,6 +8,7 @@ stands for null: `times = inf`.
 from __future__ import annotations
 
 import os
+import tomllib
 from math import isinf
 from typing import cast
 
@@ -53,9 +54,6 @@ def _document_in(path: str) -> object:
 
 
 def _parse_toml(content: bytes, path: str) -> object:
-    # Most starts read no TOML.
-    import tomllib
-
     try:
         return _without_infinity(tomllib.loads(content.decode()))
     except RecursionError as error:

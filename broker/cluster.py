@@ -9,6 +9,7 @@ from collections.abc import Callable
 from contextlib import ExitStack
 from typing import TYPE_CHECKING
 
+from .. import broker
 from ..protocol.kafka_uuid import new_uuid, uuid_text
 from ..storage.file_systems.file_system import FileSystem
 from ..storage.file_systems.memory_file_system import MemoryFileSystem
@@ -67,10 +68,7 @@ class Cluster:
         """Add a node, and return it. There must be no topic. file_system: where its logs are; in memory by default."""
         assert not self.image.topics, "a node that joins later has no replica of the topics before it"
         if self.membership is None:
-            # A cluster of one node needs no module of replication.
-            from .membership import Membership
-
-            self.membership = Membership(self.controller, self.clock)
+            self.membership = broker.membership.Membership(self.controller, self.clock)
             self.membership.add(self.node)
         node = self._add_node(rack, file_system or MemoryFileSystem())
         self.membership.add(node)

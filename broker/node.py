@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from ..protocol.error_codes import ErrorCode
 from ..storage.file_systems.file_system import FileSystem
+from . import coordinators, replica, requests
 from .config.broker_config import BrokerConfig
 from .metadata.controller import Controller
 from .metadata.metadata_image import MetadataImage, TopicImage
@@ -20,6 +21,7 @@ from .requests.fault_ports import PENDING, RequestObserver
 from .runtime.clock import AdjustableClock
 from .runtime.event_loop_bridge import EventLoopBridge
 from .runtime.long_work import LongWork
+from .security import acl
 
 if TYPE_CHECKING:
     from .coordinators.coordinators import Coordinators
@@ -97,11 +99,10 @@ class Node:
 
     @property
     def coordinators(self) -> Coordinators:
-        """The coordinators. Their package is loaded on first use."""
+        """The coordinators."""
         if self._coordinators is None:
-            from .coordinators.coordinators import Coordinators
-
-            self._coordinators = Coordinators(self.controller, self.replicas, self._find_peer_coordinators)
+            make = coordinators.coordinators.Coordinators
+            self._coordinators = make(self.controller, self.replicas, self._find_peer_coordinators)
         return self._coordinators
 
     def _find_peer_coordinators(self, node_id: int) -> Coordinators | None:
@@ -110,11 +111,10 @@ class Node:
 
     @property
     def fetch_sessions(self) -> FetchSessions:
-        """The incremental fetch sessions of consumers (KIP-227), loaded on first use."""
+        """The incremental fetch sessions of consumers (KIP-227)."""
         if self._fetch_sessions is None:
-            from .replica.fetch_sessions import FetchSessions
-
-            self._fetch_sessions = FetchSessions(self.config.max_incremental_fetch_session_cache_slots)
+            slots = self.config.max_incremental_fetch_session_cache_slots
+            self._fetch_sessions = replica.fetch_sessions.FetchSessions(slots)
         return self._fetch_sessions
 
     # -- MetadataPublisher
@@ -204,10 +204,7 @@ class Node:
         if self.client_quotas is not None:
             self.client_quotas.quotas_changed()
         elif self.image.has_client_quotas:
-            # Most clusters have no quota.
-            from .requests.client_quotas import ClientQuotas
-
-            self.client_quotas = ClientQuotas(
+            self.client_quotas = requests.client_quotas.ClientQuotas(
                 lambda: self.image.client_quotas, self.clock, self.config, self.controller.mutation_buckets
             )
             if self.on_client_quotas is not None:
@@ -295,7 +292,4 @@ class Node:
 def _authorizer_of(config: BrokerConfig) -> StandardAuthorizer | None:
     if not config.authorizer_class_name:
         return None
-    # Most brokers have no authorizer.
-    from .security.acl.authorizer_config import authorizer_of
-
-    return authorizer_of(config)
+    return acl.authorizer_config.authorizer_of(config)

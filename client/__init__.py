@@ -6,3 +6,15 @@
   so that a process on another machine needs no files. Tokens are fetched by the process that connects.
 - No message and no repr has a password, a private key or a token.
 """
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from .. import part_loader
+
+if TYPE_CHECKING:
+    from . import tls_connection as tls_connection
+    from . import token_request as token_request
+else:
+    __getattr__ = part_loader(__name__)

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from types import TracebackType
 from typing import Self, TypeVar
 
+from .. import client
 from ..protocol.api_keys import APIS, ApiKey
 from ..protocol.client_requests import RequestMessage, read_response, request_frame
 from ..protocol.frames import FRAME_SIZE_BYTES, FrameError
@@ -70,10 +71,7 @@ class BrokerConnection:
         connected.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         if self._security.tls is None:
             return connected
-        # Lazy: ssl is not loaded for a connection without TLS.
-        from .tls_connection import start_tls
-
-        return start_tls(connected, host, self._security.tls, self.address)
+        return client.tls_connection.start_tls(connected, host, self._security.tls, self.address)
 
     def __enter__(self) -> Self:
         """Return the connection."""
@@ -171,6 +169,4 @@ class BrokerConnection:
         prefix = f"broker {self.address}: {key.name}"
         if self._security.tls is None:
             return ConnectionFailed(f"{prefix}: {error.strerror or error}")
-        from .tls_connection import failure_of
-
-        return failure_of(error, prefix)
+        return client.tls_connection.failure_of(error, prefix)

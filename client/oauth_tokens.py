@@ -17,6 +17,7 @@ from functools import lru_cache
 from threading import Lock
 from typing import assert_never, cast
 
+from .. import client
 from ..security.java_text import trim
 from .client_security import TokenCommand, TokenEndpoint, TokenFile, TokenSource, UnsecuredToken
 from .token_command import run_token_command
@@ -120,10 +121,7 @@ def _content_of(source: TokenFile) -> bytes:
 
 def _response_of(source: TokenEndpoint) -> tuple[str, float | None]:
     """Return the token and the seconds that it is valid, None if the response does not say it."""
-    # Lazy: these modules take as long to import as the rest of a client.
-    from .token_request import request_token
-
-    return request_token(source, timeout_seconds=TOKEN_SECONDS_MAX, bytes_max=TOKEN_BYTES_MAX)
+    return client.token_request.request_token(source, timeout_seconds=TOKEN_SECONDS_MAX, bytes_max=TOKEN_BYTES_MAX)
 
 
 def _unsecured(source: UnsecuredToken, now: int) -> str:

@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from .. import ConfigError
+from .. import ConfigError, client
 from ..security.jaas import JAAS_CONFIG, OAUTHBEARER_MODULE, PLAIN_MODULE, SCRAM_MODULE, parse_jaas_options
 from ..security.java_text import equals_ignore_case, split_list, trim
 from ..security.key_store import PEM, PEM_KEYS, Store, find_store
@@ -70,11 +70,8 @@ def parse_client_security(properties: Mapping[str, str]) -> ClientSecurity:
         _tls_of(properties) if protocol.has_tls else None, _login_of(properties) if protocol.has_sasl else None
     )
     if security.tls is not None:
-        # Lazy: ssl is not loaded for a connection without TLS.
-        from .tls_connection import new_context
-
         # A store that cannot be used is an error before the first connection.
-        new_context(security.tls)
+        client.tls_connection.new_context(security.tls)
     return security
 
 

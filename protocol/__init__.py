@@ -1,1 +1,12 @@
 """Kafka's wire protocol: wire types, generated messages, hand-written codecs and record batches."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from .. import part_loader
+
+if TYPE_CHECKING:
+    from . import compiled_modules as compiled_modules
+else:
+    __getattr__ = part_loader(__name__)

@@ -9,6 +9,7 @@ Source: java.lang.String and java.net.InetAddress, Java 17; tests/broker/java_te
 from __future__ import annotations
 
 import re
+from ipaddress import IPv6Address
 
 # What String.trim removes at both ends.
 SPACE = "".join(map(chr, range(0x21)))
@@ -67,9 +68,6 @@ def host_address(address: str) -> str:
     """Return an IP address as ACLs have it: eight numbers for IPv6, without "::" (InetAddress.getHostAddress)."""
     if ":" not in address:
         return address
-    # Lazy: most clients have an IPv4 address.
-    from ipaddress import IPv6Address
-
     text, separator, scope = address.partition("%")
     ip = IPv6Address(text)
     if ip.ipv4_mapped is not None:

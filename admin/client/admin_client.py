@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import http.client
 import json
+import ssl
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import urlencode, urlsplit
@@ -188,8 +189,6 @@ class AdminClient:
 
 
 def _client_context(ca: str | None) -> SSLContext:
-    import ssl
-
     try:
         return ssl.create_default_context(cafile=ca)
     except ssl.SSLError as error:

@@ -8,13 +8,15 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterable
 from typing import Any
 from urllib.parse import quote
 
 import click
 from click.core import ParameterSource
 
+from ... import admin
+from ...faults import strict_json
+from .. import client as parts
 from .admin_client import AdminClient, BadCall
 from .broker_options import JSON_OPTION, broker_options, calls_broker, chosen_broker, print_json, print_response
 from .report_command import report
@@ -50,18 +52,14 @@ class _Recipes(click.Group):
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Return the names of the recipes."""
-        from .recipe_commands import recipe_names
-
-        return recipe_names()
+        return parts.recipe_commands.recipe_names()
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command:
         """Return the command of a recipe. Raises UsageError for an unknown name."""
-        from .recipe_commands import find_recipe, recipe_command, unknown_recipe
-
-        recipe = find_recipe(cmd_name)
+        recipe = parts.recipe_commands.find_recipe(cmd_name)
         if recipe is None:
-            raise click.UsageError(unknown_recipe(cmd_name))
-        return recipe_command(recipe)
+            raise click.UsageError(parts.recipe_commands.unknown_recipe(cmd_name))
+        return parts.recipe_commands.recipe_command(recipe)
 
 
 @fault.group("add", cls=_Recipes, invoke_without_command=True, subcommand_metavar="[RECIPE [ARGS]...]")
@@ -92,12 +90,9 @@ def add_fault(ctx: click.Context, /, rule: str | None, rule_file: str | None, **
 
 def _rules_in(path: str) -> list[bytes]:
     """Return the rules in a file as JSON. All are checked before the first one is added. Raises BadCall."""
-    from ...faults import strict_json
-    from ..rule_file import RuleFileError, read_rule_file
-
     try:
-        return [strict_json.encode(rule) for rule in read_rule_file(path)]
-    except RuleFileError as error:
+        return [strict_json.encode(rule) for rule in admin.rule_file.read_rule_file(path)]
+    except admin.rule_file.RuleFileError as error:
         raise BadCall(str(error)) from error
 
 
@@ -143,13 +138,11 @@ def verdict(client: AdminClient, topic: str, event_id: str | None, *, as_json: b
     Exit code 0 if the topic is clean, 1 if there are findings, 2 without a verdict. Records that retention or
     DeleteRecords deleted are listed, and the topic is clean.
     """
-    from .text_width import terminal_width
-    from .verdict_text import finding_count, verdict_lines
-
     response = client.call("GET", "/v1/verdict", topic=topic, event_id=event_id)
-    findings = finding_count(response)
+    findings = parts.verdict_text.finding_count(response)
     head = f"{topic}: {'clean' if findings == 0 else f'{findings} findings' if findings > 1 else '1 finding'}"
-    print_response(response, lambda: [head, *verdict_lines(response, terminal_width())], as_json=as_json)
+    width = parts.text_width.terminal_width()
+    print_response(response, lambda: [head, *parts.verdict_text.verdict_lines(response, width)], as_json=as_json)
     if findings:
         sys.exit(EXIT_FINDINGS)
 
@@ -168,28 +161,14 @@ def verdict(client: AdminClient, topic: str, event_id: str | None, *, as_json: b
 @JSON_OPTION
 def journal(client: AdminClient, *, as_json: bool, **conditions: Any) -> None:
     """List the requests that the broker received, oldest first, with the decision on each batch."""
-    from .journal_text import entry_lines
-
     pages = list(client.pages("/v1/journal", **conditions))
     entries = [entry for page in pages for entry in page["items"]]
     dropped = pages[-1]["dropped"]
-    lines = (line for entry in entries for line in entry_lines(entry))
     print_response(
         {"items": entries, "next": None, "dropped": dropped},
-        lambda: _journal_lines(lines, dropped, has_entries=bool(entries)),
+        lambda: parts.journal_text.journal_lines(entries, dropped),
         as_json=as_json,
     )
-
-
-def _journal_lines(lines: Iterable[str], dropped: int, *, has_entries: bool) -> Iterable[str]:
-    if dropped:
-        # Lazy: the other commands start without it.
-        from ...faults.journal.journal_entries import KEPT_BY
-
-        yield f"{dropped} older requests are no longer kept ({KEPT_BY})"
-    if not has_entries:
-        yield "no requests"
-    yield from lines
 
 
 @commands.command()

@@ -3,10 +3,22 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from ...faults.journal.journal_entries import KEPT_BY
+
 NOT_WRITTEN = "not_written"
+
+
+def journal_lines(entries: Sequence[Mapping[str, Any]], dropped: int) -> Iterator[str]:
+    """Yield the lines of all requests. dropped: how many older ones are no longer kept."""
+    if dropped:
+        yield f"{dropped} older requests are no longer kept ({KEPT_BY})"
+    if not entries:
+        yield "no requests"
+    for entry in entries:
+        yield from entry_lines(entry)
 
 
 def entry_lines(entry: Mapping[str, Any]) -> Iterator[str]:

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING
 import click
 
 from ...storage.file_systems.path_problems import find_path_problem
+from .. import client as parts
+from .. import report as report_parts
 from .admin_client import BadCall, parse_address
 from .broker_options import broker_options, chosen_broker
 
@@ -33,17 +35,12 @@ def report(source: str | None, page: str | None, data: str | None, **broker: str
     """
     if page is None and data is None:
         raise click.UsageError("give -o FILE for a report, --save FILE for its data, or both")
-    # The models of the admin API are slow to import.
-    from ..report.saved_report import encode_report
-
     found = _read(source, broker)
     count = len(found.journal.items)
     if data is not None:
-        _write("--save", data, encode_report(found), count)
+        _write("--save", data, report_parts.saved_report.encode_report(found), count)
     if page is not None:
-        from ..report.report_page import report_page
-
-        _write("-o", page, report_page(found), count)
+        _write("-o", page, report_parts.report_page.report_page(found), count)
 
 
 def _read(source: str | None, broker: Mapping[str, str | None]) -> RunReport:
@@ -63,19 +60,14 @@ def _read(source: str | None, broker: Mapping[str, str | None]) -> RunReport:
 
 
 def _report_of_broker(broker: Mapping[str, str | None]) -> RunReport:
-    from ..report.run_report import collect_report
-    from .report_source import ApiSource
-
     with chosen_broker(broker["admin"], broker["ready_file"], broker["admin_token"], broker["admin_ca"]) as client:
-        return collect_report(ApiSource(client), client.address.url)
+        return report_parts.run_report.collect_report(parts.report_source.ApiSource(client), client.address.url)
 
 
 def _report_in_file(path: str) -> RunReport:
-    from ..report.saved_report import SavedReportError, read_report
-
     try:
-        return read_report(path)
-    except SavedReportError as error:
+        return report_parts.saved_report.read_report(path)
+    except report_parts.saved_report.SavedReportError as error:
         raise click.UsageError(f"--from: {error}") from error
     except OSError as error:
         raise click.UsageError(

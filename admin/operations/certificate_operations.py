@@ -18,6 +18,7 @@ from ...broker.security.tls.listener_tls import (
     PresentedCertificate,
     ThrowAway,
 )
+from ...broker.security.tls.throw_away_ca import NoAuthorityKeyError, issue_server
 from ..control import Control
 from ..errors import CallError, conflict
 from ..operation import Operation
@@ -94,9 +95,6 @@ def present_certificate(control: Control, body: CertificateChoice) -> Certificat
         for place in places:
             place.server.socket_server.presented.pop(place.listener, None)
         return CertificateList(items=[_info(place) for place in places])
-    # Lazy: trustme is of an extra, and these listeners have it.
-    from ...broker.security.tls.throw_away_ca import NoAuthorityKeyError, issue_server
-
     throw_away = _throw_away_of(places[0])
     try:
         # The listeners of a cluster share one authority, and its certificates are for the hosts of all of them.

@@ -9,8 +9,7 @@ from typing import Annotated
 
 from msgspec import Meta, Struct
 
-from ...broker.lifecycle.export import log_export
-from ...broker.lifecycle.export.kafka_folder import ExportError
+from ...broker.lifecycle import export as exporting
 from ...broker.lifecycle.server import Server
 from ..control import Control
 from ..daemon_thread import run_in_daemon_thread
@@ -61,13 +60,13 @@ async def export(control: Control, body: Export) -> Exported:
     def work() -> Path:
         path = Path(body.dir).absolute() if confined is None else confined.resolve(body.dir)
         within = None if confined is None else confined.path
-        source = log_export.OwnSource(first, connect)
-        log_export.export(str(path), data_folder=None, broker=source, report=said.append, within=within)
+        source = exporting.log_export.OwnSource(first, connect)
+        exporting.log_export.export(str(path), data_folder=None, broker=source, report=said.append, within=within)
         return path
 
     try:
         folder = await run_in_daemon_thread("fauxka-export", work)
-    except (ExportError, OSError) as error:
+    except (exporting.kafka_folder.ExportError, OSError) as error:
         raise conflict(f"cannot export: {error}", field="dir", value=body.dir) from error
     return Exported(dir=str(folder), said=said)
 

@@ -14,8 +14,8 @@ from urllib.parse import unquote_plus
 
 from msgspec import UNSET, Meta, Struct, UnsetType
 
+from ...broker.security.oauth.bearer_token import ISSUED_ALGORITHM
 from ...broker.security.oauth.token_issuer import (
-    ALGORITHM,
     AUDIENCE_DEFAULT,
     LIFETIME_MS_MAX,
     TokenClaims,
@@ -156,7 +156,7 @@ def get_provider_configuration(control: Control, headers: Mapping[str, str]) -> 
         grant_types_supported=[GRANT_TYPE],
         response_types_supported=[],
         subject_types_supported=["public"],
-        id_token_signing_alg_values_supported=[ALGORITHM],
+        id_token_signing_alg_values_supported=[ISSUED_ALGORITHM],
         token_endpoint_auth_methods_supported=["client_secret_basic", "client_secret_post"],
     )
 

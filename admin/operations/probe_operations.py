@@ -6,7 +6,7 @@ from typing import Literal
 
 from msgspec import Struct
 
-from ... import __version__
+from ... import __version__, admin
 from ..control import Control
 from ..errors import CallError
 from ..operation import Operation
@@ -62,10 +62,7 @@ def version(control: Control) -> Version:
 
 def metrics(control: Control) -> bytes:
     """Return counters and gauges in Prometheus' text format."""
-    # Lazy: imports prometheus_client.
-    from ..metrics import render_metrics
-
-    return render_metrics(control)
+    return admin.metrics.render_metrics(control)
 
 
 OPERATIONS = (

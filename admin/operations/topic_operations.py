@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 from msgspec import Meta, Struct
 
+from ...broker.coordinators import consumer
 from ...broker.metadata.metadata_image import PartitionRegistration, TopicImage
 from ...broker.replica.partition import Partition
 from ...faults.json_bytes import BytesValue
@@ -332,13 +333,11 @@ def _members_info(group: DescribedGroup) -> list[MemberInfo]:
 
 def _decoded_assignment(protocol_type: str, assignment: bytes) -> dict[str, list[int]] | None:
     """Return the partitions by topic; None if the assignment is not one of consumers."""
-    # Lazy: only classic groups need the codec.
-    from ...broker.coordinators.consumer.embedded_protocol import read_assignment
-
     if protocol_type != CONSUMER:
         return None
     try:
-        return {topic.topic: topic.partitions for topic in read_assignment(assignment).assigned_partitions}
+        assigned = consumer.embedded_protocol.read_assignment(assignment).assigned_partitions
+        return {topic.topic: topic.partitions for topic in assigned}
     except FrameError:
         return None
 

@@ -6,3 +6,14 @@
 - Only the node that leads a partition of the internal topic coordinates its groups or transactional ids.
 - Handlers call coordinators; coordinators know nothing of sockets, request headers and frames.
 """
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ... import part_loader
+
+if TYPE_CHECKING:
+    from . import coordinators as coordinators
+else:
+    __getattr__ = part_loader(__name__)

@@ -24,6 +24,7 @@ from ..metadata.metadata_image import (
     TopicImage,
 )
 from ..replica.replica_manager import ReplicaManager
+from . import consumer, group, share, transaction
 from .coordinator_log import CoordinatorLog
 from .internal_topics import CoordinatorType, expected_index_of_key
 
@@ -74,12 +75,9 @@ class Coordinators:
     @cached_property
     def groups(self) -> GroupCoordinator:
         """The group coordinator."""
-        from .group.group_coordinator import GroupCoordinator
-        from .group.group_settings import GroupSettings
-
         log = self.coordinator_log(CoordinatorType.GROUP)
-        return GroupCoordinator(
-            GroupSettings.of(self._replicas.config),
+        return group.group_coordinator.GroupCoordinator(
+            group.group_settings.GroupSettings.of(self._replicas.config),
             self._replicas.clock,
             log,
             partial(self.new_consumer_groups, log),
@@ -88,26 +86,18 @@ class Coordinators:
 
     def new_consumer_groups(self, log: CoordinatorLog, registry: GroupRegistry, rebalance: Rebalance) -> ConsumerGroups:
         """Create the coordinator of consumer protocol groups (KIP-848)."""
-        from .consumer.consumer_groups import ConsumerGroups
-        from .consumer.image_topics import ImageTopics
-        from .consumer.settings import ConsumerGroupSettings
-
-        image = self._controller.image
-        settings = ConsumerGroupSettings.of_node(self._replicas)
-        return ConsumerGroups(settings, registry, log, ImageTopics(image), rebalance=rebalance)
+        topics = consumer.image_topics.ImageTopics(self._controller.image)
+        settings = consumer.settings.ConsumerGroupSettings.of_node(self._replicas)
+        return consumer.consumer_groups.ConsumerGroups(settings, registry, log, topics, rebalance=rebalance)
 
     def new_share_groups(self, log: CoordinatorLog, registry: GroupRegistry) -> ShareGroups:
         """Create the coordinator of share groups (KIP-932)."""
-        from .consumer.image_topics import ImageTopics
-        from .share.share_groups import ShareGroups
-
-        return ShareGroups(self._replicas, registry, log, ImageTopics(self._controller.image), self._share_nodes)
+        topics = consumer.image_topics.ImageTopics(self._controller.image)
+        return share.share_groups.ShareGroups(self._replicas, registry, log, topics, self._share_nodes)
 
     @cached_property
     def _share_nodes(self) -> ShareNodes:
-        from .share.share_nodes import ShareNodes
-
-        return ShareNodes(self._controller, self._find_node, self._is_current)
+        return share.share_nodes.ShareNodes(self._controller, self._find_node, self._is_current)
 
     @property
     def share_states(self) -> ShareStates:
@@ -116,16 +106,12 @@ class Coordinators:
 
     @cached_property
     def _share_states(self) -> ShareStates:
-        from .share.share_state import ShareStates
-
-        return ShareStates(self._replicas, self.coordinator_log(CoordinatorType.SHARE))
+        return share.share_state.ShareStates(self._replicas, self.coordinator_log(CoordinatorType.SHARE))
 
     @cached_property
     def share_state_requests(self) -> ShareStateRequests:
         """The requests of other brokers for the states of the share coordinator."""
-        from .share.state_requests import ShareStateRequests
-
-        return ShareStateRequests(self._replicas.image, self.share_states)
+        return share.state_requests.ShareStateRequests(self._replicas.image, self.share_states)
 
     @property
     def has_share_states(self) -> bool:
@@ -135,9 +121,7 @@ class Coordinators:
     @cached_property
     def share_partitions(self) -> SharePartitions:
         """The share partitions of the partitions that this node leads."""
-        from .share.share_partitions import SharePartitions
-
-        return SharePartitions(self._replicas, self._share_nodes)
+        return share.share_partitions.SharePartitions(self._replicas, self._share_nodes)
 
     @property
     def has_share_partitions(self) -> bool:
@@ -160,10 +144,9 @@ class Coordinators:
     @cached_property
     def transactions(self) -> TransactionCoordinator:
         """The transaction coordinator."""
-        from .transaction.transaction_coordinator import TransactionCoordinator
-
         log = self.coordinator_log(CoordinatorType.TRANSACTION)
-        return TransactionCoordinator(self._controller, self._replicas, log, self.send_marker)
+        make = transaction.transaction_coordinator.TransactionCoordinator
+        return make(self._controller, self._replicas, log, self.send_marker)
 
     @property
     def has_transactions(self) -> bool:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from ...protocol.api_keys import APIS, Api, ApiKey, api_name_of
 from ...protocol.frames import FrameError, wrong_size
 from ...protocol.primitives import Reader
-from .. import handlers
+from .. import dispatch, handlers
 from ..replica.disk_fault_injector import NoFileFaults, delay_response
 from ..requests.fault_ports import NO_RESPONSE, PENDING, RESPONDED
 from ..requests.request_context import HEADER_START_BYTES, NO_HEADER, HandleFrame, RequestContext, Route
@@ -304,10 +304,7 @@ class Dispatcher:
             _throttle(pipeline)
         delay_ms = node.config.response_delay_ms
         if delay_ms and self._delay is None:
-            # Most brokers respond at once.
-            from .delayed_responses import ResponseDelay
-
-            self._delay = ResponseDelay(delay_ms).delay
+            self._delay = dispatch.delayed_responses.ResponseDelay(delay_ms).delay
         return pipeline
 
 
@@ -318,10 +315,7 @@ def _route_of_replacement(api_and_version: int, replacement: HandleFrame) -> Rou
 
 
 def _throttle(pipeline: Pipeline) -> None:
-    # Most brokers have no quotas.
-    from .throttling import throttling
-
-    stage = throttling(pipeline.api)
+    stage = dispatch.throttling.throttling(pipeline.api)
     if stage is not None:
         pipeline.throttle(stage)
 

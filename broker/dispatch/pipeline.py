@@ -25,7 +25,7 @@ from ...protocol.errors.error_entries import set_values
 from ...protocol.frames import FrameError
 from ...protocol.message_types import request_type, response_type
 from ...protocol.primitives import Reader
-from .. import handlers
+from .. import handlers, requests
 from ..requests.encoded_response import Handle, Handled, Response, awaited, encode_response
 from ..requests.forwarding import handle_forwarded
 from ..requests.request_context import LARGE_BODY_BYTES, RequestContext
@@ -63,10 +63,7 @@ class Pipeline:
         # Passes the stages between decoding and encoding, of which only those are there that the API needs.
         self.respond: Handle = self._forwarded if api.is_forwarded else self._handle
         if node.authorizer is not None and api.authorization.is_checked_before:
-            # Lazy: most brokers have no authorizer.
-            from ..requests.authorization import respond
-
-            self.respond = partial(respond, api=api, handle=self.respond)
+            self.respond = partial(requests.authorization.respond, api=api, handle=self.respond)
 
     # -- from frame to frame
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from ...storage import cleaning
 from ..runtime.disk_executor import DiskExecutor
 
 if TYPE_CHECKING:
@@ -28,10 +29,7 @@ class CleanerThread:
 
     @cached_property
     def _cleaner(self) -> LogCleaner:
-        # The package is loaded with the first compacted topic.
-        from ...storage.cleaning.log_cleaner import LogCleaner
-
-        return LogCleaner(self._replicas.file_system, self._replicas.logs)
+        return cleaning.log_cleaner.LogCleaner(self._replicas.file_system, self._replicas.logs)
 
     def clean(self) -> None:
         """Begin to clean all logs that are due, one after the other; no effect while a cleaning runs."""

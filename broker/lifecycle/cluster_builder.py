@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 from ...security.security_protocol import SecurityProtocol
 from ...storage.file_systems.file_system import FileSystem
 from ...storage.producers.emulated_version import EmulatedVersion
+from .. import lifecycle
 from ..cluster import Cluster
 from ..config.broker_config import BrokerConfig
 from ..config.config_types import ConfigError
@@ -118,10 +119,9 @@ def _listeners_of_nodes(description: ClusterDescription, securities: ListenerSec
 def _new_cluster(description: ClusterDescription, config: BrokerConfig, storage: StorageOptions) -> Cluster:
     clock, version, file_faults = description.clock, description.emulated_version, description.file_faults
     if not storage.is_in_memory:
-        # The packages for logs and files are not loaded for an empty cluster in memory.
-        from .cluster_loader import load_cluster
-
-        return load_cluster(config, storage, clock=clock, emulated_version=version, file_faults=file_faults)
+        return lifecycle.cluster_loader.load_cluster(
+            config, storage, clock=clock, emulated_version=version, file_faults=file_faults
+        )
     files = description.file_system
     cluster = Cluster(config, clock=clock, file_system=files, emulated_version=version, file_faults=file_faults)
     cluster.image.cluster_id = storage.cluster_id or cluster.image.cluster_id

@@ -18,6 +18,7 @@ from ...storage.file_systems.file_system import FileSystem
 from ...storage.file_systems.memory_file_system import MemoryFileSystem
 from ...storage.file_systems.overlay_file_system import OverlayFileSystem
 from ...storage.producers.emulated_version import EmulatedVersion
+from .. import lifecycle
 from ..cluster import Cluster
 from ..config.broker_config import BrokerConfig
 from ..config.config_types import ConfigError
@@ -56,10 +57,7 @@ def load_cluster(
     with ExitStack() as opened:
         try:
             if len(options.racks) > 1:
-                # A cluster of one node needs no module of several.
-                from .nodes_loader import load_several_nodes
-
-                cluster = load_several_nodes(new_cluster, options, config.node_id, opened)
+                cluster = lifecycle.nodes_loader.load_several_nodes(new_cluster, options, config.node_id, opened)
             else:
                 cluster = _load_one_node(new_cluster, options, config.node_id, opened)
         except (OSError, CorruptFileError, ConfigError) as error:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 from ...storage.checkpoints.checkpoint_files import LOG_START_OFFSET_CHECKPOINT
 from ...storage.file_systems.memory_file_system import MemoryFileSystem
+from .. import lifecycle
 from ..metadata.cluster_metadata import ClusterMetadata
 from ..metadata.metadata_image import TopicImage
 from .metadata_store import metadata_of
@@ -82,10 +83,6 @@ def restore_snapshot(cluster: Cluster, snapshot: ClusterSnapshot) -> None:
     Every partition gets a higher leader epoch than before, so that consumers check for truncation.
     Raises SnapshotError with a data folder or imported logs.
     """
-    # The packages for logs are loaded with the first restore, not with the admin API.
-    from .metadata_store import restore_settings
-    from .topic_loader import TopicLoader
-
     before = {
         (topic.topic_id, partition.index): partition
         for topic in cluster.image.topics.values()
@@ -103,9 +100,10 @@ def restore_snapshot(cluster: Cluster, snapshot: ClusterSnapshot) -> None:
     metadata = deepcopy(snapshot.metadata)
     # The nodes drop with their memory what clients have used of the other quotas.
     cluster.controller.mutation_buckets.clear()
-    restore_settings(cluster, metadata)
+    lifecycle.metadata_store.restore_settings(cluster, metadata)
     cluster.controller.metadata_changed()
-    _load_topics(cluster, [TopicLoader(node, cluster.clock) for node in cluster.nodes], metadata.topics, before)
+    loaders = [lifecycle.topic_loader.TopicLoader(node, cluster.clock) for node in cluster.nodes]
+    _load_topics(cluster, loaders, metadata.topics, before)
     for node, of_node in zip(cluster.nodes, snapshot.nodes, strict=True):
         _restore_producers(node, of_node)
     for node in cluster.nodes:

@@ -21,6 +21,7 @@ from ...storage.checkpoints.checkpoint_files import LOG_START_OFFSET_CHECKPOINT,
 from ...storage.file_systems.file_system import FileSystem, read_whole
 from ...storage.file_systems.os_file_system import OsFileSystem
 from ...storage.log_files import SNAPSHOT_SUFFIX, base_offset_of, partition_of
+from .. import lifecycle
 from ..metadata.cluster_metadata import ClusterMetadata
 from .metadata_store import MetadataFileStore, metadata_of
 
@@ -186,27 +187,22 @@ async def restart_node(
 
 
 def _recover_cluster(cluster: Cluster, crashed: CrashedNode) -> None:
-    # The packages for logs are loaded with the first restart, not with the admin API.
-    from .cluster_loader import recover_cluster
-
     # A request that was being handled during the crash may have changed the state since.
     cluster.drop_memory()
     try:
-        recover_cluster(cluster, crashed.metadata, crashed.directory)
+        lifecycle.cluster_loader.recover_cluster(cluster, crashed.metadata, crashed.directory)
     except BaseException:
         cluster.drop_memory()
         raise
 
 
 def _recover_replicas(node: Node, membership: Membership, clock: AdjustableClock, *, was_killed: bool) -> None:
-    from .topic_loader import TopicLoader
-
     node.drop_memory()
     if isinstance(node.inner_files, OsFileSystem):
         node.inner_files.discard_open_files()
     membership.node_registers(node.node_id, was_killed=was_killed)
     try:
-        TopicLoader(node, clock).load_replicas()
+        lifecycle.topic_loader.TopicLoader(node, clock).load_replicas()
     except BaseException:
         node.drop_memory()
         raise

@@ -29,7 +29,6 @@ from ...storage.file_systems.os_file_system import OsFileSystem
 from ...storage.file_systems.path_problems import find_path_problem
 from ..metadata.cluster_metadata import ClusterMetadata
 from ..metadata.metadata_fields import METADATA_FILE
-from .export import EXPORTS_FOLDER
 from .metadata_files import (
     BROKEN_METADATA_FILE,
     METADATA_COPY,
@@ -38,6 +37,7 @@ from .metadata_files import (
     read_bounded,
     read_metadata_files,
 )
+from .storage_options import EXPORTS_FOLDER
 
 logger = logging.getLogger(__name__)
 

@@ -9,9 +9,11 @@ import os
 from collections.abc import Mapping
 
 from ...security.security_protocol import SecurityProtocol
+from .. import security
 from ..config.config_sources import GatheredConfig, gather_config
 from ..config.config_types import ConfigError
 from ..network.listeners import DEFAULT_HOST, DEFAULT_PORT, WILDCARD_HOSTS, ListenerConfig
+from ..security import tls
 from .health import HealthAddress
 from .listener_options import protocols_of, select_listeners
 from .node_options import check_nodes
@@ -56,12 +58,8 @@ def _address_of(
     host = DEFAULT_HOST if listener.host in WILDCARD_HOSTS else listener.host
     if not protocol.has_tls:
         return HealthAddress(host, listener.port)
-    # Lazy: most brokers have plain listeners only.
-    from ..security.listener_keys import ListenerKeys
-    from ..security.tls.throw_away_ca import CLIENT_FILE
-
-    keys = ListenerKeys(listener.name, protocol, gathered.config, gathered.of_listeners)
-    certificate = os.path.join(tls_dir or "", CLIENT_FILE)
+    keys = security.listener_keys.ListenerKeys(listener.name, protocol, gathered.config, gathered.of_listeners)
+    certificate = os.path.join(tls_dir or "", tls.throw_away_ca.CLIENT_FILE)
     if keys.client_auth != "required":
         return HealthAddress(host, listener.port, has_tls=True)
     if tls_dir and os.path.isfile(certificate):

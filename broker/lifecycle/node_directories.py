@@ -14,10 +14,9 @@ from contextlib import ExitStack
 from ...storage.file_systems.path_problems import find_path_problem
 from ..metadata.metadata_fields import METADATA_FILE
 from .data_directory import DataDirectory, DataDirectoryError, NodeIdentity
-from .export import EXPORTS_FOLDER
 from .metadata_files import BROKEN_METADATA_FILE, METADATA_COPY
+from .storage_options import CONTROLLER_FOLDER, EXPORTS_FOLDER
 
-CONTROLLER_FOLDER = "controller"
 _NODE_FOLDER = re.compile(r"node-([0-9]+)")
 _METADATA_FILES = {METADATA_FILE, METADATA_COPY, BROKEN_METADATA_FILE}
 # What the folder may have beside those of the nodes; mkfs makes the last one.

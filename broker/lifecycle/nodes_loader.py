@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import ExitStack
 from functools import partial
-from typing import TYPE_CHECKING
 
 from ...storage.file_systems.file_system import FileSystem
 from ..cluster import Cluster
@@ -20,11 +19,9 @@ from .log_import import delete_unfinished_imports
 from .metadata_files import skipped_ahead
 from .metadata_store import restore_settings, save_from_now_on
 from .node_directories import NodeDirectories
+from .node_import import ImportedNodes, elect_leaders
 from .storage_options import StorageOptions
 from .topic_loader import TopicLoader
-
-if TYPE_CHECKING:
-    from .node_import import ImportedNodes
 
 
 def load_several_nodes(
@@ -33,9 +30,6 @@ def load_several_nodes(
     """Create a cluster of several nodes from their folders. opened: unlocks the folders."""
     imported = None
     if options.import_logs:
-        # The import of one broker's logs needs no election.
-        from .node_import import ImportedNodes
-
         imported = ImportedNodes(options.import_logs, first_node_id)
         opened.callback(imported.close)
     if options.data_dir is not None:
@@ -84,8 +78,6 @@ def _add_imported(cluster: Cluster, imported: Iterable[TopicMetadata], loaders: 
 
     Return the highest producer id in the imported logs and in the producer states of all logs, or -1.
     """
-    from .node_import import elect_leaders
-
     added = [TopicImage(topic.name, topic.topic_id, topic.configs, list(topic.partitions)) for topic in imported]
     for topic in added:
         cluster.image.add_topic(topic)

@@ -7,9 +7,11 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from ...security.security_protocol import SecurityProtocol
+from .. import security
 from ..config.broker_config import BrokerConfig
 from ..config.config_types import ConfigError
 from ..network.listeners import WILDCARD_HOSTS, ListenerConfig
+from ..security import oauth, tls
 from .listener_options import names_in_keys
 
 if TYPE_CHECKING:
@@ -17,7 +19,7 @@ if TYPE_CHECKING:
 
     from ..security.listener_keys import ListenerKeys
     from ..security.oauth.token_issuer import TokenIssuer
-    from ..security.tls.listener_tls import ListenerTls
+    from ..security.tls.listener_tls import ListenerTls, ThrowAway
     from ..security.users import Users
 
 # The names under which a client on this machine connects.
@@ -46,21 +48,17 @@ def new_users(
     """
     if not passwords:
         return None, None
-    # Lazy: most brokers have no users.
-    from ..security.oauth.token_issuer import LIFETIME_MS_DEFAULT, TokenIssuer
-    from ..security.users import Users
-
-    users = Users(passwords)
-    return users, TokenIssuer(users, LIFETIME_MS_DEFAULT if token_lifetime_ms is None else token_lifetime_ms)
+    made, issuing = security.users.Users(passwords), oauth.token_issuer
+    return made, issuing.TokenIssuer(
+        made, issuing.LIFETIME_MS_DEFAULT if token_lifetime_ms is None else token_lifetime_ms
+    )
 
 
 def keep_tokens(issuer: TokenIssuer | None, folder: str | None) -> None:
     """Keep the key and the revocations of the tokens in a data folder, if there is one. Raises ConfigError."""
     if issuer is None or folder is None:
         return
-    from ..security.oauth.token_file import TokenFile
-
-    issuer.keep_in(TokenFile(folder))
+    issuer.keep_in(oauth.token_file.TokenFile(folder))
 
 
 class ListenerSecurities:
@@ -95,56 +93,35 @@ class ListenerSecurities:
     ) -> list[ListenerConfig]:
         """Return the listeners with what they demand of their clients. Raises ConfigError."""
         if self._prefixed:
-            # Lazy: few brokers have keys of single listeners.
-            from ..security.listener_key_checks import check_listener_keys
-
-            check_listener_keys(self._prefixed, protocols, names_in_keys(self._config))
+            security.listener_key_checks.check_listener_keys(self._prefixed, protocols, names_in_keys(self._config))
         if all(protocols[each.name] is SecurityProtocol.PLAINTEXT for each in listeners):
             return list(listeners)
-        # Lazy: most brokers have plain listeners only.
-        from ..security.listener_keys import CLIENT_AUTH_IGNORED, ListenerKeys
-        from ..security.listener_security import Accounts, security_of
-        from ..security.users import Users
-
-        accounts = Accounts(self._users or Users({}), self._token_issuer)
+        users = self._users or security.users.Users({})
+        accounts = security.listener_security.Accounts(users, self._token_issuer)
         hosts = hosts_of(listeners)
 
         def make_tls(keys: ListenerKeys) -> ListenerTls:
-            return self._tls_of(keys, hosts)
+            return tls.listener_tls.listener_tls(keys, lambda: self._throw_away(hosts))
 
         of_listeners = [
-            ListenerKeys(each.name, protocols[each.name], self._config, self._prefixed) for each in listeners
+            security.listener_keys.ListenerKeys(each.name, protocols[each.name], self._config, self._prefixed)
+            for each in listeners
         ]
-        self.warnings += [CLIENT_AUTH_IGNORED % keys.name for keys in of_listeners if keys.ignores_client_auth]
+        ignored = security.listener_keys.CLIENT_AUTH_IGNORED
+        self.warnings += [ignored % keys.name for keys in of_listeners if keys.ignores_client_auth]
         return [
-            each._replace(security=security_of(keys.protocol, keys, accounts, make_tls))
+            each._replace(security=security.listener_security.security_of(keys.protocol, keys, accounts, make_tls))
             for each, keys in zip(listeners, of_listeners, strict=True)
         ]
 
     def ensure_authority(self, listeners: Sequence[ListenerConfig]) -> None:
         """Make sure that the folder of the throw-away certificates exists. Raises ConfigError."""
-        self.tls_dir = self.tls_dir or self._throw_away_folder(hosts_of(listeners))
+        self._throw_away(hosts_of(listeners))
 
-    def _tls_of(self, keys: ListenerKeys, hosts: Sequence[str]) -> ListenerTls:
-        from ...security.key_store import find_store
-        from ..security.listener_security import tls_settings
-        from ..security.tls.listener_tls import ThrowAway, listener_tls
-
-        throw_away = None
-        if find_store(keys.text, "ssl.keystore") is None:
-            self.tls_dir = self.tls_dir or self._throw_away_folder(hosts)
-            throw_away = ThrowAway(self.tls_dir, hosts)
-        return listener_tls(keys, tls_settings(keys, throw_away), throw_away)
-
-    def _throw_away_folder(self, hosts: Sequence[str]) -> Path:
-        """Return the folder with the throw-away certificates. Raises ConfigError."""
-        from pathlib import Path
-
-        from ..security.tls.throw_away_ca import ensure_files, temporary_folder
-
-        folder = Path(self._given_dir) if self._given_dir else temporary_folder(self)
-        ensure_files(folder, hosts)
-        return folder
+    def _throw_away(self, hosts: Sequence[str]) -> ThrowAway:
+        """Return where the throw-away certificates are. The first call writes them if needed. Raises ConfigError."""
+        self.tls_dir = self.tls_dir or tls.throw_away_ca.open_folder(self._given_dir, hosts, self)
+        return tls.listener_tls.ThrowAway(self.tls_dir, hosts)
 
 
 def hosts_of(listeners: Sequence[ListenerConfig]) -> list[str]:

@@ -17,6 +17,7 @@ from ...protocol.compiled_modules import is_compiled
 from ...protocol.error_codes import KafkaError
 from ...protocol.host_and_port import address_text
 from ...storage.checkpoints.properties_file import read_properties_file
+from .. import lifecycle
 from ..config.broker_config import BrokerConfig
 from ..config.config_sources import gather_config
 from ..config.config_types import ConfigError
@@ -172,10 +173,7 @@ def _read_advertised(options: ServeOptions, count: int) -> list[str]:
     """Return the lines of --advertised-file, one for each of count nodes; none without it. Raises ConfigError."""
     if options.advertised_file is None:
         return []
-    # Most brokers have no such file.
-    from .advertised_file import wait_for_advertised_listeners
-
-    return wait_for_advertised_listeners(options.advertised_file, STOP_SIGNALS, count)
+    return lifecycle.advertised_file.wait_for_advertised_listeners(options.advertised_file, STOP_SIGNALS, count)
 
 
 def _environment(options: ServeOptions, advertised: Sequence[str]) -> Mapping[str, str]:
@@ -187,10 +185,7 @@ def _with_secret_files(environment: Mapping[str, str]) -> Mapping[str, str]:
     """Return the environment with the secrets in files that variables of Kafka's images name. Raises ConfigError."""
     if not any(name == "KAFKA_OPTS" or name.endswith(_SECRET_FILES) for name in environment):
         return environment
-    # Lazy: few brokers have such variables.
-    from .secret_files import with_secret_files
-
-    return with_secret_files(environment)
+    return lifecycle.secret_files.with_secret_files(environment)
 
 
 def _with_fsync(config: BrokerConfig, options: ServeOptions) -> BrokerConfig:

@@ -6,6 +6,11 @@ import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+# The folder for exports over HTTP: in the data folder or in the working directory, which can be the same folder.
+EXPORTS_FOLDER = "exports"
+# The folder of the controller of several nodes, beside those of the nodes.
+CONTROLLER_FOLDER = "controller"
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StorageOptions:
@@ -27,9 +32,6 @@ class StorageOptions:
         """The folder of the cluster's metadata, that of the controller of several nodes; None without a data folder."""
         if self.data_dir is None or len(self.racks) == 1:
             return self.data_dir
-        # Lazy: most brokers have one node.
-        from .node_directories import CONTROLLER_FOLDER
-
         return os.path.join(self.data_dir, CONTROLLER_FOLDER)
 
     @property

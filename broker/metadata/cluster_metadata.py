@@ -21,6 +21,7 @@ from fastcrc.crc32 import iscsi as crc32c
 from ...protocol.kafka_uuid import parse_uuid, uuid_text
 from ...protocol.primitives import ZERO_UUID
 from ...storage.corrupt_file import CorruptFileError
+from .. import metadata as parts
 from .features import FEATURES
 from .metadata_fields import METADATA_FILE, Fields, any_text, integer_up_to, items, json_object, text_not_empty, wrong
 from .metadata_image import NO_LEADER, PartitionRegistration
@@ -121,13 +122,10 @@ def encode_metadata(metadata: ClusterMetadata) -> bytes:
 def _security_fields(
     security: SecurityImage | None, client_quotas: ClientQuotasImage | None
 ) -> dict[str, object | None]:
-    # Most clusters have neither ACLs nor quotas.
-    from .client_quotas_metadata import client_quotas_object
-    from .security_metadata import security_object
-
+    quotas = None if client_quotas is None else parts.client_quotas_metadata.client_quotas_object(client_quotas)
     return {
-        "security": None if security is None else security_object(security),
-        "client_quotas": None if client_quotas is None else client_quotas_object(client_quotas),
+        "security": None if security is None else parts.security_metadata.security_object(security),
+        "client_quotas": quotas,
     }
 
 
@@ -307,19 +305,11 @@ def _texts_by_node(value: object, place: str) -> dict[int, Texts]:
 
 
 def _security(value: object, place: str) -> SecurityImage | None:
-    if value is None:
-        return None
-    from .security_metadata import security_of
-
-    return security_of(value, place)
+    return None if value is None else parts.security_metadata.security_of(value, place)
 
 
 def _client_quotas(value: object, place: str) -> ClientQuotasImage | None:
-    if value is None:
-        return None
-    from .client_quotas_metadata import client_quotas_of
-
-    return client_quotas_of(value, place)
+    return None if value is None else parts.client_quotas_metadata.client_quotas_of(value, place)
 
 
 def _features(value: object, place: str) -> dict[str, int]:

@@ -10,6 +10,7 @@ from enum import IntEnum
 from itertools import dropwhile
 
 from ...protocol.messages.describe_configs import DescribeConfigsResourceResult, DescribeConfigsSynonym
+from .. import config
 from ..config import broker_loggers
 from ..config.config_keys import (
     BROKER_KEYS,
@@ -145,13 +146,10 @@ def _with_static_value(synonyms: list[DescribeConfigsSynonym], name: str, value:
 
 def add_documentation(resource_type: int, entries: Iterable[DescribeConfigsResourceResult]) -> None:
     """Add the line on its effect to each entry whose key has one."""
-    # Few requests ask for it.
-    from ..config.config_documentation import documentation_of
-
     keys = KEYS_BY_RESOURCE_TYPE.get(resource_type, {})
     for entry in entries:
         key = keys.get(entry.name)
-        entry.documentation = None if key is None else documentation_of(key)
+        entry.documentation = None if key is None else config.config_documentation.documentation_of(key)
 
 
 def default_broker_entries(configs: NodeConfigs) -> Iterable[DescribeConfigsResourceResult]:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from ...protocol.error_codes import ErrorCode, KafkaError
 from ...protocol.kafka_uuid import new_uuid
+from .. import metadata
 from ..runtime.deferred import Deferred
 from .features import ELR_VERSION, FeatureUpdate, check_updates
 from .metadata_image import MetadataImage, PartitionRegistration, TopicImage
@@ -242,10 +243,8 @@ class Controller:
 
     @cached_property
     def replication(self) -> ReplicationControl:
-        """The decisions on replicas. Their module is loaded on first use."""
-        from .replication_control import ReplicationControl
-
-        return ReplicationControl(self.image, self._partitions_changed)
+        """The decisions on replicas."""
+        return metadata.replication_control.ReplicationControl(self.image, self._partitions_changed)
 
     def delete_topics(self, topics: Sequence[TopicImage]) -> None:
         """Delete the topics with their logs, and complete the requests that wait for them."""
@@ -313,10 +312,7 @@ class Controller:
 
     def create_acl(self, acl: AclBinding) -> None:
         """Create an ACL, unless it is there. Raises KafkaError INVALID_REQUEST."""
-        # Most clusters have no ACL.
-        from .acl_control import check_acl
-
-        check_acl(acl)
+        metadata.acl_control.check_acl(acl)
         if acl not in self.image.security.acls:
             self.image.security.acls.add(acl)
             self.metadata_changed()
@@ -365,10 +361,8 @@ class Controller:
 
     @cached_property
     def delegation_tokens(self) -> DelegationTokenControl:
-        """The changes of delegation tokens. Their module is loaded on first use."""
-        from .delegation_token_control import DelegationTokenControl
-
-        return DelegationTokenControl(self.image, self.metadata_changed)
+        """The changes of delegation tokens."""
+        return metadata.delegation_token_control.DelegationTokenControl(self.image, self.metadata_changed)
 
     def remove_expired_tokens(self, now_ms: int) -> None:
         """Remove the delegation tokens that have expired. now_ms: the time of the cluster's clock."""

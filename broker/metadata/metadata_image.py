@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from ...protocol.primitives import ZERO_UUID
 from ...storage.producers.emulated_version import EmulatedVersion
+from .. import metadata
 from ..config.dynamic_configs import DynamicConfigs
 from .features import FinalizedFeatures
 
@@ -171,11 +172,9 @@ class MetadataImage:
 
     @property
     def security(self) -> SecurityImage:
-        """The ACLs, SCRAM credentials and delegation tokens. Their module is loaded on first use."""
+        """The ACLs, SCRAM credentials and delegation tokens."""
         if self._security is None:
-            from .security_image import SecurityImage
-
-            self._security = SecurityImage()
+            self._security = metadata.security_image.SecurityImage()
         return self._security
 
     @property
@@ -200,11 +199,9 @@ class MetadataImage:
 
     @property
     def client_quotas(self) -> ClientQuotasImage:
-        """The client quotas. Their module is loaded on first use."""
+        """The client quotas."""
         if self._client_quotas is None:
-            from .client_quotas_image import ClientQuotasImage
-
-            self._client_quotas = ClientQuotasImage()
+            self._client_quotas = metadata.client_quotas_image.ClientQuotasImage()
         return self._client_quotas
 
     @property

@@ -24,10 +24,12 @@ from time import monotonic_ns
 from typing import TYPE_CHECKING, NamedTuple, Protocol, cast
 
 from ...protocol.frames import FRAME_SIZE_BYTES, FrameError
+from .. import network
 from ..requests.connection_info import ConnectionInfo
 from ..requests.fault_ports import Ending, Outcome, ResponsePlan, joined
 from ..requests.request_context import RequestContext
 from ..runtime.deferred import Buffers, Deferred
+from ..security import tls
 from ..security.principal import Principal
 from .connection_turns import SLICE_FRAMES_MAX, SLICE_NS, ConnectionTurns
 from .frame_buffer import FrameBuffer
@@ -144,8 +146,6 @@ class Connection(asyncio.BufferedProtocol):
 
     def _take_certificate(self, principal_of: PrincipalOf) -> bool:
         """Take the principal of the client's certificate, if it has one; return False if that has no principal."""
-        from ..security.tls.principal_mapping import NoPrincipalError
-
         assert self._transport is not None, "a connection with a certificate is established"
         info = self._context.connection
         secured: SSLObject = self._transport.get_extra_info("ssl_object")
@@ -153,7 +153,7 @@ class Connection(asyncio.BufferedProtocol):
         try:
             if certificate is not None:
                 info.take_certificate(principal_of(certificate))
-        except NoPrincipalError as error:
+        except tls.principal_mapping.NoPrincipalError as error:
             logger.warning("%s closed: %s", info, error)
             return False
         return True
@@ -274,10 +274,7 @@ class Connection(asyncio.BufferedProtocol):
     def mute(self, throttle_ms: int) -> None:
         """Handle no request for throttle_ms of the cluster's clock, and write the responses to earlier ones."""
         if self._mute is None:
-            # Most clients have no quota.
-            from .channel_mute import ChannelMute
-
-            self._mute = ChannelMute(self._context.node.clock, self._pending.unmute)
+            self._mute = network.channel_mute.ChannelMute(self._context.node.clock, self._pending.unmute)
         self._mute.mute(throttle_ms)
         self._pending.mute()
 

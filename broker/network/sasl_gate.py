@@ -23,6 +23,7 @@ from ..runtime.deferred import Buffers, Deferred
 from ..security.sasl.exchange import SaslFailed
 from ..security.sasl.failed_login import answer_and_close
 from ..security.sasl.sasl_session import SaslSession, Stage
+from .illegal_sasl_state import IllegalStateHandler
 
 if TYPE_CHECKING:
     from ..dispatch.dispatch import Dispatcher
@@ -84,9 +85,6 @@ class SaslGate:
             raise FrameError("the lifetime of its session is over")
 
     def _refuse(self, context: RequestContext, frame: memoryview, start: int, end: int) -> Outcome:
-        # Lazy: no client does this.
-        from .illegal_sasl_state import IllegalStateHandler
-
         return self._dispatcher.handle(context, frame, start, end, IllegalStateHandler(self._session).handle)
 
     def refuse_size(self, context: RequestContext, size: int, bytes_max: int) -> Deferred[Buffers]:

@@ -13,10 +13,12 @@ from typing import TYPE_CHECKING, ParamSpec
 from weakref import WeakMethod
 
 from ...security.java_text import host_address
+from .. import network
 from ..dispatch.dispatch import Dispatcher
 from ..requests.connection_info import ConnectionInfo
 from ..requests.request_context import NodeServices, RequestContext
 from ..runtime.clock import AdjustableClock
+from ..security import sasl
 from .acceptor import Acceptor
 from .bound_sockets import bind, bind_address, cannot_bind
 from .busy_poll import BusyPoll
@@ -231,20 +233,15 @@ class SocketServer:
 
     def _guard(self, connection: Connection, context: RequestContext, mechanisms: Mechanisms) -> None:
         """Have the connection authenticate before anything else."""
-        # Lazy: most brokers have no SASL.
-        from ..security.sasl.sasl_session import SaslSession
-        from .sasl_gate import FrameLimits, SaslGate
-
         config = self._node.config
         if self._credentials is None:
-            from .sasl_credentials import SaslCredentials
-
-            self._credentials = SaslCredentials(self._node)
+            self._credentials = network.sasl_credentials.SaslCredentials(self._node)
         end_connection = _weakly(connection.close_after_responses)
-        session = SaslSession(mechanisms, self._credentials, self._node.clock, end_connection)
+        session = sasl.sasl_session.SaslSession(mechanisms, self._credentials, self._node.clock, end_connection)
         context.connection.sasl = session
-        limits = FrameLimits(config.sasl_server_max_receive_size, config.socket_request_max_bytes)
-        connection.guard(SaslGate(self._shared.dispatcher, session, limits, _weakly(connection.allow_frames)))
+        limits = network.sasl_gate.FrameLimits(config.sasl_server_max_receive_size, config.socket_request_max_bytes)
+        gate = network.sasl_gate.SaslGate(self._shared.dispatcher, session, limits, _weakly(connection.allow_frames))
+        connection.guard(gate)
 
     async def _attach(self, unattached: _Unattached, tls: SSLContext | None) -> None:
         """Give a connection a transport on its accepted socket, after the handshake if it has TLS."""
@@ -256,10 +253,8 @@ class SocketServer:
             if tls is None:
                 await asyncio.get_running_loop().connect_accepted_socket(lambda: unattached.connection, accepted)
             else:
-                # Lazy: most brokers have no TLS.
-                from .tls_handshake import connect_with_tls
-
-                await connect_with_tls(lambda: unattached.connection, accepted, tls, TLS_HANDSHAKE_SECONDS_MAX)
+                connect = network.tls_handshake.connect_with_tls
+                await connect(lambda: unattached.connection, accepted, tls, TLS_HANDSHAKE_SECONDS_MAX)
             unattached.is_attached = True
             self._quotas.attached(unattached.connection)
         except OSError as error:

@@ -1,1 +1,13 @@
 """Partitions and their logs on one node: append, fetch, flush and delayed fetches."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ... import part_loader
+
+if TYPE_CHECKING:
+    from . import fetch_sessions as fetch_sessions
+    from . import replication as replication
+else:
+    __getattr__ = part_loader(__name__)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ...protocol.batches.record_batch import BatchHeader
 from ...protocol.batches.whole_batches import split_batches
+from ...storage import segments
 from ..runtime.long_work import step
 from .partition import Partition
 from .record_reader import CHUNK_BYTES, LogPage, OffsetRange, UnreadableError
@@ -14,9 +15,6 @@ async def read_headers(partition: Partition, offsets: OffsetRange, limit: int, s
 
     CRCs are not checked. Raises UnreadableError for a batch whose place in the log is damaged.
     """
-    # Lazy: logs are loaded with the first one.
-    from ...storage.segments.header_checks import DamagedSegmentError
-
     page = LogPage[BatchHeader]([])
     offset = offsets.first
     while offset <= offsets.last:
@@ -26,7 +24,7 @@ async def read_headers(partition: Partition, offsets: OffsetRange, limit: int, s
         offset = max(offset, log.log_start_offset)
         try:
             fetched = log.read(offset, CHUNK_BYTES, upper_offset=log.log_end_offset, min_one_batch=True)
-        except DamagedSegmentError as damage:
+        except segments.header_checks.DamagedSegmentError as damage:
             if not page.items:
                 raise UnreadableError(str(damage), offset, damage.next_offset) from damage
             page.next_offset = offset

@@ -6,6 +6,7 @@ import logging
 from collections.abc import Callable
 from typing import TYPE_CHECKING, NamedTuple
 
+from ... import storage
 from ...protocol.error_codes import ErrorCode, KafkaError
 from ..metadata.metadata_image import NO_LEADER
 
@@ -87,10 +88,8 @@ class Partition:
                 if self.is_leader:
                     log.assign_leader_epoch(self.leader_epoch)
         except OSError as error:
-            from ...storage.append_refused import AppendRefused
-
             message = f"cannot create the files of {self.topic_name}-{self.index}: {error.strerror or error}"
-            raise AppendRefused(ErrorCode.KAFKA_STORAGE_ERROR, message) from error
+            raise storage.append_refused.AppendRefused(ErrorCode.KAFKA_STORAGE_ERROR, message) from error
         self._log, self._make_log = log, None
         return log
 

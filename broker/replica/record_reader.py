@@ -22,6 +22,7 @@ from ...protocol.batches.records import Headers, RecordFields
 from ...protocol.batches.whole_batches import WholeBatch, split_batches
 from ...protocol.error_codes import ErrorCode, KafkaError
 from ...protocol.sequences import NO_SEQUENCE, increment_sequence
+from ...storage import segments
 from ..runtime.long_work import in_thread, let_others_run
 from .partition import Partition
 
@@ -156,14 +157,11 @@ async def read_page(partition: Partition, offsets: OffsetRange, limit: int, size
 
 def _read_chunk(partition: Partition, log: PartitionLog, offset: int, page: RecordsPage) -> _Chunk | None:
     """Return the batches from offset on; None if there are none. Ends a page that has records before damage."""
-    # Lazy: logs are loaded with the first one.
-    from ...storage.segments.header_checks import DamagedSegmentError
-
     if offset >= log.log_end_offset:
         return None
     try:
         fetched = log.read(offset, CHUNK_BYTES, upper_offset=log.log_end_offset, min_one_batch=True)
-    except DamagedSegmentError as damage:
+    except segments.header_checks.DamagedSegmentError as damage:
         if page.items:
             page.next_offset = offset
             return None

@@ -14,6 +14,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from ... import storage
 from ...protocol.batches.record_batch import HEADER_SIZE, NO_TIMESTAMP
 from ...protocol.batches.records import Record, build_batch, encode_record
 from ...protocol.error_codes import ErrorCode, KafkaError
@@ -127,13 +128,10 @@ def _split(records: list[NewRecord], bytes_max: int) -> list[list[NewRecord]]:
 
 
 def _validate(log: PartitionLog, records: list[NewRecord], now_ms: int) -> ValidatedBatch:
-    # Lazy: logs are loaded with the first one.
-    from ...storage.append_refused import AppendRefused
-
     data = memoryview(build_batch([each.record for each in records]))
     try:
         return log.validate_in_thread(data, now_ms, let_others_run)
-    except AppendRefused as error:
+    except storage.append_refused.AppendRefused as error:
         indexes = [each.index for each in records]
         if error.record_errors:
             refused = error.record_errors[0]

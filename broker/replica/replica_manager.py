@@ -12,10 +12,12 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from ... import storage
 from ...protocol.error_codes import ErrorCode, KafkaError
 from ...protocol.kafka_uuid import new_uuid
 from ...storage.file_systems.file_system import FileSystem
 from ...storage.file_systems.memory_file_system import MemoryFileSystem
+from .. import replica
 from ..config.broker_config import BrokerConfig
 from ..metadata.metadata_image import MetadataImage, PartitionRegistration, TopicImage
 from ..metadata.topic_config import LogConfigCache
@@ -78,9 +80,7 @@ class ReplicaManager:
         return self._new_log_manager(self.file_system)
 
     def _new_log_manager(self, file_system: FileSystem) -> LogManager:
-        from ...storage.log_manager import LogManager
-
-        return LogManager(file_system, self.image.emulated_version)
+        return storage.log_manager.LogManager(file_system, self.image.emulated_version)
 
     @cached_property
     def disk_executor(self) -> DiskExecutor:
@@ -259,9 +259,8 @@ class ReplicaManager:
 
     def log_decision(self, partition: Partition, decision: AppendResult | AppendRefused) -> None:
         """Log why a batch was refused, or recognised as a duplicate."""
-        from ...storage.append_decision import describe_decision
-
-        logger.info("%s-%d: %s", partition.topic_name, partition.index, describe_decision(decision))
+        text = storage.append_decision.describe_decision(decision)
+        logger.info("%s-%d: %s", partition.topic_name, partition.index, text)
 
     # -- logs
 
@@ -309,9 +308,8 @@ class ReplicaManager:
                 before.end_writes(ErrorCode.NOT_LEADER_OR_FOLLOWER)
             return
         if before is None or is_new_epoch:
-            from .replication import Replication
-
-            partition.replication = Replication(partition, self.node_id, self.clock, self.alter_isr, self.fetch_later)
+            replicate = replica.replication.Replication
+            partition.replication = replicate(partition, self.node_id, self.clock, self.alter_isr, self.fetch_later)
             if before is not None:
                 partition.replication.continue_writes_of(before)
         assert partition.replication is not None, "the leader of replicas"

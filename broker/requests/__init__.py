@@ -5,3 +5,16 @@
 - `fault_ports.py`: the Protocols with which the broker calls the fault plan and the journal, which it does not import.
 - Parts of two handlers that neither of them owns, such as the expiry of tokens, are here too.
 """
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ... import part_loader
+
+if TYPE_CHECKING:
+    from . import authorization as authorization
+    from . import client_quotas as client_quotas
+    from . import measured_fetch as measured_fetch
+else:
+    __getattr__ = part_loader(__name__)

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, cast
 
+from ...protocol import errors
 from ...protocol.api_keys import Api
 from ...protocol.error_codes import ErrorCode
 from ...protocol.message import Message
@@ -31,11 +32,8 @@ FORWARDING_TIMEOUT_MS = 60_000
 async def handle_forwarded(context: RequestContext, api: Api, request: Request, handle: Handle) -> Response | None:
     """Handle the request when the node reaches the controller again, or fail with REQUEST_TIMED_OUT."""
     if not await _reached(context):
-        # Few requests end like this.
-        from ...protocol.errors.error_responses import error_response
-
         context.error_code = code = ErrorCode.REQUEST_TIMED_OUT
-        return error_response(api, context.api_version, cast(Message, request), code)
+        return errors.error_responses.error_response(api, context.api_version, cast(Message, request), code)
     context.now_ms = context.node.clock.now_ms()
     return await awaited(handle(context, request))
 

@@ -6,3 +6,14 @@
   blocks, and `event_loop_bridge.py` brings calls of other threads to the loop.
 - A handler that waits or works for long is a coroutine by the rules of `long_work.py`; it waits for a `Deferred`.
 """
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ... import part_loader
+
+if TYPE_CHECKING:
+    from . import log_output as log_output
+else:
+    __getattr__ = part_loader(__name__)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Callable
+from concurrent import futures
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
@@ -111,10 +112,7 @@ class DiskExecutor:
 
     def _threads(self) -> ThreadPoolExecutor:
         if self._pool is None:
-            # Loaded with the first step: a broker in memory never has one.
-            from concurrent.futures import ThreadPoolExecutor
-
-            self._pool = ThreadPoolExecutor(self._threads_max, self._name)
+            self._pool = futures.ThreadPoolExecutor(self._threads_max, self._name)
         return self._pool
 
     def _end(self, callback: Callable[..., None], *result: OSError | None) -> None:

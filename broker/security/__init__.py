@@ -1,1 +1,15 @@
 """Who a client is: TLS, SASL and the users of the broker (Kafka: org.apache.kafka.common.security)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ... import part_loader
+
+if TYPE_CHECKING:
+    from . import listener_key_checks as listener_key_checks
+    from . import listener_keys as listener_keys
+    from . import listener_security as listener_security
+    from . import users as users
+else:
+    __getattr__ = part_loader(__name__)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from ...security.jaas import JAAS_CONFIG, parse_jaas_users
 from ...security.security_protocol import SecurityProtocol
 from ..config.config_types import ConfigError, ConfigType, parse_integer
+from . import oauth
 from .listener_keys import ListenerKeys
 from .sasl.mechanisms import ENABLED_BY_DEFAULT, OAUTHBEARER, PLAIN, SUPPORTED, Mechanisms
 from .users import Users
@@ -17,8 +18,7 @@ if TYPE_CHECKING:
     from .oauth.bearer_token import TokenValidator
     from .oauth.signed_validator import ClaimRules
     from .oauth.token_issuer import TokenIssuer
-    from .tls.listener_tls import ListenerTls, ThrowAway
-    from .tls.tls_context import TlsSettings
+    from .tls.listener_tls import ListenerTls
 
 REAUTH_MS = "connections.max.reauth.ms"
 MECHANISMS = "sasl.enabled.mechanisms"
@@ -70,15 +70,12 @@ def mechanisms_of(keys: ListenerKeys, accounts: Accounts) -> Mechanisms:
 
 
 def _token_validator_of(keys: ListenerKeys, issuer: TokenIssuer | None) -> TokenValidator:
-    # Lazy: few listeners have OAUTHBEARER.
-    from .oauth.oauth_config import token_validator_of
-    from .oauth.token_issuer import OwnTokenValidator, can_issue
-
     def with_own_tokens(other: TokenValidator, rules: ClaimRules) -> TokenValidator:
         assert issuer is not None, "without an issuer there are no own tokens"
-        return OwnTokenValidator(issuer, rules, other)
+        return oauth.token_issuer.OwnTokenValidator(issuer, rules, other)
 
-    return token_validator_of(keys, with_own_tokens if issuer is not None and can_issue() else None)
+    can_issue = issuer is not None and oauth.token_issuer.can_issue()
+    return oauth.oauth_config.token_validator_of(keys, with_own_tokens if can_issue else None)
 
 
 def _reauth_ms(keys: ListenerKeys, mechanism: str) -> int:
@@ -87,21 +84,3 @@ def _reauth_ms(keys: ListenerKeys, mechanism: str) -> int:
         return max(0, parse_integer(REAUTH_MS, ConfigType.LONG, text))
     except ConfigError as error:
         raise ConfigError(f"{REAUTH_MS} of {mechanism}: expected a number of ms, got {text}") from error
-
-
-def tls_settings(keys: ListenerKeys, throw_away: ThrowAway | None) -> TlsSettings:
-    """Return the stores of a listener, and what it demands of its clients. Raises ConfigError.
-
-    throw_away: where the certificates are that it has without stores in the keys.
-    """
-    from ...security.key_store import find_store
-    from .tls.throw_away_ca import key_store_of, trust_store_of
-    from .tls.tls_context import TlsSettings
-
-    key_store = find_store(keys.text, "ssl.keystore")
-    trust_store = find_store(keys.text, "ssl.truststore")
-    if throw_away is not None:
-        key_store = key_store or key_store_of(throw_away.folder)
-        trust_store = trust_store or trust_store_of(throw_away.folder)
-    assert key_store is not None, "a listener without stores has throw-away certificates"
-    return TlsSettings(key_store, trust_store, keys.client_auth, keys.names("ssl.enabled.protocols"))

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Protocol
 
+from .. import files
 from ..rules.rule_list import RuleList
 
 if TYPE_CHECKING:
@@ -54,12 +55,8 @@ class FileRulePlan(RuleList["FileRule", "ArmedFileRule"]):
         self._threads = threads
 
     def _arm(self, rule_id: int, rule: FileRule) -> ArmedFileRule:
-        # Lazy: these import msgspec.
-        from .armed_file_rule import ArmedFileRule
-        from .file_rules import check_file_rule
-
-        check_file_rule(rule)
-        return ArmedFileRule(rule_id, rule, self._now_ms)
+        files.file_rules.check_file_rule(rule)
+        return files.armed_file_rule.ArmedFileRule(rule_id, rule, self._now_ms)
 
     def _changed(self) -> None:
         for changed in self.on_change:

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from ...protocol.frames import FrameError
 from ...storage.append_result import AppendResult
+from .. import verdict
 from .journal_record import (
     APPEND_NUMBERS,
     PENDING,
@@ -117,10 +118,7 @@ class Journal:
     @cached_property
     def deliveries(self) -> DeliveryCounts:
         """The counts that the verdict is made of."""
-        # Lazy: a start-up without Produce requests does not need these modules.
-        from ..verdict.delivery_counts import DeliveryCounts
-
-        deliveries = DeliveryCounts()
+        deliveries = verdict.delivery_counts.DeliveryCounts()
         self._appended = deliveries.counts.appended
         self._withheld = deliveries.withheld
         return deliveries

@@ -29,6 +29,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from ...protocol.batches.record_batch import HEADER_SIZE, parse_header
+from .. import rules
 from .rule_list import RuleList
 
 if TYPE_CHECKING:
@@ -56,12 +57,8 @@ class FaultPlan(RuleList["FaultRule", "ArmedRule"]):
         self._answering: tuple[ArmedRule, ...] = ()
 
     def _arm(self, rule_id: int, rule: FaultRule) -> ArmedRule:
-        # Lazy: these import msgspec.
-        from .armed_rule import ArmedRule
-        from .rule_checks import check_rule
-
-        check_rule(rule)
-        return ArmedRule(rule_id, rule, self._now_ms)
+        rules.rule_checks.check_rule(rule)
+        return rules.armed_rule.ArmedRule(rule_id, rule, self._now_ms)
 
     def accepted(self, connection: ConnectionView) -> Fault | None:
         """Return the fault for a new connection."""

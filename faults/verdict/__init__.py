@@ -1,1 +1,13 @@
 """The verdict on a topic: lost, duplicated, reordered and unacknowledged batches."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ... import part_loader
+
+if TYPE_CHECKING:
+    from . import batch_content as batch_content
+    from . import delivery_counts as delivery_counts
+else:
+    __getattr__ = part_loader(__name__)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ...storage.append_result import AppendResult
+from .. import verdict
 from ..journal.journal_record import NotApplied
 
 if TYPE_CHECKING:
@@ -60,9 +61,6 @@ class WithheldBatches:
         newest_base_offset: int,
     ) -> None:
         """Add a batch of the request. newest_base_offset: of the newest batch in its partition."""
-        # Lazy: imports the record codec and compression.
-        from .batch_content import contents_of_received
-
         topic, partition, not_applied = decision
         withheld = WithheldBatch(
             request_id,
@@ -72,7 +70,7 @@ class WithheldBatches:
             partition,
             not_applied,
             newest_base_offset + 1,
-            tuple(contents_of_received(records)[:CONTENTS_MAX]),
+            tuple(verdict.batch_content.contents_of_received(records)[:CONTENTS_MAX]),
         )
         if len(self._batches) >= WITHHELD_MAX:
             self._delete(next(iter(self._batches)))

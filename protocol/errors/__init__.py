@@ -1,1 +1,12 @@
 """Error responses for any API and version."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ... import part_loader
+
+if TYPE_CHECKING:
+    from . import error_responses as error_responses
+else:
+    __getattr__ = part_loader(__name__)

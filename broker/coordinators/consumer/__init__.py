@@ -1,1 +1,15 @@
 """Groups of the consumer protocol (KIP-848): the broker assigns partitions, members reconcile with it by heartbeats."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from .... import part_loader
+
+if TYPE_CHECKING:
+    from . import consumer_groups as consumer_groups
+    from . import embedded_protocol as embedded_protocol
+    from . import image_topics as image_topics
+    from . import settings as settings
+else:
+    __getattr__ = part_loader(__name__)

@@ -25,6 +25,7 @@ from ....protocol.fetch_codec import (
     FetchResults,
 )
 from ....protocol.frames import TooManyElements
+from ... import requests
 from ...replica.delayed_read import DelayedRead
 from ...replica.fetch_reader import FetchReader, FetchResult, FindPreferredReplica, is_enough
 from ...replica.fetch_sessions import FetchSession
@@ -66,7 +67,6 @@ def handle(context: RequestContext, request: FetchRequest) -> FetchResults | Awa
     if request.isolation_level not in ISOLATION_LEVELS:
         return _refused(context, request)
     quotas = context.node.client_quotas
-    # Lazy: most clients have no quota.
     measured = None if quotas is None else _measured(context, quotas)
     try:
         session = context.node.fetch_sessions.session_of(
@@ -97,9 +97,7 @@ def handle(context: RequestContext, request: FetchRequest) -> FetchResults | Awa
 
 
 def _measured(context: RequestContext, quotas: ClientQuotas) -> MeasuredFetch:
-    from ...requests.measured_fetch import MeasuredFetch
-
-    return MeasuredFetch(context, quotas, _respond)
+    return requests.measured_fetch.MeasuredFetch(context, quotas, _respond)
 
 
 def _wait(reader: FetchReader, request: FetchRequest, min_bytes: int) -> Deferred[FetchResult]:

@@ -1,4 +1,13 @@
 """Exports the topics of a broker to a data folder for a real Kafka."""
 
-# The folder for exports over HTTP: in the data folder or in the working directory, which can be the same folder.
-EXPORTS_FOLDER = "exports"
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from .... import part_loader
+
+if TYPE_CHECKING:
+    from . import kafka_folder as kafka_folder
+    from . import log_export as log_export
+else:
+    __getattr__ = part_loader(__name__)

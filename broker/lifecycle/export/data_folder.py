@@ -45,7 +45,8 @@ from ...metadata.cluster_metadata import (
 from ...metadata.metadata_fields import METADATA_FILE
 from ...metadata.metadata_image import is_internal_topic
 from ..log_import import lock_shared
-from ..node_directories import CONTROLLER_FOLDER, node_folder
+from ..node_directories import node_folder
+from ..storage_options import CONTROLLER_FOLDER
 from .kafka_folder import ExportedCluster, ExportedPartition, ExportedTopic, ExportError, KafkaFolder
 
 # A .swap file is a compacted segment that replaces others; Kafka completes the replacement at start-up.

@@ -8,17 +8,20 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from .... import ConfigError
+from ....client.bootstrap import connect_to_first
+from ....client.broker_connection import BrokerConnection
+from ....client.errors import BrokerError
+from ....client.security_properties import parse_client_security
 from ....storage.corrupt_file import CorruptFileError
 from ...runtime.clock import AdjustableClock
 from ..data_directory import DataDirectoryError
 from .data_folder import export_data_folder
 from .kafka_folder import ExportedCluster, ExportError, KafkaFolder
+from .running_broker import TIMEOUT_SECONDS, InternalConnection, RunningBroker
 from .server_properties import SERVER_PROPERTIES
 
 if TYPE_CHECKING:
     import socket
-
-    from .running_broker import RunningBroker
 
 PORT_MAX = 65535
 
@@ -79,9 +82,6 @@ def export(
 
 
 def _export_broker(source: BrokerSource | OwnSource, folder: KafkaFolder, report: ReportLine) -> ExportedCluster:
-    # Lazy: a broker that serves exports of its own data does not load the client.
-    from ....client.errors import BrokerError
-
     try:
         broker = _own_broker(source) if isinstance(source, OwnSource) else _other_broker(source)
         try:
@@ -93,8 +93,6 @@ def _export_broker(source: BrokerSource | OwnSource, folder: KafkaFolder, report
 
 
 def _own_broker(source: OwnSource) -> RunningBroker:
-    from .running_broker import InternalConnection, RunningBroker
-
     def connect(node_id: int) -> InternalConnection:
         return InternalConnection(node_id, source.connect(node_id))
 
@@ -102,11 +100,6 @@ def _own_broker(source: OwnSource) -> RunningBroker:
 
 
 def _other_broker(source: BrokerSource) -> RunningBroker:
-    from ....client.bootstrap import connect_to_first
-    from ....client.broker_connection import BrokerConnection
-    from ....client.security_properties import parse_client_security
-    from .running_broker import TIMEOUT_SECONDS, RunningBroker
-
     security = parse_client_security(source.properties)
 
     def connect(host: str, port: int) -> BrokerConnection:

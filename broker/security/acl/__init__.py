@@ -1,1 +1,12 @@
 """ACLs and the authorizer that judges by them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from .... import part_loader
+
+if TYPE_CHECKING:
+    from . import authorizer_config as authorizer_config
+else:
+    __getattr__ = part_loader(__name__)

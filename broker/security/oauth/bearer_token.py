@@ -10,6 +10,8 @@ from typing import NamedTuple, Protocol, cast
 from ....protocol.frames import FrameError
 from ....security.java_text import is_blank
 
+# Of the tokens that we issue.
+ISSUED_ALGORITHM = "RS256"
 # Without padding or with the padding that belongs there, as java.util.Base64 decodes.
 _BASE64URL = re.compile(r"(?:[A-Za-z0-9_-]{4})*(?:[A-Za-z0-9_-]{2}(?:==)?|[A-Za-z0-9_-]{3}=?)?")
 # StreamReadConstraints.DEFAULT_MAX_NUM_LEN of Jackson.

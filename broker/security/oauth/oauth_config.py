@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Protocol
 from ....security.jaas import JAAS_CONFIG, OAUTHBEARER_MODULE, parse_jaas_options
 from ....security.java_text import is_decimal, split_list
 from ...config.config_types import ConfigError
+from .. import oauth
 from ..sasl.mechanisms import OAUTHBEARER
 from .bearer_token import TokenValidator
 from .unsecured_validator import UnsecuredValidator, parse_unsecured_options
@@ -66,45 +67,41 @@ def token_validator_of(
     with_own_tokens: returns a validator that accepts the tokens of our own endpoint, too, where the keys name no other;
     None without such an endpoint.
     """
-    oauth = OauthKeys(keys)
-    handler = (oauth.text(HANDLER_CLASS) or "").rpartition(".")[2]
+    own = OauthKeys(keys)
+    handler = (own.text(HANDLER_CLASS) or "").rpartition(".")[2]
     if handler not in ("", _UNSECURED_HANDLER, _SIGNED_HANDLER):
         raise ConfigError(f"{HANDLER_CLASS}: {handler}; allowed: {_UNSECURED_HANDLER}, {_SIGNED_HANDLER}")
-    url = oauth.text(JWKS_URL)
+    url = own.text(JWKS_URL)
     if handler == _SIGNED_HANDLER and not url:
         raise ConfigError(f"{HANDLER_CLASS}: {handler} needs {JWKS_URL}")
     if url and handler != _UNSECURED_HANDLER:
-        return _signed_validator(oauth, url)
+        return _signed_validator(own, url)
     jaas = keys.of_mechanism(OAUTHBEARER, JAAS_CONFIG)
     options = parse_jaas_options(jaas, OAUTHBEARER_MODULE, JAAS_CONFIG) if jaas else {}
     unsecured = UnsecuredValidator(parse_unsecured_options(options, JAAS_CONFIG))
     if handler or with_own_tokens is None:
         return unsecured
-    rules = _rules_of(oauth)
+    rules = _rules_of(own)
     # Tokens of our own endpoint have the audience that their client asked for.
     return with_own_tokens(unsecured, rules if rules.audiences else rules._replace(audiences=None))
 
 
 def _signed_validator(keys: OauthKeys, url: str) -> TokenValidator:
     try:
-        # Lazy: PyJWT is in the extra security.
-        from .key_source import RefreshTimes, open_key_source
-        from .signed_validator import SignedValidator
+        source, validator = oauth.key_source, oauth.signed_validator
     except ImportError as error:
         raise ConfigError(f"{JWKS_URL}: needs the extra security: {_INSTALL}") from error
     backoff = "sasl.oauthbearer.jwks.endpoint.retry.backoff"
-    times = RefreshTimes(
+    times = source.RefreshTimes(
         keys.number("sasl.oauthbearer.jwks.endpoint.refresh.ms"),
         keys.number(f"{backoff}.ms"),
         keys.number(f"{backoff}.max.ms"),
     )
-    return SignedValidator(open_key_source(url, times, JWKS_URL), _rules_of(keys))
+    return validator.SignedValidator(source.open_key_source(url, times, JWKS_URL), _rules_of(keys))
 
 
 def _rules_of(keys: OauthKeys) -> ClaimRules:
-    from .signed_validator import ClaimRules
-
-    return ClaimRules(
+    return oauth.signed_validator.ClaimRules(
         frozenset(keys.names("sasl.oauthbearer.expected.audience")),
         keys.text("sasl.oauthbearer.expected.issuer"),
         keys.number("sasl.oauthbearer.clock.skew.seconds"),

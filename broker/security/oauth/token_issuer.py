@@ -16,25 +16,22 @@ from secrets import token_hex
 from typing import TYPE_CHECKING, NamedTuple
 
 from ....security.java_text import is_decimal, trim
+from .. import oauth
 from .bearer_token import BearerToken, InvalidToken, TokenValidator, find_text_claim
 
 if TYPE_CHECKING:
-    from cryptography.hazmat.primitives.asymmetric.rsa import RSAPrivateKey
-
     from ..users import Users
     from .key_set import KeySet
     from .signed_validator import ClaimRules
-    from .token_file import StoredTokens, TokenFile
+    from .signing_key import SigningKey
+    from .token_file import TokenFile
 
 logger = logging.getLogger(__name__)
 
-ALGORITHM = "RS256"
 AUDIENCE_DEFAULT = "kafka"
 LIFETIME_MS_DEFAULT = 3_600_000
 # A year.
 LIFETIME_MS_MAX = 365 * 24 * 3600 * 1000
-_RSA_BITS = 2048
-_RSA_EXPONENT = 65_537
 _ID_BYTES = 8
 # In the claim jti, before the generation.
 _GENERATION_SEPARATOR = "."
@@ -56,13 +53,6 @@ class IssuedToken(NamedTuple):
     expires_in_seconds: int
 
 
-class _Key(NamedTuple):
-    key_id: str
-    private: RSAPrivateKey
-    jwk: Mapping[str, object]
-    key_set: KeySet
-
-
 class TokenIssuer:
     """Issues tokens to users with a password, and is the KeySource of its own tokens."""
 
@@ -71,7 +61,7 @@ class TokenIssuer:
         self.lifetime_ms = lifetime_ms
         self._users = users
         self._lock = threading.Lock()
-        self._key: _Key | None = None
+        self._key: SigningKey | None = None
         self._file: TokenFile | None = None
         # The generation of the tokens that are valid, by user; 0 without an entry.
         self._generations: dict[str, int] = {}
@@ -83,7 +73,7 @@ class TokenIssuer:
         if stored is None:
             return
         try:
-            self._key = _stored_key(stored)
+            self._key = oauth.signing_key.stored_key(stored.key_id, stored.private_key)
         except ValueError as error:
             # Without its message, which may have parts of the key.
             raise file.damaged() from error
@@ -104,7 +94,7 @@ class TokenIssuer:
         """Return the public key as a JWK. The first call makes the key, which takes a tenth of a second."""
         with self._lock:
             if self._key is None:
-                self._key = _new_key()
+                self._key = oauth.signing_key.new_key(token_hex(_ID_BYTES))
                 self._save(self._key)
             return self._key.jwk
 
@@ -125,12 +115,12 @@ class TokenIssuer:
         # A principal has no space around it, and so a claim has none when it is read.
         return self._generations.get(trim(user), 0)
 
-    def _save(self, key: _Key) -> None:
+    def _save(self, key: SigningKey) -> None:
         if self._file is None:
             return
-        from .token_file import StoredTokens
-
-        stored = StoredTokens(key_id=key.key_id, private_key=_pem_of(key.private), generations=self._generations)
+        stored = oauth.token_file.StoredTokens(
+            key_id=key.key_id, private_key=key.private_pem(), generations=self._generations
+        )
         try:
             self._file.write(stored)
         except OSError as error:
@@ -138,8 +128,6 @@ class TokenIssuer:
 
     def issue(self, claims: TokenClaims, now_ms: int, lifetime_ms: int) -> IssuedToken:
         """Return a token. make_key was called before. lifetime_ms: rounded up to whole seconds."""
-        import jwt
-
         key = self._key
         assert key is not None, "no key was made"
         issued, expires = now_ms // 1000, -(-(now_ms + lifetime_ms) // 1000)
@@ -153,8 +141,7 @@ class TokenIssuer:
         }
         if claims.scope is not None:
             payload["scope"] = claims.scope
-        token = jwt.encode(payload, key.private, algorithm=ALGORITHM, headers={"kid": key.key_id})
-        return IssuedToken(token, -(-lifetime_ms // 1000))
+        return IssuedToken(key.sign(payload), -(-lifetime_ms // 1000))
 
     def prepare(self) -> None:
         """Do nothing: the key is made with the first token."""
@@ -174,11 +161,9 @@ class OwnTokenValidator:
 
     def __init__(self, issuer: TokenIssuer, rules: ClaimRules, other: TokenValidator) -> None:
         """rules: for our own tokens. other: for those without a signature, and before any token was issued."""
-        from .signed_validator import SignedValidator
-
         self._issuer = issuer
         self.prepare = other.prepare
-        self._own = SignedValidator(issuer, rules)
+        self._own = oauth.signed_validator.SignedValidator(issuer, rules)
         self._other = other
 
     def find_principal(self, token: str) -> str | None:
@@ -200,41 +185,3 @@ class OwnTokenValidator:
 def can_issue() -> bool:
     """Return whether the packages for signatures are installed: those of the extra security."""
     return find_spec("jwt") is not None and find_spec("cryptography") is not None
-
-
-def _new_key() -> _Key:
-    from cryptography.hazmat.primitives.asymmetric.rsa import generate_private_key
-
-    return _key_of(token_hex(_ID_BYTES), generate_private_key(_RSA_EXPONENT, _RSA_BITS))
-
-
-def _stored_key(stored: StoredTokens) -> _Key:
-    """Return the key of the file. Raises ValueError."""
-    from cryptography.hazmat.primitives.asymmetric.rsa import RSAPrivateKey
-    from cryptography.hazmat.primitives.serialization import load_pem_private_key
-
-    private = load_pem_private_key(stored.private_key.encode(), None)
-    if not isinstance(private, RSAPrivateKey):
-        raise ValueError("the key is not one of RSA")
-    return _key_of(stored.key_id, private)
-
-
-def _pem_of(private: RSAPrivateKey) -> str:
-    from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
-
-    return private.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()).decode()
-
-
-def _key_of(key_id: str, private: RSAPrivateKey) -> _Key:
-    from jwt.algorithms import RSAAlgorithm
-
-    from .key_set import KeySet
-
-    public = RSAAlgorithm.to_jwk(private.public_key(), as_dict=True)
-    jwk = {
-        **{name: public[name] for name in ("kty", "n", "e")},
-        "kid": key_id,
-        "use": "sig",
-        "alg": ALGORITHM,
-    }
-    return _Key(key_id, private, jwk, KeySet([jwk]))

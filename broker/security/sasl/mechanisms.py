@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from .. import oauth, sasl
 from ..users import Users
 from .exchange import Exchange
 from .plain import PlainExchange
@@ -62,10 +63,7 @@ class Mechanisms:
 
             return ScramExchange(hash_, find_credential, find_token)
         if self._token_validator is not None and name == OAUTHBEARER:
-            # Lazy: few listeners have it.
-            from .oauthbearer import OauthBearerExchange
-
-            return OauthBearerExchange(self._token_validator, now_ms)
+            return sasl.oauthbearer.OauthBearerExchange(self._token_validator, now_ms)
         assert name == PLAIN, f"{name} is enabled, and has no exchange"
         return PlainExchange(self._users.find_password)
 
@@ -73,10 +71,7 @@ class Mechanisms:
         """Return a new exchange of a mechanism that rejects every client."""
         validator: TokenValidator | None = None
         if self._token_validator is not None:
-            # Lazy: few listeners have OAUTHBEARER.
-            from ..oauth.bearer_token import RejectingValidator
-
-            validator = RejectingValidator(self._token_validator)
+            validator = oauth.bearer_token.RejectingValidator(self._token_validator)
         return Mechanisms([name], Users({}), {}, validator).start(name, _NoCredentials(), lambda: 0)
 
 

@@ -23,10 +23,9 @@ from ....security.key_store import PEM, PEM_KEYS, Store
 from ...config.config_types import ConfigError
 from ...config.dynamic_configs import invalid_dynamic_config
 from ..listener_keys import ListenerKeys, listener_prefix
-from ..listener_security import tls_settings
 from .der import DerError
 from .distinguished_name import name_of_certificate
-from .listener_tls import CONFIGURED, ListenerTls, PresentedCertificate, certificate_in
+from .listener_tls import CONFIGURED, ListenerTls, PresentedCertificate, certificate_in, tls_settings
 from .throw_away_ca import IssuedKind
 from .tls_context import TlsSettings, new_context
 

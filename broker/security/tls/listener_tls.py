@@ -9,22 +9,24 @@ Rules:
 from __future__ import annotations
 
 import ssl
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Literal
 
+from ....security.key_store import find_store
 from ..principal import Principal
 from .der import DerError
 from .distinguished_name import name_of_certificate
 from .principal_mapping import KEY, NoPrincipalError, PrincipalMapping
-from .throw_away_ca import IssuedKind
+from .throw_away_ca import IssuedKind, key_store_of, trust_store_of
 from .tls_context import TlsSettings, new_context
 
 if TYPE_CHECKING:
     from ..listener_keys import ListenerKeys
 
 CONFIGURED: Final = "configured"
+KEY_STORE, TRUST_STORE = "ssl.keystore", "ssl.truststore"
 CertificateKind = Literal["configured", IssuedKind]
 
 
@@ -69,12 +71,31 @@ class ListenerTls:
         return Principal(self.principal_mapping.principal_of(name))
 
 
-def listener_tls(keys: ListenerKeys, settings: TlsSettings, throw_away: ThrowAway | None = None) -> ListenerTls:
-    """Load the configured certificate. Raises ConfigError."""
+def listener_tls(keys: ListenerKeys, make_throw_away: Callable[[], ThrowAway]) -> ListenerTls:
+    """Load the configured certificate. Raises ConfigError.
+
+    make_throw_away: makes sure that there are throw-away certificates; called for a listener without its own.
+    """
+    throw_away = make_throw_away() if find_store(keys.text, KEY_STORE) is None else None
+    settings = tls_settings(keys, throw_away)
     mapping = PrincipalMapping(keys.text(KEY) or "")
     pem = settings.key_store.read_pem()
     configured = PresentedCertificate(CONFIGURED, new_context(settings, pem), certificate_in(pem))
     return ListenerTls(settings, configured, mapping, keys, throw_away)
+
+
+def tls_settings(keys: ListenerKeys, throw_away: ThrowAway | None) -> TlsSettings:
+    """Return the stores of a listener, and what it demands of its clients. Raises ConfigError.
+
+    throw_away: where the certificates are that it has without stores in the keys.
+    """
+    key_store = find_store(keys.text, KEY_STORE)
+    trust_store = find_store(keys.text, TRUST_STORE)
+    if throw_away is not None:
+        key_store = key_store or key_store_of(throw_away.folder)
+        trust_store = trust_store or trust_store_of(throw_away.folder)
+    assert key_store is not None, "a listener without stores has throw-away certificates"
+    return TlsSettings(key_store, trust_store, keys.client_auth, keys.names("ssl.enabled.protocols"))
 
 
 def certificate_in(pem: bytes) -> str:

@@ -28,9 +28,10 @@ from ....security.key_store import PEM, Store
 from ....storage.file_systems.own_folder import delete_own_folder
 from ....storage.file_systems.path_problems import find_file_in_the_way
 from ...config.config_types import ConfigError
+from .. import tls
 
 if TYPE_CHECKING:
-    from trustme import CA, LeafCert
+    from trustme import CA
 
 PASSWORD = "changeit"
 CA_FILE = "ca.pem"
@@ -55,6 +56,16 @@ _DAY = timedelta(days=1)
 
 class NoAuthorityKeyError(Exception):
     """The folder has no private key of the authority. The message is one line for the user."""
+
+
+def open_folder(folder: str | None, hosts: Sequence[str], owner: object) -> Path:
+    """Return the folder with the files, which are written if it has none. Raises ConfigError.
+
+    folder: None for a new one, which is deleted as temporary_folder says. hosts: as in ensure_files.
+    """
+    opened = Path(folder) if folder else temporary_folder(owner)
+    ensure_files(opened, hosts)
+    return opened
 
 
 def ensure_files(folder: Path, hosts: Sequence[str]) -> None:
@@ -102,12 +113,9 @@ def issue_server(folder: Path, hosts: Sequence[str], kind: IssuedKind) -> bytes:
     hosts: names and addresses of the broker. kind: "new" is a right one. The others have one defect each; the times of
     validity are those of the machine's clock. Raises NoAuthorityKeyError.
     """
-    # Lazy: most brokers keep the certificate that they start with.
-    import trustme
-
     match kind:
         case "unknown_authority":
-            issued = trustme.CA(organization_name="unknown to fauxka").issue_cert(*hosts)
+            issued = tls.certificate_authority.new_authority("unknown to fauxka").issue_cert(*hosts)
         case "new":
             issued = _read_authority(folder).issue_cert(*hosts)
         case "wrong_host":
@@ -121,10 +129,9 @@ def issue_server(folder: Path, hosts: Sequence[str], kind: IssuedKind) -> bytes:
 
 
 def _read_authority(folder: Path) -> CA:
-    import trustme
-
     try:
-        return trustme.CA.from_pem((folder / CA_FILE).read_bytes(), (folder / AUTHORITY_KEY_FILE).read_bytes())
+        certificate, private_key = (folder / CA_FILE).read_bytes(), (folder / AUTHORITY_KEY_FILE).read_bytes()
+        return tls.certificate_authority.read_authority(certificate, private_key)
     except (OSError, ValueError) as error:
         reason = (error.strerror or str(error)) if isinstance(error, OSError) else "it is no private key"
         raise NoAuthorityKeyError(
@@ -138,20 +145,20 @@ def _missing(found: Sequence[str]) -> str:
 
 def _write_files(folder: Path, hosts: Sequence[str]) -> None:
     try:
-        import trustme
+        authorities = tls.certificate_authority
     except ImportError as error:
         raise ConfigError(
             "a listener with TLS without ssl.keystore.location needs pip install 'fauxka[security]'"
         ) from error
-    authority = trustme.CA(organization_name="fauxka")
+    authority = authorities.new_authority("fauxka")
     server = authority.issue_cert(*hosts)
     client = authority.issue_cert(f"{CLIENT_NAME}.invalid", common_name=CLIENT_NAME)
     contents = {
         CA_FILE: authority.cert_pem.bytes(),
-        TRUST_STORE_FILE: _trust_store_of(authority),
+        TRUST_STORE_FILE: authorities.trust_store_of(authority, PASSWORD),
         SERVER_FILE: server.private_key_and_cert_chain_pem.bytes(),
         CLIENT_FILE: client.private_key_and_cert_chain_pem.bytes(),
-        CLIENT_STORE_FILE: _key_store_of(client),
+        CLIENT_STORE_FILE: authorities.key_store_of(client, CLIENT_NAME, PASSWORD),
         AUTHORITY_KEY_FILE: authority.private_key_pem.bytes(),
     }
     for name, content in contents.items():
@@ -159,23 +166,3 @@ def _write_files(folder: Path, hosts: Sequence[str]) -> None:
         # Fails at a file or link that is there: ca-key.pem may be that of another authority.
         with open(os.open(folder / name, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode), "wb") as file:
             file.write(content)
-
-
-def _trust_store_of(authority: CA) -> bytes:
-    from cryptography.hazmat.primitives.serialization import BestAvailableEncryption, pkcs12
-    from cryptography.x509 import load_pem_x509_certificate
-
-    certificate = pkcs12.PKCS12Certificate(load_pem_x509_certificate(authority.cert_pem.bytes()), b"fauxka")
-    return pkcs12.serialize_java_truststore([certificate], BestAvailableEncryption(PASSWORD.encode()))
-
-
-def _key_store_of(client: LeafCert) -> bytes:
-    from cryptography.hazmat.primitives.asymmetric.ec import EllipticCurvePrivateKey
-    from cryptography.hazmat.primitives.serialization import BestAvailableEncryption, load_pem_private_key, pkcs12
-    from cryptography.x509 import load_pem_x509_certificates
-
-    chain = load_pem_x509_certificates(b"".join(each.bytes() for each in client.cert_chain_pems))
-    key = load_pem_private_key(client.private_key_pem.bytes(), None)
-    assert isinstance(key, EllipticCurvePrivateKey), "the authority makes keys of this kind"
-    encryption = BestAvailableEncryption(PASSWORD.encode())
-    return pkcs12.serialize_key_and_certificates(CLIENT_NAME.encode(), key, chain[0], chain[1:], encryption)
