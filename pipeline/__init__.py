@@ -5,8 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
+from .. import part_loader
+from . import cluster
+
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
+
+    from . import command_line as command_line
+else:
+    __getattr__ = part_loader(__name__)
 
 
 def session(
@@ -18,7 +25,4 @@ def session(
     settings: Spark configuration keys; they override the defaults of this package.
     Raises BadOption if Java or a jar is missing.
     """
-    # Importing Spark takes a second, which a caller that only decodes does not need.
-    from .cluster.spark_session import start_session
-
-    return start_session(master, with_kafka=with_kafka, settings=settings)
+    return cluster.spark_session.start_session(master, with_kafka=with_kafka, settings=settings)

@@ -12,6 +12,7 @@ from typing import TypedDict, Unpack
 
 import click
 
+from . import checks, report
 from .bad_option import BadOption
 from .cluster.spark_jars import installed_series
 from .cluster.spark_settings import parse_assignments
@@ -120,11 +121,6 @@ def _run(given: AuditArguments) -> int:
     """Run the audit and return its exit code. Raises BadOption."""
     # Spark takes a second to import, and may be missing.
     from .audit_run import AuditRun, run_audit
-    from .checks.audit_job import AuditRequest
-    from .checks.baseline import read_baseline
-    from .checks.finding_kinds import parse_fail_on
-    from .checks.range_options import is_first_run, range_options
-    from .report.audit_outputs import AuditOutputs
 
     now_ms = round(time.time() * 1000)
     since, until, as_of = given["since"], given["until"], given["as_of"]
@@ -132,11 +128,11 @@ def _run(given: AuditArguments) -> int:
     places = {"path": given["path"], "bootstrap": given["bootstrap"], "topics": given["topics"]}
     options = {name: place for name, place in places.items() if place is not None}
     options |= command_config_option(given["command_config"])
-    options |= range_options(since, until, now_ms)
+    options |= checks.range_options.range_options(since, until, now_ms)
     if given["offsets_out"] is not None and until is None:
         # Files that grow are read only up to the ends that are written.
         options["endingOffsets"] = "latest"
-    request = AuditRequest(
+    request = checks.audit_job.AuditRequest(
         options,
         given["event_id"],
         given["sent"],
@@ -146,13 +142,17 @@ def _run(given: AuditArguments) -> int:
         is_empty_an_id=given["empty_id_is_an_id"],
         schemas=given["schemas"],
     )
+    outputs = report.audit_outputs.AuditOutputs(
+        given["json_file"], given["parquet"], given["html"], given["junit"], given["offsets_out"]
+    )
+    is_first = checks.range_options.is_first_run(since, now_ms)
     audit_run = AuditRun(
         request,
         given["master"],
         parse_assignments("conf", given["assignments"]),
-        AuditOutputs(given["json_file"], given["parquet"], given["html"], given["junit"], given["offsets_out"]),
-        fail_on=None if fail_on is None else tuple(sorted(parse_fail_on(fail_on))),
-        baseline=None if baseline is None else read_baseline(baseline),
-        notes=(f"{since} does not exist: audited from the beginning",) if is_first_run(since, now_ms) else (),
+        outputs,
+        fail_on=None if fail_on is None else tuple(sorted(checks.finding_kinds.parse_fail_on(fail_on))),
+        baseline=None if baseline is None else checks.baseline.read_baseline(baseline),
+        notes=(f"{since} does not exist: audited from the beginning",) if is_first else (),
     )
     return run_audit(audit_run, sys.stderr)

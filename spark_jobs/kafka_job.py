@@ -19,6 +19,7 @@ import click
 import msgspec
 from msgspec import Struct
 
+from ..pipeline import cluster
 from ..pipeline.bad_option import BadOption
 from ..pipeline.cluster.spark_jars import installed_series
 from ..pipeline.cluster.spark_settings import parse_assignments
@@ -155,18 +156,15 @@ def run(job: Callable[[SparkSession], int | None], attempts: int) -> None:
 def outcome_of(job: Callable[[SparkSession], int | None], attempts: int) -> JobOutcome:
     """Run a job in its own session, with that many attempts for each task. Raises BadOption."""
     installed_series()
-    from ..pipeline.cluster.spark_errors import SPARK_ERRORS
-    from ..pipeline.cluster.spark_session import start_session
-
     with tempfile.TemporaryDirectory(prefix="fauxka-job-") as name:
         folder = Path(name)
         settings = {**SETTINGS, **event_log_settings(folder)}
-        spark = start_session(f"local[1,{attempts}]", with_kafka=True, settings=settings)
+        spark = cluster.spark_session.start_session(f"local[1,{attempts}]", with_kafka=True, settings=settings)
         started = time.monotonic()
         rows, reason = None, ""
         try:
             rows = job(spark)
-        except SPARK_ERRORS as error:
+        except cluster.spark_errors.SPARK_ERRORS as error:
             reason = in_one_line(str(error))
         finally:
             seconds = time.monotonic() - started

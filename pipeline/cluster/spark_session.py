@@ -13,6 +13,7 @@ from pathlib import Path
 
 from pyspark.sql import SparkSession
 
+from .. import read
 from ..bad_option import BadOption
 from .java_options import ARROW_OPTIONS, options_of_one_machine
 from .spark_archive import send_archive
@@ -96,10 +97,7 @@ def _set_missing_sql_settings(spark: SparkSession) -> None:
 def register(spark: SparkSession) -> None:
     """Register the format `fauxka-log`. Does nothing before Spark 4, where read_log replaces it."""
     if has_data_sources(spark):
-        # pyspark.sql.datasource exists since Spark 4.
-        from ..read.log_source import FauxkaLog
-
-        spark.dataSource.register(FauxkaLog)
+        spark.dataSource.register(read.log_source.FauxkaLog)
 
 
 def has_data_sources(spark: SparkSession) -> bool:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import click
 
+from .. import dedup as parts
 from ..bad_option import BadOption
 from ..cluster.spark_jars import installed_series
 from ..cluster.spark_settings import parse_assignments
@@ -87,16 +88,12 @@ def dedup(
     """
     try:
         installed_series()
-        # Spark takes a second to import, and may be missing.
-        from .dedup_job import DedupJob
-        from .dedup_run import DedupRun, broker_of, run_dedup
-
         source_config = command_config_option(command_config)
-        job = DedupJob(
+        job = parts.dedup_job.DedupJob(
             source={**source_options(topic, bootstrap, path), **source_config},
             event_id=event_id,
             to=to,
-            to_bootstrap=broker_of(to, to_bootstrap or bootstrap),
+            to_bootstrap=parts.dedup_run.broker_of(to, to_bootstrap or bootstrap),
             window=window,
             checkpoint=checkpoint,
             is_empty_an_id=empty_id_is_an_id,
@@ -106,7 +103,9 @@ def dedup(
         settings = parse_assignments("conf", assignments)
         if not is_batch:
             settings["spark.sql.shuffle.partitions"] = str(state_partitions)
-        run_dedup(DedupRun(job, master, settings, is_batch=is_batch, is_endless=not is_ending, has_causes=why))
+        dedup_run = parts.dedup_run
+        run = dedup_run.DedupRun(job, master, settings, is_batch=is_batch, is_endless=not is_ending, has_causes=why)
+        dedup_run.run_dedup(run)
     except BadOption as error:
         raise click.ClickException(str(error)) from error
 

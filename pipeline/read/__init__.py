@@ -5,3 +5,14 @@
 - Nothing is written to a log, and a broker gets only requests that read.
 - An invalid option, path or topic is a BadOption before the job starts. A broker that fails is a BrokerError.
 """
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ... import part_loader
+
+if TYPE_CHECKING:
+    from . import log_source as log_source
+else:
+    __getattr__ = part_loader(__name__)

@@ -4,3 +4,14 @@ The size of a result does not depend on the number of findings. All text of a lo
 The pictures are drawn here (report_svg.py), because a plotting library makes the page larger and no clearer. Three
 pictures with all their rows take 60 KB; with plotly 4.9 MB, with bokeh 1.3 MB, with matplotlib and no titles 227 KB.
 """
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ... import part_loader
+
+if TYPE_CHECKING:
+    from . import audit_outputs as audit_outputs
+else:
+    __getattr__ = part_loader(__name__)

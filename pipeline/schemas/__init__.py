@@ -5,3 +5,15 @@
   cannot be used is a BadOption.
 - fastavro and protobuf (the extra `schemas`) are imported when a source is opened.
 """
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ... import part_loader
+
+if TYPE_CHECKING:
+    from . import avro_fields as avro_fields
+    from . import protobuf_fields as protobuf_fields
+else:
+    __getattr__ = part_loader(__name__)

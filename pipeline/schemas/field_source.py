@@ -13,6 +13,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final, Protocol, TypeAlias, assert_never
 
+from .. import schemas
 from ..bad_option import BadOption
 from .confluent_framing import split_header, split_message_indexes
 from .field_path import FieldPath
@@ -91,16 +92,14 @@ def _fields_of_file(form: Format, paths: tuple[FieldPath, ...], file: SchemaFile
     # Both packages may be missing where the other format is read.
     match form:
         case "avro":
-            from .avro_fields import AvroFields
-
             try:
-                return AvroFields(file.content.decode(), (), paths)
+                return schemas.avro_fields.AvroFields(file.content.decode(), (), paths)
             except UnicodeDecodeError:
                 raise BadOption("the Avro schema is invalid: it is not UTF-8") from None
         case "protobuf":
-            from .protobuf_fields import ProtobufFields, message_of_name, parse_descriptor_set
-
-            return ProtobufFields(message_of_name(parse_descriptor_set(file.content), file.message), paths)
+            protobuf = schemas.protobuf_fields
+            message = protobuf.message_of_name(protobuf.parse_descriptor_set(file.content), file.message)
+            return protobuf.ProtobufFields(message, paths)
         case _:
             assert_never(form)
 
@@ -166,17 +165,14 @@ class _RegistryReader:
 
 
 def _avro_fields(schema: RegisteredSchema, paths: tuple[FieldPath, ...]) -> Fields:
-    from .avro_fields import AvroFields
-
-    return AvroFields(schema.text, [one.text for one in schema.references], paths)
+    return schemas.avro_fields.AvroFields(schema.text, [one.text for one in schema.references], paths)
 
 
 def _protobuf_fields(schema: RegisteredSchema, indexes: tuple[int, ...], paths: tuple[FieldPath, ...]) -> Fields:
-    from .protobuf_fields import ProtobufFields, message_of_indexes, parse_file
-
-    files = [parse_file(_from_base64(one.text), one.name) for one in schema.references]
-    files.append(parse_file(_from_base64(schema.text), None))
-    return ProtobufFields(message_of_indexes(files, indexes), paths)
+    protobuf = schemas.protobuf_fields
+    files = [protobuf.parse_file(_from_base64(one.text), one.name) for one in schema.references]
+    files.append(protobuf.parse_file(_from_base64(schema.text), None))
+    return protobuf.ProtobufFields(protobuf.message_of_indexes(files, indexes), paths)
 
 
 def _from_base64(text: str) -> bytes:
