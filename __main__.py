@@ -14,7 +14,10 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
 
-from . import __version__
+from . import ConfigError, __version__, admin, pipeline, protocol, scenarios, testing
+from .broker import config, lifecycle, runtime
+from .broker.lifecycle import export as exporting
+from .storage import checkpoints
 
 if TYPE_CHECKING:
     from .admin.admin_options import AdminOptions
@@ -68,11 +71,8 @@ def one_line(text: str) -> str:
 
 def read_command_config(file: str | None) -> dict[str, str]:
     """Return the properties in the file of --command-config; none without it."""
-    from . import ConfigError
-    from .storage.checkpoints.properties_file import read_properties_file
-
     try:
-        return {} if file is None else read_properties_file(file)
+        return {} if file is None else checkpoints.properties_file.read_properties_file(file)
     except ConfigError as error:
         raise click.BadParameter(str(error), param_hint="--command-config") from error
 
@@ -87,9 +87,8 @@ class _Commands(click.Group):
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Return the names of all commands."""
-        from .pipeline.command_line import commands as pipeline_commands
-
-        return sorted([*super().list_commands(ctx), HUNT, *ADMIN_COMMANDS, *pipeline_commands.list_commands(ctx)])
+        of_pipeline = pipeline.command_line.commands.list_commands(ctx)
+        return sorted([*super().list_commands(ctx), HUNT, *ADMIN_COMMANDS, *of_pipeline])
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Return a command by its name."""
@@ -97,25 +96,18 @@ class _Commands(click.Group):
         if command is not None:
             return command
         if cmd_name in ADMIN_COMMANDS:
-            from .admin.client.command_line import commands as admin_commands
-
-            return admin_commands.get_command(ctx, cmd_name)
+            return admin.client.command_line.commands.get_command(ctx, cmd_name)
         if cmd_name == HUNT:
-            from .testing.hunting.command_line import hunt
-
-            return hunt
-        from .pipeline.command_line import commands as pipeline_commands
-
-        return pipeline_commands.get_command(ctx, cmd_name)
+            return testing.hunting.command_line.hunt
+        return pipeline.command_line.commands.get_command(ctx, cmd_name)
 
 
 def show_version(ctx: click.Context, parameter: click.Parameter, is_wanted: bool) -> None:
     """Print the version, and whether the installation has compiled modules, and exit."""
     if not is_wanted or ctx.resilient_parsing:
         return
-    from .protocol.compiled_modules import is_compiled
-
-    click.echo(f"fauxka, version {__version__}, {'compiled' if is_compiled() else 'plain Python'}")
+    kind = "compiled" if protocol.compiled_modules.is_compiled() else "plain Python"
+    click.echo(f"fauxka, version {__version__}, {kind}")
     ctx.exit()
 
 
@@ -267,22 +259,18 @@ def serve(
     """
     # Imports create no garbage; serve_command enables the collector again.
     gc.disable()
-    from .admin.admin_options import AUTO, OFF, parse_admin_options
-    from .broker.lifecycle import serve_command
-    from .broker.runtime import log_output
-
-    log_output.set_up_logging(log_output.level_of(log_level))
+    runtime.log_output.set_up_logging(runtime.log_output.level_of(log_level))
 
     def parse_options(export_dir: str) -> AdminOptions | None:
-        options = parse_admin_options(
+        options = admin.admin_options.parse_admin_options(
             admin_host, admin_port, admin_token, allowed_hosts=admin_allowed_hosts, export_dir=export_dir
         )
         return None if options is None else options._replace(tls=admin_tls or None)
 
-    serve_options = serve_command.ServeOptions(
+    serve_options = lifecycle.serve_command.ServeOptions(
         environment=os.environ,
         variables=option_variables(),
-        needs_authority=admin_tls == AUTO and admin_port != OFF,
+        needs_authority=admin_tls == admin.admin_options.AUTO and admin_port != admin.admin_options.OFF,
         **options,
     )
     run_broker(serve_options, parse_options, export_dir, read_rules(rule_file))
@@ -292,12 +280,9 @@ def read_rules(path: str | None) -> list[FaultRule]:
     """Return the fault rules in a file; none without a path. Raises ClickException."""
     if path is None:
         return []
-    # Lazy: the models of rules import msgspec.
-    from .admin.rule_file import RuleFileError, read_rule_file
-
     try:
-        return read_rule_file(path)
-    except RuleFileError as error:
+        return admin.rule_file.read_rule_file(path)
+    except admin.rule_file.RuleFileError as error:
         raise click.ClickException(f"--rules: {error}") from error
 
 
@@ -323,22 +308,17 @@ def run_broker(
     for the default.
     initial_rules: in force from the start on.
     """
-    from .admin.admin_options import AdminOptionsError, default_export_dir
-    from .admin.admin_server import AdminServer
-    from .broker.lifecycle import serve_command
-
     try:
-        admin_options = parse_options(export_dir or default_export_dir(options.data_dir))
-        serve_command.serve(options, AdminServer(admin_options, load_scenarios, initial_rules))
-    except (serve_command.StartupError, AdminOptionsError) as error:
+        admin_options = parse_options(export_dir or admin.admin_options.default_export_dir(options.data_dir))
+        hooks = admin.admin_server.AdminServer(admin_options, load_scenarios, initial_rules)
+        lifecycle.serve_command.serve(options, hooks)
+    except (lifecycle.serve_command.StartupError, admin.admin_options.AdminOptionsError) as error:
         raise click.ClickException(str(error)) from error
 
 
 def load_scenarios() -> Scenarios:
     """Return the scenario runner of the admin API."""
-    from .scenarios.admin_runner import AdminRunner
-
-    return AdminRunner()
+    return scenarios.admin_runner.AdminRunner()
 
 
 @commands.command()
@@ -359,13 +339,11 @@ def health(host: str | None, port: int | None, timeout_seconds: float) -> None:
 
     Of several nodes (FAUXKA_NODES) without --port, one has to respond.
     """
-    from .broker.lifecycle.health import UnhealthyError, check_any_health
-    from .broker.lifecycle.health_addresses import addresses_from_environment
-
-    found = addresses_from_environment(os.environ, port)
+    found = lifecycle.health_addresses.addresses_from_environment(os.environ, port)
+    addresses = [each if host is None else each._replace(host=host) for each in found]
     try:
-        check_any_health([each if host is None else each._replace(host=host) for each in found], timeout_seconds)
-    except UnhealthyError as error:
+        lifecycle.health.check_any_health(addresses, timeout_seconds)
+    except lifecycle.health.UnhealthyError as error:
         click.echo(f"fauxka: {one_line(str(error))}", err=True)
         sys.exit(EXIT_UNHEALTHY)
 
@@ -395,22 +373,19 @@ def kafka_topics(
     **options: Any,
 ) -> None:
     """List, describe, create, alter or delete topics, as Kafka's command does. For the image."""
-    from .broker.config.config_sources import assignment_of
-    from .broker.config.config_types import ConfigError
-    from .broker.lifecycle.topic_command import TopicCommandError, TopicOptions, run
-
     if len(actions) != 1:
         raise click.UsageError(
             "Command must include exactly one action: --list, --describe, --create, --alter or --delete"
         )
     try:
-        configs = [assignment_of(assignment) for assignment in assignments]
+        configs = [config.config_sources.assignment_of(assignment) for assignment in assignments]
     except ConfigError as error:
         raise click.BadParameter(str(error), param_hint="--config") from error
     try:
         properties = read_command_config(command_config)
-        run(actions[0], bootstrap, TopicOptions(configs=configs, **options), click.echo, properties)
-    except TopicCommandError as error:
+        topics = lifecycle.topic_command.TopicOptions(configs=configs, **options)
+        lifecycle.topic_command.run(actions[0], bootstrap, topics, click.echo, properties)
+    except lifecycle.topic_command.TopicCommandError as error:
         click.echo(one_line(str(error)), err=True)
         sys.exit(EXIT_TOPICS_FAILED)
 
@@ -422,13 +397,11 @@ def kafka_topics(
 @COMMAND_CONFIG
 def export(folder: str, data_folder: str | None, bootstrap: str | None, command_config: str | None) -> None:
     """Write all topics to the new folder DIR, as a data folder for a real Kafka 4.3."""
-    from .broker.lifecycle.export import kafka_folder, log_export
-
     properties = read_command_config(command_config)
-    broker = None if bootstrap is None else log_export.BrokerSource(bootstrap, properties)
+    broker = None if bootstrap is None else exporting.log_export.BrokerSource(bootstrap, properties)
     try:
-        log_export.export(folder, data_folder=data_folder, broker=broker, report=click.echo)
-    except kafka_folder.ExportError as error:
+        exporting.log_export.export(folder, data_folder=data_folder, broker=broker, report=click.echo)
+    except exporting.kafka_folder.ExportError as error:
         raise click.ClickException(str(error)) from error
 
 
@@ -440,10 +413,7 @@ def scenario() -> None:
 @scenario.command("list")
 def list_scenarios() -> None:
     """List the scenarios, and the clients that this installation has."""
-    from .admin.client.text_width import terminal_width
-    from .scenarios.scenario_list import list_text
-
-    click.echo(list_text(terminal_width()))
+    click.echo(scenarios.scenario_list.list_text(admin.client.text_width.terminal_width()))
 
 
 @scenario.command("run")
@@ -456,13 +426,11 @@ def list_scenarios() -> None:
 @click.option("as_json", "--json", is_flag=True, help="Print timeline, verdict and checks as JSON.")
 def run_scenario(name: str, client: str | None, as_version: str | None, as_json: bool) -> None:
     """Run a scenario on its own broker and print a diagram: exit code 0 if the expected result is seen, else 1."""
-    from .scenarios.command import CannotRun, DidNotEnd, run_text
-
     try:
-        text, passed = run_text(name, client, as_version, as_json=as_json)
-    except CannotRun as error:
+        text, passed = scenarios.command.run_text(name, client, as_version, as_json=as_json)
+    except scenarios.command.CannotRun as error:
         raise click.ClickException(str(error)) from error
-    except DidNotEnd as error:
+    except scenarios.command.DidNotEnd as error:
         click.echo(f"fauxka: {one_line(str(error))}", err=True)
         sys.exit(EXIT_NOT_SEEN)
     click.echo(text)

@@ -23,6 +23,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import pytest
 
+from . import scenarios, testing
+
 if TYPE_CHECKING:
     from .testing import Broker
     from .testing.broker_pool import BrokerPool, Configuration
@@ -136,9 +138,7 @@ def fauxka_racks(pytestconfig: pytest.Config) -> Sequence[str] | None:
 @pytest.fixture(scope="session")
 def _fauxka_brokers() -> Iterator[BrokerPool]:
     """The running brokers of the session, by their configuration."""
-    from .testing.broker_pool import BrokerPool
-
-    brokers = BrokerPool()
+    brokers = testing.broker_pool.BrokerPool()
     yield brokers
     brokers.stop()
 
@@ -152,9 +152,7 @@ def fauxka_broker(
     _fauxka_brokers: BrokerPool,
 ) -> Broker:
     """The broker of the session, in a thread of this process; it keeps its state between tests."""
-    from .testing.broker_pool import Configuration
-
-    wanted = Configuration.of(fauxka_config, fauxka_as_version, fauxka_nodes, fauxka_racks)
+    wanted = testing.broker_pool.Configuration.of(fauxka_config, fauxka_as_version, fauxka_nodes, fauxka_racks)
     return _fauxka_brokers.broker_of(wanted)
 
 
@@ -166,9 +164,7 @@ def _fauxka_configuration(
     fauxka_racks: Sequence[str] | None,
 ) -> Configuration:
     """The configuration of the test."""
-    from .testing.broker_pool import Configuration
-
-    return Configuration.of(fauxka_config, fauxka_as_version, fauxka_nodes, fauxka_racks)
+    return testing.broker_pool.Configuration.of(fauxka_config, fauxka_as_version, fauxka_nodes, fauxka_racks)
 
 
 @pytest.fixture
@@ -272,14 +268,11 @@ def pytest_runtest_setup(item: pytest.Item) -> Generator[None, object, object]:
 
 def _observe_session_broker(item: pytest.Item, fixtures: Mapping[str, Any]) -> None:
     """fixtures: the values of all fixtures of the test. A project may override fauxka_broker by anything."""
-    from .testing import Broker
-    from .testing.broker_pool import Configuration
-
     broker = fixtures["fauxka_broker"]
     given = [fixtures[name] for name in CONFIGURATION if name in fixtures]
     if "_fauxka_brokers" in fixtures and len(given) == len(CONFIGURATION):
-        _check_configuration(fixtures["_fauxka_brokers"], broker, Configuration.of(*given))
-    if isinstance(broker, Broker) and all(each.broker is not broker for each in _observed(item)):
+        _check_configuration(fixtures["_fauxka_brokers"], broker, testing.broker_pool.Configuration.of(*given))
+    if isinstance(broker, testing.Broker) and all(each.broker is not broker for each in _observed(item)):
         _observe(item, broker, since=broker.journal.last_id)
 
 
@@ -313,13 +306,13 @@ def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> Generator[None, object, o
 
 
 def _hunt(item: pytest.Function, marker: pytest.Mark, test: Callable[..., object], /, **fixtures: object) -> None:
-    from .testing.hunting.hunted_test import Exceptions, hunt_test
-
     configuration = item._request.getfixturevalue("_fauxka_configuration")  # pyright: ignore[reportPrivateUsage]
     if marker.args:
         pytest.fail(f"{HUNT}: {marker.args[0]!r} has no name; allowed: budget='60s' and others", pytrace=False)
-    exceptions = Exceptions((AssertionError, pytest.fail.Exception), (pytest.skip.Exception, pytest.xfail.Exception))
-    report = hunt_test(test, fixtures, configuration, exceptions, cast("How", marker.kwargs))
+    hunted = testing.hunting.hunted_test
+    failures, no_failures = (AssertionError, pytest.fail.Exception), (pytest.skip.Exception, pytest.xfail.Exception)
+    exceptions = hunted.Exceptions(failures, no_failures)
+    report = hunted.hunt_test(test, fixtures, configuration, exceptions, cast("How", marker.kwargs))
     if report is not None:
         pytest.fail(report, pytrace=False)
 
@@ -344,13 +337,11 @@ def pytest_runtest_makereport(
 
 def _hide_internal_frames(excinfo: pytest.ExceptionInfo[BaseException]) -> bool:
     """Return whether frames are left; if not, as in a failure to start the broker, the traceback stays as it is."""
-    from .testing.tracebacks import hide_in_causes, without_internal_frames
-
     if isinstance(excinfo.value, pytest.fail.Exception):
         # pytest shows no traceback of the failures that this plugin reports.
         return True
-    visible = without_internal_frames(excinfo.tb)
-    hide_in_causes(excinfo.value)
+    visible = testing.tracebacks.without_internal_frames(excinfo.tb)
+    testing.tracebacks.hide_in_causes(excinfo.value)
     if visible is not None:
         excinfo.traceback = type(excinfo.traceback)(visible)
     return visible is not None
@@ -368,9 +359,8 @@ def _failure_report(item: pytest.Item) -> str:
 def _report_of(observed: Observed, *, has_listed_unfired: bool) -> str:
     """Return what happened, or one line with the error: a report must not hide the failure of the test."""
     try:
-        from .scenarios.report.failure_report import FailedTest, failure_report
-
-        return failure_report(FailedTest(*observed, has_listed_unfired=has_listed_unfired))
+        reports = scenarios.report.failure_report
+        return reports.failure_report(reports.FailedTest(*observed, has_listed_unfired=has_listed_unfired))
     except Exception as error:
         return f"not available, {type(error).__name__}: {' '.join(str(error).split())}"
 
@@ -380,12 +370,10 @@ def _written_reports(item: pytest.Item) -> list[tuple[str, str]]:
     if written_key in item.stash:
         return []
     try:
-        from .testing.failed_test_reports import write_reports
-
         fixtures: Mapping[str, object] = getattr(item, "funcargs", {})
         since = {id(each.broker): each.since for each in _observed(item)}
         brokers = [*(each.broker for each in _observed(item)), *fixtures.values()]
-        lines = write_reports(brokers, item.config.stash[folder_key], item.nodeid, since)
+        lines = testing.failed_test_reports.write_reports(brokers, item.config.stash[folder_key], item.nodeid, since)
     except Exception as error:
         lines = [f"not written, {type(error).__name__}: {' '.join(str(error).split())}"]
     if not lines:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from . import spark
 from .clients.clients import CLIENTS, client_of
 from .engine import Report, run
 from .scenario import RAW, Scenario
@@ -30,10 +31,7 @@ def run_any(scenario: Scenario | JobScenario, client: str | None, as_version: st
     client: None for the raw client, or for Spark's own client if the scenario has no other.
     """
     if isinstance(scenario, JobScenario):
-        # Imported lazily: most scenarios need no Spark.
-        from .spark.job_engine import run_with_spark
-
-        return run_with_spark(scenario, None if client is None else client_of(client), as_version)
+        return spark.job_engine.run_with_spark(scenario, None if client is None else client_of(client), as_version)
     return run(scenario, client_of(client or RAW), as_version)
 
 

@@ -13,10 +13,30 @@ hunt(run, check) calls a function with every fault that its requests can meet; h
 
 from __future__ import annotations
 
-from importlib import import_module
 from typing import TYPE_CHECKING
 
+from .. import part_loader
+
 if TYPE_CHECKING:
+    from . import acls as acls
+    from . import broker_pool as broker_pool
+    from . import certificates as certificates
+    from . import client_security as client_security
+    from . import coordinators as coordinators
+    from . import failed_test_reports as failed_test_reports
+    from . import faults as faults
+    from . import hunting as hunting
+    from . import journal as journal
+    from . import quotas as quotas
+    from . import records as records
+    from . import report as report
+    from . import sessions as sessions
+    from . import snapshots as snapshots
+    from . import state as state
+    from . import token_endpoint as token_endpoint
+    from . import topics as topics
+    from . import tracebacks as tracebacks
+    from . import users as users
     from .async_broker import AsyncBroker
     from .broker import Broker
     from .errors import (
@@ -78,9 +98,6 @@ __all__ = [
     "report_text",
 ]
 
-
-def __getattr__(name: str) -> object:
-    """Import what is used first: a list of commands needs no broker, and a broker needs no hunt."""
-    if name not in _MODULES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(f".{_MODULES[name]}", __name__), name)
+if not TYPE_CHECKING:
+    # A list of commands needs no broker, and a broker needs no hunt.
+    __getattr__ = part_loader(__name__, _MODULES)

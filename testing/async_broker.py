@@ -8,6 +8,8 @@ from functools import cached_property
 from types import TracebackType
 from typing import TYPE_CHECKING, Self, TypeVar, Unpack
 
+from .. import testing
+from ..admin import operations
 from .node import Node, Phase, resetting, restarting
 from .nodes import starting, stopping
 from .rule import AsyncRule
@@ -21,13 +23,7 @@ if TYPE_CHECKING:
     from ..admin.operations.node_operations import NodeStatus
     from ..admin.operations.reset_operations import Scope
     from ..broker.replica.record_reader import StoredRecord
-    from .acls import AsyncAcls
-    from .coordinators import AsyncTransactions
-    from .faults import AsyncFaults, AsyncFiles
-    from .quotas import AsyncQuotas
     from .records import RecordFilter
-    from .topics import AsyncTopics
-    from .users import AsyncUsers
 
 Result = TypeVar("Result")
 
@@ -107,71 +103,54 @@ class AsyncBroker(Node):
         return await self._perform(starting(node))
 
     @cached_property
-    def faults(self) -> AsyncFaults:
+    def faults(self) -> testing.faults.AsyncFaults:
         """The fault rules for requests and connections."""
-        from .faults import AsyncFaults
-
-        return AsyncFaults(self._fault_injection.plan, self.call, AsyncRule)
+        return testing.faults.AsyncFaults(self._fault_injection.plan, self.call, AsyncRule)
 
     @cached_property
-    def files(self) -> AsyncFiles:
+    def files(self) -> testing.faults.AsyncFiles:
         """The fault rules for files."""
-        from .faults import AsyncFiles
-
-        return AsyncFiles(self.control.files, self.call, AsyncRule)
+        return testing.faults.AsyncFiles(self.control.files, self.call, AsyncRule)
 
     async def records(
         self, topic: str, partition: int | None = None, **chosen: Unpack[RecordFilter]
     ) -> list[StoredRecord]:
         """Return the records in the log of a topic, decoded; as Broker.records."""
-        from .records import reading
-
-        return await self._perform(reading(topic, partition, chosen))
+        return await self._perform(testing.records.reading(topic, partition, chosen))
 
     async def export(self, folder: str | os.PathLike[str]) -> Exported:
         """Write all topics to a folder on which a real Kafka starts; as Broker.export."""
-        from ..admin.operations.export_operations import Export, export
-
-        return await self._perform(lambda control: export(control, Export(dir=os.fspath(folder))))
+        of_export = operations.export_operations
+        body = of_export.Export(dir=os.fspath(folder))
+        return await self._perform(lambda control: of_export.export(control, body))
 
     def write_report(self, path: str | os.PathLike[str], title: str | None = None, *, since: int = 0) -> Path:
         """Write the timeline, the verdicts, the fault rules and the topics as one HTML file; as Broker.write_report."""
-        from .report import source_of, write_report
-
         watched = [*self.faults.watched, *self.files.watched]
-        return write_report(source_of(self.ask, watched), path, title or self.bootstrap_servers, since)
+        source = testing.report.source_of(self.ask, watched)
+        return testing.report.write_report(source, path, title or self.bootstrap_servers, since)
 
     @cached_property
-    def acls(self) -> AsyncAcls:
+    def acls(self) -> testing.acls.AsyncAcls:
         """The ACLs: list, create and delete them."""
-        from .acls import AsyncAcls
-
-        return AsyncAcls(self.ask, self._perform)
+        return testing.acls.AsyncAcls(self.ask, self._perform)
 
     @cached_property
-    def quotas(self) -> AsyncQuotas:
+    def quotas(self) -> testing.quotas.AsyncQuotas:
         """The quotas of clients: set, list and delete them."""
-        from .quotas import AsyncQuotas
-
-        return AsyncQuotas(self.ask, self._perform)
+        return testing.quotas.AsyncQuotas(self.ask, self._perform)
 
     @cached_property
-    def topics(self) -> AsyncTopics:
+    def topics(self) -> testing.topics.AsyncTopics:
         """The topics: list, create, delete, and seed with records."""
-        from .topics import AsyncTopics
-
-        return AsyncTopics(self.ask, self._perform)
+        return testing.topics.AsyncTopics(self.ask, self._perform)
 
     @cached_property
-    def transactions(self) -> AsyncTransactions:
+    def transactions(self) -> testing.coordinators.AsyncTransactions:
         """The transactional ids with the state of their transactions."""
-        from .coordinators import AsyncTransactions
-
-        return AsyncTransactions(self.ask, self._perform)
+        return testing.coordinators.AsyncTransactions(self.ask, self._perform)
 
     @cached_property
-    def users(self) -> AsyncUsers:
+    def users(self) -> testing.users.AsyncUsers:
         """The users with a password: list, change and remove them, revoke and expire their tokens."""
-        from .users import AsyncUsers
-
-        return AsyncUsers(self.ask, self._perform)
+        return testing.users.AsyncUsers(self.ask, self._perform)

@@ -12,6 +12,8 @@ from functools import cached_property
 from types import TracebackType
 from typing import TYPE_CHECKING, Self, TypeVar, Unpack
 
+from .. import testing
+from ..admin import operations
 from ..broker.runtime import event_loop_bridge
 from ..broker.runtime.event_loop import new_event_loop
 from ..faults.strict_json import convert_in_turns
@@ -35,13 +37,7 @@ if TYPE_CHECKING:
     from ..admin.operations.node_operations import NodeStatus
     from ..admin.operations.reset_operations import Scope
     from ..broker.replica.record_reader import StoredRecord
-    from .acls import Acls
-    from .coordinators import Transactions
-    from .faults import Faults, Files
-    from .quotas import Quotas
     from .records import RecordFilter
-    from .topics import Topics
-    from .users import Users
 
 # Far more than a start-up takes, which binds a socket and imports little.
 START_TIMEOUT_SECONDS = 10.0
@@ -178,18 +174,14 @@ class Broker(Node):
         return self._perform(starting(node))
 
     @cached_property
-    def faults(self) -> Faults:
+    def faults(self) -> testing.faults.Faults:
         """The fault rules for requests and connections."""
-        from .faults import Faults
-
-        return Faults(self._fault_injection.plan, self.call, Rule)
+        return testing.faults.Faults(self._fault_injection.plan, self.call, Rule)
 
     @cached_property
-    def files(self) -> Files:
+    def files(self) -> testing.faults.Files:
         """The fault rules for files."""
-        from .faults import Files
-
-        return Files(self.control.files, self.call, Rule)
+        return testing.faults.Files(self.control.files, self.call, Rule)
 
     def records(self, topic: str, partition: int | None = None, **chosen: Unpack[RecordFilter]) -> list[StoredRecord]:
         """Return the records in the log of a topic, decoded, sorted by partition and offset.
@@ -198,60 +190,47 @@ class Broker(Node):
         100,000 records are a CallError. Transaction markers are records too (is_control), and so are the records of
         open and aborted transactions. Raises CallError for an unknown topic or partition, and for a damaged batch.
         """
-        from .records import reading
-
-        return self._perform(reading(topic, partition, chosen))
+        return self._perform(testing.records.reading(topic, partition, chosen))
 
     def export(self, folder: str | os.PathLike[str]) -> Exported:
         """Write all topics to a folder on which a real Kafka starts, as `fauxka export` does.
 
         folder: a missing or empty one. Raises CallError.
         """
-        from ..admin.operations.export_operations import Export, export
-
-        return self._perform(lambda control: export(control, Export(dir=os.fspath(folder))))
+        of_export = operations.export_operations
+        body = of_export.Export(dir=os.fspath(folder))
+        return self._perform(lambda control: of_export.export(control, body))
 
     def write_report(self, path: str | os.PathLike[str], title: str | None = None, *, since: int = 0) -> Path:
         """Write the timeline, the verdicts, the fault rules and the topics as one HTML file, and return its path.
 
         title: at its head, by default the address. since: only requests with a greater id. Raises OSError.
         """
-        from .report import source_of, write_report
-
         watched = [*self.faults.watched, *self.files.watched]
-        return write_report(source_of(self.ask, watched), path, title or self.bootstrap_servers, since)
+        source = testing.report.source_of(self.ask, watched)
+        return testing.report.write_report(source, path, title or self.bootstrap_servers, since)
 
     @cached_property
-    def acls(self) -> Acls:
+    def acls(self) -> testing.acls.Acls:
         """The ACLs: list, create and delete them."""
-        from .acls import Acls
-
-        return Acls(self.ask, self._perform)
+        return testing.acls.Acls(self.ask, self._perform)
 
     @cached_property
-    def quotas(self) -> Quotas:
+    def quotas(self) -> testing.quotas.Quotas:
         """The quotas of clients: set, list and delete them."""
-        from .quotas import Quotas
-
-        return Quotas(self.ask, self._perform)
+        return testing.quotas.Quotas(self.ask, self._perform)
 
     @cached_property
-    def topics(self) -> Topics:
+    def topics(self) -> testing.topics.Topics:
         """The topics: list, create, delete, and seed with records."""
-        from .topics import Topics
-
-        return Topics(self.ask, self._perform)
+        return testing.topics.Topics(self.ask, self._perform)
 
     @cached_property
-    def transactions(self) -> Transactions:
+    def transactions(self) -> testing.coordinators.Transactions:
         """The transactional ids with the state of their transactions."""
-        from .coordinators import Transactions
-
-        return Transactions(self.ask, self._perform)
+        return testing.coordinators.Transactions(self.ask, self._perform)
 
     @cached_property
-    def users(self) -> Users:
+    def users(self) -> testing.users.Users:
         """The users with a password: list, change and remove them, revoke and expire their tokens."""
-        from .users import Users
-
-        return Users(self.ask, self._perform)
+        return testing.users.Users(self.ask, self._perform)

@@ -6,6 +6,7 @@ import os
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, cast
 
+from .. import testing
 from ..broker.config.broker_config import BrokerConfig
 from ..broker.config.config_sources import take_listener_entries
 from ..broker.lifecycle.cluster_builder import ClusterDescription, parse_version
@@ -84,13 +85,12 @@ def _path_of(name: str, path: object) -> str:
     return os.fspath(cast("str | os.PathLike[str]", path))
 
 
-def security_of(protocol: str, users: Mapping[str, str] | None, tls_dir: object) -> ClientSecurity | None:
+def security_of(
+    protocol: str, users: Mapping[str, str] | None, tls_dir: object
+) -> testing.client_security.ClientSecurity | None:
     """Return the security of the clients; None for a plain listener. Raises ConfigError."""
     if protocol == SecurityProtocol.PLAINTEXT.value and users is None:
         if tls_dir is not None:
             raise ConfigError("tls_dir needs a security_protocol: SSL or SASL_SSL")
         return None
-    # Most brokers have a plain listener.
-    from .client_security import ClientSecurity
-
-    return ClientSecurity(protocol, users)
+    return testing.client_security.ClientSecurity(protocol, users)

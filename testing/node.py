@@ -10,11 +10,14 @@ from enum import Enum
 from functools import cached_property
 from typing import TYPE_CHECKING, TypeVar
 
+from .. import admin, testing
+from ..admin import operations
 from ..admin.fault_injection import FaultInjection
 from ..broker.lifecycle.cluster_builder import build_cluster
 from ..broker.lifecycle.node_options import check_nodes
 from ..broker.network.listeners import ListenerConfig
 from ..broker.runtime.clock import AdjustableClock
+from ..faults.strict_json import convert
 from ..security.security_protocol import SecurityProtocol
 from ..storage.file_systems.file_system import FileSystem
 from .cluster_arguments import describe, find_path, security_of, storage_of, version_of
@@ -30,12 +33,6 @@ if TYPE_CHECKING:
     from ..admin.operations.probe_operations import Version
     from ..admin.operations.reset_operations import Scope
     from ..faults.verdict.topic_verdict import TopicVerdict
-    from .certificates import Certificates
-    from .coordinators import Groups
-    from .journal import BrokerJournal
-    from .sessions import Sessions
-    from .snapshots import BrokerSnapshots
-    from .state import Clock, Held, Producers
     from .token_endpoint import TokenEndpoint
 
 Result = TypeVar("Result")
@@ -143,11 +140,9 @@ class Node(NodeMethods):
     # them takes is saved by a test that only needs a broker.
 
     @cached_property
-    def control(self) -> Control:
+    def control(self) -> admin.control.Control:
         """The operations of the admin API; may be used only on the broker's thread."""
-        from ..admin.control import Control
-
-        return Control(self._fault_injection)
+        return admin.control.Control(self._fault_injection)
 
     @property
     def bootstrap_servers(self) -> str:
@@ -196,10 +191,7 @@ class Node(NodeMethods):
 
     def _serve_tokens(self) -> str:
         if self._token_endpoint is None:
-            # Lazy: few tests have OAUTHBEARER.
-            from .token_endpoint import TokenEndpoint
-
-            self._token_endpoint = TokenEndpoint(self.control)
+            self._token_endpoint = testing.token_endpoint.TokenEndpoint(self.control)
         return self._token_endpoint.url
 
     async def _stop_server(self) -> None:
@@ -209,22 +201,18 @@ class Node(NodeMethods):
         await self._server.stop()
 
     @cached_property
-    def certificates(self) -> Certificates:
+    def certificates(self) -> testing.certificates.Certificates:
         """The certificates of listeners with TLS: list them, and present other ones."""
-        from .certificates import Certificates
-
-        return Certificates(self.ask)
+        return testing.certificates.Certificates(self.ask)
 
     def get_bootstrap_server(self) -> str:
         """Return bootstrap_servers, under the method name of testcontainers."""
         return self.bootstrap_servers
 
     @cached_property
-    def journal(self) -> BrokerJournal:
+    def journal(self) -> testing.journal.BrokerJournal:
         """The journal of requests."""
-        from .journal import BrokerJournal
-
-        return BrokerJournal(self.ask)
+        return testing.journal.BrokerJournal(self.ask)
 
     def verdict(self, topic: str, event_id: str | None = None) -> TopicVerdict:
         """Return the delivery counts and findings of a topic.
@@ -232,40 +220,28 @@ class Node(NodeMethods):
         event_id: "key" or "header:NAME"; records with the same value there count as the same event.
         Raises CallError for a topic that does not exist, RuleError for another event_id.
         """
-        from ..admin.operations.verdict_operations import VerdictQuery, read_verdict
-        from ..faults.strict_json import convert
-
-        query = convert({"topic": topic, "event_id": event_id}, VerdictQuery)
-        return self.ask(lambda control: read_verdict(control, query))
+        query = convert({"topic": topic, "event_id": event_id}, operations.verdict_operations.VerdictQuery)
+        return self.ask(lambda control: operations.verdict_operations.read_verdict(control, query))
 
     def version(self) -> Version:
         """Return the version of fauxka, and the cluster id and node id of the broker."""
-        from ..admin.operations.probe_operations import version
-
-        return self.ask(version)
+        return self.ask(operations.probe_operations.version)
 
     def metrics(self) -> str:
         """Return the counters and gauges of the broker in Prometheus' text format."""
-        from ..admin.operations.probe_operations import metrics
-
-        return self.ask(metrics).decode()
+        return self.ask(operations.probe_operations.metrics).decode()
 
     def snapshot(self) -> int:
         """Copy logs, producers, topics, configs and committed offsets, and return the id of the copy for restore.
 
         Raises CallError if the cluster is on disk or the node is down.
         """
-        from ..admin.operations.snapshot_operations import snapshot
-
-        return self.ask(snapshot).id
+        return self.ask(operations.snapshot_operations.snapshot).id
 
     def restore(self, snapshot_id: int) -> None:
         """Restore a snapshot, any number of times; closes the connections, ends isolations, resets the verdict."""
-        from ..admin.operations.snapshot_operations import SnapshotId, restore
-        from ..faults.strict_json import convert
-
-        chosen = convert({"id": snapshot_id}, SnapshotId)
-        self.ask(lambda control: restore(control, chosen))
+        chosen = convert({"id": snapshot_id}, operations.snapshot_operations.SnapshotId)
+        self.ask(lambda control: operations.snapshot_operations.restore(control, chosen))
 
     @property
     def is_running(self) -> bool:
@@ -287,69 +263,48 @@ class Node(NodeMethods):
         node: the id; None for the only node. noticed: the controller learns of the crash at once.
         Raises CallError if the node is already down.
         """
-        from ..admin.operations.crash_operations import NodeCrash, crash_node
-        from ..faults.strict_json import convert
-
         given = {"node": node, "restart_after_ms": restart_after_ms, "snapshots": snapshots, "noticed": noticed}
-        crash = convert(given, NodeCrash)
-        self.ask(lambda control: crash_node(control, crash))
+        crash = convert(given, operations.crash_operations.NodeCrash)
+        self.ask(lambda control: operations.crash_operations.crash_node(control, crash))
 
     @cached_property
-    def clock(self) -> Clock:
+    def clock(self) -> testing.state.Clock:
         """The clock of all timeouts and expiries of the broker."""
-        from .state import Clock
-
-        return Clock(self.ask)
+        return testing.state.Clock(self.ask)
 
     @cached_property
-    def producers(self) -> Producers:
+    def producers(self) -> testing.state.Producers:
         """The state of idempotent producers in the partitions."""
-        from .state import Producers
-
-        return Producers(self.ask)
+        return testing.state.Producers(self.ask)
 
     @cached_property
-    def groups(self) -> Groups:
+    def groups(self) -> testing.coordinators.Groups:
         """The groups with their members, assignments and committed offsets."""
-        from .coordinators import Groups
-
-        return Groups(self.ask)
+        return testing.coordinators.Groups(self.ask)
 
     @cached_property
-    def sessions(self) -> Sessions:
+    def sessions(self) -> testing.sessions.Sessions:
         """The SASL sessions of the clients."""
-        from .sessions import Sessions
-
-        return Sessions(self.ask)
+        return testing.sessions.Sessions(self.ask)
 
     @cached_property
-    def snapshots(self) -> BrokerSnapshots:
+    def snapshots(self) -> testing.snapshots.BrokerSnapshots:
         """The snapshots that the broker keeps."""
-        from .snapshots import BrokerSnapshots
-
-        return BrokerSnapshots(self.ask)
+        return testing.snapshots.BrokerSnapshots(self.ask)
 
     @cached_property
-    def held(self) -> Held:
+    def held(self) -> testing.state.Held:
         """The requests that fault rules hold."""
-        from .state import Held
-
-        return Held(self.ask)
+        return testing.state.Held(self.ask)
 
 
 def resetting(scope: Scope) -> Callable[[Control], Coroutine[object, object, object]]:
     """Return the operation that resets a broker. Raises RuleError for an unknown scope."""
-    from ..admin.operations.reset_operations import Reset, reset
-    from ..faults.strict_json import convert
-
-    body = convert({"scope": scope}, Reset)
-    return lambda control: reset(control, body)
+    body = convert({"scope": scope}, operations.reset_operations.Reset)
+    return lambda control: operations.reset_operations.reset(control, body)
 
 
 def restarting(snapshots: SnapshotsOption, node: int | None) -> Callable[[Control], Coroutine[object, object, object]]:
     """Return the operation that restarts a crashed node. Raises RuleError for an unknown option."""
-    from ..admin.operations.crash_operations import NodeRestart, restart_node
-    from ..faults.strict_json import convert
-
-    body = convert({"snapshots": snapshots, "node": node}, NodeRestart)
-    return lambda control: restart_node(control, body)
+    body = convert({"snapshots": snapshots, "node": node}, operations.crash_operations.NodeRestart)
+    return lambda control: operations.crash_operations.restart_node(control, body)

@@ -10,6 +10,7 @@ from typing import Any, Self
 
 from msgspec import Struct
 
+from .. import testing
 from ..admin.client.admin_client import AdminClient, BadCall, JsonObject, parse_address
 from ..faults import strict_json
 from ..faults.rules.fault_rules import FaultRule
@@ -66,10 +67,9 @@ class RemoteBroker(RemoteNodeMethods):
 
     def write_report(self, path: str | os.PathLike[str], title: str | None = None, *, since: int = 0) -> Path:
         """Write the timeline, the verdicts, the fault rules and the topics as one HTML file; as Broker.write_report."""
-        from .report import source_of_client, write_report
-
+        source = testing.report.source_of_client(self._client)
         try:
-            return write_report(source_of_client(self._client), path, title or self._client.address.url, since)
+            return testing.report.write_report(source, path, title or self._client.address.url, since)
         except BadCall as error:
             raise _error_of(error) from None
 

@@ -22,8 +22,8 @@ METADATA_VERSION = 9
 LOADED_ON_USE = (
     "cramjam",
     "cryptography",
-    "fauxka.admin.operations",
-    "fauxka.broker.coordinators",
+    "fauxka.admin.operations.",
+    "fauxka.broker.coordinators.",
     "fauxka.broker.dispatch.throttl",
     "fauxka.broker.metadata.client_quota",
     "fauxka.broker.network.sasl_gate",
@@ -39,9 +39,14 @@ LOADED_ON_USE = (
     "trustme",
     "uvicorn",
 )
-# Every connection has a principal, every listener a protocol, and every config is read as by Java.
+# Every connection has a principal, every listener a protocol, and every config is read as by Java. The packages are
+# loaded without their modules.
 LOADED_OF_SECURITY = {
+    "fauxka.broker.security.acl",
+    "fauxka.broker.security.oauth",
     "fauxka.broker.security.principal",
+    "fauxka.broker.security.sasl",
+    "fauxka.broker.security.tls",
     "fauxka.security.java_text",
     "fauxka.security.security_protocol",
 }

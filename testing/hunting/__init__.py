@@ -7,3 +7,16 @@
 
 docs/hunt.md explains it to users. The names for them are in fauxka.testing.
 """
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ... import part_loader
+
+if TYPE_CHECKING:
+    from . import command_line as command_line
+    from . import hunt_command as hunt_command
+    from . import hunted_test as hunted_test
+else:
+    __getattr__ = part_loader(__name__)

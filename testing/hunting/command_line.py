@@ -3,61 +3,21 @@
 from __future__ import annotations
 
 import logging
-import os
-import shlex
 import signal
 import sys
-from collections.abc import Generator, Sequence
-from contextlib import contextmanager, suppress
 from pathlib import Path
-from tempfile import TemporaryFile
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any
 
 import click
 
+from .. import hunting
 from .errors import BadHuntOption, CannotHunt
-from .event_id import ALLOWED, VALUE, check_event_id
-
-if TYPE_CHECKING:
-    from ...faults.rules.fault_rules import FaultRule
-    from .hunt_program import Stage
-    from .options import Options
-    from .result import Result
+from .event_id import ALLOWED, VALUE
 
 EXIT_FOUND = 1
 EXIT_CANNOT_HUNT = 3
 OUTPUT = "fauxka-hunt"
-PAGE = "index.html"
-# To the begin of the line, without what it had.
-CLEAR = "\r\x1b[K"
 BUDGET = "5m"
-
-
-class Given(NamedTuple):
-    """The options that say how to hunt, as they were given."""
-
-    topics: tuple[str, ...]
-    event_id: str
-    expect: str
-    budget: str
-    jobs: int
-    timeout_seconds: float | None
-    assignments: tuple[str, ...]
-    seed_topics: tuple[str, ...]
-    prepare: str | None
-    check: str | None
-    restarts: int
-    pairs: int | None
-    seed: int
-    nodes: int
-
-
-class Outputs(NamedTuple):
-    """Where the result is written: the folder of the findings, and files for CI; None for none."""
-
-    folder: Path
-    json_file: Path | None
-    junit: Path | None
 
 
 @click.command(context_settings={"allow_interspersed_args": False})
@@ -135,14 +95,9 @@ def hunt(
     # CI ends a job that takes too long by SIGTERM: the programs must not go on without the hunt.
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
-        options = options_of(Given(**given))
-        outputs = Outputs(folder, json_file, junit)
-        if replay is None:
-            is_found = _hunt(words, options, outputs)
-        elif json_file is not None or junit is not None:
-            raise BadHuntOption(f"{'--junit' if json_file is None else '--json'}: not with --replay")
-        else:
-            is_found = _replay(words, options, replay)
+        command = hunting.hunt_command
+        outputs = command.Outputs(folder, json_file, junit)
+        is_found = command.run(words, command.Given(**given), outputs, replay)
     except BadHuntOption as error:
         raise click.ClickException(str(error)) from error
     except CannotHunt as error:
@@ -150,180 +105,3 @@ def hunt(
         sys.exit(EXIT_CANNOT_HUNT)
     if is_found:
         sys.exit(EXIT_FOUND)
-
-
-def options_of(given: Given) -> Options:
-    """Return the options. Raises BadHuntOption."""
-    from ...broker.config.config_sources import assignment_of
-    from ...broker.config.config_types import ConfigError
-    from .arguments import configuration_of
-    from .budget import budget_of
-    from .judgement import promise_of
-    from .options import Options
-    from .program import CheckCommand, PrepareCommand
-    from .run import Setting
-
-    if not given.topics and given.check is None:
-        raise BadHuntOption("--topic: missing; allowed: a topic whose events are judged, or --check CMD")
-    try:
-        config = dict(assignment_of(assignment) for assignment in given.assignments)
-        broker = configuration_of(config, given.nodes)
-    except ConfigError as error:
-        raise BadHuntOption(f"-c: {error}") from error
-    setting = Setting(
-        topics=given.topics,
-        event_id=check_event_id(given.event_id),
-        broker=broker,
-        seed_topics=_partitions_of(given.seed_topics),
-        prepare=None if given.prepare is None else PrepareCommand(_words_of("--prepare", given.prepare)),
-        check=None if given.check is None else CheckCommand(_words_of("--check", given.check)),
-        restarts=given.restarts,
-    )
-    budget, promise = budget_of(given.budget), promise_of(given.expect)
-    return Options(setting, promise, budget, given.jobs, given.timeout_seconds, given.pairs, given.seed)
-
-
-def _words_of(option: str, text: str) -> list[str]:
-    try:
-        words = shlex.split(text)
-    except ValueError as error:
-        raise BadHuntOption(f"{option}: {text!r} has {str(error).lower()}; allowed: a command line") from error
-    if not words:
-        raise BadHuntOption(f"{option}: {text!r} is no command; allowed: a command line")
-    return words
-
-
-def _partitions_of(seed_topics: Sequence[str]) -> dict[str, int | None]:
-    from ...broker.config.config_types import ConfigError
-    from ...broker.lifecycle.cluster_reset import parse_seed_topic
-
-    found: dict[str, int | None] = {}
-    for text in seed_topics:
-        try:
-            topic = parse_seed_topic(text)
-        except ConfigError as error:
-            raise BadHuntOption(f"--seed-topic: {text!r} is no topic; allowed: NAME or NAME:PARTITIONS") from error
-        found[topic.name] = topic.partition_count
-    return found
-
-
-def _hunt(words: Sequence[str], options: Options, outputs: Outputs) -> bool:
-    """Hunt, print the report and write the findings; return whether there are findings."""
-    # Lazy: no option that is refused needs a broker.
-    from ...storage.file_systems.own_folder import replace_file
-    from .hunt_program import hunt_program
-    from .program import Command, starting
-    from .report import report_text
-    from .report_html import report_html
-    from .reproduction import remove_findings
-
-    _check_outputs(outputs)
-    with starting("COMMAND"):
-        result = hunt_program(Command(words), options, _show)
-    _clear_line()
-    folders = [outputs.folder / str(number) for number in range(1, len(result.findings) + 1)]
-    # First, because what follows can fail, and takes a run for each finding.
-    click.echo(report_text(result, [str(folder) for folder in folders]))
-    _write_for_ci(outputs, result)
-    with _writing("--output"):
-        remove_findings(outputs.folder)
-    _write_findings(words, options, result, folders)
-    with _writing("--output"):
-        page = report_html(result, shlex.join(words), folders)
-        # A word of the command may be no text.
-        replace_file(outputs.folder / PAGE, page.encode("utf-8", "backslashreplace"))
-    return bool(result.findings)
-
-
-def _check_outputs(outputs: Outputs) -> None:
-    """Raise BadHuntOption for what cannot be written: a hunt takes minutes. What is there stays until its end."""
-    with _writing("--output"):
-        outputs.folder.mkdir(parents=True, exist_ok=True)
-        TemporaryFile(dir=outputs.folder).close()
-    for option, file in (("--json", outputs.json_file), ("--junit", outputs.junit)):
-        if file is not None:
-            with _writing(option):
-                is_new = not os.path.lexists(file)
-                file.open("a").close()
-                if is_new:
-                    file.unlink()
-
-
-@contextmanager
-def _writing(option: str) -> Generator[None]:
-    try:
-        yield
-    except OSError as error:
-        raise BadHuntOption(f"{option}: {error.filename} cannot be written: {error.strerror}") from error
-
-
-def _write_for_ci(outputs: Outputs, result: Result) -> None:
-    from .report_files import json_text, junit_text
-
-    if outputs.json_file is not None:
-        with _writing("--json"):
-            outputs.json_file.write_text(json_text(result), "utf-8")
-    if outputs.junit is not None:
-        with _writing("--junit"):
-            outputs.junit.write_text(junit_text(result), "utf-8")
-
-
-def _write_findings(words: Sequence[str], options: Options, result: Result, folders: Sequence[Path]) -> None:
-    """Write the files of each finding; after a hunt that a person has stopped, nothing runs for a timeline."""
-    from ..errors import CallError
-    from .reproduction import write_finding, write_timeline
-
-    with _writing("--output"):
-        for folder, finding in zip(folders, result.findings, strict=True):
-            write_finding(folder, finding, words, options)
-    if result.is_stopped:
-        return
-    with suppress(KeyboardInterrupt):
-        for folder, finding in zip(folders, result.findings, strict=True):
-            try:
-                write_timeline(folder, finding, words, options)
-            except (BadHuntOption, CallError, CannotHunt, OSError) as error:
-                click.echo(f"{folder}: no timeline: {error}", err=True)
-
-
-def _replay(words: Sequence[str], options: Options, file: str) -> bool:
-    """Run once without faults and once with the rules of a file, and print the judgement; return whether it broke."""
-    from .program import Command, starting
-    from .replay import replay
-
-    rules = _rules_in(file)
-    with starting("COMMAND"):
-        judgement = replay(Command(words), options, rules)
-    click.echo("\n".join([judgement.outcome.value, *(f"  {reason}" for reason in judgement.reasons)]))
-    return judgement.is_finding
-
-
-def _rules_in(file: str) -> list[FaultRule]:
-    from ...admin.rule_file import RuleFileError, read_rule_file
-
-    try:
-        return read_rule_file(file)
-    except RuleFileError as error:
-        raise BadHuntOption(f"--replay: {error}") from error
-
-
-def _show(progress: Stage) -> None:
-    """Tell a finding at once, and on a terminal how far the hunt is."""
-    from .hunt_program import Progress
-    from .report import progress_text
-
-    _clear_line()
-    if not isinstance(progress, Progress):
-        click.echo(progress_text(progress), err=True)
-        return
-    last = progress.last
-    if last.judgement.is_finding:
-        click.echo(f"{last.judgement.outcome.value}: {last.trial}", err=True)
-    if sys.stderr.isatty():
-        click.echo(progress_text(progress), nl=False, err=True)
-
-
-def _clear_line() -> None:
-    """Remove from a terminal how far the hunt was."""
-    if sys.stderr.isatty():
-        click.echo(CLEAR, nl=False, err=True)

@@ -59,7 +59,7 @@ def test_a_passed_test_does_not_even_load_the_report(run: pytest.Pytester) -> No
 import sys
 
 def pytest_unconfigure():
-    print("LOADED", [name for name in sys.modules if name.startswith("fauxka.scenarios")])
+    print("LOADED", [name for name in sys.modules if name.startswith("fauxka.scenarios.")])
 """)
     run.makepyfile("def test_right(fauxka): pass")
 

@@ -278,7 +278,8 @@ def test_the_broker_is_not_imported_without_a_fixture(run: pytest.Pytester) -> N
 import sys
 
 def test_modules():
-    assert [name for name in sys.modules if name.startswith("fauxka.")] == ["fauxka.pytest_plugin"]
+    loaded = sorted(name for name in sys.modules if name.startswith("fauxka."))
+    assert loaded == ["fauxka.pytest_plugin", "fauxka.scenarios", "fauxka.testing"]
 """)
 
     run_tests(run).assert_outcomes(passed=1)
