@@ -3,7 +3,7 @@
 #   make test        the tests that take minutes at most and need Python packages only
 #   make test-slices a few tests of each slower group
 #   make test-all    all tests with whole counts; one group: make test-all GROUP=java
-#   make check       format, lint, size limits, types, layers, import cycles, generated files up to date
+#   make check       format, lint, limits of functions, types, layers, import cycles, generated files up to date
 #   make plain       delete the compiled modules, so that their sources run, until the next installation
 #   make messages    generate protocol/messages anew
 #   make bench       the benchmarks
