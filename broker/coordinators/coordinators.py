@@ -86,13 +86,13 @@ class Coordinators:
 
     def new_consumer_groups(self, log: CoordinatorLog, registry: GroupRegistry, rebalance: Rebalance) -> ConsumerGroups:
         """Create the coordinator of consumer protocol groups (KIP-848)."""
-        topics = consumer.image_topics.ImageTopics(self._controller.image)
+        topics = consumer.topics.ImageTopics(self._controller.image)
         settings = consumer.settings.ConsumerGroupSettings.of_node(self._replicas)
         return consumer.consumer_groups.ConsumerGroups(settings, registry, log, topics, rebalance=rebalance)
 
     def new_share_groups(self, log: CoordinatorLog, registry: GroupRegistry) -> ShareGroups:
         """Create the coordinator of share groups (KIP-932)."""
-        topics = consumer.image_topics.ImageTopics(self._controller.image)
+        topics = consumer.topics.ImageTopics(self._controller.image)
         return share.share_groups.ShareGroups(self._replicas, registry, log, topics, self._share_nodes)
 
     @cached_property

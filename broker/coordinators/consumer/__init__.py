@@ -9,7 +9,7 @@ from .... import part_loader
 if TYPE_CHECKING:
     from . import consumer_groups as consumer_groups
     from . import embedded_protocol as embedded_protocol
-    from . import image_topics as image_topics
     from . import settings as settings
+    from . import topics as topics
 else:
     __getattr__ = part_loader(__name__)

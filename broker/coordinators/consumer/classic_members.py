@@ -32,10 +32,10 @@ if TYPE_CHECKING:
     from ....protocol.messages.sync_group import SyncGroupRequest
     from ..group.group_join import JoinAttempt
     from .coordinator_result import ConsumerGroupStore
-    from .downgrade import Downgrade
-    from .fencing import Fencing
     from .group import ConsumerGroup
     from .member_update import MemberUpdate
+    from .members import Fencing
+    from .migration import Downgrade
     from .regex_refresh import RegexRefresh
     from .settings import ConsumerGroupSettings
     from .topics import GroupTopics

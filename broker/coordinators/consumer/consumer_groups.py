@@ -1,27 +1,36 @@
-"""The operations on groups of the consumer protocol (KIP-848) for the group coordinator."""
+"""The operations on groups of the consumer protocol (KIP-848) for the group coordinator, and their descriptions.
+
+Source of the descriptions: ConsumerGroup.asDescribedGroup and ConsumerGroupMember.asConsumerGroupDescribeMember, Kafka
+4.3.0.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from ....protocol.error_codes import KafkaError
+from ....protocol.error_codes import ErrorCode, KafkaError
 from ....protocol.kafka_uuid import new_uuid, uuid_text
+from ....protocol.messages.consumer_group_describe import (
+    Assignment,
+    DescribedGroup,
+    Member,
+    TopicPartitions,
+)
 from ....protocol.stored_records.consumer_group_records import ConsumerGroupRecord
-from ....protocol.stored_records.consumer_group_values import RegularExpression
+from ....protocol.stored_records.consumer_group_values import Partitions, RegularExpression
 from .classic_members import ClassicMembers
 from .coordinator_result import ConsumerGroupStore
-from .description import describe, describe_empty_id, describe_error
-from .downgrade import Downgrade
-from .fencing import Fencing
 from .heartbeats import Client, Heartbeats
+from .member import merged, without_epochs
 from .member_update import MemberUpdate
+from .members import Fencing
+from .migration import Downgrade, Upgrade
 from .regex_refresh import RegexRefresh
 from .sessions import MemberSessions
-from .upgrade import Upgrade
+from .topics import existing_topics
 
 if TYPE_CHECKING:
-    from ....protocol.messages.consumer_group_describe import DescribedGroup
     from ....protocol.messages.consumer_group_heartbeat import (
         ConsumerGroupHeartbeatRequest,
         ConsumerGroupHeartbeatResponse,
@@ -142,3 +151,61 @@ class ConsumerGroups:
     def begin_sessions(self, group_id: str) -> None:
         """Start the timers of a group that was loaded."""
         self._sessions.start_sessions(self._store.group_of(group_id))
+
+
+# The types of members by their numbers on the wire.
+CLASSIC_MEMBER, CONSUMER_MEMBER = 0, 1
+
+
+def describe(group: ConsumerGroup, topics: GroupTopics, default_assignor: str) -> DescribedGroup:
+    """Describe a group and its members."""
+    return DescribedGroup(
+        group_id=group.group_id,
+        group_state=group.state_name,
+        group_epoch=group.group_epoch,
+        assignment_epoch=group.assignment_epoch,
+        assignor_name=group.subscriptions.preferred_assignor or default_assignor,
+        members=[
+            _describe_member(member, group.target_assignment_of(member.member_id), topics)
+            for member in group.members.values()
+        ],
+    )
+
+
+def describe_error(group_id: str, error: KafkaError) -> DescribedGroup:
+    """Describe a group that another node coordinates, that does not exist, or that has another type.
+
+    error: NOT_COORDINATOR, to which Kafka adds no message, or GROUP_ID_NOT_FOUND.
+    """
+    message = error.message if error.code is ErrorCode.GROUP_ID_NOT_FOUND else None
+    return DescribedGroup(group_id=group_id, error_code=error.code, error_message=message)
+
+
+def describe_empty_id() -> DescribedGroup:
+    """Describe a group with an empty id."""
+    return DescribedGroup(error_code=ErrorCode.INVALID_GROUP_ID)
+
+
+def _describe_member(member: ConsumerMember, target: Partitions, topics: GroupTopics) -> Member:
+    return Member(
+        member_id=member.member_id,
+        instance_id=member.instance_id,
+        rack_id=member.rack_id,
+        member_epoch=member.member_epoch,
+        client_id=member.client_id,
+        client_host=member.client_host,
+        subscribed_topic_names=sorted(member.subscribed_topic_names),
+        subscribed_topic_regex=member.subscribed_topic_regex,
+        assignment=_assignment(without_epochs(merged(member.assigned, member.pending_revocation)), topics),
+        target_assignment=_assignment(target, topics),
+        member_type=CLASSIC_MEMBER if member.uses_classic_protocol else CONSUMER_MEMBER,
+    )
+
+
+def _assignment(partitions: Partitions, topics: GroupTopics) -> Assignment:
+    return Assignment(
+        topic_partitions=[
+            TopicPartitions(topic_id=topic.topic_id, topic_name=topic.name, partitions=sorted(of_topic))
+            for topic, of_topic in existing_topics(partitions, topics)
+        ]
+    )

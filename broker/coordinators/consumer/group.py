@@ -1,7 +1,7 @@
 """The state of one group of the consumer protocol: members, epochs and assignments.
 
 Only `apply` changes the replicated state: with each record after it is written, and with each record of the log at
-start-up. heartbeats, classic_members, fencing and regex_refresh write the records.
+start-up. heartbeats, classic_members, members and regex_refresh write the records.
 Source: ConsumerGroup, ModernGroup and GroupMetadataManager.replay, Kafka 4.3.0.
 """
 
@@ -23,8 +23,7 @@ from ....protocol.stored_records.consumer_group_values import (
     TargetAssignmentMetadata,
 )
 from ..group.group import CheckOffset, GroupType, OffsetCommitter, accept_any_offset
-from .member import ConsumerMember, MemberState
-from .offset_checks import check_offset_commit, check_offset_fetch, is_anonymous_transaction
+from .member import ConsumerMember, MemberState, check_offset_commit, check_offset_fetch, is_anonymous_transaction
 from .records import group_tombstones, state_records
 from .subscriptions import Subscriptions
 
@@ -195,7 +194,7 @@ class ConsumerGroup:
     def check_offset_commit(self, committer: OffsetCommitter) -> CheckOffset:
         """Check the client of a commit, and return the check of each offset.
 
-        Raises KafkaError: UNKNOWN_MEMBER_ID, and what offset_checks.check_offset_commit raises.
+        Raises KafkaError: UNKNOWN_MEMBER_ID, and what member.check_offset_commit raises.
         """
         if (committer.generation_id < 0 and not self.members) or is_anonymous_transaction(committer):
             return accept_any_offset
@@ -204,7 +203,7 @@ class ConsumerGroup:
     def check_offset_fetch(self, member_id: str | None, member_epoch: int) -> None:
         """Check the client of an OffsetFetch. One that names no member is accepted.
 
-        Raises KafkaError: UNKNOWN_MEMBER_ID, what offset_checks.check_offset_fetch raises, and UNKNOWN_SERVER_ERROR for
+        Raises KafkaError: UNKNOWN_MEMBER_ID, what member.check_offset_fetch raises, and UNKNOWN_SERVER_ERROR for
         an epoch without a member, as Kafka does.
         """
         if member_id is not None:

@@ -26,12 +26,12 @@ from .target_assignment import UpdatedMembers
 
 if TYPE_CHECKING:
     from .coordinator_result import ConsumerGroupStore, GroupChange, MayDescribe
-    from .fencing import Fencing
     from .group import ConsumerGroup
     from .member_update import MemberUpdate
+    from .members import Fencing
+    from .migration import Upgrade
     from .regex_refresh import RegexRefresh
     from .settings import ConsumerGroupSettings
-    from .upgrade import Upgrade
 
 # The first version in which the client creates its member id.
 MEMBER_ID_SINCE = 1

@@ -17,9 +17,8 @@ from ....protocol.stored_records.consumer_group_records import ConsumerRecordTyp
 from ....protocol.stored_records.consumer_group_values import RegularExpression
 from .coordinator_result import GroupChange
 from .records import group_record, regex_record, tombstone
-from .regex_search import RegexSearch
 from .subscriptions import Subscriptions
-from .topic_regex import InvalidRegexError, TopicRegex
+from .topic_regex import InvalidRegexError, RegexSearch, TopicRegex
 from .topics import metadata_hash, take_snapshot
 
 if TYPE_CHECKING:

@@ -1,15 +1,19 @@
-"""The configs of groups of the consumer protocol. Later changes of the configs apply at once.
+"""The configs of groups of the consumer protocol, and the assignors that they name. Later changes apply at once.
 
-Source: GroupCoordinatorConfig, GroupConfig and ConsumerGroupMigrationPolicy, Kafka 4.3.0.
+Source: GroupCoordinatorConfig, GroupConfig and ConsumerGroupMigrationPolicy, Kafka 4.3.0. Its
+consumerGroupAssignors also accepts names of Java classes.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from .assignor_names import assignor_names
+from ..assignors.group_spec import Assign
+from ..assignors.range import assign_range
+from ..assignors.uniform import assign_uniform
 
 if TYPE_CHECKING:
     from ...config.broker_config import BrokerConfig
@@ -125,3 +129,29 @@ class ConsumerGroupSettings:
             return default
         least, most = bounds
         return min(max(int(text), least), most)
+
+
+_ASSIGNORS: Mapping[str, Assign] = MappingProxyType({"uniform": assign_uniform, "range": assign_range})
+
+# Kafka's classes of the same assignors.
+_CLASSES: Mapping[str, str] = MappingProxyType(
+    {
+        "org.apache.kafka.coordinator.group.assignor.UniformAssignor": "uniform",
+        "org.apache.kafka.coordinator.group.assignor.RangeAssignor": "range",
+    }
+)
+
+
+def assignor_names(configured: list[str]) -> tuple[str, ...]:
+    """Return the names of the configured assignors, the default first.
+
+    configured: names and Java classes. Unknown classes are ignored; without a known one, all assignors are returned.
+    """
+    names = [_CLASSES.get(entry, entry) for entry in configured]
+    known = tuple(dict.fromkeys(name for name in names if name in _ASSIGNORS))
+    return known or tuple(_ASSIGNORS)
+
+
+def assignor_of(name: str) -> Assign:
+    """Return the assignor of a name, the uniform one for an unknown name: a loaded group may have one."""
+    return _ASSIGNORS.get(name, assign_uniform)

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 from ....protocol.stored_records.consumer_group_values import NO_PARTITIONS, Partitions
 from ..assignors.group_spec import GroupSpec, MemberSpec
 from ..java_hash_tables import java_hash_order
-from .assignor_names import assignor_of
 from .records import target_assignment_metadata_record, target_assignment_record
+from .settings import assignor_of
 from .subscriptions import Subscriptions, topics_of
 from .topics import topic_ids_in_order
 

@@ -9,8 +9,7 @@ from __future__ import annotations
 from ....protocol.acl_types import AclOperation, ResourceType
 from ....protocol.error_codes import ErrorCode
 from ....protocol.messages.list_transactions import ListTransactionsRequest, ListTransactionsResponse, TransactionState
-from ...coordinators.consumer.regex_search import RegexSearch
-from ...coordinators.consumer.topic_regex import InvalidRegexError, TopicRegex
+from ...coordinators.consumer.topic_regex import InvalidRegexError, RegexSearch, TopicRegex
 from ...coordinators.transaction.transaction_metadata import STATE_NAMES, TransactionMetadata
 from ...requests.permissions import permits
 from ...requests.request_context import RequestContext

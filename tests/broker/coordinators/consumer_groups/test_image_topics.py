@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from fauxka.broker.cluster import Cluster
 from fauxka.broker.config.broker_config import BrokerConfig
-from fauxka.broker.coordinators.consumer.image_topics import ImageTopics
-from fauxka.broker.coordinators.consumer.topics import metadata_hash
+from fauxka.broker.coordinators.consumer.topics import ImageTopics, metadata_hash
 from fauxka.broker.metadata.metadata_image import TopicImage
 
 

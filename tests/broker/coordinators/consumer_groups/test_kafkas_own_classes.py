@@ -11,8 +11,8 @@ from xxhash import xxh3_64_intdigest
 
 from fauxka.broker.coordinators.assignors.group_spec import GroupSpec, MemberSpec
 from fauxka.broker.coordinators.consumer import records
-from fauxka.broker.coordinators.consumer.assignor_names import assignor_of
 from fauxka.broker.coordinators.consumer.member import ConsumerMember, MemberState
+from fauxka.broker.coordinators.consumer.settings import assignor_of
 from fauxka.broker.coordinators.consumer.topic_regex import InvalidRegexError, TopicRegex
 from fauxka.broker.coordinators.java_hash_tables import buckets_of_grown, in_hash_order, java_hash_order, uuid_hash
 from fauxka.broker.coordinators.share.simple_assignor import ShareGroupSpec, assign

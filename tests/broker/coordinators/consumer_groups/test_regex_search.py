@@ -7,9 +7,8 @@ import threading
 
 import pytest
 
-from fauxka.broker.coordinators.consumer import regex_search
-from fauxka.broker.coordinators.consumer.regex_search import PIECE_STEPS_MAX, RegexSearch
-from fauxka.broker.coordinators.consumer.topic_regex import COMPILE_STEPS_MAX, TopicRegex
+from fauxka.broker.coordinators.consumer import topic_regex
+from fauxka.broker.coordinators.consumer.topic_regex import COMPILE_STEPS_MAX, PIECE_STEPS_MAX, RegexSearch, TopicRegex
 from fauxka.protocol.error_codes import ErrorCode
 
 from .consumer_group_harness import GROUP, ConsumerGroupHarness
@@ -36,7 +35,7 @@ class RecordingRegex(TopicRegex):
 def matched_in(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, int]]:
     """The names that were matched, with the thread."""
     RecordingRegex.matched_in = []
-    monkeypatch.setattr(regex_search, "TopicRegex", RecordingRegex)
+    monkeypatch.setattr(topic_regex, "TopicRegex", RecordingRegex)
     return RecordingRegex.matched_in
 
 
