@@ -292,4 +292,4 @@ class Node:
 def _authorizer_of(config: BrokerConfig) -> StandardAuthorizer | None:
     if not config.authorizer_class_name:
         return None
-    return acl.authorizer_config.authorizer_of(config)
+    return acl.standard_authorizer.authorizer_of(config)

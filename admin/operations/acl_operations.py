@@ -9,7 +9,7 @@ from msgspec import Meta, Struct
 
 from ...broker.runtime.long_work import for_each
 from ...broker.security.acl.acls import AclBinding, AclFilter
-from ...broker.security.acl.authorizer_config import CLASS_NAME
+from ...broker.security.acl.standard_authorizer import CLASS_NAME
 from ...faults.strict_json import convert
 from ...protocol.acl_types import AclOperation, AclPermission, PatternType, ResourceType
 from ...protocol.error_codes import KafkaError

@@ -15,8 +15,7 @@ from typing import TYPE_CHECKING
 from ...protocol.api_keys import ApiKey
 from ...protocol.error_codes import ErrorCode
 from ..runtime.deferred import Deferred
-from ..security.sasl.failed_login import answer_and_close
-from ..security.sasl.sasl_session import Stage
+from ..security.sasl.sasl_session import Stage, answer_and_close
 
 if TYPE_CHECKING:
     from ...protocol.message import Message

@@ -93,7 +93,7 @@ class ListenerSecurities:
     ) -> list[ListenerConfig]:
         """Return the listeners with what they demand of their clients. Raises ConfigError."""
         if self._prefixed:
-            security.listener_key_checks.check_listener_keys(self._prefixed, protocols, names_in_keys(self._config))
+            security.listener_keys.check_listener_keys(self._prefixed, protocols, names_in_keys(self._config))
         if all(protocols[each.name] is SecurityProtocol.PLAINTEXT for each in listeners):
             return list(listeners)
         users = self._users or security.users.Users({})

@@ -15,8 +15,7 @@ from ...protocol.message_types import request_type
 from ...protocol.primitives import Reader
 from ..requests.request_context import RequestContext
 from ..runtime.deferred import Buffers, Deferred
-from ..security.sasl.failed_login import answer_and_close
-from ..security.sasl.sasl_session import SaslSession
+from ..security.sasl.sasl_session import SaslSession, answer_and_close
 from .internal_responses import find_response
 
 

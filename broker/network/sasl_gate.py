@@ -21,8 +21,7 @@ from ...protocol.frames import FrameError, wrong_size
 from ..requests.request_context import RequestContext
 from ..runtime.deferred import Buffers, Deferred
 from ..security.sasl.exchange import SaslFailed
-from ..security.sasl.failed_login import answer_and_close
-from ..security.sasl.sasl_session import SaslSession, Stage
+from ..security.sasl.sasl_session import SaslSession, Stage, answer_and_close
 from .illegal_sasl_state import IllegalStateHandler
 
 if TYPE_CHECKING:

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 from ... import part_loader
 
 if TYPE_CHECKING:
-    from . import listener_key_checks as listener_key_checks
     from . import listener_keys as listener_keys
     from . import listener_security as listener_security
     from . import users as users

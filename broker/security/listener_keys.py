@@ -1,17 +1,25 @@
-"""The keys of Kafka as one listener has them.
+"""The keys of Kafka as one listener has them, and the check of keys that have no effect on any listener.
 
 A key with the prefix listener.name.NAME. (the name in lower case) takes precedence over the key without it. A key of a
 mechanism has the prefix listener.name.NAME.MECHANISM. (both in lower case).
+
+A key that begins with listener.name. is refused in these cases:
+- The name is not that of a listener in lower case. Kafka ignores such a key, and the listener then demands less of its
+  clients than the key says.
+- The rest is neither one of the broker's keys, nor a mechanism in lower case and one of the broker's keys.
+- The listener has no TLS and the key demands certificates, or it has no SASL and the key demands a mechanism.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 
+from ...security.jaas import JAAS_CONFIG
 from ...security.java_text import split_list, trim
 from ...security.security_protocol import SecurityProtocol
 from ..config.broker_config import BrokerConfig
-from ..config.config_keys import LISTENER_PREFIX
+from ..config.config_keys import BROKER_KEYS, LISTENER_PREFIX, ConfigKey, find_similar_key
+from ..config.config_types import ConfigError, UnknownConfigKey
 
 CLIENT_AUTH = "ssl.client.auth"
 # A line for the log, with the name of the listener.
@@ -76,3 +84,60 @@ class ListenerKeys:
 def listener_prefix(name: str) -> str:
     """Return what the keys of one listener begin with."""
     return f"{LISTENER_PREFIX}{name.lower()}."
+
+
+# Kafka reads the keys of each of these, also those that no listener here offers.
+_MECHANISMS = ("plain", "scram-sha-256", "scram-sha-512", "oauthbearer", "gssapi")
+_ENABLED_MECHANISMS = "sasl.enabled.mechanisms"
+
+
+def check_listener_keys(
+    entries: Mapping[str, str], protocols: Mapping[str, SecurityProtocol], others: Collection[str] = ()
+) -> None:
+    """Raise ConfigError for the first entry without an effect, or with a value that Kafka refuses.
+
+    entries: their names begin with listener.name. protocols: of each listener by its name.
+    others: names that may have keys, and that no listener has here, such as that of the controllers.
+    """
+    by_prefix = {f"{name.lower()}.": protocol for name, protocol in protocols.items()}
+    unserved = tuple(f"{name.lower()}." for name in others)
+    for name, text in entries.items():
+        rest = name.removeprefix(LISTENER_PREFIX)
+        prefix = max((each for each in by_prefix if rest.startswith(each)), key=len, default=None)
+        if prefix is not None:
+            _check_key(name, rest.removeprefix(prefix), text, by_prefix[prefix])
+        elif not rest.startswith(unserved):
+            raise ConfigError(_without_listener(name, rest, by_prefix))
+
+
+def _without_listener(name: str, rest: str, prefixes: Collection[str]) -> str:
+    for prefix in prefixes:
+        if rest.lower().startswith(prefix):
+            meant = f"{LISTENER_PREFIX}{prefix}{rest[len(prefix) :]}"
+            return f"{name}: the name of a listener is in lower case in a key; did you mean {meant}?"
+    names = ", ".join(prefix.removesuffix(".") for prefix in prefixes)
+    return f"{name}: there is no listener of that name; the listeners are {names}"
+
+
+def _check_key(name: str, key: str, text: str, protocol: SecurityProtocol) -> None:
+    known = _find_key(key)
+    if known is None:
+        raise UnknownConfigKey(f"unknown configuration key {name}{_hint(name.removesuffix(key), key)}")
+    try:
+        known.parse(text)
+    except ConfigError as error:
+        raise ConfigError(f"{name}: {error}") from error
+    if known.name == CLIENT_AUTH and text != "none" and not protocol.has_tls:
+        raise ConfigError(f"{name}: a listener with the protocol {protocol.value} demands no certificates")
+    if known.name in (_ENABLED_MECHANISMS, JAAS_CONFIG) and not protocol.has_sasl:
+        raise ConfigError(f"{name}: a listener with the protocol {protocol.value} has no mechanisms")
+
+
+def _find_key(key: str) -> ConfigKey | None:
+    mechanism, _, of_mechanism = key.partition(".")
+    return BROKER_KEYS.get(of_mechanism if mechanism in _MECHANISMS else key)
+
+
+def _hint(prefix: str, key: str) -> str:
+    meant = key.lower() if _find_key(key.lower()) is not None else find_similar_key(key)
+    return f"; did you mean {prefix}{meant}?" if meant else ""

@@ -8,7 +8,7 @@ import pytest
 
 from fauxka.broker.handlers import HANDLERS
 from fauxka.broker.security.acl.acls import AclBinding
-from fauxka.broker.security.acl.authorizer_config import CLASS_NAME
+from fauxka.broker.security.acl.standard_authorizer import CLASS_NAME
 from fauxka.protocol.acl_types import CLUSTER_NAME, AclOperation, AclPermission, PatternType, ResourceType
 from fauxka.protocol.api_keys import APIS, ApiKey
 from fauxka.protocol.client_requests import request_frame

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from fauxka.broker.handlers import HANDLERS
-from fauxka.broker.security.acl.authorizer_config import CLASS_NAME
+from fauxka.broker.security.acl.standard_authorizer import CLASS_NAME
 from fauxka.protocol import fetch_codec, produce_codec
 from fauxka.protocol.api_keys import APIS, ApiKey
 from fauxka.protocol.client_requests import request_frame

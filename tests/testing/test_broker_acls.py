@@ -7,7 +7,7 @@ from typing import cast
 import pytest
 from confluent_kafka import KafkaError, Producer
 
-from fauxka.broker.security.acl.authorizer_config import CLASS_NAME
+from fauxka.broker.security.acl.standard_authorizer import CLASS_NAME
 from fauxka.testing import AsyncBroker, Broker, CallError, RuleError
 from fauxka.testing.acls import Acls, AclValues, RemoteAcls
 from fauxka.testing.remote_broker import RemoteBroker

@@ -11,8 +11,7 @@ from ....protocol.messages.sasl_handshake import SaslHandshakeRequest, SaslHands
 from ...requests.request_context import RequestContext
 from ...runtime.deferred import Deferred
 from ...security.sasl.exchange import SaslFailed
-from ...security.sasl.failed_login import answer_and_close
-from ...security.sasl.sasl_session import Stage
+from ...security.sasl.sasl_session import Stage, answer_and_close
 
 AUTHENTICATE_API_SINCE = 1
 

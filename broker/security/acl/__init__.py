@@ -7,6 +7,6 @@ from typing import TYPE_CHECKING
 from .... import part_loader
 
 if TYPE_CHECKING:
-    from . import authorizer_config as authorizer_config
+    from . import standard_authorizer as standard_authorizer
 else:
     __getattr__ = part_loader(__name__)

@@ -13,7 +13,7 @@ from fauxka.broker.config.broker_config import BrokerConfig
 from fauxka.broker.config.config_types import ConfigError
 from fauxka.broker.metadata.metadata_fields import METADATA_FILE
 from fauxka.broker.network.listeners import ListenerConfig
-from fauxka.broker.security.acl.authorizer_config import CLASS_NAME, FORMER_CLASS_NAMES, authorizer_of
+from fauxka.broker.security.acl.standard_authorizer import CLASS_NAME, FORMER_CLASS_NAMES, authorizer_of
 from fauxka.protocol import acl_types
 from fauxka.protocol.api_keys import ApiKey
 from fauxka.protocol.messages.describe_acls import DescribeAclsRequest, DescribeAclsResponse

@@ -11,8 +11,7 @@ import pytest
 from fauxka.broker.config.broker_config import BrokerConfig
 from fauxka.broker.config.config_types import ConfigError, ConfigType, parse_value
 from fauxka.broker.security.acl.acls import Acls
-from fauxka.broker.security.acl.authorizer_config import CLASS_NAME, authorizer_of
-from fauxka.broker.security.acl.standard_authorizer import StandardAuthorizer
+from fauxka.broker.security.acl.standard_authorizer import CLASS_NAME, StandardAuthorizer, authorizer_of
 from fauxka.broker.security.listener_keys import ListenerKeys
 from fauxka.broker.security.principal import Client, Principal
 from fauxka.protocol.acl_types import AclOperation, ResourceType

@@ -3,7 +3,7 @@
 import pytest
 
 from fauxka import ConfigError
-from fauxka.broker.security.listener_key_checks import check_listener_keys
+from fauxka.broker.security.listener_keys import check_listener_keys
 from fauxka.security.security_protocol import SecurityProtocol
 from fauxka.testing import Broker
 
