@@ -7,16 +7,7 @@ from typing import assert_never
 from .brokers.cluster_broker import ClusterBroker
 from .brokers.scenario_broker import ScenarioBroker
 from .report.notes import Notes
-from .scenario import (
-    Isolate,
-    MoveCoordinator,
-    NodeStep,
-    PauseReplication,
-    Rejoin,
-    ResumeReplication,
-    StartNode,
-    StopNode,
-)
+from .steps import Isolate, MoveCoordinator, NodeStep, PauseReplication, Rejoin, ResumeReplication, StartNode, StopNode
 
 
 class NodeSteps:

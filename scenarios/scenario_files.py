@@ -11,7 +11,8 @@ import msgspec
 
 from ..broker.lifecycle.node_options import NODES_MAX
 from ..protocol.sequences import MAX_SEQUENCE
-from .scenario import Acks, AnyStep, Batch, Consume, Expectation, Mechanism, Scenario, Send
+from .scenario import Expectation, Scenario
+from .steps import Acks, AnyStep, Batch, Consume, Mechanism, Send
 
 _PACKAGE = __name__.rpartition(".")[0]
 _FOLDER = "data"

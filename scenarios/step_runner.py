@@ -27,7 +27,8 @@ from .report.batch_names import BatchNames
 from .report.journal_requests import JournalBatch
 from .report.notes import Notes
 from .report.timeline import NamedRule
-from .scenario import (
+from .scenario import Scenario
+from .steps import (
     Adopt,
     Advance,
     AnyStep,
@@ -56,7 +57,6 @@ from .scenario import (
     RestartProducer,
     ResumeReplication,
     Revoke,
-    Scenario,
     Send,
     SetQuota,
     Settle,

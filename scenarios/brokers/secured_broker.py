@@ -12,7 +12,7 @@ from ...broker.security.tls.throw_away_ca import CA_FILE
 from ...security.security_protocol import SecurityProtocol
 from ...testing import Broker
 from ..clients.login import OAUTHBEARER, Login
-from ..scenario import Mechanism
+from ..steps import Mechanism
 from .in_process_broker import InProcessBroker
 
 if TYPE_CHECKING:

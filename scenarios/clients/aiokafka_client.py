@@ -15,7 +15,7 @@ from collections.abc import Coroutine
 from contextlib import suppress
 from typing import Any, TypeVar
 
-from ..scenario import Batch
+from ..steps import Batch
 from .client import (
     SETTLE_SECONDS_MAX,
     ClientOptions,

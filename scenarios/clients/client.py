@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Protocol, runtime_checkable
 
 from ...protocol.batches.records import Headers
-from ..scenario import Acks, Batch
+from ..steps import Acks, Batch
 from .login import Login
 
 # The record headers of every event: the name of its batch, and its own name, which a resend keeps.

@@ -14,7 +14,7 @@ from contextlib import suppress
 from typing import Any
 
 from ...protocol.error_codes import ErrorCode
-from ..scenario import Batch
+from ..steps import Batch
 from .client import (
     SETTLE_SECONDS_MAX,
     ClientOptions,

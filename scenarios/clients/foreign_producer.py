@@ -11,7 +11,7 @@ from ...protocol.messages.produce import PartitionProduceData, ProduceRequest, P
 from ...protocol.sequences import increment_sequence
 from ..brokers.scenario_broker import AWAIT_MS_MAX, BrokerFailed
 from ..report.journal_requests import JournalBatch
-from ..scenario import Batch
+from ..steps import Batch
 from .client import events_of, headers_of, value_of
 from .raw_client import ALL_REPLICAS, PRODUCE_VERSION
 from .raw_connection import RawConnection

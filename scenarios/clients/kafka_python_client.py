@@ -8,7 +8,7 @@ import time
 import warnings
 from typing import Any
 
-from ..scenario import Batch
+from ..steps import Batch
 from .client import (
     SETTLE_SECONDS_MAX,
     ClientOptions,

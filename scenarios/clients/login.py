@@ -9,7 +9,7 @@ from ...client.client_security import TokenEndpoint
 from ...client.oauth_tokens import TOKEN_BYTES_MAX
 from ...client.sasl_messages import bearer_message, plain_message
 from ...client.token_request import request_token
-from ..scenario import Mechanism
+from ..steps import Mechanism
 
 SECURITY_PROTOCOL = "SASL_PLAINTEXT"
 OAUTHBEARER: Final = "OAUTHBEARER"

@@ -22,7 +22,7 @@ from ...protocol.messages.init_producer_id import InitProducerIdRequest, InitPro
 from ...protocol.messages.produce import PartitionProduceData, ProduceRequest, ProduceResponse, TopicProduceData
 from ...protocol.produced_records import TransactionalProducer
 from ...protocol.sequences import NO_SEQUENCE, increment_sequence
-from ..scenario import Batch
+from ..steps import Batch
 from .client import SETTLE_SECONDS_MAX, ClientOptions, ClientStuck, Delivery, events_of, headers_of, value_of
 from .raw_connection import ConnectionLost, NoResponse
 from .raw_coordinator import CoordinatorApi, RawCoordinator

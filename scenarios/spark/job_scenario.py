@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from msgspec import Struct
 
-from ..scenario import ALL_VERSIONS, Arm, Batch, Lift, StartNode, StopNode
+from ..scenario import ALL_VERSIONS
+from ..steps import Arm, Batch, Lift, StartNode, StopNode
 
 
 class Step(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, tag_field="do", tag=True):

@@ -20,7 +20,8 @@ from ..report.journal_requests import JournalRequest
 from ..report.notes import Note, Who
 from ..report.stored_log import read_log
 from ..report.timeline import NamedRule
-from ..scenario import RAW, Arm, Batch, Lift, StartNode, StopNode
+from ..scenario import RAW
+from ..steps import Arm, Batch, Lift, StartNode, StopNode
 from .job_process import PROCESS_SECONDS_MAX, AuditVerdict, JobOutcome, RunningJob, run_audit, run_dedup
 from .job_scenario import (
     AnyJobStep,

@@ -12,7 +12,7 @@ from fauxka.scenarios.clients.client import (
     value_of,
 )
 from fauxka.scenarios.clients.login import OAUTHBEARER, SECURITY_PROTOCOL, Login
-from fauxka.scenarios.scenario import Batch
+from fauxka.scenarios.steps import Batch
 
 from ..clients.java_program import JavaProgram
 

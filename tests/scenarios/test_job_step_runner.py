@@ -9,7 +9,6 @@ from fauxka.scenarios.brokers.cluster_broker import ClusterBroker
 from fauxka.scenarios.brokers.in_process_broker import InProcessBroker
 from fauxka.scenarios.clients.clients import client_of
 from fauxka.scenarios.report.stored_log import read_log
-from fauxka.scenarios.scenario import Batch, StartNode, StopNode
 from fauxka.scenarios.spark.job_scenario import (
     AnyJobStep,
     AwaitRows,
@@ -21,6 +20,7 @@ from fauxka.scenarios.spark.job_scenario import (
     Send,
 )
 from fauxka.scenarios.spark.job_step_runner import JobRunContext, JobStepRunner
+from fauxka.scenarios.steps import Batch, StartNode, StopNode
 
 TOPIC = "events"
 SEND_A = Send(topic=TOPIC, batches=["A"])

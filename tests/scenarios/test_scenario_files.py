@@ -2,7 +2,7 @@
 
 import pytest
 
-from fauxka.scenarios.scenario import Batch, applies_to, is_within
+from fauxka.scenarios.scenario import applies_to, is_within
 from fauxka.scenarios.scenario_files import (
     ScenarioFileError,
     UnknownScenario,
@@ -10,6 +10,7 @@ from fauxka.scenarios.scenario_files import (
     parse_scenario,
     scenario_names,
 )
+from fauxka.scenarios.steps import Batch
 
 GOOD = """
 title = "t"

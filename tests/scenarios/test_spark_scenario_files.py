@@ -3,10 +3,10 @@
 import pytest
 
 from fauxka.scenarios.all_scenarios import all_names, load_any
-from fauxka.scenarios.scenario import Batch
 from fauxka.scenarios.scenario_files import ScenarioFileError, scenario_names
 from fauxka.scenarios.spark.job_scenario import CopyJob, JobScenario, WriteJob
 from fauxka.scenarios.spark.job_scenario_files import job_scenario_names, parse_job_scenario
+from fauxka.scenarios.steps import Batch
 
 GOOD = """
 title = "t"
