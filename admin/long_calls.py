@@ -7,7 +7,7 @@ from collections.abc import Coroutine
 from typing import TYPE_CHECKING, TypeVar, cast
 
 from ..broker.runtime.deferred import Deferred
-from ..broker.runtime.long_work import Step, all_complete
+from ..broker.runtime.long_work import Step
 from ..faults.rule_error import RuleError
 from .control import Control
 from .errors import CallError, conflict
@@ -40,11 +40,9 @@ async def run_long_call(control: Control, work: Coroutine[Step, object, Result |
 
 async def wait_until_saved(control: Control) -> None:
     """Wait until the metadata is saved. Raises CallError 409 if that fails; the change is in force all the same."""
-    controller = control.cluster.controller
-    done = controller.when_saved(lambda error: error.message if error is not None else "")
-    (failure,) = await all_complete([done])
-    if failure:
-        raise conflict(failure)
+    error = await control.cluster.controller.saved()
+    if error is not None:
+        raise conflict(error.message)
 
 
 async def _with_refusal(work: Coroutine[Step, object, Result]) -> Result | Refusal:

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from msgspec import Meta, Struct
 
 from ...broker.coordinators.internal_topics import CoordinatorType
-from ...broker.runtime.long_work import all_complete
 from ...protocol.error_codes import ErrorCode, KafkaError
 from ..control import Control
 from ..current_coordinators import is_coordinator
@@ -101,7 +100,7 @@ async def forget_transaction(control: Control, path: TransactionPath) -> Transac
         try:
             transactions.abort(path.transactional_id)
             # With flush.messages an abort takes a few flushes.
-            await all_complete([transactions.when_durable(ErrorCode.NONE, ErrorCode)])
+            await transactions.flushed()
             transactions.delete(path.transactional_id)
         except KafkaError as error:
             name = ErrorCode(error.code).name

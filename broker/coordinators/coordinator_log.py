@@ -3,9 +3,11 @@
 - A coordinator validates a request, appends records, and only then changes its state in memory.
 - The records of one change are one batch in the partition of the group id or transactional id. After a crash the
   batch is there as a whole, or not at all.
-- A response that reports the change waits for `when_durable`.
-- A change that must not be on disk before an earlier one is appended by a step of `run_when_durable`. The next response
-  waits for the step too.
+- A response that reports the change waits for `flushed`, which is called before anything else is awaited: otherwise
+  another request would take the records along.
+- A change that must not be on disk before an earlier one is appended by a step of `run_when_flushed`. The next response
+  waits for the step too. Steps are callbacks and no coroutines: they belong to no request, they run at once if nothing
+  has to be flushed, and the transaction of a step ends with the next flush, whoever waits for it.
 - A node has in memory what is in the partitions that it leads. `load` reads a partition that another node has led.
 Source: CoordinatorRuntime and TransactionStateManager.appendTransactionToLog, Kafka 4.3.0.
 """
@@ -13,10 +15,9 @@ Source: CoordinatorRuntime and TransactionStateManager.appendTransactionToLog, K
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import partial
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
-from typing import TYPE_CHECKING, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, NamedTuple
 
 from ...protocol.batches.compression import BrokenPayload
 from ...protocol.batches.control_records import EndTransactionMarker, decode_marker
@@ -70,8 +71,6 @@ _BATCH_OPTIONS: Mapping[CoordinatorType, BatchOptions] = MappingProxyType(
     }
 )
 
-R = TypeVar("R")
-
 
 class CoordinatorRecord(NamedTuple):
     """A record to append. A value of None is a tombstone."""
@@ -99,9 +98,8 @@ class ReplayedRecord(NamedTuple):
 # Applies a record to the coordinator's state: partition index, record.
 ApplyRecord = Callable[[int, ReplayedRecord], None]
 
-# Calls back when an append is durable, or with the error that prevents it.
-CallBack = Callable[[ErrorCode], None]
-CallWhenDurable = Callable[[CallBack], None]
+# The result of `flushed` where nothing has to be flushed.
+FLUSHED = Deferred[ErrorCode].completed(ErrorCode.NONE)
 
 
 class CoordinatorLog:
@@ -137,8 +135,8 @@ class CoordinatorLog:
         self._loaded: set[int] = set()
         # The last append to each partition that must be safe before the next response.
         self._unsafe: dict[Partition, UnsafeAppend] = {}
-        # The steps of run_when_durable that the next response waits for.
-        self._pending_steps: list[Deferred[bool]] = []
+        # The steps of run_when_flushed that the next response waits for.
+        self._pending_steps: list[Deferred[ErrorCode]] = []
         # Whether the cluster metadata with a new internal topic is not on disk yet.
         self._is_metadata_unsaved = False
 
@@ -217,77 +215,57 @@ class CoordinatorLog:
         if unsafe is not None:
             self._unsafe[partition] = unsafe
 
-    def when_durable(self, response: R, make_error: Callable[[ErrorCode], R]) -> R | Deferred[R]:
-        """Return the response to the appends since the last call, deferred until they are flushed and replicated.
+    def flushed(self) -> Deferred[ErrorCode]:
+        """Return what completes when the appends since the last call are flushed and replicated.
 
-        make_error: creates the response if they cannot be.
+        It completes with NONE, or with the error for the client if they cannot be.
         """
         if not self._unsafe and not self._pending_steps and not self._is_metadata_unsaved:
-            return response
-        deferred: Deferred[R] = Deferred(is_applied=True)
-        pending = self._take_pending()
-        pending_count = len(pending)
-        result = response
-
-        def count_down(error_code: ErrorCode) -> None:
-            nonlocal pending_count, result
-            if error_code:
-                result = make_error(_CLIENT_ERROR_CODES[error_code])
-            pending_count -= 1
-            if not pending_count:
-                deferred.complete(result)
-
-        for call_when_durable in pending:
-            call_when_durable(count_down)
-        return deferred
-
-    def _take_pending(self) -> list[CallWhenDurable]:
-        """Return the appends and steps that the next response waits for."""
+            return FLUSHED
+        pending, self._pending_steps = self._pending_steps, []
         unsafe, self._unsafe = self._unsafe, {}
-        steps, self._pending_steps = self._pending_steps, []
-        is_unsaved, self._is_metadata_unsaved = self._is_metadata_unsaved, False
-        pending: list[CallWhenDurable] = [
-            *(partial(each.when_safe, self._replicas.config.offsets_commit_timeout_ms) for each in unsafe.values()),
-            *(partial(_call_with_code, step.deliver_to) for step in steps),
-        ]
-        if is_unsaved:
-            pending.append(partial(_call_with_code, self._call_when_saved))
-        return pending
+        for each in unsafe.values():
+            safe: Deferred[ErrorCode] = Deferred(is_applied=True)
+            each.when_safe(self._replicas.config.offsets_commit_timeout_ms, safe.complete)
+            pending.append(safe)
+        if self._is_metadata_unsaved:
+            self._is_metadata_unsaved = False
+            pending.append(self._metadata_saved())
+        return all_flushed(pending)
 
-    def _call_when_saved(self, call: Callable[[bool], None]) -> None:
-        """Call with whether the metadata is saved; without it, the next start-up does not find a new internal topic."""
-        saved = self._controller.when_saved(lambda error: error is None)
-        if isinstance(saved, Deferred):
-            saved.deliver_to(call)
-        else:
-            call(saved)
+    def _metadata_saved(self) -> Deferred[ErrorCode]:
+        """Return what completes when the metadata is saved: the next start-up needs it to find a new internal topic."""
+        saved: Deferred[ErrorCode] = Deferred(is_applied=True)
+        self._controller.saved().deliver_to(
+            lambda error: saved.complete(ErrorCode.NONE if error is None else ErrorCode(error.code))
+        )
+        return saved
 
-    def run_when_durable(self, step: Callable[[bool], None]) -> None:
+    def run_when_flushed(self, step: Callable[[bool], None]) -> None:
         """Run step when the appends since the last response are flushed (flush.messages); at once if none must be.
 
         step: gets whether they are durable. The next response waits for it, and for the flush of what it appends.
         """
-        appended = self.when_durable(True, lambda _: False)
-        if not isinstance(appended, Deferred):
-            step(appended)
+        flushed = self.flushed()
+        if flushed is FLUSHED:
+            step(True)
             return
-        done: Deferred[bool] = Deferred(is_applied=True)
+        done: Deferred[ErrorCode] = Deferred(is_applied=True)
         self._pending_steps.append(done)
 
-        def run(is_durable: bool) -> None:
+        def run(error_code: ErrorCode) -> None:
+            has_failed = bool(error_code)
             try:
-                step(is_durable)
+                step(not has_failed)
             except Exception:
                 # The flush that calls this has other callers to inform.
                 logger.exception("a step after a flush failed")
-                is_durable = False
-            result = self.when_durable(is_durable, lambda _: False)
-            if isinstance(result, Deferred):
-                result.deliver_to(done.complete)
-            else:
-                done.complete(result)
+                has_failed = True
+            self.flushed().deliver_to(
+                lambda code: done.complete(ErrorCode.NOT_COORDINATOR if has_failed or code else ErrorCode.NONE)
+            )
 
-        appended.deliver_to(run)
+        flushed.deliver_to(run)
 
     # -- read
 
@@ -330,14 +308,27 @@ class CoordinatorLog:
             yield from (each for each in self._replicas.partitions_of(topic) if each.is_leader)
 
 
+def all_flushed(flushes: Iterable[Deferred[ErrorCode]]) -> Deferred[ErrorCode]:
+    """Return what completes when all are complete: with NONE, or the highest of their errors as the client gets it."""
+    pending = [each for each in flushes if each is not FLUSHED]
+    if not pending:
+        return FLUSHED
+    flushed: Deferred[ErrorCode] = Deferred(is_applied=True)
+    error_codes: list[ErrorCode] = []
+
+    def add(error_code: ErrorCode) -> None:
+        error_codes.append(_CLIENT_ERROR_CODES.get(error_code, error_code))
+        if len(error_codes) == len(pending):
+            flushed.complete(max(error_codes))
+
+    for each in pending:
+        each.deliver_to(add)
+    return flushed
+
+
 def _replay(index: int, log: PartitionLog, apply: ApplyRecord) -> None:
     for record in _records_of(log):
         apply(index, record)
-
-
-def _call_with_code(call_with_success: Callable[[Callable[[bool], None]], None], call: CallBack) -> None:
-    """Call with an error code in place of whether something succeeded."""
-    call_with_success(lambda is_durable: call(ErrorCode.NONE if is_durable else ErrorCode.KAFKA_STORAGE_ERROR))
 
 
 def _records_of(log: PartitionLog) -> Iterator[ReplayedRecord]:

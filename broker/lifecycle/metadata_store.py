@@ -2,7 +2,7 @@
 
 1. A change takes effect in memory at once. The file is replaced after the current request.
 2. With log.flush.interval.messages=1 a disk thread writes and syncs the file, and the response of the request waits for
-   it (`when_saved`). Otherwise the event loop writes the file without a sync.
+   it (`saved`). Otherwise the event loop writes the file without a sync.
 3. Changes during a write go into the next write together.
 4. After a failed write the store retries every RETRY_MS.
 5. COPY_DELAY_MS after a write, a disk thread writes the same content to the copy (metadata_files). No response waits
@@ -15,7 +15,7 @@ import logging
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 
 from ...protocol.error_codes import ErrorCode, KafkaError
 from ..metadata.cluster_metadata import ClusterMetadata, ConfigsMetadata, TopicMetadata, encode_metadata
@@ -39,8 +39,6 @@ logger = logging.getLogger(__name__)
 RETRY_MS = 1000
 # The delay of the copy. Many changes in a row, such as the creation of many topics, are copied together.
 COPY_DELAY_MS = 100
-
-Response = TypeVar("Response")
 
 
 class MetadataFileStore:
@@ -79,15 +77,18 @@ class MetadataFileStore:
         """Whether the file has all changes so far."""
         return self._saved_change == self._change
 
-    def when_saved(self, respond: Callable[[KafkaError | None], Response]) -> Response | Deferred[Response]:
-        """Return respond(None) when the file has all changes so far; respond(KAFKA_STORAGE_ERROR) if a write fails."""
+    def saved(self) -> Deferred[KafkaError | None]:
+        """Return what completes when the file has all changes so far: with None, or KAFKA_STORAGE_ERROR.
+
+        The latter if the next write fails.
+        """
+        saved: Deferred[KafkaError | None] = Deferred()
         if self.is_saved:
-            return respond(None)
-        deferred: Deferred[Response] = Deferred()
-        self._waiting.append((self._change, lambda error: deferred.complete(respond(_storage_error(error)))))
-        self.write()
-        response = deferred.response()
-        return deferred if response is None else response
+            saved.complete(None)
+        else:
+            self._waiting.append((self._change, lambda error: saved.complete(_storage_error(error))))
+            self.write()
+        return saved
 
     def write(self) -> None:
         """Begin to write the file if there are changes."""

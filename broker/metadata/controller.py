@@ -4,14 +4,14 @@ Every change follows the same steps:
 1. The image changes.
 2. The publishers apply the change: a node creates or deletes logs. If a publisher cannot create the files of a
    partition, the controller takes the change back, with what other publishers did, and the request fails.
-3. The metadata store writes the change to the data folder. `when_saved` delays a response until then.
+3. The metadata store writes the change to the data folder. A response waits for `saved`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Protocol, TypeVar
+from typing import TYPE_CHECKING, Protocol
 
 from ...protocol.error_codes import ErrorCode, KafkaError
 from ...protocol.kafka_uuid import new_uuid
@@ -36,7 +36,8 @@ if TYPE_CHECKING:
     from .replication_control import ReplicationControl
     from .scram_control import CredentialKey
 
-Response = TypeVar("Response")
+# The result of `saved` in memory.
+_SAVED = Deferred[KafkaError | None].completed(None)
 
 # Stands for default.replication.factor, as in CreateTopics.
 DEFAULT_REPLICATION_FACTOR = -1
@@ -97,8 +98,8 @@ class MetadataStore(Protocol):
         """Begin to write the changes, if there are any."""
         ...
 
-    def when_saved(self, respond: Callable[[KafkaError | None], Response]) -> Response | Deferred[Response]:
-        """Return respond(None) when all changes so far are written, respond(KAFKA_STORAGE_ERROR) if that fails."""
+    def saved(self) -> Deferred[KafkaError | None]:
+        """Return what completes when all changes so far are written: with None, or with KAFKA_STORAGE_ERROR."""
         ...
 
     async def stop(self) -> None:
@@ -399,7 +400,7 @@ class Controller:
         self.producer_ids = ProducerIdManager(first, is_persistent=is_persistent)
 
     def claim_producer_ids(self, node_id: int) -> None:
-        """Claim a block of producer ids for a node. They are allocated once the block is saved; see `when_saved`."""
+        """Claim a block of producer ids for a node. They are allocated once the block is `saved`."""
         if self.producer_ids.claim_block(node_id):
             self.metadata_changed()
 
@@ -421,9 +422,9 @@ class Controller:
         """Whether all changes so far are written; always in memory."""
         return self.store is None or self.store.is_saved
 
-    def when_saved(self, respond: Callable[[KafkaError | None], Response]) -> Response | Deferred[Response]:
-        """Return respond(None) when all changes so far are written; at once in memory.
+    def saved(self) -> Deferred[KafkaError | None]:
+        """Return what completes with None when all changes so far are written; in memory it is complete.
 
-        respond is called with KAFKA_STORAGE_ERROR where a change is in force, but cannot be written yet.
+        It completes with KAFKA_STORAGE_ERROR if they cannot be written yet; they are in force all the same.
         """
-        return respond(None) if self.store is None else self.store.when_saved(respond)
+        return _SAVED if self.store is None else self.store.saved()

@@ -13,7 +13,7 @@ from ...protocol.error_codes import ErrorCode, KafkaError
 from ...protocol.error_messages import ERROR_MESSAGES
 from ...protocol.stored_records.share_state_records import ShareKey
 from ..runtime.deferred import Deferred
-from ..runtime.long_work import step
+from ..runtime.long_work import all_complete, step
 from .request_context import RequestContext
 
 
@@ -69,25 +69,27 @@ class StateRequest(Generic[P, Result, Response]):
         self._fail = fail
         self._respond = respond
 
-    async def handle(self, group_id: str, topics: Sequence[_Topic[P]]) -> Response | Deferred[Response]:
+    async def handle(self, group_id: str, topics: Sequence[_Topic[P]]) -> Response:
         """Handle each partition, and return the response when what was written is durable."""
+        partitions_of_node = self._context.node.coordinators.share_partitions
         results: Results[Result] = {}
+        flushes: list[Deferred[ErrorCode]] = []
         for topic in topics if group_id else ():
             for partition in topic.partitions:
                 key = ShareKey(group_id, topic.topic_id, partition.partition)
                 results.setdefault(topic.topic_id, {})[partition.partition] = self._result(key, partition)
+                flushes.append(partitions_of_node.flushed())
                 await step()
-
-        def fail_all(code: ErrorCode) -> Response:
-            error = self._coordinator_error(KafkaError(code, ERROR_MESSAGES[code]))
-            return self._respond(
-                {
-                    topic_id: {index: self._fail(index, error) for index in partitions}
-                    for topic_id, partitions in results.items()
-                }
-            )
-
-        return self._context.node.coordinators.share_partitions.when_durable(self._respond(results), fail_all)
+        flush_error = max(await all_complete(flushes), default=ErrorCode.NONE)
+        if not flush_error:
+            return self._respond(results)
+        error = self._coordinator_error(KafkaError(flush_error, ERROR_MESSAGES[flush_error]))
+        return self._respond(
+            {
+                topic_id: {index: self._fail(index, error) for index in partitions}
+                for topic_id, partitions in results.items()
+            }
+        )
 
     def _result(self, key: ShareKey, partition: P) -> Result:
         try:

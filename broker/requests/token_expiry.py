@@ -12,7 +12,6 @@ from typing import TypeVar
 from ...protocol.error_codes import ErrorCode, KafkaError
 from ...protocol.messages.expire_delegation_token import ExpireDelegationTokenResponse
 from ...protocol.messages.renew_delegation_token import RenewDelegationTokenResponse
-from ..runtime.deferred import Deferred
 from .permissions import allows_token_requests
 from .request_context import RequestContext
 
@@ -21,7 +20,7 @@ Response = TypeVar("Response", RenewDelegationTokenResponse, ExpireDelegationTok
 
 async def change_expiry(
     context: RequestContext, response_type: type[Response], change: Callable[[int], Awaitable[int]]
-) -> Response | Deferred[Response]:
+) -> Response:
     """Return the response with the new expiry of a token.
 
     change: gets the time of the cluster's clock, and returns the expiry, both in ms since the epoch. It may raise
@@ -33,10 +32,7 @@ async def change_expiry(
         expiry_ms = await change(context.node.clock.now_ms())
     except KafkaError as error:
         return response_type(error_code=error.code)
-
-    def respond(storage_error: KafkaError | None) -> Response:
-        if storage_error is not None:
-            return response_type(error_code=storage_error.code)
-        return response_type(expiry_timestamp_ms=expiry_ms)
-
-    return context.node.controller.when_saved(respond)
+    storage_error = await context.node.controller.saved()
+    if storage_error is not None:
+        return response_type(error_code=storage_error.code)
+    return response_type(expiry_timestamp_ms=expiry_ms)

@@ -10,7 +10,8 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Generator
-from typing import Generic, Self, TypeVar, cast
+from enum import Enum
+from typing import Generic, Literal, Self, TypeVar, cast
 
 logger = logging.getLogger(__name__)
 
@@ -18,6 +19,13 @@ logger = logging.getLogger(__name__)
 Buffers = list[bytes | bytearray | memoryview]
 
 Response = TypeVar("Response")
+
+
+class _State(Enum):
+    PENDING = "pending"
+
+
+_PENDING: Literal[_State.PENDING] = _State.PENDING
 
 
 class WaitFailed(Exception):
@@ -64,10 +72,17 @@ class Deferred(Generic[Response]):
         self.request_id = 0
         self.inner: Deferred[object] | None = None
         self.is_done = False
-        self._response: Response | None = None
+        self._response: Response | Literal[_State.PENDING] = _PENDING
         self._deliver: Callable[[Response], None] | None = None
         self._fail: Callable[[], None] | None = None
         self._has_failed = False
+
+    @classmethod
+    def completed(cls, response: Response) -> Self:
+        """Return a response that is complete."""
+        deferred = cls(is_applied=True)
+        deferred.complete(response)
+        return deferred
 
     @classmethod
     def following(cls, other: Deferred[object]) -> Self:
@@ -91,18 +106,6 @@ class Deferred(Generic[Response]):
             self._response = response
         self._forget()
 
-    def complete_with(self, make_response: Callable[[], Response]) -> None:
-        """Complete the response with the result of make_response, or fail it if that raises."""
-        if self.is_done:
-            return
-        try:
-            response = make_response()
-        except Exception:
-            logger.exception("a waiting request failed")
-            self.fail()
-        else:
-            self.complete(response)
-
     def fail(self) -> None:
         """End the wait without a response, because of an exception that was logged. Later calls have no effect."""
         if self.is_done:
@@ -114,17 +117,17 @@ class Deferred(Generic[Response]):
 
     def __await__(self) -> Generator[Deferred[object], object, Response]:
         """Wait for the response in a coroutine that long_work runs. Raises WaitFailed if it has failed."""
-        if self._response is not None:
+        if self._response is not _PENDING:
             return self._response
         return cast(Response, (yield cast("Deferred[object]", self)))
 
     def response(self) -> Response | None:
         """Return the response if it is complete, else None."""
-        return self._response
+        return None if self._response is _PENDING else self._response
 
     def deliver_to(self, deliver: Callable[[Response], None], fail: Callable[[], None] | None = None) -> None:
         """Call deliver with the response when it is complete, or fail when it has failed; at once if it already has."""
-        if self._response is not None:
+        if self._response is not _PENDING:
             deliver(self._response)
         elif self._has_failed and fail is not None:
             fail()

@@ -7,8 +7,8 @@ Rules:
 - Work runs at once, in its caller, for as long as a slice. What is left goes on from the event loop: one slice each
   turn for all work together.
 - After an await, nothing that was read from the node before it needs to be true: other requests were handled. What a
-  step appended to a coordinator's log is given to `when_durable` before the next await, because another request would
-  take it along.
+  step appended to a coordinator's log is given to `flushed` before the next await, because another request would take
+  it along.
 - A thread gets only what no request changes, such as the bytes of a request. One thread runs at a time, because each
   further one makes the event loop wait longer for the interpreter lock.
 - The work goes on when its connection closes: a request that was received is applied, as in Kafka. It is dropped when
@@ -78,13 +78,11 @@ async def in_turn(function: Callable[[Element], Awaitable[Result]], elements: It
     return results
 
 
-async def all_complete(results: Iterable[Result | Deferred[Result]]) -> list[Result]:
-    """Return the results, those that are pending when they are complete. Raises WaitFailed."""
+async def all_complete(results: Iterable[Deferred[Result]]) -> list[Result]:
+    """Return the results when they are complete. Raises WaitFailed."""
     completed: list[Result] = []
     for result in results:
-        if isinstance(result, Deferred):
-            result = await cast("Deferred[Result]", result)
-        completed.append(result)
+        completed.append(await result)
         await step()
     return completed
 

@@ -147,11 +147,11 @@ def test_exception_of_a_thread_rises_in_the_steps() -> None:
 
 def test_work_waits_for_pending_results() -> None:
     pending = [Deferred[int](), Deferred[int]()]
+    complete = Deferred[int].completed(7)
 
     async def steps() -> list[int]:
         first = await pending[0]
-        others: list[int | Deferred[int]] = [7, pending[1]]
-        return [first, *await all_complete(others)]
+        return [first, *await all_complete([complete, pending[1]])]
 
     async def scene() -> object:
         result = LongWork().run(steps(), CONNECTION)

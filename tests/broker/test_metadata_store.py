@@ -2,7 +2,7 @@
 
 import errno
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
 from pathlib import Path
 
 import pytest
@@ -22,6 +22,7 @@ from fauxka.broker.requests.connection_info import ConnectionInfo
 from fauxka.broker.requests.request_context import RequestContext
 from fauxka.broker.runtime.deferred import Deferred
 from fauxka.broker.runtime.disk_executor import Step, StepDone
+from fauxka.broker.runtime.long_work import LongWork
 from fauxka.protocol.error_codes import ErrorCode, KafkaError
 from fauxka.protocol.messages.init_producer_id import InitProducerIdRequest
 from fauxka.storage.file_systems.os_file_system import OsFileSystem
@@ -96,21 +97,17 @@ class Scene:
     def written_topics(self) -> list[str]:
         return [topic.name for topic in self.written().topics]
 
-    def answer(self) -> Deferred[ErrorCode] | ErrorCode:
-        return self.cluster.controller.when_saved(code_of)
-
-
-def code_of(error: KafkaError | None) -> ErrorCode:
-    return ErrorCode.NONE if error is None else error.code
+    def saved(self) -> Deferred[KafkaError | None]:
+        return self.cluster.controller.saved()
 
 
 def test_change_is_in_the_file_when_it_is_answered(tmp_path: Path) -> None:
     scene = Scene(tmp_path)
     scene.cluster.controller.create_topic("events", 2, configs={"retention.ms": "1"})
 
-    answer = scene.answer()
+    saved = scene.saved()
 
-    assert answer is ErrorCode.NONE
+    assert (saved.is_done, saved.response()) == (True, None)
     assert [(topic.name, topic.partition_count, topic.configs) for topic in scene.written().topics] == [
         ("events", 2, {"retention.ms": "1"})
     ]
@@ -121,7 +118,7 @@ def test_changes_of_one_request_are_written_once(tmp_path: Path) -> None:
     for number in range(3):
         scene.cluster.controller.create_topic(f"events-{number}", 1)
 
-    scene.answer()
+    scene.saved()
     scene.clock.advance(0)
 
     assert scene.disk.replaced == [METADATA_FILE]
@@ -140,40 +137,41 @@ def test_nothing_is_written_without_a_change(tmp_path: Path) -> None:
     scene = Scene(tmp_path)
     scene.disk.is_full = True
 
-    assert scene.answer() is ErrorCode.NONE
+    saved = scene.saved()
+
+    assert (saved.is_done, saved.response()) == (True, None)
 
 
 def test_synced_file_is_written_in_a_disk_thread_and_the_response_waits(tmp_path: Path) -> None:
     scene = Scene(tmp_path, FLUSHED)
     scene.cluster.controller.create_topic("events", 1)
 
-    answer = scene.answer()
+    saved = scene.saved()
     topics_before = scene.written_topics()
-    assert isinstance(answer, Deferred)
-    is_answered_before = answer.is_done
+    is_saved_before = saved.is_done
     scene.steps.run_next()
 
-    assert (topics_before, is_answered_before) == ([], False)
-    assert answer.response() is ErrorCode.NONE
+    assert (topics_before, is_saved_before) == ([], False)
+    assert (saved.is_done, saved.response()) == (True, None)
     assert scene.written_topics() == ["events"]
     assert scene.disk.syncs == 1
 
 
 def test_changes_during_a_write_go_into_the_next_write_together(tmp_path: Path) -> None:
     scene = Scene(tmp_path, FLUSHED)
-    answers: list[Deferred[ErrorCode] | ErrorCode] = []
+    saved: list[Deferred[KafkaError | None]] = []
     for name in ("first", "second", "third"):
         scene.cluster.controller.create_topic(name, 1)
-        answers.append(scene.answer())
+        saved.append(scene.saved())
 
     scene.steps.run_next()
-    after_first = [isinstance(answer, Deferred) and answer.is_done for answer in answers]
+    after_first = [each.is_done for each in saved]
     topics_after_first = scene.written_topics()
     scene.steps.run_next()
 
     assert after_first == [True, False, False]
     assert topics_after_first == ["first"]
-    assert [isinstance(answer, Deferred) and answer.is_done for answer in answers] == [True, True, True]
+    assert [each.is_done for each in saved] == [True, True, True]
     assert scene.written_topics() == ["first", "second", "third"]
     assert len(scene.steps) == 0
 
@@ -181,7 +179,7 @@ def test_changes_during_a_write_go_into_the_next_write_together(tmp_path: Path) 
 def test_change_without_a_waiting_request_is_written_after_the_write_in_flight(tmp_path: Path) -> None:
     scene = Scene(tmp_path, FLUSHED)
     scene.cluster.controller.create_topic("first", 1)
-    scene.answer()
+    scene.saved()
     scene.cluster.controller.create_topic("second", 1)
     scene.clock.advance(0)
 
@@ -199,17 +197,18 @@ def test_failed_write_returns_a_storage_error_and_is_retried(
     scene.cluster.controller.create_topic("events", 1)
     scene.disk.is_full = True
 
-    answer = scene.answer()
-    if isinstance(answer, Deferred):
+    saved = scene.saved()
+    if not saved.is_done:
         scene.steps.run_next()
-    answered = answer.response() if isinstance(answer, Deferred) else answer
+    error = saved.response()
     topics_meanwhile = scene.written_topics()
     scene.disk.is_full = False
     scene.clock.advance(1000)
     if len(scene.steps):
         scene.steps.run_next()
 
-    assert answered is ErrorCode.KAFKA_STORAGE_ERROR
+    assert error is not None
+    assert error.code == ErrorCode.KAFKA_STORAGE_ERROR
     assert topics_meanwhile == []
     assert scene.written_topics() == ["events"]
     assert "No space left on device" in caplog.text
@@ -218,12 +217,12 @@ def test_failed_write_returns_a_storage_error_and_is_retried(
 def test_producer_id_waits_for_its_block(tmp_path: Path) -> None:
     scene = Scene(tmp_path, FLUSHED)
     scene.cluster.controller.claim_producer_ids(NODE_ID)
-    answer = scene.answer()
+    saved = scene.saved()
     before = scene.cluster.controller.producer_ids.generate(NODE_ID)
 
     scene.steps.run_next()
 
-    assert isinstance(answer, Deferred)
+    assert saved.is_done
     assert before is None
     assert scene.cluster.controller.producer_ids.generate(NODE_ID) == 0
     assert scene.written().next_producer_id == 1000
@@ -234,9 +233,10 @@ def test_no_id_is_allocated_from_a_block_that_cannot_be_saved(tmp_path: Path) ->
     scene.disk.is_full = True
     scene.cluster.controller.claim_producer_ids(NODE_ID)
 
-    answer = scene.answer()
+    error = scene.saved().response()
 
-    assert answer is ErrorCode.KAFKA_STORAGE_ERROR
+    assert error is not None
+    assert error.code == ErrorCode.KAFKA_STORAGE_ERROR
     assert scene.cluster.controller.producer_ids.generate(NODE_ID) is None
 
 
@@ -257,7 +257,7 @@ def test_topic_whose_folders_cannot_be_created_does_not_exist(tmp_path: Path) ->
 def test_deleted_topic_is_removed_from_the_file_before_its_folders(tmp_path: Path) -> None:
     scene = Scene(tmp_path)
     topic = scene.cluster.controller.create_topic("events", 1)
-    scene.answer()
+    scene.saved()
 
     scene.cluster.controller.delete_topics([topic])
 
@@ -321,7 +321,9 @@ def test_a_transactional_id_that_waits_for_a_producer_id_is_not_created_after_a_
     cluster.controller.create_topic(TRANSACTION_STATE_TOPIC, 1)
     context = RequestContext(cluster.node, ConnectionInfo(1, LISTENER))
     context.api_version = 4
-    response = init_producer_id.handle(context, request)
+    steps = init_producer_id.handle(context, request)
+    assert isinstance(steps, Coroutine)
+    response = LongWork().run(steps, context.connection)
     assert isinstance(response, Deferred)
 
     reset_cluster(cluster)

@@ -13,7 +13,7 @@ import logging
 import uuid
 from collections.abc import Callable, Collection, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 
 from ....protocol.error_codes import ErrorCode, KafkaError
 from ....protocol.messages.describe_groups import DescribedGroup
@@ -48,8 +48,6 @@ if TYPE_CHECKING:
     NewShareGroups = Callable[[GroupRegistry], ShareGroups]
 
 logger = logging.getLogger(__name__)
-
-R = TypeVar("R")
 
 
 def new_uuid_text() -> str:
@@ -121,27 +119,12 @@ class GroupCoordinator:
         if loaded:
             logger.info("loaded %d groups", len(loaded))
 
-    def when_durable(self, response: R, make_error: Callable[[ErrorCode], R]) -> R | Deferred[R]:
-        """Return the response when the appended records are durable. See CoordinatorLog.when_durable."""
-        return self._log.when_durable(response, make_error)
+    def flushed(self) -> Deferred[ErrorCode]:
+        """Return what completes when the appended records are durable. See CoordinatorLog.flushed."""
+        return self._log.flushed()
 
     def _new_timers(self) -> GroupTimers:
-        return GroupTimers(self._clock, self._call_when_durable)
-
-    def _call_when_durable(self, done: Callable[[], None], failed: Callable[[ErrorCode], None]) -> None:
-        """Call done when the appended records are durable, or failed if they cannot be flushed."""
-        result = self._log.when_durable(ErrorCode.NONE, lambda error_code: error_code)
-
-        def call(error_code: ErrorCode) -> None:
-            if error_code is ErrorCode.NONE:
-                done()
-            else:
-                failed(error_code)
-
-        if isinstance(result, Deferred):
-            result.deliver_to(call)
-        else:
-            call(result)
+        return GroupTimers(self._clock, self._log.flushed)
 
     def _extend_session(self, group: ClassicGroup, member_id: str) -> None:
         self._rebalance.extend_session(group, group.members[member_id])

@@ -11,15 +11,13 @@ from collections.abc import Callable
 
 from ....protocol.error_codes import ErrorCode
 from ...runtime.clock import Clock, Timer
+from ...runtime.deferred import Deferred
+from ..coordinator_log import FLUSHED
 
 # Ends the join phase: after the rebalance timeout, or after the delay of a group's first rebalance.
 JOIN = "join"
 # Ends the wait for the members' SyncGroup requests.
 SYNC = "sync"
-
-# Calls the first function when the records written so far are durable, at once if they are. If they cannot be flushed,
-# it calls the second one with the error code for the client.
-WhenDurable = Callable[[Callable[[], None], Callable[[ErrorCode], None]], None]
 
 
 def heartbeat_of(member_id: str) -> str:
@@ -27,20 +25,15 @@ def heartbeat_of(member_id: str) -> str:
     return f"heartbeat {member_id}"
 
 
-def call_at_once(done: Callable[[], None], failed: Callable[[ErrorCode], None]) -> None:
-    """Call done. For groups that write no records."""
-    done()
-
-
 class GroupTimers:
     """Timers by name, and delayed responses. Scheduling a name again cancels its earlier timer."""
 
-    __slots__ = ("_clock", "_delayed", "_timers", "_when_durable")
+    __slots__ = ("_clock", "_delayed", "_flushed", "_timers")
 
-    def __init__(self, clock: Clock, when_durable: WhenDurable = call_at_once) -> None:
-        """Create no timer yet."""
+    def __init__(self, clock: Clock, flushed: Callable[[], Deferred[ErrorCode]] = lambda: FLUSHED) -> None:
+        """Create no timer yet. flushed: see CoordinatorLog.flushed; the default is for groups that write no records."""
         self._clock = clock
-        self._when_durable = when_durable
+        self._flushed = flushed
         self._timers: dict[str, Timer] = {}
         # For each response: the function that sends it, and the one that sends an error in its place.
         self._delayed: list[tuple[Callable[[], None], Callable[[ErrorCode], None]]] = []
@@ -70,15 +63,14 @@ class GroupTimers:
             return
         delayed, self._delayed = self._delayed, []
 
-        def send_all() -> None:
-            for send, _ in delayed:
-                send()
+        def respond(error_code: ErrorCode) -> None:
+            for send, fail in delayed:
+                if error_code:
+                    fail(error_code)
+                else:
+                    send()
 
-        def fail_all(error_code: ErrorCode) -> None:
-            for _, fail in delayed:
-                fail(error_code)
-
-        self._when_durable(send_all, fail_all)
+        self._flushed().deliver_to(respond)
 
     def cancel(self, name: str) -> None:
         """Cancel the timer of that name, if there is one."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from ....protocol.error_codes import ErrorCode
@@ -20,12 +20,6 @@ class PartitionToCommit(Protocol):
     committed_offset: int
     committed_leader_epoch: int
     committed_metadata: str | None
-
-
-class PartitionResponse(Protocol):
-    """A partition of the response."""
-
-    error_code: int
 
 
 P = TypeVar("P", bound=PartitionToCommit)
@@ -63,14 +57,3 @@ def offset_to_commit(topic: TopicImage, partition: PartitionToCommit) -> OffsetT
         leader_epoch=partition.committed_leader_epoch,
         metadata=partition.committed_metadata,
     )
-
-
-def fail_accepted(topics: Iterable[Sequence[PartitionResponse]], error_code: ErrorCode) -> None:
-    """Set the error code of the partitions without an error, because their offsets could not be flushed.
-
-    topics: the partitions of each topic of the response.
-    """
-    for partitions in topics:
-        for partition in partitions:
-            if partition.error_code == ErrorCode.NONE:
-                partition.error_code = error_code

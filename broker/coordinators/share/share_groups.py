@@ -6,8 +6,8 @@ Source: GroupCoordinatorService, Kafka 4.3.0.
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Collection, Iterable
-from typing import TYPE_CHECKING, NamedTuple, TypeVar
+from collections.abc import Collection, Iterable
+from typing import TYPE_CHECKING, NamedTuple
 
 from ....protocol.error_codes import ErrorCode, KafkaError
 from ....protocol.error_messages import ERROR_MESSAGES
@@ -33,8 +33,6 @@ if TYPE_CHECKING:
     from .share_nodes import ShareNodes
 
 logger = logging.getLogger(__name__)
-
-R = TypeVar("R")
 
 # Kafka's message for a missing topic or partition.
 UNKNOWN_MESSAGE = "This server does not host this topic-partition."
@@ -70,9 +68,9 @@ class ShareGroups:
         settings = ShareGroupSettings(replicas)
         self._heartbeats = ShareHeartbeats(self._store, settings, topics, self._initialize_states)
 
-    def when_durable(self, response: R | Deferred[R], make_error: Callable[[ErrorCode], R]) -> R | Deferred[R]:
-        """Return the response when the written groups and states are durable. See ShareNodes.when_durable."""
-        return self._nodes.when_durable(response, make_error, [self._log])
+    def flushed(self) -> Deferred[ErrorCode]:
+        """Return what completes when the written groups and states are durable. See CoordinatorLog.flushed."""
+        return self._nodes.flushed(self._log)
 
     # -- members
 

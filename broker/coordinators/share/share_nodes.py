@@ -7,13 +7,14 @@ Source: Persister, DefaultStatePersister and PartitionMetadataClient, Kafka 4.3.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
-from typing import TYPE_CHECKING, Protocol, TypeVar, cast
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Protocol
 
 from ....protocol.error_codes import ErrorCode, KafkaError
 from ....protocol.stored_records.share_state_records import ShareKey, ShareStateValue
 from ...metadata.metadata_image import SHARE_GROUP_STATE_TOPIC
 from ...runtime.deferred import Deferred
+from ..coordinator_log import CoordinatorLog, all_flushed
 from ..internal_topics import CoordinatorType, ensure_internal_topic, partition_index_of_key
 from .share_state import ShareStateChange, ShareStates, coordinator_key
 from .state_batches import NO_OFFSET
@@ -22,9 +23,6 @@ if TYPE_CHECKING:
     from ...metadata.controller import Controller
     from ...metadata.metadata_image import MetadataImage
     from ...replica.partition import Partition
-    from ..coordinator_log import CoordinatorLog
-
-R = TypeVar("R")
 
 
 class ShareNode(Protocol):
@@ -136,39 +134,6 @@ class ShareNodes:
 
     # -- flushes
 
-    def when_durable(
-        self,
-        response: R | Deferred[R],
-        make_error: Callable[[ErrorCode], R],
-        logs: Iterable[CoordinatorLog] = (),
-    ) -> R | Deferred[R]:
-        """Return the response when the states and the records of logs are durable. See CoordinatorLog.when_durable.
-
-        response: may be one that waits for records.
-        """
-        flushes = [log.when_durable(ErrorCode.NONE, ErrorCode) for log in logs]
-        flushes += [states.when_durable() for states in self._all_states()]
-        pending = [each for each in flushes if isinstance(each, Deferred)]
-        if not pending:
-            return response
-        waiting = cast("Deferred[R]", response) if isinstance(response, Deferred) else None
-        deferred: Deferred[R] = Deferred(None if waiting is None else waiting.abandon, is_applied=waiting is None)
-        error_codes: list[ErrorCode] = []
-
-        def add(error_code: ErrorCode) -> None:
-            error_codes.append(error_code)
-            if len(error_codes) < len(pending):
-                return
-            worst = max(error_codes)
-            if worst is not ErrorCode.NONE:
-                if waiting is not None:
-                    waiting.abandon()
-                deferred.complete(make_error(worst))
-            elif waiting is not None:
-                waiting.deliver_to(deferred.complete, deferred.fail)
-            else:
-                deferred.complete(cast("R", response))
-
-        for each in pending:
-            each.deliver_to(add)
-        return deferred
+    def flushed(self, *logs: CoordinatorLog) -> Deferred[ErrorCode]:
+        """Return what completes when the states and the records of logs are durable. See CoordinatorLog.flushed."""
+        return all_flushed([*(log.flushed() for log in logs), *(states.flushed() for states in self._all_states())])

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import logging
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from types import MappingProxyType
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 
 from ....protocol.error_codes import ErrorCode, KafkaError
 from ....protocol.stored_records.share_state_records import ShareKey, StateBatch
@@ -28,8 +28,6 @@ if TYPE_CHECKING:
     from .share_nodes import ShareNodes
 
 logger = logging.getLogger(__name__)
-
-R = TypeVar("R")
 
 # The error codes of a write to a state that has changed meanwhile, and those that the client gets in their place.
 # Source: SharePartition.fetchPersisterError, Kafka 4.3.0; tests/golden/share_state-4.3.0.jsonl.
@@ -57,9 +55,9 @@ class SharePartitions:
         self.sessions = ShareSessions(self.settings)
         self._partitions: dict[ShareKey, SharePartition] = {}
 
-    def when_durable(self, response: R | Deferred[R], make_error: Callable[[ErrorCode], R]) -> R | Deferred[R]:
-        """Return the response when the written states are durable. See ShareNodes.when_durable."""
-        return self._nodes.when_durable(response, make_error)
+    def flushed(self) -> Deferred[ErrorCode]:
+        """Return what completes when the written states are durable. See CoordinatorLog.flushed."""
+        return self._nodes.flushed()
 
     # -- partitions
 

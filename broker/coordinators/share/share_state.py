@@ -96,9 +96,9 @@ class ShareStates:
                 del self._entries[key]
         self.load()
 
-    def when_durable(self) -> ErrorCode | Deferred[ErrorCode]:
-        """Return NONE or an error when the written states are durable. See CoordinatorLog.when_durable."""
-        return self._log.when_durable(ErrorCode.NONE, ErrorCode)
+    def flushed(self) -> Deferred[ErrorCode]:
+        """Return what completes when the written states are durable. See CoordinatorLog.flushed."""
+        return self._log.flushed()
 
     def leads(self, key: ShareKey) -> bool:
         """Whether the topic of the states exists and this node leads the partition of the key."""

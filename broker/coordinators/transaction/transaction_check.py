@@ -61,13 +61,13 @@ class TransactionCheck:
         return None
 
 
-def when_partitions_durable(coordinators: Coordinators, transactional_id: str) -> bool | Deferred[bool]:
-    """Return whether the record of the added partitions is durable at the coordinator of the id (flush.messages).
+def partitions_flushed(coordinators: Coordinators, transactional_id: str) -> Deferred[ErrorCode]:
+    """Return what completes when the record of the added partitions is durable at the coordinator of the id.
 
-    coordinators: those of the node of the partitions.
+    coordinators: those of the node of the partitions. See CoordinatorLog.flushed.
     """
     coordinator = coordinators.find_transactions_of(transactional_id)
-    return True if coordinator is None else coordinator.when_durable(True, lambda _: False)
+    return Deferred[ErrorCode].completed(ErrorCode.NONE) if coordinator is None else coordinator.flushed()
 
 
 def error_code_for_version(code: ErrorCode, api_version: int, *, fenced_since: int) -> ErrorCode:

@@ -32,7 +32,7 @@ import logging
 from collections.abc import Callable, Collection, Generator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 
 from ....protocol.error_codes import ErrorCode, KafkaError
 from ....protocol.frames import FrameError
@@ -79,8 +79,6 @@ logger = logging.getLogger(__name__)
 
 # The delay before a failed marker or completion is tried again.
 RETRY_MS = 500
-
-R = TypeVar("R")
 
 
 class TransactionCoordinator:
@@ -199,9 +197,9 @@ class TransactionCoordinator:
         self._end(prepared)
         return prepared.producer_after_end
 
-    def when_durable(self, response: R, make_error: Callable[[ErrorCode], R]) -> R | Deferred[R]:
-        """Return the response when the appended records are durable. See CoordinatorLog.when_durable."""
-        return self._log.when_durable(response, make_error)
+    def flushed(self) -> Deferred[ErrorCode]:
+        """Return what completes when the appended records are durable. See CoordinatorLog.flushed."""
+        return self._log.flushed()
 
     # -- administration
 
@@ -328,7 +326,7 @@ class TransactionCoordinator:
 
     def _flush(self) -> None:
         """Start the flush of the appended records. No response waits for it."""
-        self._log.when_durable(None, lambda _: None)
+        self._log.flushed()
 
     # -- checks
 
@@ -416,7 +414,7 @@ class TransactionCoordinator:
             else:
                 self._retry_later(prepared, self._end)
 
-        self._log.run_when_durable(decided)
+        self._log.run_when_flushed(decided)
 
     def _complete(self, prepared: TransactionMetadata) -> None:
         """Write the markers, and the completed transaction after the last one. Failures are tried again later."""
@@ -429,7 +427,7 @@ class TransactionCoordinator:
         except MarkersAbandoned as error:
             logger.error("the transaction of %s stays %s: %s", prepared.transactional_id, prepared.state_name, error)
             return
-        self._log.run_when_durable(
+        self._log.run_when_flushed(
             lambda is_durable: self._write_complete(prepared, failed if is_durable else prepared.partitions)
         )
 

@@ -28,16 +28,13 @@ from ...metadata.client_quota_control import (
 )
 from ...metadata.client_quotas_image import IP, QuotaEntity, entity_of
 from ...requests.request_context import RequestContext
-from ...runtime.deferred import Deferred
 from ...runtime.long_work import for_each, in_turn, step
 
 # The result of each entity of a request.
 _Results = dict[QuotaEntity, KafkaError | None]
 
 
-async def handle(
-    context: RequestContext, request: AlterClientQuotasRequest
-) -> AlterClientQuotasResponse | Deferred[AlterClientQuotasResponse]:
+async def handle(context: RequestContext, request: AlterClientQuotasRequest) -> AlterClientQuotasResponse:
     """Change the quotas of each entity, unless validate_only; an error of one does not affect the others."""
     every_names = await in_turn(_names_of, request.entries)
     hosts = await find_hosts(names.get(IP) for names in every_names)
@@ -56,15 +53,12 @@ async def handle(
     if request.validate_only:
         return AlterClientQuotasResponse(entries=entries)
     context.node.controller.alter_client_quotas(alterations)
-
-    def respond(storage_error: KafkaError | None) -> AlterClientQuotasResponse:
-        if storage_error is not None:
-            for entry in entries:
-                if entry.error_code == 0:
-                    entry.error_code, entry.error_message = storage_error.code, storage_error.message
-        return AlterClientQuotasResponse(entries=entries)
-
-    return context.node.controller.when_saved(respond)
+    storage_error = await context.node.controller.saved()
+    if storage_error is not None:
+        for entry in entries:
+            if entry.error_code == 0:
+                entry.error_code, entry.error_message = storage_error.code, storage_error.message
+    return AlterClientQuotasResponse(entries=entries)
 
 
 async def _names_of(requested: RequestEntryData) -> dict[str, str | None]:

@@ -19,23 +19,17 @@ from ....protocol.messages.alter_configs import (
 from ...config.config_resources import ConfigResource
 from ...metadata.config_changes import alter_each, apply_ops, check_ops, op_of, replace_configs
 from ...requests.request_context import NodeServices, RequestContext
-from ...runtime.deferred import Deferred
 from ...runtime.long_work import for_each, step
 
 
-async def handle(
-    context: RequestContext, request: AlterConfigsRequest
-) -> AlterConfigsResponse | Deferred[AlterConfigsResponse]:
+async def handle(context: RequestContext, request: AlterConfigsRequest) -> AlterConfigsResponse:
     """Replace the configs of each resource; an error of one does not affect the others."""
     errors = await alter_each(request.resources, partial(_replace, context.node, validate_only=request.validate_only))
-
-    def respond(storage_error: KafkaError | None) -> AlterConfigsResponse:
-        pairs = zip(request.resources, errors, strict=True)
-        return AlterConfigsResponse(
-            responses=[_resource_response(resource, error or storage_error) for resource, error in pairs]
-        )
-
-    return context.node.controller.when_saved(respond)
+    storage_error = await context.node.controller.saved()
+    pairs = zip(request.resources, errors, strict=True)
+    return AlterConfigsResponse(
+        responses=[_resource_response(resource, error or storage_error) for resource, error in pairs]
+    )
 
 
 def _resource_response(resource: AlterConfigsResource, error: KafkaError | None) -> AlterConfigsResourceResponse:

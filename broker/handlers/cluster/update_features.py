@@ -19,7 +19,6 @@ from ....protocol.messages.update_features import (
 from ...coordinators.java_hash_tables import java_hash_order
 from ...metadata.features import FeatureUpdate
 from ...requests.request_context import RequestContext
-from ...runtime.deferred import Deferred
 from ...runtime.long_work import for_each, step
 
 LAST_VERSION_WITH_RESULTS = 1
@@ -29,9 +28,7 @@ NO_ERROR = "NONE"
 HASHED_CHARACTERS_MAX = 10_000
 
 
-async def handle(
-    context: RequestContext, request: UpdateFeaturesRequest
-) -> UpdateFeaturesResponse | Deferred[UpdateFeaturesResponse]:
+async def handle(context: RequestContext, request: UpdateFeaturesRequest) -> UpdateFeaturesResponse:
     """Change the levels of all features of the request, or of none."""
     controller = context.node.controller
     updates = await updates_of(request)
@@ -43,13 +40,10 @@ async def handle(
     except KafkaError as error:
         message = f"The update failed for all features since the following feature had an error: {error.message}"
         return UpdateFeaturesResponse(error_code=error.code, error_message=message)
-
-    def respond(error: KafkaError | None) -> UpdateFeaturesResponse:
-        if error is not None:
-            return UpdateFeaturesResponse(error_code=error.code, error_message=error.message)
-        return UpdateFeaturesResponse(error_message=None, results=results)
-
-    return controller.when_saved(respond)
+    storage_error = await controller.saved()
+    if storage_error is not None:
+        return UpdateFeaturesResponse(error_code=storage_error.code, error_message=storage_error.message)
+    return UpdateFeaturesResponse(error_message=None, results=results)
 
 
 def _success(update: FeatureUpdateKey) -> UpdatableFeatureResult:

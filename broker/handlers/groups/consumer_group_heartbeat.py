@@ -5,20 +5,22 @@ v1 subscribed_topic_regex; members create their ids.
 
 from __future__ import annotations
 
+from collections.abc import Coroutine
 from functools import partial
 
 from ....protocol.error_codes import KafkaError
 from ....protocol.messages.consumer_group_heartbeat import ConsumerGroupHeartbeatRequest, ConsumerGroupHeartbeatResponse
 from ...coordinators.consumer.heartbeats import Client
+from ...requests.flushed_response import after_flush
 from ...requests.group_protocols import CONSUMER_PROTOCOL, served_by
 from ...requests.permissions import may_describe_topic
 from ...requests.request_context import RequestContext
-from ...runtime.deferred import Deferred
+from ...runtime.long_work import Step
 
 
 def _handle(
     context: RequestContext, request: ConsumerGroupHeartbeatRequest
-) -> ConsumerGroupHeartbeatResponse | Deferred[ConsumerGroupHeartbeatResponse]:
+) -> ConsumerGroupHeartbeatResponse | Coroutine[Step, object, ConsumerGroupHeartbeatResponse]:
     """Return the member's epoch, and its assignment if that has changed."""
     groups = context.node.coordinators.groups
     may_describe = None if context.node.authorizer is None else partial(may_describe_topic, context)
@@ -27,7 +29,7 @@ def _handle(
         response = groups.consumer_groups.heartbeat(request, client, context.api_version)
     except KafkaError as error:
         return ConsumerGroupHeartbeatResponse(error_code=error.code, error_message=error.message or None)
-    return groups.when_durable(response, lambda code: ConsumerGroupHeartbeatResponse(error_code=code))
+    return after_flush(groups.flushed(), response, lambda code: ConsumerGroupHeartbeatResponse(error_code=code))
 
 
 handle = served_by(CONSUMER_PROTOCOL, _handle)

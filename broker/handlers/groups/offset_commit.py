@@ -18,10 +18,10 @@ from ....protocol.messages.offset_commit import (
     OffsetCommitResponseTopic,
 )
 from ...coordinators.group.group import OffsetCommitter
-from ...coordinators.group.offset_requests import existing_partitions, fail_accepted, offset_to_commit
+from ...coordinators.group.offset_requests import existing_partitions, offset_to_commit
 from ...metadata.metadata_image import TopicImage
 from ...requests.request_context import RequestContext
-from ...runtime.long_work import all_complete, for_each, step
+from ...runtime.long_work import for_each, step
 
 TOPIC_IDS_SINCE = 10
 
@@ -40,11 +40,6 @@ class _Results:
 
     def response(self) -> OffsetCommitResponse:
         return OffsetCommitResponse(topics=list(self._topics.values()))
-
-    def error_response(self, error_code: ErrorCode) -> OffsetCommitResponse:
-        """Return the response with this error for every accepted offset, because the group's log was not flushed."""
-        fail_accepted((topic.partitions for topic in self._topics.values()), error_code)
-        return self.response()
 
 
 async def handle(context: RequestContext, request: OffsetCommitRequest) -> OffsetCommitResponse:
@@ -73,12 +68,11 @@ async def handle(context: RequestContext, request: OffsetCommitRequest) -> Offse
         error_codes = groups.offsets.commit(committer, offsets, retention_time_ms=request.retention_time_ms)
     except KafkaError as error:
         error_codes = [error.code] * len(commits)
-    flushed = groups.when_durable(ErrorCode.NONE, ErrorCode)
+    flush_error = await groups.flushed()
     for (_, topic, partition), error_code in zip(commits, error_codes, strict=True):
-        results.add(topic, partition.partition_index, error_code)
+        results.add(topic, partition.partition_index, error_code or flush_error)
         await step()
-    (flush_error,) = await all_complete([flushed])
-    return results.error_response(flush_error) if flush_error else results.response()
+    return results.response()
 
 
 def _find_topic(context: RequestContext, topic: OffsetCommitRequestTopic) -> TopicImage | None:

@@ -10,7 +10,7 @@ from ....protocol.messages.offset_delete import (
     OffsetDeleteResponseTopic,
 )
 from ...requests.request_context import RequestContext
-from ...runtime.long_work import all_complete, step
+from ...runtime.long_work import step
 
 
 async def handle(context: RequestContext, request: OffsetDeleteRequest) -> OffsetDeleteResponse:
@@ -30,18 +30,15 @@ async def handle(context: RequestContext, request: OffsetDeleteRequest) -> Offse
                     existing.append((topic.name, index))
                 await step()
         error_codes = groups.offsets.delete(group, existing)
-        flushed = groups.when_durable(ErrorCode.NONE, ErrorCode)
     except KafkaError as error:
-        return _error_response(error.code)
+        return OffsetDeleteResponse(error_code=error.code)
+    flush_error = await groups.flushed()
+    if flush_error:
+        return OffsetDeleteResponse(error_code=flush_error)
     for (name, index), error_code in zip(existing, error_codes, strict=True):
         _add(results, name, index, error_code)
         await step()
-    (error_code,) = await all_complete([flushed])
-    return _error_response(error_code) if error_code else OffsetDeleteResponse(topics=list(results.values()))
-
-
-def _error_response(error_code: ErrorCode) -> OffsetDeleteResponse:
-    return OffsetDeleteResponse(error_code=error_code)
+    return OffsetDeleteResponse(topics=list(results.values()))
 
 
 def _add(results: dict[str, OffsetDeleteResponseTopic], topic_name: str, index: int, error_code: ErrorCode) -> None:

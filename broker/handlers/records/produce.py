@@ -22,7 +22,7 @@ from ....protocol.produced_records import RequestRefused
 from ....storage.append_refused import AppendRefused
 from ....storage.append_result import NO_LOG_START_OFFSET, AppendResult
 from ....storage.log_validator import LongValidation
-from ...coordinators.transaction.transaction_check import when_partitions_durable
+from ...coordinators.transaction.transaction_check import partitions_flushed
 from ...metadata.metadata_image import TopicImage, is_internal_topic
 from ...replica.partition import Partition, UnsafeAppend
 from ...requests.advertised_endpoint import find_leader_after
@@ -135,12 +135,12 @@ async def _are_safe(context: RequestContext, request: ProduceRequest, unsafe: li
     """Wait until each batch is safe or its response failed. Return whether the coordinator's records are safe too."""
     # Both waits begin now, because later requests of the connection are handled meanwhile.
     safe = _when_batches_safe(context, request, unsafe, lambda: True) if unsafe else None
-    joined: bool | Deferred[bool] = True
+    joined = None
     if request.transactional_id is not None:
-        joined = when_partitions_durable(context.node.coordinators, request.transactional_id)
+        joined = partitions_flushed(context.node.coordinators, request.transactional_id)
     if safe is not None:
         await safe
-    return await joined if isinstance(joined, Deferred) else joined
+    return joined is None or not await joined
 
 
 async def _accept_all(

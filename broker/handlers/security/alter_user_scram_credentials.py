@@ -13,13 +13,12 @@ from ....protocol.messages.alter_user_scram_credentials import (
 )
 from ...metadata.scram_control import ScramChanges
 from ...requests.request_context import RequestContext
-from ...runtime.deferred import Deferred
 from ...runtime.long_work import for_each
 
 _Response = AlterUserScramCredentialsResponse
 
 
-async def handle(context: RequestContext, request: AlterUserScramCredentialsRequest) -> _Response | Deferred[_Response]:
+async def handle(context: RequestContext, request: AlterUserScramCredentialsRequest) -> _Response:
     """Delete and set credentials; an error of one user does not affect the others."""
     controller = context.node.controller
     changes = ScramChanges(controller.image.security.credentials)
@@ -27,13 +26,10 @@ async def handle(context: RequestContext, request: AlterUserScramCredentialsRequ
     await for_each(changes.add_upsertion, request.upsertions)
     await for_each(changes.make_credential, changes.upsertions)
     controller.alter_scram_credentials(changes.deletions.values(), changes.credentials)
-
-    def respond(storage_error: KafkaError | None) -> _Response:
-        users = (*changes.deletions, *(user for _, user in changes.credentials))
-        altered = [_result(user, storage_error) for user in users]
-        return _Response(results=[*altered, *(_result(user, error) for user, error in changes.errors.items())])
-
-    return controller.when_saved(respond)
+    storage_error = await controller.saved()
+    users = (*changes.deletions, *(user for _, user in changes.credentials))
+    altered = [_result(user, storage_error) for user in users]
+    return _Response(results=[*altered, *(_result(user, error) for user, error in changes.errors.items())])
 
 
 def _result(user: str, error: KafkaError | None) -> AlterUserScramCredentialsResult:

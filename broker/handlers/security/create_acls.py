@@ -12,14 +12,11 @@ from ....protocol.error_codes import ErrorCode, KafkaError
 from ....protocol.messages.create_acls import AclCreation, AclCreationResult, CreateAclsRequest, CreateAclsResponse
 from ...metadata.acl_control import acl_of, check_authorizer, check_known, is_of_filter
 from ...requests.request_context import RequestContext
-from ...runtime.deferred import Deferred
 from ...runtime.long_work import for_each
 from ...security.acl.acls import AclBinding
 
 
-async def handle(
-    context: RequestContext, request: CreateAclsRequest
-) -> CreateAclsResponse | Deferred[CreateAclsResponse]:
+async def handle(context: RequestContext, request: CreateAclsRequest) -> CreateAclsResponse:
     """Create each ACL that is not there; an error of one does not affect the others.
 
     Raises FrameError for an unknown type, operation or permission: Kafka sends no response.
@@ -30,14 +27,8 @@ async def handle(
         # Kafka fails on these.
         return CreateAclsResponse(results=await for_each(_failed, acls))
     errors = await for_each(partial(_create, context), acls)
-    results = await for_each(_result, errors)
-
-    def respond(storage_error: KafkaError | None) -> CreateAclsResponse:
-        if storage_error is not None:
-            return CreateAclsResponse(results=[_result(error or storage_error) for error in errors])
-        return CreateAclsResponse(results=results)
-
-    return context.node.controller.when_saved(respond)
+    storage_error = await context.node.controller.saved()
+    return CreateAclsResponse(results=await for_each(lambda error: _result(error or storage_error), errors))
 
 
 def _check_known(creation: AclCreation) -> None:

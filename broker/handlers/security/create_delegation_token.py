@@ -16,7 +16,6 @@ from ....protocol.messages.create_delegation_token import (
 )
 from ...requests.permissions import allows_token_requests, permits
 from ...requests.request_context import RequestContext
-from ...runtime.deferred import Deferred
 from ...runtime.long_work import for_each
 from ...security.principal import ANONYMOUS, USER_TYPE, Principal
 
@@ -25,7 +24,7 @@ _Response = CreateDelegationTokenResponse
 _NO_TIME = -1
 
 
-async def handle(context: RequestContext, request: CreateDelegationTokenRequest) -> _Response | Deferred[_Response]:
+async def handle(context: RequestContext, request: CreateDelegationTokenRequest) -> _Response:
     """Create a token of the client, or of the owner that the request names."""
     requester = context.connection.principal
     owner = requester
@@ -41,7 +40,7 @@ async def handle(context: RequestContext, request: CreateDelegationTokenRequest)
     renewers = await for_each(_principal_of, request.renewers)
     if any(await for_each(_is_no_user, renewers)):
         return _refused(ErrorCode.INVALID_PRINCIPAL_TYPE, owner, requester)
-    return _create(context, owner, tuple(renewers), request.max_lifetime_ms)
+    return await _create(context, owner, tuple(renewers), request.max_lifetime_ms)
 
 
 def _principal_of(renewer: CreatableRenewers) -> Principal:
@@ -52,9 +51,9 @@ def _is_no_user(principal: Principal) -> bool:
     return principal.type != USER_TYPE
 
 
-def _create(
+async def _create(
     context: RequestContext, owner: Principal, renewers: tuple[Principal, ...], max_lifetime_ms: int
-) -> _Response | Deferred[_Response]:
+) -> _Response:
     controller, requester = context.node.controller, context.connection.principal
     try:
         token, hmac = controller.delegation_tokens.create(
@@ -62,18 +61,15 @@ def _create(
         )
     except KafkaError as error:
         return _response(error.code, owner, requester)
-
-    def respond(storage_error: KafkaError | None) -> _Response:
-        if storage_error is not None:
-            return _response(storage_error.code, owner, requester)
-        response = _response(ErrorCode.NONE, owner, requester)
-        response.issue_timestamp_ms = token.issue_ms
-        response.expiry_timestamp_ms = token.expiry_ms
-        response.max_timestamp_ms = token.max_ms
-        response.token_id, response.hmac = token.token_id, hmac
-        return response
-
-    return controller.when_saved(respond)
+    storage_error = await controller.saved()
+    if storage_error is not None:
+        return _response(storage_error.code, owner, requester)
+    response = _response(ErrorCode.NONE, owner, requester)
+    response.issue_timestamp_ms = token.issue_ms
+    response.expiry_timestamp_ms = token.expiry_ms
+    response.max_timestamp_ms = token.max_ms
+    response.token_id, response.hmac = token.token_id, hmac
+    return response
 
 
 def _response(code: int, owner: Principal, requester: Principal) -> _Response:

@@ -19,7 +19,6 @@ from ....protocol.messages.delete_acls import (
 )
 from ...metadata.acl_control import check_authorizer, check_filter, check_known, filter_of, numbers_of
 from ...requests.request_context import RequestContext
-from ...runtime.deferred import Deferred
 from ...runtime.long_work import for_each, in_turn
 from ...security.acl.acls import AclBinding
 
@@ -27,9 +26,7 @@ from ...security.acl.acls import AclBinding
 _Found = list[AclBinding] | KafkaError
 
 
-async def handle(
-    context: RequestContext, request: DeleteAclsRequest
-) -> DeleteAclsResponse | Deferred[DeleteAclsResponse]:
+async def handle(context: RequestContext, request: DeleteAclsRequest) -> DeleteAclsResponse:
     """Delete what the filters mean. An ACL that two of them mean is in the results of both.
 
     Raises FrameError for an unknown type, operation or permission: Kafka sends no response.
@@ -39,14 +36,10 @@ async def handle(
     for found in results:
         if isinstance(found, list):
             await for_each(context.node.controller.delete_acl, found)
-    answers = await in_turn(_result, results)
-
-    def respond(storage_error: KafkaError | None) -> DeleteAclsResponse:
-        if storage_error is not None:
-            return DeleteAclsResponse(filter_results=[_failure(storage_error) for _ in results])
-        return DeleteAclsResponse(filter_results=answers)
-
-    return context.node.controller.when_saved(respond)
+    storage_error = await context.node.controller.saved()
+    if storage_error is not None:
+        return DeleteAclsResponse(filter_results=await for_each(lambda _: _failure(storage_error), results))
+    return DeleteAclsResponse(filter_results=await in_turn(_result, results))
 
 
 async def _find(context: RequestContext, requested: DeleteAclsFilter) -> _Found:

@@ -9,12 +9,11 @@ from __future__ import annotations
 from ....protocol.messages.expire_delegation_token import ExpireDelegationTokenRequest, ExpireDelegationTokenResponse
 from ...requests.request_context import RequestContext
 from ...requests.token_expiry import change_expiry
-from ...runtime.deferred import Deferred
 
 _Response = ExpireDelegationTokenResponse
 
 
-async def handle(context: RequestContext, request: ExpireDelegationTokenRequest) -> _Response | Deferred[_Response]:
+async def handle(context: RequestContext, request: ExpireDelegationTokenRequest) -> _Response:
     """Set the expiry of a token, or remove it."""
 
     async def change(now_ms: int) -> int:

@@ -9,12 +9,11 @@ from __future__ import annotations
 from ....protocol.messages.renew_delegation_token import RenewDelegationTokenRequest, RenewDelegationTokenResponse
 from ...requests.request_context import RequestContext
 from ...requests.token_expiry import change_expiry
-from ...runtime.deferred import Deferred
 
 _Response = RenewDelegationTokenResponse
 
 
-async def handle(context: RequestContext, request: RenewDelegationTokenRequest) -> _Response | Deferred[_Response]:
+async def handle(context: RequestContext, request: RenewDelegationTokenRequest) -> _Response:
     """Move the expiry of a token."""
 
     async def change(now_ms: int) -> int:

@@ -30,13 +30,13 @@ async def _handle(context: RequestContext, request: AlterShareGroupOffsetsReques
     except KafkaError as error:
         return _error_response(error.code, error.message or ERROR_MESSAGES[error.code])
     response = AlterShareGroupOffsetsResponse()
-    flushes: list[ErrorCode | Deferred[ErrorCode]] = []
+    flushes: list[Deferred[ErrorCode]] = []
     for requested in request.topics:
         topic = context.node.image.find_topic(requested.topic_name)
         entry = TopicResult(topic_name=requested.topic_name)
         for partition in requested.partitions:
             entry.partitions.append(_alter(context, request.group_id, topic, partition))
-            flushes.append(groups.share_groups.when_durable(ErrorCode.NONE, ErrorCode))
+            flushes.append(groups.share_groups.flushed())
             await step()
         if topic is not None:
             entry.topic_id = topic.topic_id

@@ -27,10 +27,10 @@ async def _handle(context: RequestContext, request: DeleteShareGroupOffsetsReque
     except KafkaError as error:
         return _error_response(error.code, error.message or ERROR_MESSAGES[error.code])
     response = DeleteShareGroupOffsetsResponse()
-    flushes: list[ErrorCode | Deferred[ErrorCode]] = []
+    flushes: list[Deferred[ErrorCode]] = []
     for topic in request.topics:
         response.responses.append(_delete(context, request.group_id, topic.topic_name))
-        flushes.append(groups.share_groups.when_durable(ErrorCode.NONE, ErrorCode))
+        flushes.append(groups.share_groups.flushed())
         await step()
     flush_error = max(await all_complete(flushes), default=ErrorCode.NONE)
     return _error_response(flush_error) if flush_error else response

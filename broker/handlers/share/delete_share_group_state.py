@@ -18,12 +18,9 @@ from ....protocol.messages.delete_share_group_state import (
 from ....protocol.stored_records.share_state_records import ShareKey
 from ...requests.request_context import RequestContext
 from ...requests.share_state_request import Results, StateRequest, are_whole
-from ...runtime.deferred import Deferred
 
 
-async def handle(
-    context: RequestContext, request: DeleteShareGroupStateRequest
-) -> DeleteShareGroupStateResponse | Deferred[DeleteShareGroupStateResponse]:
+async def handle(context: RequestContext, request: DeleteShareGroupStateRequest) -> DeleteShareGroupStateResponse:
     """Delete the state of each partition."""
     work = StateRequest(
         context, "delete share group state", apply=partial(_apply, context), fail=_fail, respond=_respond

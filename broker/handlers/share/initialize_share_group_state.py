@@ -18,12 +18,11 @@ from ....protocol.messages.initialize_share_group_state import (
 from ....protocol.stored_records.share_state_records import ShareKey
 from ...requests.request_context import RequestContext
 from ...requests.share_state_request import Results, StateRequest
-from ...runtime.deferred import Deferred
 
 
 async def handle(
     context: RequestContext, request: InitializeShareGroupStateRequest
-) -> InitializeShareGroupStateResponse | Deferred[InitializeShareGroupStateResponse]:
+) -> InitializeShareGroupStateResponse:
     """Write a new state for each partition. A topic without partitions has no result."""
     work = StateRequest(
         context, "initialize share group state", apply=partial(_apply, context), fail=_fail, respond=_respond

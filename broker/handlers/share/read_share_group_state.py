@@ -19,12 +19,9 @@ from ....protocol.messages.read_share_group_state import (
 from ....protocol.stored_records.share_state_records import ShareKey
 from ...requests.request_context import RequestContext
 from ...requests.share_state_request import Results, StateRequest, are_whole
-from ...runtime.deferred import Deferred
 
 
-async def handle(
-    context: RequestContext, request: ReadShareGroupStateRequest
-) -> ReadShareGroupStateResponse | Deferred[ReadShareGroupStateResponse]:
+async def handle(context: RequestContext, request: ReadShareGroupStateRequest) -> ReadShareGroupStateResponse:
     """Return the state of each partition for its leader."""
     work = StateRequest(context, "read share group state", apply=partial(_apply, context), fail=_fail, respond=_respond)
     topics = request.topics if are_whole(request.topics) else ()

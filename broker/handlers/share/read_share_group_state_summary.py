@@ -19,12 +19,11 @@ from ....protocol.stored_records.share_state_records import UNKNOWN_COUNT, Share
 from ...coordinators.share.state_batches import NO_OFFSET
 from ...requests.request_context import RequestContext
 from ...requests.share_state_request import Results, StateRequest, are_whole
-from ...runtime.deferred import Deferred
 
 
 async def handle(
     context: RequestContext, request: ReadShareGroupStateSummaryRequest
-) -> ReadShareGroupStateSummaryResponse | Deferred[ReadShareGroupStateSummaryResponse]:
+) -> ReadShareGroupStateSummaryResponse:
     """Return the epochs and the start offset of each partition. v1 delivery_complete_count."""
     work = StateRequest(
         context, "read share group state summary", apply=partial(_apply, context), fail=_fail, respond=_respond

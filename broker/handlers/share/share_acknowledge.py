@@ -6,6 +6,8 @@ Source: KafkaApis.handleShareAcknowledgeRequest, Kafka 4.3.0.
 
 from __future__ import annotations
 
+from collections.abc import Coroutine
+
 from ....protocol.error_codes import ErrorCode, KafkaError
 from ....protocol.messages.share_acknowledge import (
     LeaderIdAndEpoch,
@@ -18,14 +20,15 @@ from ....protocol.messages.share_acknowledge import ShareAcknowledgeTopicRespons
 from ...coordinators.share.acknowledgements import AcknowledgeErrors, acknowledge
 from ...coordinators.share.share_sessions import FINAL_EPOCH, FIRST_EPOCH
 from ...requests.advertised_endpoint import endpoints_of, leaders_after_errors
+from ...requests.flushed_response import after_flush
 from ...requests.group_protocols import SHARE_PROTOCOL, served_by
 from ...requests.request_context import RequestContext
-from ...runtime.deferred import Deferred
+from ...runtime.long_work import Step
 
 
 def _handle(
     context: RequestContext, request: ShareAcknowledgeRequest
-) -> ShareAcknowledgeResponse | Deferred[ShareAcknowledgeResponse]:
+) -> ShareAcknowledgeResponse | Coroutine[Step, object, ShareAcknowledgeResponse]:
     """Apply a member's acknowledgements of acquired records."""
     group_id, member_id = request.group_id, request.member_id
     if group_id is None or not member_id:
@@ -50,7 +53,7 @@ def _handle(
         acquisition_lock_timeout_ms=partitions.settings.lock_ms(group_id), responses=_topic_results(errors)
     )
     _add_leaders(context, response)
-    return partitions.when_durable(response, _error_response)
+    return after_flush(partitions.flushed(), response, _error_response)
 
 
 def _topic_results(errors: AcknowledgeErrors) -> list[TopicResult]:

@@ -6,7 +6,7 @@ Source: KafkaApis.handleShareFetchRequest, Kafka 4.3.0.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Coroutine, Sequence
 from functools import partial
 
 from ....protocol.error_codes import ErrorCode, KafkaError
@@ -25,15 +25,19 @@ from ...coordinators.share.share_fetcher import Fetched, ShareFetcher, ShareFetc
 from ...coordinators.share.share_sessions import FINAL_EPOCH, FIRST_EPOCH, PartitionKey, ShareSession
 from ...replica.delayed_read import DelayedRead
 from ...requests.advertised_endpoint import endpoints_of, leaders_after_errors
+from ...requests.flushed_response import after_flush
 from ...requests.group_protocols import SHARE_PROTOCOL, served_by
 from ...requests.request_context import RequestContext
 from ...runtime.deferred import Deferred
+from ...runtime.long_work import Step
 
 # The share_acquire_mode that acquires at most max_records records.
 RECORD_LIMIT = 1
 
 
-def _handle(context: RequestContext, request: ShareFetchRequest) -> ShareFetchResponse | Deferred[ShareFetchResponse]:
+def _handle(
+    context: RequestContext, request: ShareFetchRequest
+) -> ShareFetchResponse | Coroutine[Step, object, ShareFetchResponse]:
     """Apply acknowledgements and acquire records. Wait up to max_wait_ms for min_bytes."""
     group_id, member_id = request.group_id, request.member_id
     if group_id is None or not member_id or _is_contradictory(request):
@@ -71,42 +75,35 @@ def _handle(context: RequestContext, request: ShareFetchRequest) -> ShareFetchRe
         _add_leaders(context, response)
         return response
 
-    return partitions.when_durable(_fetch(fetcher, request, keys, respond), _error_response)
-
-
-def _fetch(
-    fetcher: ShareFetcher,
-    request: ShareFetchRequest,
-    keys: Sequence[PartitionKey],
-    respond: Callable[[], ShareFetchResponse],
-) -> ShareFetchResponse | Deferred[ShareFetchResponse]:
-    """Return the response when there are enough records, at the latest after max_wait_ms."""
     may_wait = bool(keys) and request.max_wait_ms > 0
-    has_enough = may_wait and fetcher.initialize_until_enough()
-    if may_wait and not has_enough:
-        return _wait(fetcher, request.max_wait_ms, respond)
+    if may_wait and not fetcher.initialize_until_enough():
+        # Both waits begin now.
+        return _respond_later(_wait(fetcher, request.max_wait_ms), partitions.flushed(), respond)
     response = respond()
     # For the next request.
     fetcher.initialize_all()
-    return response
+    return after_flush(partitions.flushed(), response, _error_response)
 
 
-def _wait(
-    fetcher: ShareFetcher, max_wait_ms: int, respond: Callable[[], ShareFetchResponse]
-) -> Deferred[ShareFetchResponse]:
-    """Wait for enough records, or the deletion of a partition."""
+async def _respond_later(
+    waited: Deferred[bool], flushed: Deferred[ErrorCode], respond: Callable[[], ShareFetchResponse]
+) -> ShareFetchResponse:
+    """Respond at the end of the waits. After a failed flush no records are acquired."""
+    await waited
+    response = ShareFetchResponse() if flushed.response() else respond()
+    flush_error = await flushed
+    return _error_response(flush_error) if flush_error else response
+
+
+def _wait(fetcher: ShareFetcher, max_wait_ms: int) -> Deferred[bool]:
+    """Return what completes with enough records or the deletion of a partition, at the latest after max_wait_ms."""
     waited = fetcher.waited_partitions()
     sources = [source for pair in waited for source in pair]
 
     def ends_wait() -> bool:
         return fetcher.has_enough() or any(partition.is_deleted for partition, _ in waited)
 
-    response: Deferred[ShareFetchResponse] = Deferred()
-    waited_read = DelayedRead(ends_wait, bool, sources, max_wait_ms).result
-    response.on_abandoned = waited_read.abandon
-    fail = partial(response.complete, _error_response(ErrorCode.UNKNOWN_SERVER_ERROR))
-    waited_read.deliver_to(lambda _: response.complete_with(respond), fail)
-    return response
+    return DelayedRead(ends_wait, bool, sources, max_wait_ms).result
 
 
 def _is_contradictory(request: ShareFetchRequest) -> bool:

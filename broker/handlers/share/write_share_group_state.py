@@ -20,12 +20,9 @@ from ...coordinators.share.share_state import ShareStateChange
 from ...coordinators.share.state_requests import state_batch_of
 from ...requests.request_context import RequestContext
 from ...requests.share_state_request import Results, StateRequest, are_whole
-from ...runtime.deferred import Deferred
 
 
-async def handle(
-    context: RequestContext, request: WriteShareGroupStateRequest
-) -> WriteShareGroupStateResponse | Deferred[WriteShareGroupStateResponse]:
+async def handle(context: RequestContext, request: WriteShareGroupStateRequest) -> WriteShareGroupStateResponse:
     """Write the changed batches of each partition. v1 delivery_complete_count."""
     work = StateRequest(
         context, "write share group state", apply=partial(_apply, context), fail=_fail, respond=_respond

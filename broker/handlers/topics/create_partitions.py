@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import partial
 
 from ....protocol.error_codes import ErrorCode, KafkaError
 from ....protocol.messages.create_partitions import (
@@ -24,7 +23,6 @@ from ...metadata.metadata_image import TopicImage
 from ...metadata.topic_validation import PARTITIONS_PER_REQUEST_MAX, assignment_error, check_assignment
 from ...requests.mutation_quota import record_mutations
 from ...requests.request_context import NodeServices, RequestContext
-from ...runtime.deferred import Deferred
 from ...runtime.long_work import for_each, step
 
 # Earlier versions are served also above the client's quota of mutations.
@@ -40,9 +38,7 @@ class AddedPartitions:
     total: int
 
 
-async def handle(
-    context: RequestContext, request: CreatePartitionsRequest
-) -> CreatePartitionsResponse | Deferred[CreatePartitionsResponse]:
+async def handle(context: RequestContext, request: CreatePartitionsRequest) -> CreatePartitionsResponse:
     """Add partitions to each topic."""
     if request.timeout_ms <= 0:
         # Kafka's controller checks the timeout before it starts.
@@ -58,7 +54,7 @@ async def handle(
             error = _add_partitions(context, requested, added, validate_only=request.validate_only)
             results.append(_result(requested.name, error))
         await step()
-    return context.node.controller.when_saved(partial(_response, context.node, results, added))
+    return _response(context.node, results, added, await context.node.controller.saved())
 
 
 def _response(

@@ -35,7 +35,6 @@ from ...metadata.topic_validation import (
 from ...requests.mutation_quota import RecordMutations, allow_mutations, record_mutations
 from ...requests.permissions import permits
 from ...requests.request_context import NodeServices, RequestContext
-from ...runtime.deferred import Deferred
 from ...runtime.long_work import for_each
 
 # Means the broker's default. Required with manual replica assignments.
@@ -48,16 +47,12 @@ CLUSTER_METADATA_TOPIC = "__cluster_metadata"
 STRICT_SINCE = 6
 
 
-async def handle(
-    context: RequestContext, request: CreateTopicsRequest
-) -> CreateTopicsResponse | Deferred[CreateTopicsResponse]:
+async def handle(context: RequestContext, request: CreateTopicsRequest) -> CreateTopicsResponse:
     """Create each valid topic."""
     response = await create_topics(context.node, request, partial(record_mutations, context, strict_since=STRICT_SINCE))
-    if context.node.authorizer is None:
-        return response
-    created = await response if isinstance(response, Deferred) else response
-    _hide_configs(context, created)
-    return created
+    if context.node.authorizer is not None:
+        _hide_configs(context, response)
+    return response
 
 
 def _hide_configs(context: RequestContext, response: CreateTopicsResponse) -> None:
@@ -71,7 +66,7 @@ def _hide_configs(context: RequestContext, response: CreateTopicsResponse) -> No
 
 async def create_topics(
     node: NodeServices, request: CreateTopicsRequest, record: RecordMutations = allow_mutations
-) -> CreateTopicsResponse | Deferred[CreateTopicsResponse]:
+) -> CreateTopicsResponse:
     """Create each valid topic of the request, which may come from the admin API too.
 
     record: called with the partitions of each; raises KafkaError for a topic that a quota does not allow.
@@ -84,7 +79,7 @@ async def create_topics(
         return CreateTopicsResponse(topics=refused)
     results = [_error_result(name, error) for name, error in _name_errors(counts)]
     results += await _create_all(node, wanted, record, validate_only=request.validate_only)
-    return node.controller.when_saved(partial(_response, node, results))
+    return _response(node, results, await node.controller.saved())
 
 
 def _response(

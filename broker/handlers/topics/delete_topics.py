@@ -23,7 +23,6 @@ from ....protocol.primitives import ZERO_UUID
 from ...requests.mutation_quota import RecordMutations, allow_mutations, record_mutations
 from ...requests.permissions import may_describe_topic, permits, permits_on_cluster
 from ...requests.request_context import NodeServices, RequestContext
-from ...runtime.deferred import Deferred
 from ...runtime.long_work import for_each, step
 
 BY_ID_SINCE = 6
@@ -32,9 +31,7 @@ DELETION_DISABLED_SINCE = 3
 STRICT_SINCE = 5
 
 
-async def handle(
-    context: RequestContext, request: DeleteTopicsRequest
-) -> DeleteTopicsResponse | Deferred[DeleteTopicsResponse]:
+async def handle(context: RequestContext, request: DeleteTopicsRequest) -> DeleteTopicsResponse:
     """Delete each topic that appears once, by name or by id."""
     if context.api_version >= BY_ID_SINCE:
         states = request.topics
@@ -48,10 +45,8 @@ async def handle(
     errors = await for_each(partial(_find_denial, context), states)
     allowed = [state for state, denied in zip(states, errors, strict=True) if denied is None]
     response = await delete_topics(context.node, allowed, record, timeout_ms=request.timeout_ms)
-    denials = [denied for denied in errors if denied is not None]
-    deleted = await response if isinstance(response, Deferred) else response
-    deleted.responses += denials
-    return deleted
+    response.responses += [denied for denied in errors if denied is not None]
+    return response
 
 
 def _find_denial(context: RequestContext, state: DeleteTopicState) -> DeletableTopicResult | None:
@@ -80,7 +75,7 @@ async def delete_topics(
     record: RecordMutations = allow_mutations,
     *,
     timeout_ms: int,
-) -> DeleteTopicsResponse | Deferred[DeleteTopicsResponse]:
+) -> DeleteTopicsResponse:
     """Delete each topic that appears once, by name or by id. The admin API calls it too.
 
     record: called with the partitions of each; raises KafkaError for a topic that a quota does not allow.
@@ -91,19 +86,16 @@ async def delete_topics(
         # Kafka's controller checks the timeout before it starts.
         return await _refuse_all(states, KafkaError(ErrorCode.REQUEST_TIMED_OUT))
     results = await Deletion(node, record).delete(states)
-    return node.controller.when_saved(lambda error: _response(results, error))
+    storage_error = await node.controller.saved()
+    if storage_error is not None:
+        for result in results:
+            if not result.error_code:
+                result.error_code, result.error_message = storage_error.code, storage_error.message
+    return DeleteTopicsResponse(responses=results)
 
 
 async def _refuse_all(states: Sequence[DeleteTopicState], error: KafkaError) -> DeleteTopicsResponse:
     return DeleteTopicsResponse(responses=await for_each(lambda state: _error_result(state, error), states))
-
-
-def _response(results: list[DeletableTopicResult], error: KafkaError | None) -> DeleteTopicsResponse:
-    """Return the response. error: why the metadata could not be saved; it replaces every success."""
-    for result in results:
-        if error is not None and not result.error_code:
-            result.error_code, result.error_message = error.code, error.message
-    return DeleteTopicsResponse(responses=results)
 
 
 class Deletion:

@@ -39,7 +39,6 @@ from ...requests.permissions import (
     permits_on_cluster,
 )
 from ...requests.request_context import RequestContext
-from ...runtime.deferred import Deferred
 from ...runtime.long_work import for_each, step
 
 logger = logging.getLogger(__name__)
@@ -51,7 +50,7 @@ TOPIC_IDS_SINCE = 12
 _WITHOUT_OPERATIONS = (ErrorCode.TOPIC_AUTHORIZATION_FAILED, ErrorCode.UNKNOWN_TOPIC_ID)
 
 
-async def handle(context: RequestContext, request: MetadataRequest) -> MetadataResponse | Deferred[MetadataResponse]:
+async def handle(context: RequestContext, request: MetadataRequest) -> MetadataResponse:
     """Return the brokers and the requested topics; create unknown topics if that is enabled."""
     node = context.node
     error = _request_error(context.api_version, request.topics or [])
@@ -74,7 +73,8 @@ async def handle(context: RequestContext, request: MetadataRequest) -> MetadataR
                 topic.topic_authorized_operations = authorized_operations(context, ResourceType.TOPIC, topic.name or "")
             await step()
     # A topic is returned only after it is saved: otherwise records could outlive their topic.
-    return node.controller.when_saved(lambda _: response)
+    await node.controller.saved()
+    return response
 
 
 def _request_error(version: int, requested: list[MetadataRequestTopic]) -> ErrorCode:

@@ -6,12 +6,15 @@ Source: KafkaApis.handleAddOffsetsToTxnRequest, Kafka 4.3.0.
 
 from __future__ import annotations
 
+from collections.abc import Coroutine
+
 from ....protocol.error_codes import ErrorCode, KafkaError
 from ....protocol.messages.add_offsets_to_txn import AddOffsetsToTxnRequest, AddOffsetsToTxnResponse
 from ...coordinators.internal_topics import INTERNAL_TOPICS, CoordinatorType, expected_index_of_key
 from ...coordinators.transaction.transaction_check import error_code_for_version
+from ...requests.flushed_response import after_flush
 from ...requests.request_context import RequestContext
-from ...runtime.deferred import Deferred
+from ...runtime.long_work import Step
 
 FENCED_SINCE = 2
 # Clients of this API have transaction version 0.
@@ -20,7 +23,7 @@ OLD_CLIENT = 0
 
 def handle(
     context: RequestContext, request: AddOffsetsToTxnRequest
-) -> AddOffsetsToTxnResponse | Deferred[AddOffsetsToTxnResponse]:
+) -> AddOffsetsToTxnResponse | Coroutine[Step, object, AddOffsetsToTxnResponse]:
     """Add the group's partition to the transaction."""
     node = context.node
     index = expected_index_of_key(node.image, CoordinatorType.GROUP, request.group_id)
@@ -36,7 +39,7 @@ def handle(
         )
     except KafkaError as error:
         return _error_response(error_code_for_version(error.code, context.api_version, fenced_since=FENCED_SINCE))
-    return transactions.when_durable(AddOffsetsToTxnResponse(), _error_response)
+    return after_flush(transactions.flushed(), AddOffsetsToTxnResponse(), _error_response)
 
 
 def _error_response(code: ErrorCode) -> AddOffsetsToTxnResponse:

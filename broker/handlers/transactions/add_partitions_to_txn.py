@@ -22,7 +22,7 @@ from ....protocol.messages.add_partitions_to_txn import (
 )
 from ...coordinators.transaction.transaction_check import error_code_for_version
 from ...requests.request_context import NodeServices, RequestContext
-from ...runtime.long_work import all_complete, for_each, in_turn, step
+from ...runtime.long_work import for_each, in_turn, step
 
 FENCED_SINCE = 2
 SEVERAL_TRANSACTIONS_SINCE = 4
@@ -74,7 +74,7 @@ async def _result(
     client_version = NEW_CLIENT if api_version >= NEW_CLIENT_SINCE else OLD_CLIENT
     code = _add_partitions(node, requested, partitions, client_version)
     code = error_code_for_version(code, api_version, fenced_since=FENCED_SINCE)
-    (flush_error,) = await all_complete([node.coordinators.transactions.when_durable(ErrorCode.NONE, ErrorCode)])
+    flush_error = await node.coordinators.transactions.flushed()
     return await _with_error(requested, lambda _topic, _index: flush_error or code)
 
 

@@ -7,12 +7,15 @@ Source: KafkaApis.handleEndTxnRequest and TransactionCoordinator.handleEndTransa
 
 from __future__ import annotations
 
+from collections.abc import Coroutine
+
 from ....protocol.error_codes import ErrorCode, KafkaError
 from ....protocol.messages.end_txn import EndTxnRequest, EndTxnResponse
 from ....protocol.produced_records import TransactionalProducer
 from ...coordinators.transaction.transaction_check import error_code_for_version
+from ...requests.flushed_response import after_flush
 from ...requests.request_context import RequestContext
-from ...runtime.deferred import Deferred
+from ...runtime.long_work import Step
 
 FENCED_SINCE = 2
 NEW_EPOCH_SINCE = 5
@@ -21,7 +24,7 @@ NEW_CLIENT = 2
 OLD_CLIENT = 0
 
 
-def handle(context: RequestContext, request: EndTxnRequest) -> EndTxnResponse | Deferred[EndTxnResponse]:
+def handle(context: RequestContext, request: EndTxnRequest) -> EndTxnResponse | Coroutine[Step, object, EndTxnResponse]:
     """Commit or abort the producer's transaction."""
     transactions = context.node.coordinators.transactions
     producer = TransactionalProducer(request.producer_id, request.producer_epoch)
@@ -31,7 +34,7 @@ def handle(context: RequestContext, request: EndTxnRequest) -> EndTxnResponse | 
     except KafkaError as error:
         return _error_response(error_code_for_version(error.code, context.api_version, fenced_since=FENCED_SINCE))
     response = EndTxnResponse(producer_id=after.producer_id, producer_epoch=after.producer_epoch)
-    return transactions.when_durable(response, _error_response)
+    return after_flush(transactions.flushed(), response, _error_response)
 
 
 def _error_response(code: ErrorCode) -> EndTxnResponse:

@@ -9,15 +9,17 @@ Source: KafkaApis.handleInitProducerIdRequest and TransactionCoordinator.handleI
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
 from typing import TYPE_CHECKING
 
 from ....protocol.error_codes import ErrorCode, KafkaError
 from ....protocol.messages.init_producer_id import InitProducerIdRequest, InitProducerIdResponse
 from ....protocol.produced_records import TransactionalProducer
 from ...coordinators.transaction.transaction_check import error_code_for_version
+from ...requests.flushed_response import after_flush
 from ...requests.request_context import NodeServices, RequestContext
 from ...runtime.deferred import Deferred
+from ...runtime.long_work import Step
 
 if TYPE_CHECKING:
     from ...coordinators.transaction.transaction_coordinator import TransactionCoordinator
@@ -26,7 +28,7 @@ NO_PRODUCER_ID = -1
 NO_PRODUCER_EPOCH = -1
 FENCED_SINCE = 4
 
-Response = InitProducerIdResponse | Deferred[InitProducerIdResponse]
+Response = InitProducerIdResponse | Coroutine[Step, object, InitProducerIdResponse]
 
 
 def handle(context: RequestContext, request: InitProducerIdRequest) -> Response:
@@ -49,20 +51,18 @@ def _respond_with_ids(node: NodeServices, respond: Callable[[], Response]) -> Re
         # Older clients do not retry after REQUEST_TIMED_OUT.
         return _error_response(ErrorCode.COORDINATOR_LOAD_IN_PROGRESS)
     first = respond()
-    if isinstance(first, Deferred) or first.error_code != ErrorCode.COORDINATOR_LOAD_IN_PROGRESS:
+    if isinstance(first, Coroutine) or first.error_code != ErrorCode.COORDINATOR_LOAD_IN_PROGRESS:
         return first
     node.controller.claim_producer_ids(node.replicas.node_id)
-    later: Deferred[InitProducerIdResponse] = Deferred()
+    return _respond_when_saved(node.controller.saved(), respond)
 
-    def saved(_: KafkaError | None) -> None:
-        second = respond()
-        if isinstance(second, Deferred):
-            second.deliver_to(later.complete)
-        else:
-            later.complete(second)
 
-    node.controller.when_saved(saved)
-    return later.response() or later
+async def _respond_when_saved(
+    saved: Deferred[KafkaError | None], respond: Callable[[], Response]
+) -> InitProducerIdResponse:
+    await saved
+    response = respond()
+    return await response if isinstance(response, Coroutine) else response
 
 
 def _allocate(node: NodeServices) -> InitProducerIdResponse:
@@ -86,7 +86,7 @@ def _init_transactional(
         response = _error_response(error_code_for_version(error.code, api_version, fenced_since=FENCED_SINCE))
     else:
         response = InitProducerIdResponse(producer_id=producer.producer_id, producer_epoch=producer.producer_epoch)
-    return transactions.when_durable(response, _error_response)
+    return after_flush(transactions.flushed(), response, _error_response)
 
 
 def _error_response(error: ErrorCode) -> InitProducerIdResponse:

@@ -20,12 +20,12 @@ from ....protocol.messages.txn_offset_commit import (
 )
 from ....protocol.produced_records import TransactionalProducer
 from ...coordinators.group.group import OffsetCommitter
-from ...coordinators.group.offset_requests import existing_partitions, fail_accepted, offset_to_commit
+from ...coordinators.group.offset_requests import existing_partitions, offset_to_commit
 from ...coordinators.internal_topics import CoordinatorType, partition_of_key
-from ...coordinators.transaction.transaction_check import TransactionCheck, when_partitions_durable
+from ...coordinators.transaction.transaction_check import TransactionCheck, partitions_flushed
 from ...metadata.metadata_image import TopicImage
 from ...requests.request_context import RequestContext
-from ...runtime.long_work import all_complete, for_each, step
+from ...runtime.long_work import for_each, step
 
 LOAD_IN_PROGRESS_SINCE = 2
 ABORTABLE_SINCE = 4
@@ -46,11 +46,6 @@ class _Results:
 
     def response(self) -> TxnOffsetCommitResponse:
         return TxnOffsetCommitResponse(topics=list(self._topics.values()))
-
-    def error_response(self, error_code: ErrorCode) -> TxnOffsetCommitResponse:
-        """Return the response with this error for every accepted offset, because the group's log was not flushed."""
-        fail_accepted((topic.partitions for topic in self._topics.values()), error_code)
-        return self.response()
 
 
 async def handle(context: RequestContext, request: TxnOffsetCommitRequest) -> TxnOffsetCommitResponse:
@@ -74,16 +69,15 @@ async def handle(context: RequestContext, request: TxnOffsetCommitRequest) -> Tx
         )
     except KafkaError as error:
         error_codes = [_code_for_version(context.api_version, ErrorCode(error.code))] * len(commits)
-    flushed = node.coordinators.groups.when_durable(ErrorCode.NONE, ErrorCode)
-    joined = when_partitions_durable(node.coordinators, request.transactional_id)
-    for (found, partition), error_code in zip(commits, error_codes, strict=True):
-        results.add(found.name, partition.partition_index, error_code)
-        await step()
-    (is_joined,) = await all_complete([joined])
-    (flush_error,) = await all_complete([flushed])
-    if not is_joined:
+    flushed = node.coordinators.groups.flushed()
+    join_error = await partitions_flushed(node.coordinators, request.transactional_id)
+    flush_error = await flushed
+    if join_error:
         flush_error = ErrorCode.NOT_COORDINATOR
-    return results.error_response(flush_error) if flush_error else results.response()
+    for (found, partition), error_code in zip(commits, error_codes, strict=True):
+        results.add(found.name, partition.partition_index, error_code or flush_error)
+        await step()
+    return results.response()
 
 
 def _check_transaction(context: RequestContext, request: TxnOffsetCommitRequest) -> None:

@@ -13,7 +13,6 @@ from fauxka.broker.cluster import Cluster
 from fauxka.broker.config.broker_config import BrokerConfig
 from fauxka.broker.coordinators.coordinator_log import CoordinatorLog, CoordinatorRecord, ReplayedRecord
 from fauxka.broker.coordinators.internal_topics import CoordinatorType, partition_index_of_key
-from fauxka.broker.runtime.deferred import Deferred
 from fauxka.protocol.batches.record_batch import parse_header
 from fauxka.protocol.error_codes import ErrorCode, KafkaError
 from fauxka.storage.file_systems.memory_file_system import MemoryFileSystem
@@ -30,10 +29,6 @@ PARTITIONS = 50
 
 def cluster_with(config: dict[str, str] | None = None) -> Cluster:
     return Cluster(BrokerConfig.from_entries(config or {}), clock=ManualClock(NOW_MS), file_system=MemoryFileSystem())
-
-
-def error_name(code: ErrorCode) -> str:
-    return code.name
 
 
 def replayed(log: CoordinatorLog) -> list[tuple[int, bytes | None, bytes | None]]:
@@ -147,13 +142,13 @@ def test_without_flushes_the_response_is_returned_at_once() -> None:
 
     log.append("g", [CoordinatorRecord(b"k", b"v")])
 
-    assert log.when_durable("done", error_name) == "done"
+    assert log.flushed().response() is ErrorCode.NONE
 
 
-def append_durably(folder: Path, spoil: Callable[[Cluster], None]) -> str:
-    """Append one record in a cluster with flush.messages=1, and return the response."""
+def append_durably(folder: Path, spoil: Callable[[Cluster], None]) -> ErrorCode:
+    """Append one record in a cluster with flush.messages=1, and return how its flush ended."""
 
-    async def settle() -> str:
+    async def settle() -> ErrorCode:
         cluster = Cluster(
             BrokerConfig.from_entries({"log.flush.interval.messages": "1", "offsets.topic.num.partitions": "1"}),
             file_system=OsFileSystem(folder),
@@ -161,10 +156,10 @@ def append_durably(folder: Path, spoil: Callable[[Cluster], None]) -> str:
         log = cluster.node.coordinators.coordinator_log(CoordinatorType.GROUP)
         log.append("g", [CoordinatorRecord(b"k", b"v")])
         spoil(cluster)
-        delivered: asyncio.Future[str] = asyncio.get_running_loop().create_future()
-        answer: str | Deferred[str] = log.when_durable("done", error_name)
-        assert isinstance(answer, Deferred), "it was not flushed yet"
-        answer.deliver_to(delivered.set_result)
+        delivered: asyncio.Future[ErrorCode] = asyncio.get_running_loop().create_future()
+        flushed = log.flushed()
+        assert not flushed.is_done, "it was not flushed yet"
+        flushed.deliver_to(delivered.set_result)
         settled = await asyncio.wait_for(delivered, 10)
         await cluster.node.stop_disk_executor()
         return settled
@@ -178,7 +173,7 @@ def test_the_response_is_completed_when_the_records_are_flushed(tmp_path: Path) 
     def look(cluster: Cluster) -> None:
         offsets.append(cluster.node.replicas.partition_of("__consumer_offsets", 0).log.recovery_point)
 
-    assert append_durably(tmp_path, look) == "done"
+    assert append_durably(tmp_path, look) is ErrorCode.NONE
     assert offsets == [0]
 
 
@@ -191,4 +186,4 @@ def test_a_failed_flush_gives_the_error_of_a_failed_append(tmp_path: Path, monke
 
         monkeypatch.setattr(log, "begin_flush", refuse)
 
-    assert append_durably(tmp_path, spoil) == "NOT_COORDINATOR"
+    assert append_durably(tmp_path, spoil) is ErrorCode.NOT_COORDINATOR
