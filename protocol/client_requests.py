@@ -28,7 +28,7 @@ class RequestMessage(Protocol):
 
 
 def request_frame(
-    api: Api, version: int, correlation_id: int, message: RequestMessage, *, client_id: str = CLIENT_ID
+    api: Api, version: int, correlation_id: int, message: RequestMessage, *, client_id: str | None = CLIENT_ID
 ) -> bytes:
     """Return the request frame, size included. Raises ValueError for a value that does not fit its field."""
     body = Writer()

@@ -3,19 +3,17 @@
 import json
 import signal
 import socket
-import struct
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
-from fauxka.protocol.api_keys import APIS, ApiKey
-from fauxka.protocol.client_requests import read_response, request_frame
 from fauxka.protocol.compiled_modules import is_compiled
 from fauxka.protocol.messages.metadata import MetadataRequest, MetadataResponse
 
 from .serving_process import COMMAND, environment, run, serving, stop
+from .wire.message_client import MessageClient
 
 METADATA_VERSION = 9
 # Packages that only some requests need. The first such request loads them.
@@ -55,13 +53,8 @@ SECURITY_PREFIXES = ("fauxka.broker.security.", "fauxka.security.")
 
 def metadata(port: int) -> MetadataResponse:
     """Ask the broker on that port for all topics."""
-    api = APIS[ApiKey.METADATA]
-    request = MetadataRequest(topics=None)
-    with socket.create_connection(("127.0.0.1", port), timeout=10) as connection:
-        connection.sendall(request_frame(api, METADATA_VERSION, 1, request))
-        with connection.makefile("rb") as answers:
-            (size,) = struct.unpack(">i", answers.read(4))
-            return read_response(api, METADATA_VERSION, 1, answers.read(size), MetadataResponse.read)
+    with MessageClient(f"127.0.0.1:{port}") as client:
+        return client.call(MetadataRequest(topics=None), METADATA_VERSION, MetadataResponse)
 
 
 def test_ready_file_says_where_clients_can_connect(tmp_path: Path) -> None:

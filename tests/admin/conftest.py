@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from ..broker.raw_client import TOPIC
+from ..broker.topic_client import TOPIC
 from ..serving_process import Serving, serving
 from .admin_client import AdminClient
 

@@ -6,7 +6,7 @@ import pytest
 
 from fauxka.protocol.batches.record_batch import parse_header
 
-from ..broker.raw_client import TOPIC, RawClient, batch
+from ..broker.topic_client import TOPIC, TopicClient, batch
 from ..serving_process import Serving
 from .admin_client import AdminClient
 
@@ -30,7 +30,7 @@ def seed(admin: AdminClient, partition: int, *values: str) -> None:
 
 def test_header_has_the_fields_of_the_batch_that_was_sent(admin: AdminClient, broker: Serving) -> None:
     sent = parse_header(batch(5))
-    with RawClient(broker.bootstrap) as client:
+    with TopicClient(broker.bootstrap) as client:
         base_offset = client.produce(5).base_offset
 
     (header,) = admin.get(f"/v1/topics/{TOPIC}/batches", partition=0, from_offset=base_offset)["items"]

@@ -21,7 +21,7 @@ from fauxka.faults.actions import Recipes
 from fauxka.faults.recipe import Recipe
 from fauxka.faults.rules import recipes
 
-from ..broker.raw_client import TOPIC, RawClient
+from ..broker.topic_client import TOPIC, TopicClient
 from ..brokers_by_hand import StartedByHand
 from ..serving_process import Ended, Serving, run, serving
 from .admin_client import AdminClient
@@ -60,9 +60,9 @@ def commands(broker: Serving, admin: AdminClient) -> Commands:
 def lose_an_acknowledgement(broker: Serving, commands: Commands) -> None:
     """Append a batch whose response is lost, and that is not sent again."""
     commands.lines("fault", "add", "lost_ack", "--topic", TOPIC)
-    with RawClient(broker.bootstrap) as client:
+    with TopicClient(broker.bootstrap) as client:
         client.send_produce(0)
-        assert client.is_closed()
+        assert client.wire.is_closed()
 
 
 # -- fault
@@ -283,7 +283,7 @@ def test_every_recipe_takes_its_arguments_and_the_fields_of_a_match(name: str) -
 
 
 def test_verdict_of_a_clean_topic_is_exit_code_0(broker: Serving, commands: Commands) -> None:
-    with RawClient(broker.bootstrap) as client:
+    with TopicClient(broker.bootstrap) as client:
         client.produce(0)
 
     lines = commands.lines("verdict", TOPIC)
@@ -304,7 +304,7 @@ def test_verdict_with_findings_is_exit_code_1_and_shows_them(broker: Serving, co
 
 
 def test_verdict_lists_deleted_records_and_is_clean(broker: Serving, commands: Commands) -> None:
-    with RawClient(broker.bootstrap) as client:
+    with TopicClient(broker.bootstrap) as client:
         client.produce(0)
         client.delete_records(1)
 
@@ -371,7 +371,7 @@ def test_journal_lists_requests_with_decisions_and_faults(
 
 
 def test_journal_shows_errors(broker: Serving, commands: Commands) -> None:
-    with RawClient(broker.bootstrap) as client:
+    with TopicClient(broker.bootstrap) as client:
         client.produce(0)
         client.produce(2)
 
@@ -388,7 +388,7 @@ def test_journal_without_requests_says_so(commands: Commands) -> None:
 
 
 def test_journal_as_json_has_all_requests(broker: Serving, commands: Commands, admin: AdminClient) -> None:
-    with RawClient(broker.bootstrap) as client:
+    with TopicClient(broker.bootstrap) as client:
         client.produce(0)
 
     assert json.loads(commands.run("journal", "--json").output) == admin.get("/v1/journal")

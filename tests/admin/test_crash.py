@@ -4,9 +4,9 @@ from collections.abc import Iterator
 
 import pytest
 
-from ..broker.raw_client import TOPIC, RawClient
-from ..broker.wire_connection import still_serves
+from ..broker.topic_client import TOPIC, TopicClient
 from ..serving_process import Serving
+from ..wire.wire_connection import still_serves
 from .admin_client import AdminClient
 
 HUNG = {"match": {"api": "Produce"}, "when": {"times": None}, "point": "received", "action": {"kind": "hang"}}
@@ -29,7 +29,7 @@ def test_api_is_available_while_the_node_is_down(admin: AdminClient, broker: Ser
 
 
 def test_restarted_node_has_the_data_of_its_files(admin: AdminClient, broker: Serving) -> None:
-    with RawClient(broker.bootstrap) as client:
+    with TopicClient(broker.bootstrap) as client:
         client.produce(0)
     admin.post("/v1/crash", {})
 
@@ -70,7 +70,7 @@ def test_unknown_node_is_404(admin: AdminClient, path: str) -> None:
 
 
 def test_reset_of_all_leaves_the_seed_topic_empty_and_no_rule(admin: AdminClient, broker: Serving) -> None:
-    with RawClient(broker.bootstrap) as client:
+    with TopicClient(broker.bootstrap) as client:
         client.create_topic("another")
         client.produce(0)
         admin.post("/v1/rules", HUNG)
@@ -85,7 +85,7 @@ def test_reset_of_all_leaves_the_seed_topic_empty_and_no_rule(admin: AdminClient
 
 
 def test_reset_of_faults_closes_hanging_connections_and_keeps_the_data(admin: AdminClient, broker: Serving) -> None:
-    with RawClient(broker.bootstrap) as client:
+    with TopicClient(broker.bootstrap) as client:
         client.produce(0)
         rule = admin.post("/v1/rules", HUNG)
         client.send_produce(1)
@@ -100,7 +100,7 @@ def test_reset_of_faults_closes_hanging_connections_and_keeps_the_data(admin: Ad
 
 def test_reset_of_the_journal_keeps_rules_and_data(admin: AdminClient, broker: Serving) -> None:
     admin.post("/v1/rules", {**HUNG, "action": {"kind": "observe"}})
-    with RawClient(broker.bootstrap) as client:
+    with TopicClient(broker.bootstrap) as client:
         client.produce(0)
 
     admin.post("/v1/reset", {"scope": "journal"})
@@ -119,7 +119,7 @@ def test_reset_restarts_a_node_that_is_down(admin: AdminClient, broker: Serving)
 
 
 def test_restart_with_failing_files_is_409_until_the_rules_are_removed(admin: AdminClient, broker: Serving) -> None:
-    with RawClient(broker.bootstrap) as client:
+    with TopicClient(broker.bootstrap) as client:
         client.produce(0)
     admin.post("/v1/crash", {})
     admin.post("/v1/files", {"action": "read_only"})
@@ -133,13 +133,13 @@ def test_restart_with_failing_files_is_409_until_the_rules_are_removed(admin: Ad
 
 
 def test_snapshot_is_restored_more_than_once(admin: AdminClient, broker: Serving) -> None:
-    with RawClient(broker.bootstrap) as client:
+    with TopicClient(broker.bootstrap) as client:
         client.produce(0)
     snapshot = admin.post("/v1/snapshot")
 
     ends: list[int] = []
     for _ in range(2):
-        with RawClient(broker.bootstrap) as client:
+        with TopicClient(broker.bootstrap) as client:
             client.produce(1)
         admin.post("/v1/restore", {"id": snapshot["id"]})
         ends.append(admin.get("/v1/topics")["items"][0]["partitions"][0]["log_end_offset"])
@@ -151,7 +151,7 @@ def test_snapshot_is_restored_more_than_once(admin: AdminClient, broker: Serving
 
 def test_restore_closes_connections(admin: AdminClient, broker: Serving) -> None:
     snapshot = admin.post("/v1/snapshot")
-    with RawClient(broker.bootstrap) as client:
+    with TopicClient(broker.bootstrap) as client:
         client.produce(0)
 
         admin.post("/v1/restore", {"id": snapshot["id"]})

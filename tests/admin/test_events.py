@@ -18,7 +18,7 @@ from fauxka.client.broker_connection import BrokerConnection
 from fauxka.protocol.api_keys import ApiKey
 from fauxka.protocol.messages.produce import PartitionProduceData, ProduceRequest, ProduceResponse, TopicProduceData
 
-from ..broker.raw_client import PRODUCE_VERSION, TOPIC, RawClient, batch
+from ..broker.topic_client import PRODUCE_VERSION, TOPIC, TopicClient, batch
 from ..serving_process import Serving, serving
 from .admin_client import AdminClient
 
@@ -84,12 +84,12 @@ def newest_id(admin: AdminClient) -> int:
 
 
 @pytest.fixture
-def client(broker: Serving, admin: AdminClient) -> Iterator[RawClient]:
-    with RawClient(broker.bootstrap) as connected:
+def client(broker: Serving, admin: AdminClient) -> Iterator[TopicClient]:
+    with TopicClient(broker.bootstrap) as connected:
         yield connected
 
 
-def test_requests_from_before_the_stream_come_first(admin: AdminClient, client: RawClient) -> None:
+def test_requests_from_before_the_stream_come_first(admin: AdminClient, client: TopicClient) -> None:
     client.produce(0)
 
     with streaming(admin) as stream:
@@ -109,7 +109,7 @@ def test_streams_of_one_process_name_the_same_broker_and_another_process_another
         assert third.broker != stream.broker
 
 
-def test_request_comes_while_the_stream_is_open(admin: AdminClient, client: RawClient) -> None:
+def test_request_comes_while_the_stream_is_open(admin: AdminClient, client: TopicClient) -> None:
     with streaming(admin) as stream:
         client.produce(0)
         event = stream.next()
@@ -118,7 +118,7 @@ def test_request_comes_while_the_stream_is_open(admin: AdminClient, client: RawC
     assert (item["api"], item["batches"][0]["decision"]) == ("Produce", "appended")
 
 
-def test_client_continues_after_the_last_request_that_it_has(admin: AdminClient, client: RawClient) -> None:
+def test_client_continues_after_the_last_request_that_it_has(admin: AdminClient, client: TopicClient) -> None:
     client.produce(0)
     seen = newest_id(admin)
     client.produce(1)
@@ -132,7 +132,7 @@ def test_client_continues_after_the_last_request_that_it_has(admin: AdminClient,
     assert first == second
 
 
-def test_pending_response_is_sent_again_when_it_is_written(admin: AdminClient, client: RawClient) -> None:
+def test_pending_response_is_sent_again_when_it_is_written(admin: AdminClient, client: TopicClient) -> None:
     with streaming(admin) as stream:
         client.send_fetch(max_wait_ms=400, offset=client.produce(0).base_offset + 1)
         waiting = stream.until(lambda event: event.name == "requests" and event.data["items"][-1]["api"] == "Fetch")
@@ -144,7 +144,7 @@ def test_pending_response_is_sent_again_when_it_is_written(admin: AdminClient, c
     ]
 
 
-def test_held_request_is_sent_again_when_it_is_applied(admin: AdminClient, client: RawClient) -> None:
+def test_held_request_is_sent_again_when_it_is_applied(admin: AdminClient, client: TopicClient) -> None:
     admin.post("/v1/rules", {"match": {"api": "Produce"}, "point": "received", "action": {"kind": "hold"}})
     with streaming(admin) as stream:
         client.send_produce(0)
@@ -158,7 +158,7 @@ def test_held_request_is_sent_again_when_it_is_applied(admin: AdminClient, clien
     assert held.data["items"][0]["id"] == applied.data["items"][0]["id"]
 
 
-def test_names_of_what_changed_are_sent(admin: AdminClient, client: RawClient) -> None:
+def test_names_of_what_changed_are_sent(admin: AdminClient, client: TopicClient) -> None:
     with streaming(admin) as stream:
         admin.post("/v1/topics", {"name": "changed-topic"})
         topics = stream.until(lambda event: event.name == "changed" and "topics" in event.data)
@@ -171,7 +171,7 @@ def test_names_of_what_changed_are_sent(admin: AdminClient, client: RawClient) -
     assert rules.data["rules"] == [str(rule["id"])]
 
 
-def test_hits_of_a_rule_are_a_change(admin: AdminClient, client: RawClient) -> None:
+def test_hits_of_a_rule_are_a_change(admin: AdminClient, client: TopicClient) -> None:
     rule = admin.post("/v1/rules", {"point": "applied", "action": {"kind": "observe"}})
     with streaming(admin) as stream:
         client.produce(0)
@@ -189,7 +189,7 @@ def test_mode_of_the_clock_is_a_change_and_its_time_is_none(admin: AdminClient) 
     assert changed.data == {"clock": ["clock"]}
 
 
-def test_cleared_journal_is_told_and_its_requests_are_not_sent(admin: AdminClient, client: RawClient) -> None:
+def test_cleared_journal_is_told_and_its_requests_are_not_sent(admin: AdminClient, client: TopicClient) -> None:
     client.produce(0)
     with streaming(admin) as stream:
         last = stream.next()
@@ -203,7 +203,7 @@ def test_cleared_journal_is_told_and_its_requests_are_not_sent(admin: AdminClien
 
 
 def test_client_that_knows_requests_of_an_earlier_process_is_told_to_forget_them(
-    admin: AdminClient, client: RawClient
+    admin: AdminClient, client: TopicClient
 ) -> None:
     client.produce(0)
     known = newest_id(admin) + 1000
@@ -215,7 +215,7 @@ def test_client_that_knows_requests_of_an_earlier_process_is_told_to_forget_them
     assert following.data["items"] == admin.get("/v1/journal")["items"]
 
 
-def test_stream_that_is_too_late_skips_and_tells_how_many(admin: AdminClient, client: RawClient) -> None:
+def test_stream_that_is_too_late_skips_and_tells_how_many(admin: AdminClient, client: TopicClient) -> None:
     count = BEHIND_MAX + 250
     for first in range(0, count, 50):
         client.send_produce(*range(first, first + 50))
@@ -246,7 +246,7 @@ def test_event_ends_with_the_request_that_fills_it_with_batches(admin: AdminClie
     assert {len(entry["batches"]) for entry in (*first.data["items"], *second.data["items"])} == {partitions}
 
 
-def test_client_that_does_not_read_does_not_stop_the_others(admin: AdminClient, client: RawClient) -> None:
+def test_client_that_does_not_read_does_not_stop_the_others(admin: AdminClient, client: TopicClient) -> None:
     host, _, port = admin.address.rpartition(":")
     with socket.create_connection((host, int(port))) as deaf:
         deaf.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)

@@ -11,7 +11,7 @@ from fauxka.admin.operations.export_operations import Export
 from fauxka.broker.lifecycle.export.kafka_folder import ExportError, KafkaFolder
 from fauxka.testing import AsyncBroker
 
-from ..broker.raw_client import TOPIC, RawClient
+from ..broker.topic_client import TOPIC, TopicClient
 from ..serving_process import COMMAND, Serving, run, serving, stop
 from .admin_client import AdminClient
 
@@ -22,7 +22,7 @@ def export(admin: AdminClient, path: object) -> str:
 
 
 def test_topics_are_exported_for_a_real_kafka(admin: AdminClient, broker: Serving, export_dir: Path) -> None:
-    with RawClient(broker.bootstrap) as client:
+    with TopicClient(broker.bootstrap) as client:
         client.produce(0)
 
     exported = export(admin, "of/topics")

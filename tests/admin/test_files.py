@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from ..broker.raw_client import RawClient
+from ..broker.topic_client import TopicClient
 from ..serving_process import Serving
 from .admin_client import AdminClient
 
@@ -21,7 +21,7 @@ def without_rules(admin: AdminClient) -> Iterator[None]:
 def test_disk_is_full_until_the_rule_is_removed(admin: AdminClient, broker: Serving) -> None:
     rule = admin.post("/v1/files", DISK_FULL)
 
-    with RawClient(broker.bootstrap) as client:
+    with TopicClient(broker.bootstrap) as client:
         refused = client.produce(0).error_code
         removed = admin.delete(f"/v1/files/{rule['id']}")
         appended = client.produce(0).error_code
@@ -52,7 +52,7 @@ def test_rule_is_replaced_and_listed_in_pages(admin: AdminClient) -> None:
 
 def test_hits_are_awaited(admin: AdminClient, broker: Serving) -> None:
     rule = admin.post("/v1/files", DISK_FULL)
-    with RawClient(broker.bootstrap) as client:
+    with TopicClient(broker.bootstrap) as client:
         client.produce(0)
 
     assert admin.get(f"/v1/files/{rule['id']}/await") == {"id": rule["id"], "hits": 1}

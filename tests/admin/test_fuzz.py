@@ -27,9 +27,9 @@ from fauxka.admin.openapi import describe
 from fauxka.admin.operation import Operation
 from fauxka.admin.operations.all_operations import OPERATIONS
 
-from ..broker.wire_connection import still_serves
 from ..run_counts import count
 from ..serving_process import Serving
+from ..wire.wire_connection import still_serves
 from .admin_client import AdminClient
 
 CHECKS: list[CheckFunction] = [

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from ..broker.raw_client import TOPIC, RawClient
+from ..broker.topic_client import TOPIC, TopicClient
 from ..serving_process import Serving
 from .admin_client import AdminClient
 
@@ -22,7 +22,7 @@ def rule(admin: AdminClient) -> Any:
 
 
 def test_held_request_is_listed_with_its_batches(admin: AdminClient, broker: Serving, rule: Any) -> None:
-    with RawClient(broker.bootstrap) as client:
+    with TopicClient(broker.bootstrap) as client:
         client.send_produce(0)
         admin.get(f"/v1/rules/{rule['id']}/await")
 
@@ -36,7 +36,7 @@ def test_held_request_is_listed_with_its_batches(admin: AdminClient, broker: Ser
 
 
 def test_released_request_is_applied(admin: AdminClient, broker: Serving, rule: Any) -> None:
-    with RawClient(broker.bootstrap) as client:
+    with TopicClient(broker.bootstrap) as client:
         client.send_produce(0)
         admin.get(f"/v1/rules/{rule['id']}/await")
         (held,) = admin.get("/v1/held")["items"]
@@ -49,7 +49,7 @@ def test_released_request_is_applied(admin: AdminClient, broker: Serving, rule: 
 
 
 def test_requests_are_released_in_the_given_order(admin: AdminClient, broker: Serving, rule: Any) -> None:
-    with RawClient(broker.bootstrap) as first, RawClient(broker.bootstrap) as second:
+    with TopicClient(broker.bootstrap) as first, TopicClient(broker.bootstrap) as second:
         first.send_produce(10)
         admin.get(f"/v1/rules/{rule['id']}/await", hits=1)
         second.send_produce(11)
@@ -66,7 +66,7 @@ def test_requests_are_released_in_the_given_order(admin: AdminClient, broker: Se
 
 
 def test_unknown_request_is_404_and_none_is_released(admin: AdminClient, broker: Serving, rule: Any) -> None:
-    with RawClient(broker.bootstrap) as client:
+    with TopicClient(broker.bootstrap) as client:
         client.send_produce(0)
         admin.get(f"/v1/rules/{rule['id']}/await")
         (held,) = admin.get("/v1/held")["items"]

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from ..broker.raw_client import TOPIC, RawClient
+from ..broker.topic_client import TOPIC, TopicClient
 from ..serving_process import Serving
 from .admin_client import AdminClient
 
@@ -28,7 +28,7 @@ def test_rule_is_listed_with_its_defaults(admin: AdminClient) -> None:
 def test_faulted_partition_is_answered_with_the_error_and_not_appended(admin: AdminClient, broker: Serving) -> None:
     add(admin, keys=["Produce"], topic=TOPIC, partitions=[0], error="NOT_LEADER_OR_FOLLOWER")
 
-    with RawClient(broker.bootstrap) as client:
+    with TopicClient(broker.bootstrap) as client:
         refused = client.produce(30)
         appended = client.produce(30)
 
@@ -40,14 +40,14 @@ def test_faulted_partition_is_answered_with_the_error_and_not_appended(admin: Ad
 def test_error_may_have_its_former_name_or_be_a_code(admin: AdminClient, broker: Serving, error: str) -> None:
     add(admin, keys=["0"], error=error)
 
-    with RawClient(broker.bootstrap) as client:
+    with TopicClient(broker.bootstrap) as client:
         assert client.produce(40).error_code == NOT_LEADER
 
 
 def test_rule_without_limit_has_left_minus_one(admin: AdminClient, broker: Serving) -> None:
     fault = add(admin, keys=["produce"], count=-1)
 
-    with RawClient(broker.bootstrap) as client:
+    with TopicClient(broker.bootstrap) as client:
         codes = [client.produce(50).error_code for _ in range(3)]
         admin.delete(f"/faults/{fault['id']}")
         codes.append(client.produce(50).error_code)
@@ -59,7 +59,7 @@ def test_rule_without_limit_has_left_minus_one(admin: AdminClient, broker: Servi
 def test_observing_rule_counts_and_does_nothing(admin: AdminClient, broker: Serving) -> None:
     fault = add(admin, keys=["produce"], observe=True, count=5)
 
-    with RawClient(broker.bootstrap) as client:
+    with TopicClient(broker.bootstrap) as client:
         code = client.produce(60).error_code
 
     assert code == 0
@@ -74,7 +74,7 @@ def test_rules_of_one_id_are_awaited_and_removed_together(admin: AdminClient, br
     waiting = threading.Thread(target=lambda: answers.append(admin.post(path, body)))
     waiting.start()
 
-    with RawClient(broker.bootstrap) as client:
+    with TopicClient(broker.bootstrap) as client:
         client.produce(70)
         client.fetch()
     waiting.join(20)
@@ -104,7 +104,7 @@ def test_faults_are_removed_without_other_rules(admin: AdminClient) -> None:
 
 
 def test_topic_may_be_given_by_its_id(admin: AdminClient, broker: Serving) -> None:
-    with RawClient(broker.bootstrap) as client:
+    with TopicClient(broker.bootstrap) as client:
         client.produce(80)
         (topic,) = [topic for topic in admin.get("/v1/topics")["items"] if topic["name"] == TOPIC]
         add(admin, keys=["produce"], topic_id=topic["topic_id"])

@@ -11,9 +11,9 @@ from fauxka.protocol.client_requests import request_frame
 from fauxka.protocol.messages.api_versions import ApiVersionsRequest
 from fauxka.protocol.messages.consumer_group_heartbeat import ConsumerGroupHeartbeatRequest
 
-from ..broker.wire_connection import WireConnection
-from ..golden.capture_connection import Connection
 from ..serving_process import Serving
+from ..wire.message_client import MessageClient
+from ..wire.wire_connection import WireConnection
 from .admin_client import AdminClient
 
 NAME_CHARACTERS = 32_000
@@ -65,7 +65,7 @@ def test_software_of_a_client_is_shortened(admin: AdminClient, broker: Serving) 
 @pytest.mark.parametrize("characters", ["a", "ä"])
 def test_list_goes_on_after_a_group_with_a_long_id(admin: AdminClient, broker: Serving, characters: str) -> None:
     ids = [f"{characters}{each}" + characters * 10_000 for each in range(2)]
-    with closing(Connection(broker.bootstrap)) as connection:
+    with MessageClient(broker.bootstrap) as connection:
         for group_id in ids:
             request = ConsumerGroupHeartbeatRequest(
                 group_id=group_id,

@@ -11,8 +11,8 @@ import pytest
 from fauxka.testing import CallError
 from fauxka.testing.remote_broker import RemoteBroker
 
-from ..broker.wire_connection import still_serves
 from ..serving_process import Serving, run, serving
+from ..wire.wire_connection import still_serves
 from .admin_client import AdminClient
 
 SOME_SURROUNDINGS = "a list with 1 to 3 of clients, controller or nodes"

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 
 import pytest
 
-from ..broker.raw_client import TOPIC, RawClient
+from ..broker.topic_client import TOPIC, TopicClient
 from ..serving_process import Serving
 from .admin_client import AdminClient
 
@@ -25,7 +25,7 @@ def seed(admin: AdminClient, *records: Mapping[str, object]) -> None:
 
 
 def test_record_has_all_its_parts(admin: AdminClient, broker: Serving) -> None:
-    with RawClient(broker.bootstrap) as client:
+    with TopicClient(broker.bootstrap) as client:
         base_offset = client.produce(5).base_offset
 
     (record,) = admin.get(f"/v1/topics/{TOPIC}/records", from_offset=base_offset)["items"]

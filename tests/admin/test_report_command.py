@@ -9,7 +9,7 @@ import pytest
 
 from fauxka.admin.report.run_report import REQUESTS_MAX
 
-from ..broker.raw_client import TOPIC, RawClient
+from ..broker.topic_client import TOPIC, TopicClient
 from ..serving_process import Serving, run, serving
 from .admin_client import AdminClient
 
@@ -59,9 +59,9 @@ def lost_acknowledgement(broker: Serving, admin: AdminClient) -> None:
     """One batch whose response was lost."""
     admin.post("/v1/reset", {"scope": "all"})
     admin.post("/v1/rules", LOST_ACK)
-    with RawClient(broker.bootstrap) as client:
+    with TopicClient(broker.bootstrap) as client:
         client.send_produce(0)
-        assert client.is_closed()
+        assert client.wire.is_closed()
 
 
 def test_report_has_journal_verdicts_rules_and_topics_as_the_api_returns_them(

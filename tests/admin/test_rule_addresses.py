@@ -6,7 +6,7 @@ from urllib.parse import quote
 
 import pytest
 
-from ..broker.raw_client import TOPIC, RawClient
+from ..broker.topic_client import TOPIC, TopicClient
 from ..serving_process import Serving
 from .admin_client import AdminClient
 
@@ -33,7 +33,7 @@ def counting(name: str) -> dict[str, Any]:
 def test_rule_is_named_by_its_name_in_every_call(admin: AdminClient, broker: Serving) -> None:
     rule = admin.post("/v1/rules", counting("two acks"))
     path = f"/v1/rules/{quote('two acks')}"
-    with RawClient(broker.bootstrap) as client:
+    with TopicClient(broker.bootstrap) as client:
         client.produce(0)
 
     assert admin.get(path)["id"] == rule["id"]
@@ -60,7 +60,7 @@ def test_unknown_name_is_404(admin: AdminClient, path: str) -> None:
 
 def test_disabled_rule_counts_nothing_until_it_is_enabled(admin: AdminClient, broker: Serving) -> None:
     admin.post("/v1/rules", {**counting("counted"), "enabled": False})
-    with RawClient(broker.bootstrap) as client:
+    with TopicClient(broker.bootstrap) as client:
         client.produce(0)
         disabled = admin.get("/v1/rules/counted")
 
@@ -85,7 +85,7 @@ def test_full_disk_is_disabled_and_enabled_by_name(admin: AdminClient, broker: S
     admin.post("/v1/files", {"name": "full", "action": "disk_full", "folder": FOLDER})
     admin.call("PATCH", "/v1/files/full", {"enabled": False})
 
-    with RawClient(broker.bootstrap) as client:
+    with TopicClient(broker.bootstrap) as client:
         while_disabled = client.produce(0).error_code
         admin.call("PATCH", "/v1/files/full", {"enabled": True})
         while_enabled = client.produce(1).error_code

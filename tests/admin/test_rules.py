@@ -5,7 +5,7 @@ import time
 
 import pytest
 
-from ..broker.raw_client import TOPIC, RawClient
+from ..broker.topic_client import TOPIC, TopicClient
 from ..serving_process import Serving
 from .admin_client import AdminClient
 
@@ -78,7 +78,7 @@ def test_rule_is_replaced_under_its_id(admin: AdminClient) -> None:
 
 def test_removed_rule_is_returned_with_its_counts(admin: AdminClient, broker: Serving) -> None:
     rule_id = admin.post("/v1/rules", COUNTED)["id"]
-    with RawClient(broker.bootstrap) as client:
+    with TopicClient(broker.bootstrap) as client:
         client.produce(0)
 
     removed = admin.delete(f"/v1/rules/{rule_id}")
@@ -97,7 +97,7 @@ def test_unknown_rule_is_404(admin: AdminClient, method: str) -> None:
 def test_rule_hits_and_counts(admin: AdminClient, broker: Serving) -> None:
     rule_id = admin.post("/v1/rules", LOST_ACK)["id"]
 
-    with RawClient(broker.bootstrap) as client, pytest.raises(ConnectionError):
+    with TopicClient(broker.bootstrap) as client, pytest.raises(ConnectionError):
         client.produce(0)
 
     rule = admin.get(f"/v1/rules/{rule_id}")
@@ -109,7 +109,7 @@ def test_rule_that_never_hit_has_near_misses(admin: AdminClient, broker: Serving
     match = {"api": "Produce", "topic": TOPIC, "partition": 7}
     rule_id = admin.post("/v1/rules", {**LOST_ACK, "match": match})["id"]
 
-    with RawClient(broker.bootstrap) as client:
+    with TopicClient(broker.bootstrap) as client:
         client.produce(0)
 
     (miss,) = admin.get(f"/v1/rules/{rule_id}")["near_misses"]
@@ -119,7 +119,7 @@ def test_rule_that_never_hit_has_near_misses(admin: AdminClient, broker: Serving
 
 def test_timeout_has_the_near_misses_with_the_furthest_first(admin: AdminClient, broker: Serving) -> None:
     rule_id = admin.post("/v1/rules", {**LOST_ACK, "match": {"api": "Produce", "topic": "payments"}})["id"]
-    with RawClient(broker.bootstrap) as client:
+    with TopicClient(broker.bootstrap) as client:
         client.list_offset(-1)
         client.list_offset(-1)
         client.produce(0)
@@ -147,7 +147,7 @@ def test_bytes_of_a_rule_response_read_back_to_the_same_rule(admin: AdminClient,
 
 def test_wait_for_earlier_hits_ends_at_once(admin: AdminClient, broker: Serving) -> None:
     rule_id = admin.post("/v1/rules", COUNTED)["id"]
-    with RawClient(broker.bootstrap) as client:
+    with TopicClient(broker.bootstrap) as client:
         client.produce(0)
 
     assert admin.get(f"/v1/rules/{rule_id}/await", hits=1) == {"id": rule_id, "hits": 1}
@@ -161,7 +161,7 @@ def test_wait_ends_at_the_last_hit(admin: AdminClient, broker: Serving) -> None:
     )
     waiting.start()
 
-    with RawClient(broker.bootstrap) as client:
+    with TopicClient(broker.bootstrap) as client:
         client.produce(0)
         client.produce(0)
     waiting.join(20)
@@ -171,7 +171,7 @@ def test_wait_ends_at_the_last_hit(admin: AdminClient, broker: Serving) -> None:
 
 def test_timeout_is_408_with_the_hits_so_far(admin: AdminClient, broker: Serving) -> None:
     rule_id = admin.post("/v1/rules", COUNTED)["id"]
-    with RawClient(broker.bootstrap) as client:
+    with TopicClient(broker.bootstrap) as client:
         client.produce(0)
 
     answer = admin.call("GET", f"/v1/rules/{rule_id}/await", hits=2, timeout_ms=20)

@@ -1,6 +1,5 @@
 """Topics, groups, producers and the journal over HTTP."""
 
-from contextlib import closing
 from typing import Any, NamedTuple
 from urllib.parse import urlencode
 
@@ -16,15 +15,15 @@ from fauxka.protocol.messages.join_group import JoinGroupRequest, JoinGroupReque
 from fauxka.protocol.messages.share_group_heartbeat import ShareGroupHeartbeatRequest
 from fauxka.protocol.messages.sync_group import SyncGroupRequest, SyncGroupRequestAssignment
 
-from ..broker.raw_client import TOPIC, RawClient
-from ..golden.capture_connection import Connection
+from ..broker.topic_client import TOPIC, TopicClient
 from ..serving_process import Serving
+from ..wire.message_client import MessageClient
 from .admin_client import AdminClient
 
 
 @pytest.fixture(autouse=True)
 def two_batches_of_producer_1(admin: AdminClient, broker: Serving) -> None:
-    with RawClient(broker.bootstrap) as client:
+    with TopicClient(broker.bootstrap) as client:
         client.produce(5)
         client.produce(6)
 
@@ -39,7 +38,7 @@ def test_topic_is_listed_with_its_partitions(admin: AdminClient) -> None:
 
 
 def test_topics_are_listed_by_name_in_pages(admin: AdminClient, broker: Serving) -> None:
-    with RawClient(broker.bootstrap) as client:
+    with TopicClient(broker.bootstrap) as client:
         client.create_topic("a-topic")
 
     first = admin.get("/v1/topics", limit=1)
@@ -61,7 +60,7 @@ def test_consumer_group_is_listed_with_its_assignments(admin: AdminClient, broke
         subscribed_topic_names=[TOPIC],
         topic_partitions=[],
     )
-    with closing(Connection(broker.bootstrap)) as connection:
+    with MessageClient(broker.bootstrap) as connection:
         connection.call(request, 1)
 
         (group,) = admin.get("/v1/groups")["items"]
@@ -110,9 +109,8 @@ def test_assignment_of_a_classic_group_is_listed_as_base64_and_decoded(
         protocol_type="consumer",
         protocols=[JoinGroupRequestProtocol(name="range", metadata=b"")],
     )
-    with closing(Connection(broker.bootstrap)) as connection:
-        joined = connection.call(join, 3)
-        assert isinstance(joined, JoinGroupResponse)
+    with MessageClient(broker.bootstrap) as connection:
+        joined = connection.call(join, 3, JoinGroupResponse)
         assigned = SyncGroupRequestAssignment(member_id=joined.member_id, assignment=case.assignment)
         sync = SyncGroupRequest(
             group_id=case.group_id, generation_id=1, member_id=joined.member_id, assignments=[assigned]
@@ -133,7 +131,7 @@ def test_share_group_is_listed_with_its_members_and_progress(admin: AdminClient,
     request = ShareGroupHeartbeatRequest(
         group_id="sharers", member_id="one", member_epoch=0, subscribed_topic_names=[TOPIC]
     )
-    with closing(Connection(broker.bootstrap)) as connection:
+    with MessageClient(broker.bootstrap) as connection:
         connection.call(request, 1)
         start = AlterShareGroupOffsetsRequestPartition(partition_index=0, start_offset=1)
         topics = [AlterShareGroupOffsetsRequestTopic(topic_name=TOPIC, partitions=[start])]
@@ -217,7 +215,7 @@ def test_journal_page_starts_after_an_id(admin: AdminClient) -> None:
 
 
 def test_requests_without_batches_are_found_by_their_fields(admin: AdminClient, broker: Serving) -> None:
-    with RawClient(broker.bootstrap) as client:
+    with TopicClient(broker.bootstrap) as client:
         client.fetch()
 
     (entry,) = admin.get("/v1/journal", api="Fetch", topic=TOPIC)["items"]

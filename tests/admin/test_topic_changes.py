@@ -1,15 +1,14 @@
 """Topics over HTTP: created, returned and deleted; groups by id."""
 
 from collections.abc import Iterator
-from contextlib import closing
 from urllib.parse import quote
 
 import pytest
 
 from fauxka.protocol.messages.consumer_group_heartbeat import ConsumerGroupHeartbeatRequest
 
-from ..golden.capture_connection import Connection
 from ..serving_process import Serving
+from ..wire.message_client import MessageClient
 from .admin_client import AdminClient
 
 
@@ -80,7 +79,7 @@ def test_group_is_returned_by_its_id(admin: AdminClient, broker: Serving, group_
         subscribed_topic_names=["orders"],
         topic_partitions=[],
     )
-    with closing(Connection(broker.bootstrap)) as connection:
+    with MessageClient(broker.bootstrap) as connection:
         connection.call(request, 1)
 
         group = admin.get(f"/v1/groups/{quote(group_id, safe='')}")

@@ -13,7 +13,7 @@ from fauxka.protocol.messages.init_producer_id import InitProducerIdRequest, Ini
 from fauxka.protocol.messages.produce import PartitionProduceData, ProduceRequest, ProduceResponse, TopicProduceData
 from fauxka.scenarios.clients.raw_connection import RawConnection
 
-from ..broker.raw_client import TOPIC, RawClient
+from ..broker.topic_client import TOPIC, TopicClient
 from ..serving_process import Serving, serving
 from .admin_client import AdminClient
 
@@ -25,7 +25,7 @@ def connection(broker: Serving, admin: AdminClient) -> Iterator[RawConnection]:
     """A connection to a broker without transactional ids, and with a topic."""
     for known in admin.get("/v1/transactions")["items"]:
         admin.call("DELETE", f"/v1/transactions/{known['transactional_id']}")
-    with RawClient(broker.bootstrap) as client:
+    with TopicClient(broker.bootstrap) as client:
         client.produce(0)
     opened = RawConnection(broker.bootstrap)
     yield opened

@@ -2,7 +2,7 @@
 
 import pytest
 
-from ..broker.raw_client import TOPIC, RawClient
+from ..broker.topic_client import TOPIC, TopicClient
 from ..serving_process import Serving
 from .admin_client import AdminClient
 
@@ -20,7 +20,7 @@ def from_the_start(admin: AdminClient) -> None:
 
 def test_batch_with_a_lost_acknowledgement_is_stored_unacknowledged(admin: AdminClient, broker: Serving) -> None:
     admin.post("/v1/rules", LOST_ACK)
-    with RawClient(broker.bootstrap) as client, pytest.raises(ConnectionError):
+    with TopicClient(broker.bootstrap) as client, pytest.raises(ConnectionError):
         client.produce(0)
 
     verdict = admin.get("/v1/verdict", topic=TOPIC)
@@ -33,9 +33,9 @@ def test_batch_with_a_lost_acknowledgement_is_stored_unacknowledged(admin: Admin
 
 def test_recognised_retry_is_appended_once(admin: AdminClient, broker: Serving) -> None:
     admin.post("/v1/rules", LOST_ACK)
-    with RawClient(broker.bootstrap) as client, pytest.raises(ConnectionError):
+    with TopicClient(broker.bootstrap) as client, pytest.raises(ConnectionError):
         client.produce(0)
-    with RawClient(broker.bootstrap) as client:
+    with TopicClient(broker.bootstrap) as client:
         client.produce(0)
 
     batches = admin.get("/v1/verdict", topic=TOPIC)["batches"]
@@ -77,7 +77,7 @@ def test_verdict_needs_a_topic(admin: AdminClient) -> None:
 
 
 def test_records_that_a_client_deletes_are_a_finding(admin: AdminClient, broker: Serving) -> None:
-    with RawClient(broker.bootstrap) as client:
+    with TopicClient(broker.bootstrap) as client:
         client.produce(0)
         client.produce(1)
         client.delete_records(1)
@@ -89,7 +89,7 @@ def test_records_that_a_client_deletes_are_a_finding(admin: AdminClient, broker:
 
 
 def test_records_that_retention_deletes_are_a_finding(admin: AdminClient, broker: Serving) -> None:
-    with RawClient(broker.bootstrap) as client:
+    with TopicClient(broker.bootstrap) as client:
         client.produce(0)
 
     # Kafka checks every five minutes. The records of this client are from 1970.

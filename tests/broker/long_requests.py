@@ -23,8 +23,9 @@ from fauxka.protocol.buffer_codec import encode_unsigned_varint
 from fauxka.protocol.wire_writer import Writer
 
 from ..protocol.batch_bytes import batch
+from ..wire.frames import METADATA, PRODUCE, api_versions_request, framed, header
+from ..wire.wire_connection import WireConnection
 from .server_process import ServerProcess, running_server
-from .wire_connection import METADATA, PRODUCE, WireConnection, api_versions_request, framed, header
 
 TOPIC = b"wide"
 ANSWER_SECONDS_MAX = 300
@@ -182,8 +183,7 @@ def create_batch_topics(address: str, count: int = 3) -> None:
 
 def ask(address: str, frame: bytes) -> bytes | None:
     """Return the response; None for a closed connection."""
-    with WireConnection(address) as client:
-        client.socket.settimeout(ANSWER_SECONDS_MAX)
+    with WireConnection(address, seconds_max=ANSWER_SECONDS_MAX) as client:
         client.send_what_is_taken(frame)
         try:
             return client.receive_frame()
@@ -214,8 +214,8 @@ class Probe:
             thread.join()
 
     def _ask(self) -> None:
-        with WireConnection(self.server.address) as client, contextlib.suppress(ConnectionError):
-            client.socket.settimeout(ANSWER_SECONDS_MAX)
+        connection = WireConnection(self.server.address, seconds_max=ANSWER_SECONDS_MAX)
+        with connection as client, contextlib.suppress(ConnectionError):
             while self._is_on:
                 started = time.perf_counter()
                 client.send(api_versions_request())

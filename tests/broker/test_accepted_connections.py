@@ -15,9 +15,10 @@ import pytest
 from fauxka.broker.runtime.event_loop import new_event_loop
 from fauxka.security.security_protocol import SecurityProtocol
 
+from ..wire.frames import api_versions_request, correlation_id_of
+from ..wire.wire_connection import WireConnection
 from .running_node import Node, wait_until
 from .security.secured_broker import secured_broker
-from .wire_connection import WireConnection, api_versions_request, correlation_id_of
 
 # No more than the default of socket.listen.backlog.size.
 CLIENTS = 20

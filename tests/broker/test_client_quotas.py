@@ -1,18 +1,14 @@
 """Client quotas beyond the answers that are compared with Kafka: exact times on a clock moved by hand, and nodes."""
 
 import socket
-import struct
 import threading
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from fauxka.broker.isolation import Isolation
-from fauxka.protocol.api_keys import APIS, ApiKey
-from fauxka.protocol.client_requests import read_response, request_frame
 from fauxka.protocol.messages.alter_client_quotas import AlterClientQuotasResponse
 from fauxka.protocol.messages.api_versions import ApiVersionsRequest
 from fauxka.protocol.messages.create_topics import CreateTopicsResponse
@@ -21,17 +17,19 @@ from fauxka.protocol.messages.fetch import FetchResponse
 from fauxka.protocol.messages.metadata import MetadataRequest, MetadataResponse
 from fauxka.protocol.messages.produce import ProduceResponse
 
-from ..golden.capture_connection import Connection, ConnectionClosedError
 from ..golden.quota_effects import TOPIC, creating, fetching, producing
 from ..golden.quota_requests import CONNECTION, FETCH, MUTATION, PRODUCE, REQUEST, altering, describing, entry
 from ..manual_clock import ManualClock
+from ..wire.message_client import MessageClient
+from ..wire.wire_connection import ConnectionClosedError, WireConnection
 from .running_cluster import RunningCluster
 from .running_node import Node
 
 APP = "app"
 # The size of one batch of 90,000 bytes, with its request around it.
 BATCH_BYTES = 90_000
-API, PRODUCE_VERSION = APIS[ApiKey.PRODUCE], 9
+# Longer than a broker on a busy machine takes for a response.
+SILENCE_SECONDS = 0.2
 Entity = Mapping[str, str | None]
 
 
@@ -49,67 +47,33 @@ def node(clock: ManualClock) -> Iterator[Node]:
 
 
 def set_quota(address: str, key: str, value: float | None, entity: Entity | None = None) -> None:
-    with closing(Connection(address, "admin")) as admin:
+    with MessageClient(address, "admin") as admin:
         response = admin.call(altering(entry({"client-id": APP} if entity is None else entity, {key: value})), 1)
     assert isinstance(response, AlterClientQuotasResponse)
     assert [each.error_code for each in response.entries] == [0], response
 
 
 def quotas_at(address: str) -> dict[str, float]:
-    with closing(Connection(address, "admin")) as admin:
+    with MessageClient(address, "admin") as admin:
         response = admin.call(describing(), 1)
     assert isinstance(response, DescribeClientQuotasResponse)
     return {value.key: value.value for each in response.entries or [] for value in each.values}
 
 
-def produce(client: Connection, size: int) -> int:
-    response = client.call(producing(size, APP), 9)
-    assert isinstance(response, ProduceResponse)
+def produce(client: MessageClient, size: int) -> int:
+    response = client.call(producing(size, APP), 9, ProduceResponse)
     assert response.responses[0].partition_responses[0].error_code == 0
     return response.throttle_time_ms
 
 
-def fetch(client: Connection, position: int = 0) -> FetchResponse:
-    response = client.call(fetching(position, BATCH_BYTES), 11)
-    assert isinstance(response, FetchResponse)
-    return response
+def fetch(client: MessageClient, position: int = 0) -> FetchResponse:
+    return client.call(fetching(position, BATCH_BYTES), 11, FetchResponse)
 
 
-class BufferedClient:
-    """A producer that sends its requests before it reads the first response."""
-
-    def __init__(self, address: str) -> None:
-        host, port = address.rsplit(":", 1)
-        self._socket = socket.create_connection((host, int(port)), 10)
-        self._stream = self._socket.makefile("rb")
-
-    def send_all(self, sizes: list[int]) -> None:
-        """Send a Produce of each size, of the client APP."""
-        frames = [request_frame(API, PRODUCE_VERSION, 1, producing(size, APP), client_id=APP) for size in sizes]
-        self._socket.sendall(b"".join(frames))
-
-    def throttle_time_ms(self) -> int:
-        """Return the throttle time of the next response."""
-        (size,) = struct.unpack(">i", self._stream.read(4))
-        frame = self._stream.read(size)
-        return read_response(API, PRODUCE_VERSION, 1, frame, ProduceResponse.read).throttle_time_ms
-
-    def close(self) -> None:
-        self._stream.close()
-        self._socket.close()
-
-
-def has_response(client: Connection) -> bool:
-    """Send an ApiVersions, and return whether it is answered. It is sent once more in the next call."""
-    client.start(ApiVersionsRequest(), 0)
-    client.socket.settimeout(0.2)
-    try:
-        client.finish(ApiVersionsRequest(), 0)
-    except TimeoutError:
-        return False
-    finally:
-        client.socket.settimeout(10)
-    return True
+def is_muted(client: MessageClient) -> bool:
+    """Send an ApiVersions, and return whether it has no response yet; the next call of receive returns it."""
+    client.send(ApiVersionsRequest(), 0)
+    return not client.wire.has_received(SILENCE_SECONDS)
 
 
 def advance(node: Node, clock: ManualClock, ms: int) -> None:
@@ -118,7 +82,7 @@ def advance(node: Node, clock: ManualClock, ms: int) -> None:
 
 def test_producer_is_throttled_for_the_time_of_the_formula(node: Node, clock: ManualClock) -> None:
     set_quota(node.address, PRODUCE, 10_000)
-    with closing(Connection(node.address, APP)) as client:
+    with MessageClient(node.address, APP) as client:
         assert produce(client, 100_000) == 0
         assert produce(client, 5_000) == 500
         advance(node, clock, 500)
@@ -128,44 +92,40 @@ def test_producer_is_throttled_for_the_time_of_the_formula(node: Node, clock: Ma
 
 def test_muted_connection_is_served_when_its_throttle_time_has_passed(node: Node, clock: ManualClock) -> None:
     set_quota(node.address, PRODUCE, 10_000)
-    with closing(Connection(node.address, APP)) as client:
+    with MessageClient(node.address, APP) as client:
         assert produce(client, 110_000) == 1000
-        assert not has_response(client)
+        assert is_muted(client)
 
         advance(node, clock, 999)
-        client.socket.settimeout(0.2)
-        with pytest.raises(TimeoutError):
-            client.finish(ApiVersionsRequest(), 0)
-        client.socket.settimeout(10)
+        assert not client.wire.has_received(SILENCE_SECONDS)
         advance(node, clock, 1)
 
-        client.finish(ApiVersionsRequest(), 0)
+        client.receive()
 
 
 def test_other_connections_of_a_throttled_client_are_served(node: Node) -> None:
     set_quota(node.address, PRODUCE, 1)
-    with closing(Connection(node.address, APP)) as client, closing(Connection(node.address, APP)) as other:
+    with MessageClient(node.address, APP) as client, MessageClient(node.address, APP) as other:
         assert produce(client, 10_000) > 0
 
-        assert has_response(other)
-        assert not has_response(client)
+        other.call(ApiVersionsRequest(), 0)
+        assert is_muted(client)
 
 
 def test_requests_sent_at_once_are_each_throttled(node: Node, clock: ManualClock) -> None:
     set_quota(node.address, PRODUCE, 10_000)
-    sizes = [110_000, 110_000]
-    with closing(BufferedClient(node.address)) as client:
-        client.send_all(sizes)
-        first = client.throttle_time_ms()
+    with MessageClient(node.address, APP) as client:
+        client.send_each([(producing(110_000, APP), 9)] * 2)
+        first = client.receive(ProduceResponse).throttle_time_ms
         advance(node, clock, first)
-        second = client.throttle_time_ms()
+        second = client.receive(ProduceResponse).throttle_time_ms
 
     # The second one makes it 220,000 bytes in 10 s.
     assert (first, second) == (1000, 12_000)
 
 
 def test_quota_applies_to_connections_and_routes_from_before_it(node: Node) -> None:
-    with closing(Connection(node.address, APP)) as client:
+    with MessageClient(node.address, APP) as client:
         assert [produce(client, 110_000) for _ in range(3)] == [0, 0, 0]
         set_quota(node.address, PRODUCE, 10_000)
 
@@ -173,7 +133,7 @@ def test_quota_applies_to_connections_and_routes_from_before_it(node: Node) -> N
 
 
 def test_throttled_fetch_is_empty_and_its_bytes_do_not_count(node: Node, clock: ManualClock) -> None:
-    with closing(Connection(node.address, APP)) as client:
+    with MessageClient(node.address, APP) as client:
         produce(client, 90_000)
         produce(client, 90_000)
         set_quota(node.address, FETCH, 10_000)
@@ -191,11 +151,10 @@ def test_throttled_fetch_is_empty_and_its_bytes_do_not_count(node: Node, clock: 
 
 def test_mutations_above_the_quota_are_refused_until_the_bucket_owes_nothing(node: Node, clock: ManualClock) -> None:
     set_quota(node.address, MUTATION, 2)
-    with closing(Connection(node.address, APP)) as client:
+    with MessageClient(node.address, APP) as client:
         results: list[tuple[int, int]] = []
         for name, count, ms in (("first", 25, 0), ("second", 1, 1500), ("second", 1, 0)):
-            response = client.call(creating(name, count), 7)
-            assert isinstance(response, CreateTopicsResponse)
+            response = client.call(creating(name, count), 7, CreateTopicsResponse)
             results.append((response.topics[0].error_code, response.throttle_time_ms))
             advance(node, clock, ms)
 
@@ -204,18 +163,17 @@ def test_mutations_above_the_quota_are_refused_until_the_bucket_owes_nothing(nod
 
 def test_request_time_throttles_for_a_window_at_most(node: Node) -> None:
     set_quota(node.address, REQUEST, 1e-9)
-    with closing(Connection(node.address, APP)) as client:
+    with MessageClient(node.address, APP) as client:
         response = client.call(MetadataRequest(topics=[]), 12)
 
     assert isinstance(response, MetadataResponse)
     assert response.throttle_time_ms == 1000
 
 
-def opened_above_quota(node: Node) -> list[socket.socket]:
+def opened_above_quota(node: Node) -> list[WireConnection]:
     """Open connections from one address, of which the last is above the quota of the address."""
-    host, port = node.address.rsplit(":", 1)
     set_quota(node.address, CONNECTION, 1, {"ip": "127.0.0.2"})
-    opened = [socket.create_connection((host, int(port)), 10, source_address=("127.0.0.2", 0)) for _ in range(11)]
+    opened = [WireConnection(node.address, source="127.0.0.2") for _ in range(11)]
     with node.client() as other:
         # All are accepted in the order of their arrival.
         other.metadata()
@@ -226,13 +184,10 @@ def test_connection_above_the_quota_of_its_address_is_closed_after_its_throttle_
     node: Node, clock: ManualClock
 ) -> None:
     opened = opened_above_quota(node)
-    opened[-1].settimeout(0.2)
-    with pytest.raises(TimeoutError):
-        opened[-1].recv(1)
+    assert not opened[-1].has_received(SILENCE_SECONDS)
     advance(node, clock, 1000)
-    opened[-1].settimeout(10)
 
-    assert opened[-1].recv(1) == b""
+    assert opened[-1].is_closed_by_fin()
     for each in opened:
         each.close()
 
@@ -299,7 +254,7 @@ def test_stopped_node_closes_throttled_connections(clock: ManualClock) -> None:
     with Node(clock=clock) as node:
         opened = opened_above_quota(node)
 
-    assert opened[-1].recv(1) == b""
+    assert opened[-1].is_closed_by_fin()
     for each in opened:
         each.close()
 
@@ -309,7 +264,7 @@ def test_replaced_state_ends_throttled_connections(node: Node) -> None:
 
     node.call(node.server.drop_connections)
 
-    assert opened[-1].recv(1) == b""
+    assert opened[-1].is_closed_by_fin()
     for each in opened:
         each.close()
 
@@ -317,11 +272,11 @@ def test_replaced_state_ends_throttled_connections(node: Node) -> None:
 def test_client_that_leaves_while_it_is_muted_leaves_nothing(node: Node, clock: ManualClock) -> None:
     set_quota(node.address, PRODUCE, 1)
     pending = node.call(lambda: clock.pending_count)
-    with closing(Connection(node.address, APP)) as client:
+    with MessageClient(node.address, APP) as client:
         assert produce(client, 10_000) > 0
-    with closing(Connection(node.address, "other")) as other:
+    with MessageClient(node.address, "other") as other:
         while node.call(lambda: node.server.connection_count) > 1:
-            assert has_response(other)
+            other.call(ApiVersionsRequest(), 0)
 
     advance(node, clock, 3_600_000)
     assert node.call(lambda: clock.pending_count) <= pending + 1
@@ -329,7 +284,7 @@ def test_client_that_leaves_while_it_is_muted_leaves_nothing(node: Node, clock: 
 
 def test_reset_deletes_quotas_and_what_was_measured(node: Node) -> None:
     set_quota(node.address, PRODUCE, 10_000)
-    with closing(Connection(node.address, APP)) as client:
+    with MessageClient(node.address, APP) as client:
         assert produce(client, 110_000) == 1000
     node.reset()
     assert quotas_at(node.address) == {}
@@ -337,7 +292,7 @@ def test_reset_deletes_quotas_and_what_was_measured(node: Node) -> None:
         admin.create_topic(TOPIC)
     set_quota(node.address, PRODUCE, 10_000)
 
-    with closing(Connection(node.address, APP)) as client:
+    with MessageClient(node.address, APP) as client:
         assert produce(client, 100_000) == 0
 
 
@@ -350,13 +305,12 @@ def test_restored_snapshot_has_its_quotas(node: Node) -> None:
     node.restore(snapshot)
 
     assert quotas_at(node.address) == {PRODUCE: 10_000}
-    with closing(Connection(node.address, APP)) as client:
+    with MessageClient(node.address, APP) as client:
         assert produce(client, 110_000) == 1000
 
 
-def create_topic_code(client: Connection, name: str, partitions: int) -> int:
-    response = client.call(creating(name, partitions), 7)
-    assert isinstance(response, CreateTopicsResponse)
+def create_topic_code(client: MessageClient, name: str, partitions: int) -> int:
+    response = client.call(creating(name, partitions), 7, CreateTopicsResponse)
     return response.topics[0].error_code
 
 
@@ -364,7 +318,7 @@ def create_topic_code(client: Connection, name: str, partitions: int) -> int:
 def test_reset_and_restored_snapshot_fill_the_buckets_of_mutations(node: Node, is_restored: bool) -> None:
     set_quota(node.address, MUTATION, 1)
     snapshot = node.take_snapshot()
-    with closing(Connection(node.address, APP)) as client:
+    with MessageClient(node.address, APP) as client:
         # The bucket has eleven tokens.
         assert [create_topic_code(client, name, 20) for name in ("first", "second")] == [0, 89]
 
@@ -374,7 +328,7 @@ def test_reset_and_restored_snapshot_fill_the_buckets_of_mutations(node: Node, i
         node.reset()
         set_quota(node.address, MUTATION, 1)
 
-    with closing(Connection(node.address, APP)) as client:
+    with MessageClient(node.address, APP) as client:
         assert create_topic_code(client, "second", 1) == 0
 
 
@@ -388,7 +342,7 @@ def test_quotas_are_kept_in_the_data_folder_and_apply_after_a_restart(tmp_path: 
         set_quota(node.address, CONNECTION, 1_000_000, {"ip": None})
     with Node(tmp_path) as node:
         assert quotas_at(node.address) == {PRODUCE: 10_000, REQUEST: value, CONNECTION: 1_000_000}
-        with closing(Connection(node.address, APP)) as client:
+        with MessageClient(node.address, APP) as client:
             assert produce(client, 110_000) == 1000
 
 
@@ -397,9 +351,8 @@ def test_all_nodes_have_the_quotas_and_measure_on_their_own() -> None:
         set_quota(cluster.address(2), REQUEST, 1e-9)
         throttle_ms: list[int] = []
         for node_id in (1, 2, 3):
-            with closing(Connection(cluster.address(node_id), APP)) as client:
-                response = client.call(MetadataRequest(topics=[]), 12)
-                assert isinstance(response, MetadataResponse)
+            with MessageClient(cluster.address(node_id), APP) as client:
+                response = client.call(MetadataRequest(topics=[]), 12, MetadataResponse)
                 throttle_ms.append(response.throttle_time_ms)
 
     assert throttle_ms == [1000, 1000, 1000]
@@ -413,7 +366,7 @@ def test_node_that_was_cut_off_applies_the_quotas_when_it_reaches_the_controller
         cluster.call(lambda: cluster.membership.rejoin(3))
         assert quotas_at(cluster.address(3)) == {REQUEST: 1e-9}
 
-        with closing(Connection(cluster.address(3), APP)) as client:
+        with MessageClient(cluster.address(3), APP) as client:
             response = client.call(MetadataRequest(topics=[]), 12)
 
     assert isinstance(response, MetadataResponse)
@@ -424,8 +377,8 @@ def test_unacknowledged_batch_that_is_refused_still_closes_the_connection(node: 
     set_quota(node.address, PRODUCE, 1)
     request = producing(1000, APP, acks=0)
     request.topic_data[0].name = "missing"
-    with closing(Connection(node.address, APP)) as client:
-        client.start(request, 9)
+    with MessageClient(node.address, APP) as client:
+        client.send(request, 9)
         with pytest.raises(ConnectionClosedError):
             client.call(ApiVersionsRequest(), 0)
 

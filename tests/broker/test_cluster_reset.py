@@ -13,10 +13,11 @@ from fauxka.broker.runtime.clock import ClockMode
 from fauxka.protocol.messages.join_group import JoinGroupRequest, JoinGroupRequestProtocol
 from fauxka.protocol.primitives import Writer
 
+from ..wire.frames import framed, header
+from ..wire.wire_connection import WireConnection
 from .blocking_client import BROKER, batch
-from .raw_client import RawClient
 from .running_node import Node, wait_until
-from .wire_connection import WireConnection, framed, header
+from .topic_client import TopicClient
 
 SEEDS = [SeedTopic("events", 2), SeedTopic("seeded", 1)]
 JOIN_GROUP, JOIN_VERSION = 11, 3
@@ -110,13 +111,13 @@ def test_producer_ids_continue_after_a_reset_to_imported_logs(tmp_path: Path) ->
 
 def test_reset_closes_the_connection_of_a_waiting_fetch(node: Node) -> None:
     reset(node)
-    with RawClient(node.address) as client:
+    with TopicClient(node.address) as client:
         client.send_fetch(max_wait_ms=60_000)
         wait_until(lambda: node.call(lambda: node.cluster.node.replicas.partition_of("events", 0).has_waiting))
 
         reset(node)
 
-        assert client.is_closed()
+        assert client.wire.is_closed()
 
 
 def test_reset_closes_the_connection_of_a_waiting_join_and_deletes_its_group(node: Node) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import socket
 from collections.abc import Mapping
 
 import pytest
@@ -13,9 +12,10 @@ from fauxka.broker.config.connection_overrides import parse_overrides
 from fauxka.broker.network.connection_quotas import ConnectionQuotas
 from fauxka.broker.runtime.clock import AdjustableClock
 
-from .raw_client import RawClient
+from ..wire.frames import api_versions_request
+from ..wire.wire_connection import WireConnection
 from .running_node import Node
-from .wire_connection import WireConnection, api_versions_request
+from .topic_client import TopicClient
 
 IDLE_MS = 600_000
 ADDRESS, OTHER_ADDRESS = "127.0.0.1", "::1"
@@ -228,14 +228,14 @@ def test_a_connection_that_is_idle_for_the_configured_time_is_closed_even_while_
     with (
         Node(config={"connections.max.idle.ms": "300"}) as node,
         WireConnection(node.address) as idle,
-        RawClient(node.address) as waiting,
+        TopicClient(node.address) as waiting,
     ):
         idle.send(api_versions_request())
         idle.receive_frame()
         assert waiting.create_topic("events") == 0
         waiting.send_fetch(max_wait_ms=60_000)
 
-        assert (idle.receive_until_closed(), waiting.is_closed()) == (b"", True)
+        assert (idle.receive_until_closed(), waiting.wire.is_closed()) == (b"", True)
 
 
 def test_an_advanced_clock_makes_no_connection_idle() -> None:
@@ -256,7 +256,7 @@ def test_a_connection_that_may_not_be_idle_at_all_is_closed() -> None:
 
 def test_a_restarted_broker_closes_idle_connections() -> None:
     with Node(config={"connections.max.idle.ms": "300"}) as node:
-        WireConnection(node.address).socket.close()
+        WireConnection(node.address).close()
         node.crash()
         node.restart()
         with WireConnection(node.address) as idle:
@@ -269,12 +269,10 @@ def test_a_restarted_broker_closes_idle_connections() -> None:
 def test_the_backlog_is_that_of_the_config() -> None:
     # Both waiting connections and one more: the kernel's queue has one place more than its size.
     config = {"socket.listen.backlog.size": "1", "max.connections": "0"}
-    with Node(config=config) as node:
-        host, port = node.address.rsplit(":", 1)
-        waiting = [socket.create_connection((host, int(port)), 1) for _ in range(2)]
-        try:
-            with pytest.raises(TimeoutError):
-                socket.create_connection((host, int(port)), 0.3)
-        finally:
-            for connection in waiting:
-                connection.close()
+    with (
+        Node(config=config) as node,
+        WireConnection(node.address),
+        WireConnection(node.address),
+        pytest.raises(TimeoutError),
+    ):
+        WireConnection(node.address, seconds_max=0.3)

@@ -19,9 +19,9 @@ from fauxka.storage.partition_log import PartitionLog
 from ..manual_clock import ManualClock
 from ..storage.logs import records_in
 from .blocking_client import TOPIC, BlockingClient, batch
-from .raw_client import RawClient
 from .running_node import Node, wait_until
 from .steered_file_system import HELD_SECONDS_MAX, SteeredFileSystem
+from .topic_client import TopicClient
 
 RESTART_MS = 5_000
 
@@ -118,7 +118,7 @@ def test_a_node_may_crash_repeatedly(node: Node) -> None:
 
 
 def test_pending_response_is_dropped_when_the_node_crashes(node: Node) -> None:
-    with RawClient(node.address) as waiting, node.client() as client:
+    with TopicClient(node.address) as waiting, node.client() as client:
         waiting.send_fetch(max_wait_ms=60_000)
         wait_until(lambda: node.call(lambda: node.cluster.node.replicas.partition_of("events", 0).has_waiting))
 
@@ -248,7 +248,7 @@ def test_requests_behind_the_one_that_crashes_the_node_are_neither_applied_nor_a
     """Five Produce requests in one write; the node crashes during the third, before its append."""
     appended = count_appends(node, dies_at=3)
 
-    with RawClient(node.address) as client:
+    with TopicClient(node.address) as client:
         client.send_produce(0, 1, 2, 3, 4)
         with pytest.raises(ConnectionError):
             client.receive_produced()
@@ -265,7 +265,7 @@ def test_crash_drops_the_response_of_a_flush_and_keeps_the_written_batch() -> No
         with node.client() as client:
             client.create_topic("events", 1)
         files.hold_syncs()
-        with RawClient(node.address) as waiting:
+        with TopicClient(node.address) as waiting:
             waiting.send_produce(0)
             assert files.sync_began.wait(HELD_SECONDS_MAX)
             node.crash()
@@ -276,7 +276,7 @@ def test_crash_drops_the_response_of_a_flush_and_keeps_the_written_batch() -> No
         node.restart()
 
         assert node.ends == [LogEndOffsets("events", 0, 1, 1)]
-        with RawClient(node.address) as client:
+        with TopicClient(node.address) as client:
             assert client.fetch().high_watermark == 1
 
 

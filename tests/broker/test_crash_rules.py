@@ -12,10 +12,10 @@ from fauxka.faults.rules.fault_plan import FaultPlan
 from fauxka.faults.rules.fault_rules import FaultRule, Point, When
 from fauxka.faults.rules.match import Match
 
+from ..wire.wire_connection import ConnectionClosedError, WireConnection
 from . import running_node
-from .raw_client import RawClient
 from .running_node import Node, wait_until
-from .wire_connection import WireConnection
+from .topic_client import TopicClient
 
 
 @pytest.fixture(params=[new_event_loop, asyncio.new_event_loop], ids=["uvloop", "asyncio"], autouse=True)
@@ -30,7 +30,7 @@ def test_answers_before_are_there_and_nothing_behind_is_applied(point: Point, ap
         with node.client() as client:
             client.create_topic("events", 1)
         node.call(lambda: plan.add(crash_of_the_third(point)))
-        with RawClient(node.address) as client:
+        with TopicClient(node.address) as client:
             client.send_produce(0, 1, 2, 3, 4)
             offsets = [client.receive_produced()[0].base_offset for _ in range(2)]
             with pytest.raises(ConnectionError):
@@ -49,7 +49,7 @@ def test_node_comes_back_by_itself_after_the_time_of_the_rule() -> None:
         with node.client() as client:
             client.create_topic("events", 1)
         node.call(lambda: plan.add(rule))
-        with RawClient(node.address) as client, pytest.raises(ConnectionError):
+        with TopicClient(node.address) as client, pytest.raises(ConnectionError):
             client.produce(0)
         is_refusing = node.is_refusing()
 
@@ -57,7 +57,7 @@ def test_node_comes_back_by_itself_after_the_time_of_the_rule() -> None:
         wait_until(lambda: node.server.is_running)
 
         assert is_refusing
-        with RawClient(node.address) as client:
+        with TopicClient(node.address) as client:
             assert client.produce(0).base_offset == 0
 
 
@@ -67,14 +67,15 @@ def test_client_whose_bytes_were_not_read_is_reset_and_any_other_sees_an_end() -
 
         def send_and_die() -> None:
             # On the node's own thread, so that it cannot read what comes now.
-            busy.socket.sendall(b"\x00\x00")
+            busy.send(b"\x00\x00")
             node.server.crash()
 
         node.call(send_and_die)
 
-        assert idle.socket.recv(1) == b""
-        with pytest.raises(ConnectionResetError):
-            busy.socket.recv(1)
+        assert idle.is_closed_by_fin()
+        with pytest.raises(ConnectionClosedError) as closed:
+            busy.receive_frame()
+        assert closed.value.is_reset
 
 
 def crash_of_the_third(point: Point) -> FaultRule:

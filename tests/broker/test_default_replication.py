@@ -4,18 +4,18 @@ import pytest
 
 from fauxka.testing import Broker
 
-from ..golden.capture_connection import Connection
 from ..golden.capture_metadata import asking
 from ..serving_process import run
+from ..wire.message_client import MessageClient
 
 KEY = "default.replication.factor"
 
 
 def test_topic_is_not_created_on_demand_and_the_log_names_the_key(caplog: pytest.LogCaptureFixture) -> None:
     with Broker({KEY: 3}) as broker:
-        connection = Connection(broker.bootstrap_servers)
+        connection = MessageClient(broker.bootstrap_servers)
         connection.call(asking("orders", auto=True), 12)
-        connection.socket.close()
+        connection.close()
 
         assert "orders" not in [topic.name for topic in broker.topics.list()]
     assert "topic orders is not created: INVALID_REPLICATION_FACTOR" in caplog.text

@@ -12,8 +12,8 @@ from fauxka.testing import Broker
 
 from ..manual_clock import ManualClock
 from ..storage.logs import records_in
-from .raw_client import TIMESTAMP_MS, TOPIC, RawClient
-from .wire_connection import still_serves
+from ..wire.wire_connection import still_serves
+from .topic_client import TIMESTAMP_MS, TOPIC, TopicClient
 
 SECONDS_MAX = 20.0
 SLOW_MS = 60_000
@@ -25,7 +25,7 @@ STORAGE_ERROR = ErrorCode.KAFKA_STORAGE_ERROR
 
 
 def with_topic(broker: Broker) -> Broker:
-    with RawClient(broker.bootstrap_servers) as client:
+    with TopicClient(broker.bootstrap_servers) as client:
         assert client.create_topic(TOPIC) == ErrorCode.NONE
     return broker
 
@@ -68,11 +68,11 @@ def log_end_offset(broker: Broker) -> int:
     return broker.call(lambda: broker.cluster.node.replicas.partition_of(TOPIC, 0).log.log_end_offset)
 
 
-def values(client: RawClient) -> list[bytes | None]:
+def values(client: TopicClient) -> list[bytes | None]:
     return [record.value for record in records_in(bytes(client.fetch().records or b""))]
 
 
-def produced(client: RawClient, *sequences: int) -> list[int]:
+def produced(client: TopicClient, *sequences: int) -> list[int]:
     """The base offset of each batch, or less than zero for the error that it was refused by."""
     answers = [client.produce(sequence) for sequence in sequences]
     return [-answer.error_code if answer.error_code else answer.base_offset for answer in answers]
@@ -82,7 +82,7 @@ def produced(client: RawClient, *sequences: int) -> list[int]:
 
 
 def test_failed_write_is_a_storage_error_and_the_retry_gets_the_next_offset(broker: Broker) -> None:
-    with RawClient(broker.bootstrap_servers) as client:
+    with TopicClient(broker.bootstrap_servers) as client:
         rule = broker.files.add(action="fail", operation="write", file_kind="log", when={"skip": 1})
         offsets = produced(client, 0, 1, 1, 2)
 
@@ -96,7 +96,7 @@ def test_failed_fsync_is_a_storage_error_until_one_succeeds(flushed: Broker) -> 
         flushed.cluster.clock.advance(500)
         return not flushed.cluster.node.replicas.partition_of(TOPIC, 0).log.flushes.has_failed
 
-    with RawClient(flushed.bootstrap_servers) as client:
+    with TopicClient(flushed.bootstrap_servers) as client:
         rule = flushed.files.add(action="fail", operation="fsync", file_kind="log", when={"times": 2})
         failed = produced(client, 0)
         flushed.clock.advance(500)
@@ -110,7 +110,7 @@ def test_failed_fsync_is_a_storage_error_until_one_succeeds(flushed: Broker) -> 
 
 
 def test_failed_rename_of_the_metadata_file_is_returned_to_the_client(flushed: Broker) -> None:
-    with RawClient(flushed.bootstrap_servers) as client:
+    with TopicClient(flushed.bootstrap_servers) as client:
         flushed.files.add(action="fail", operation="rename", file_kind="metadata", path="cluster-metadata.json")
         refused = client.create_topic("more")
         created = client.create_topic("most")
@@ -122,25 +122,25 @@ def test_failed_rename_of_the_metadata_file_is_returned_to_the_client(flushed: B
 
 
 def test_torn_write_is_a_storage_error_and_leaves_nothing_in_the_log(broker: Broker) -> None:
-    with RawClient(broker.bootstrap_servers) as client:
+    with TopicClient(broker.bootstrap_servers) as client:
         broker.files.add(action="tear", bytes=30, file_kind="log", when={"skip": 1})
         offsets = produced(client, 0, 1, 1, 2)
     broker.crash()
     broker.restart()
 
     assert offsets == [0, -STORAGE_ERROR, 1, 2]
-    with RawClient(broker.bootstrap_servers) as client:
+    with TopicClient(broker.bootstrap_servers) as client:
         assert values(client) == [b"value 0", b"value 1", b"value 2"]
 
 
 def test_broker_that_dies_in_a_write_cuts_the_torn_tail_when_it_is_back(broker: Broker) -> None:
-    with RawClient(broker.bootstrap_servers) as client:
+    with TopicClient(broker.bootstrap_servers) as client:
         rule = broker.files.add(
             action="tear", bytes=30, file_kind="log", when={"skip": 2}, crash={"restart_after_ms": 100}
         )
         offsets = produced(client, 0, 1)
         client.send_produce(2)
-        is_closed = client.is_closed()
+        is_closed = client.wire.is_closed()
     is_down = not broker.is_running
     broker.clock.advance(100)
     wait_restarted(broker)
@@ -149,17 +149,17 @@ def test_broker_that_dies_in_a_write_cuts_the_torn_tail_when_it_is_back(broker: 
     assert is_closed
     assert is_down
     assert rule.hits == 1
-    with RawClient(broker.bootstrap_servers) as client:
+    with TopicClient(broker.bootstrap_servers) as client:
         assert broker.call(lambda: broker.cluster.node.replicas.partition_of(TOPIC, 0).log.truncated_bytes) == 30
         assert produced(client, 1, 2, 3) == [1, 2, 3]
         assert values(client) == [b"value 0", b"value 1", b"value 2", b"value 3"]
 
 
 def test_request_that_a_crash_met_writes_nothing_more(broker: Broker) -> None:
-    with RawClient(broker.bootstrap_servers) as client:
+    with TopicClient(broker.bootstrap_servers) as client:
         broker.files.add(action="tear", bytes=30, path=LOG, crash={})
         client.send_produce(0, partitions=2)
-        is_closed = client.is_closed()
+        is_closed = client.wire.is_closed()
     broker.restart()
 
     assert is_closed
@@ -173,7 +173,7 @@ def test_request_that_a_crash_met_writes_nothing_more(broker: Broker) -> None:
 
 
 def test_lost_write_is_acknowledged_and_readable_and_lost_after_a_crash(broker: Broker) -> None:
-    with RawClient(broker.bootstrap_servers) as client:
+    with TopicClient(broker.bootstrap_servers) as client:
         broker.files.add(action="lose", operation="write", file_kind="log", when={"skip": 1})
         offsets = produced(client, 0, 1)
         seen = values(client)
@@ -182,12 +182,12 @@ def test_lost_write_is_acknowledged_and_readable_and_lost_after_a_crash(broker: 
 
     assert offsets == [0, 1]
     assert seen == [b"value 0", b"value 1"]
-    with RawClient(broker.bootstrap_servers) as client:
+    with TopicClient(broker.bootstrap_servers) as client:
         assert values(client) == [b"value 0"]
 
 
 def test_lost_write_is_in_the_verdict_after_a_crash(broker: Broker) -> None:
-    with RawClient(broker.bootstrap_servers) as client:
+    with TopicClient(broker.bootstrap_servers) as client:
         broker.files.add(action="lose", operation="write", file_kind="log", when={"skip": 1})
         produced(client, 0, 1)
     before = broker.verdict(TOPIC).batches.acknowledged_lost
@@ -198,7 +198,7 @@ def test_lost_write_is_in_the_verdict_after_a_crash(broker: Broker) -> None:
 
 
 def test_log_ends_in_front_of_a_lost_write_after_a_crash(broker: Broker) -> None:
-    with RawClient(broker.bootstrap_servers) as client:
+    with TopicClient(broker.bootstrap_servers) as client:
         broker.files.add(action="lose", operation="write", file_kind="log", when={"skip": 1})
         produced(client, 0, 1, 2)
     broker.crash()
@@ -208,7 +208,7 @@ def test_log_ends_in_front_of_a_lost_write_after_a_crash(broker: Broker) -> None
 
 
 def test_lost_fsync_is_acknowledged_and_its_bytes_are_lost_after_a_crash(flushed: Broker) -> None:
-    with RawClient(flushed.bootstrap_servers) as client:
+    with TopicClient(flushed.bootstrap_servers) as client:
         flushed.files.add(action="lose", operation="fsync", file_kind="log", when={"skip": 1})
         offsets = produced(client, 0, 1)
     flushed.crash()
@@ -219,7 +219,7 @@ def test_lost_fsync_is_acknowledged_and_its_bytes_are_lost_after_a_crash(flushed
 
 
 def test_lost_write_is_lost_by_a_clean_stop_too(tmp_path: Path) -> None:
-    with Broker(data_dir=tmp_path / "data") as broker, RawClient(with_topic(broker).bootstrap_servers) as client:
+    with Broker(data_dir=tmp_path / "data") as broker, TopicClient(with_topic(broker).bootstrap_servers) as client:
         broker.files.add(action="lose", operation="write", file_kind="log", when={"skip": 1})
         produced(client, 0, 1)
 
@@ -228,7 +228,7 @@ def test_lost_write_is_lost_by_a_clean_stop_too(tmp_path: Path) -> None:
 
 
 def test_topic_whose_metadata_was_lost_is_not_there_after_a_crash(flushed: Broker) -> None:
-    with RawClient(flushed.bootstrap_servers) as client:
+    with TopicClient(flushed.bootstrap_servers) as client:
         flushed.files.add(action="lose", operation="rename", path="cluster-metadata.json", when={"times": None})
         created = client.create_topic("more")
     flushed.crash()
@@ -239,7 +239,7 @@ def test_topic_whose_metadata_was_lost_is_not_there_after_a_crash(flushed: Broke
 
 
 def test_lost_snapshot_is_made_up_for_from_the_log(flushed: Broker) -> None:
-    with RawClient(flushed.bootstrap_servers) as client:
+    with TopicClient(flushed.bootstrap_servers) as client:
         small = {"internal.segment.bytes": "200"}
         flushed.call(lambda: flushed.cluster.controller.alter_topic_configs(flushed.cluster.image.topics[TOPIC], small))
         rule = flushed.files.add(action="lose", operation="write", file_kind="snapshot", when={"times": None})
@@ -249,7 +249,7 @@ def test_lost_snapshot_is_made_up_for_from_the_log(flushed: Broker) -> None:
     flushed.restart()
 
     assert hits > 0
-    with RawClient(flushed.bootstrap_servers) as client:
+    with TopicClient(flushed.bootstrap_servers) as client:
         assert produced(client, 3, 4) == [3, 4]
 
 
@@ -257,16 +257,16 @@ def test_lost_snapshot_is_made_up_for_from_the_log(flushed: Broker) -> None:
 
 
 def test_slow_write_delays_its_response_and_no_other(broker: Broker) -> None:
-    with RawClient(broker.bootstrap_servers) as client:
+    with TopicClient(broker.bootstrap_servers) as client:
         broker.files.add(action="slow", ms=SLOW_MS, operation="write", file_kind="log")
         client.send_produce(0)
         wait_until(broker, lambda: broker.cluster.node.replicas.partition_of(TOPIC, 0).log.log_end_offset == 1)
         client.send_produce(1)
         wait_until(broker, lambda: broker.cluster.node.replicas.partition_of(TOPIC, 0).log.log_end_offset == 2)
         is_served = still_serves(broker.bootstrap_servers)
-        was_answered = [client.is_answered()]
+        was_answered = [client.wire.has_received()]
         broker.clock.advance(SLOW_MS - 1)
-        was_answered.append(client.is_answered())
+        was_answered.append(client.wire.has_received())
         broker.clock.advance(1)
         answers = [client.receive_produced()[0].base_offset for _ in range(2)]
 
@@ -276,13 +276,13 @@ def test_slow_write_delays_its_response_and_no_other(broker: Broker) -> None:
 
 
 def test_answer_to_a_request_that_a_rule_looks_at_is_late_too(broker: Broker) -> None:
-    with RawClient(broker.bootstrap_servers) as client:
+    with TopicClient(broker.bootstrap_servers) as client:
         broker.faults.add(match={"api": "Produce"}, point="received", action={"kind": "observe"})
         broker.files.add(action="slow", ms=SLOW_MS, operation="write", file_kind="log")
         client.send_produce(0)
         wait_until(broker, lambda: broker.cluster.node.replicas.partition_of(TOPIC, 0).log.log_end_offset == 1)
         still_serves(broker.bootstrap_servers)
-        was_answered = client.is_answered()
+        was_answered = client.wire.has_received()
         broker.clock.advance(SLOW_MS)
 
         assert not was_answered
@@ -290,7 +290,7 @@ def test_answer_to_a_request_that_a_rule_looks_at_is_late_too(broker: Broker) ->
 
 
 def test_slow_write_without_an_answer_makes_no_other_late(broker: Broker) -> None:
-    with RawClient(broker.bootstrap_servers) as client:
+    with TopicClient(broker.bootstrap_servers) as client:
         broker.files.add(action="slow", ms=SLOW_MS, operation="write", file_kind="log")
         client.send_produce(0, acks=0)
 
@@ -298,12 +298,12 @@ def test_slow_write_without_an_answer_makes_no_other_late(broker: Broker) -> Non
 
 
 def test_slow_fsync_delays_its_response_and_no_other(flushed: Broker) -> None:
-    with RawClient(flushed.bootstrap_servers) as client:
+    with TopicClient(flushed.bootstrap_servers) as client:
         rule = flushed.files.add(action="slow", ms=SLOW_MS, operation="fsync", file_kind="log")
         client.send_produce(0)
         rule.await_hits(1)
         is_served = still_serves(flushed.bootstrap_servers)
-        was_answered = client.is_answered()
+        was_answered = client.wire.has_received()
         advance_until(flushed, client)
 
         assert is_served
@@ -312,12 +312,12 @@ def test_slow_fsync_delays_its_response_and_no_other(flushed: Broker) -> None:
 
 
 def test_slow_rename_of_the_metadata_file_makes_the_answer_late(flushed: Broker) -> None:
-    with RawClient(flushed.bootstrap_servers) as client:
+    with TopicClient(flushed.bootstrap_servers) as client:
         rule = flushed.files.add(action="slow", ms=SLOW_MS, operation="rename", file_kind="metadata")
         client.send_create_topic("more")
         rule.await_hits(1)
         is_served = still_serves(flushed.bootstrap_servers)
-        was_answered = client.is_answered()
+        was_answered = client.wire.has_received()
         advance_until(flushed, client)
 
         assert is_served
@@ -325,10 +325,10 @@ def test_slow_rename_of_the_metadata_file_makes_the_answer_late(flushed: Broker)
         assert client.receive_created() == ErrorCode.NONE
 
 
-def advance_until(broker: Broker, client: RawClient) -> None:
+def advance_until(broker: Broker, client: TopicClient) -> None:
     """Move the clock on until an answer has come: the step in another thread may begin to wait a little later."""
     deadline = time.monotonic() + SECONDS_MAX
-    while not client.is_answered():
+    while not client.wire.has_received():
         assert time.monotonic() < deadline, "no answer came"
         broker.clock.advance(SLOW_MS)
 
@@ -337,7 +337,7 @@ def test_broker_that_stops_waits_for_no_slow_file(tmp_path: Path) -> None:
     with Broker(FLUSHED, data_dir=tmp_path / "data") as broker:
         with_topic(broker)
         rule = broker.files.add(action="slow", ms=SLOW_MS, operation="fsync", when={"times": None})
-        with RawClient(broker.bootstrap_servers) as client:
+        with TopicClient(broker.bootstrap_servers) as client:
             client.send_produce(0)
             rule.await_hits(1)
         began = time.monotonic()
@@ -346,7 +346,7 @@ def test_broker_that_stops_waits_for_no_slow_file(tmp_path: Path) -> None:
 
 
 def test_wait_for_slow_files_ends_with_the_last_rule(flushed: Broker) -> None:
-    with RawClient(flushed.bootstrap_servers) as client:
+    with TopicClient(flushed.bootstrap_servers) as client:
         rule = flushed.files.add(action="slow", ms=SLOW_MS, operation="fsync", file_kind="log")
         client.send_produce(0)
         rule.await_hits(1)
@@ -357,14 +357,14 @@ def test_wait_for_slow_files_ends_with_the_last_rule(flushed: Broker) -> None:
 
 
 def test_crash_ends_the_waits_for_slow_files(flushed: Broker) -> None:
-    with RawClient(flushed.bootstrap_servers) as client:
+    with TopicClient(flushed.bootstrap_servers) as client:
         rule = flushed.files.add(action="slow", ms=SLOW_MS, operation="fsync", file_kind="log")
         client.send_produce(0)
         rule.await_hits(1)
         flushed.crash()
         flushed.restart()
 
-    with RawClient(flushed.bootstrap_servers) as client:
+    with TopicClient(flushed.bootstrap_servers) as client:
         assert produced(client, 0, 1) == [0, 1]
 
 
@@ -372,7 +372,7 @@ def test_crash_ends_the_waits_for_slow_files(flushed: Broker) -> None:
 
 
 def test_full_disk_refuses_until_it_is_lifted(broker: Broker) -> None:
-    with RawClient(broker.bootstrap_servers) as client:
+    with TopicClient(broker.bootstrap_servers) as client:
         before = produced(client, 0)
         with broker.files.add(action="disk_full"):
             refused = produced(client, 1, 1)
@@ -387,7 +387,7 @@ def test_full_disk_refuses_until_it_is_lifted(broker: Broker) -> None:
 
 
 def test_full_folder_leaves_the_other_partitions_alone(broker: Broker) -> None:
-    with RawClient(broker.bootstrap_servers) as client:
+    with TopicClient(broker.bootstrap_servers) as client:
         broker.files.add(action="disk_full", folder=f"{TOPIC}-0")
         client.send_produce(0, partitions=2)
 
@@ -395,7 +395,7 @@ def test_full_folder_leaves_the_other_partitions_alone(broker: Broker) -> None:
 
 
 def test_read_only_files_are_read_and_not_written(broker: Broker) -> None:
-    with RawClient(broker.bootstrap_servers) as client:
+    with TopicClient(broker.bootstrap_servers) as client:
         produced(client, 0)
         with broker.files.add(action="read_only"):
             refused = produced(client, 1)
@@ -406,10 +406,10 @@ def test_read_only_files_are_read_and_not_written(broker: Broker) -> None:
 
 
 def test_imported_logs_have_a_full_disk_too(tmp_path: Path) -> None:
-    with Broker(data_dir=tmp_path / "data") as broker, RawClient(with_topic(broker).bootstrap_servers) as client:
+    with Broker(data_dir=tmp_path / "data") as broker, TopicClient(with_topic(broker).bootstrap_servers) as client:
         produced(client, 0)
 
-    with Broker(import_logs=tmp_path / "data") as broker, RawClient(broker.bootstrap_servers) as client:
+    with Broker(import_logs=tmp_path / "data") as broker, TopicClient(broker.bootstrap_servers) as client:
         with broker.files.add(action="disk_full"):
             refused = produced(client, 1)
         after = produced(client, 1)
@@ -421,7 +421,7 @@ def test_imported_logs_have_a_full_disk_too(tmp_path: Path) -> None:
 
 
 def test_corrupt_write_is_acknowledged_and_its_checksum_is_wrong(broker: Broker) -> None:
-    with RawClient(broker.bootstrap_servers) as client:
+    with TopicClient(broker.bootstrap_servers) as client:
         broker.files.add(action="corrupt", file_kind="log")
         offsets = produced(client, 0)
         records = memoryview(bytes(client.fetch().records or b""))
@@ -433,7 +433,7 @@ def test_corrupt_write_is_acknowledged_and_its_checksum_is_wrong(broker: Broker)
 
 
 def test_corrupt_batch_is_cut_off_when_the_log_is_recovered(broker: Broker) -> None:
-    with RawClient(broker.bootstrap_servers) as client:
+    with TopicClient(broker.bootstrap_servers) as client:
         broker.files.add(action="corrupt", file_kind="log", when={"skip": 1})
         produced(client, 0, 1, 2)
     broker.crash()
@@ -443,7 +443,7 @@ def test_corrupt_batch_is_cut_off_when_the_log_is_recovered(broker: Broker) -> N
 
 
 def test_corrupt_snapshot_is_made_up_for_from_the_log(flushed: Broker) -> None:
-    with RawClient(flushed.bootstrap_servers) as client:
+    with TopicClient(flushed.bootstrap_servers) as client:
         small = {"internal.segment.bytes": "200"}
         flushed.call(lambda: flushed.cluster.controller.alter_topic_configs(flushed.cluster.image.topics[TOPIC], small))
         rule = flushed.files.add(action="corrupt", file_kind="snapshot", when={"times": None})
@@ -453,5 +453,5 @@ def test_corrupt_snapshot_is_made_up_for_from_the_log(flushed: Broker) -> None:
     flushed.restart()
 
     assert hits > 0
-    with RawClient(flushed.bootstrap_servers) as client:
+    with TopicClient(flushed.bootstrap_servers) as client:
         assert produced(client, 3, 4) == [3, 4]

@@ -13,9 +13,9 @@ from fauxka.storage.partition_log import PartitionLog
 from fauxka.testing import Broker
 
 from ..manual_clock import ManualClock
-from .raw_client import TOPIC, RawClient
+from ..wire.wire_connection import still_serves
 from .steered_file_system import HELD_SECONDS_MAX, SteeredFileSystem, os_error
-from .wire_connection import still_serves
+from .topic_client import TOPIC, TopicClient
 
 
 @pytest.fixture
@@ -38,7 +38,7 @@ def broker(files: SteeredFileSystem, clock: ManualClock) -> Iterator[Broker]:
 
 
 def test_produce_is_answered_after_its_flush(broker: Broker, files: SteeredFileSystem) -> None:
-    with RawClient(broker.bootstrap_servers) as client:
+    with TopicClient(broker.bootstrap_servers) as client:
         answer = client.produce(0)
 
     assert (answer.error_code, answer.base_offset) == (ErrorCode.NONE, 0)
@@ -46,7 +46,7 @@ def test_produce_is_answered_after_its_flush(broker: Broker, files: SteeredFileS
 
 
 def test_sixty_four_producers_wait_for_two_flushes(broker: Broker, files: SteeredFileSystem) -> None:
-    clients = [RawClient(broker.bootstrap_servers) for _ in range(64)]
+    clients = [TopicClient(broker.bootstrap_servers) for _ in range(64)]
     files.hold_syncs()
     clients[0].send_produce(0)
     assert files.sync_began.wait(HELD_SECONDS_MAX)
@@ -66,7 +66,7 @@ def test_sixty_four_producers_wait_for_two_flushes(broker: Broker, files: Steere
 def test_requests_in_flight_on_one_connection_share_a_flush_and_are_answered_in_order(
     broker: Broker, files: SteeredFileSystem
 ) -> None:
-    with RawClient(broker.bootstrap_servers) as client:
+    with TopicClient(broker.bootstrap_servers) as client:
         files.hold_syncs()
         client.send_produce(0)
         assert files.sync_began.wait(HELD_SECONDS_MAX)
@@ -81,7 +81,7 @@ def test_requests_in_flight_on_one_connection_share_a_flush_and_are_answered_in_
 
 
 def test_request_behind_a_produce_is_answered_after_it(broker: Broker, files: SteeredFileSystem) -> None:
-    with RawClient(broker.bootstrap_servers) as client:
+    with TopicClient(broker.bootstrap_servers) as client:
         files.hold_syncs()
         client.send_produce(0)
         client.send_fetch(max_wait_ms=60_000)
@@ -95,7 +95,7 @@ def test_request_behind_a_produce_is_answered_after_it(broker: Broker, files: St
 
 
 def test_others_are_answered_while_a_flush_blocks(broker: Broker, files: SteeredFileSystem) -> None:
-    with RawClient(broker.bootstrap_servers) as client:
+    with TopicClient(broker.bootstrap_servers) as client:
         files.hold_syncs()
         client.send_produce(0)
         assert files.sync_began.wait(HELD_SECONDS_MAX)
@@ -109,7 +109,7 @@ def test_others_are_answered_while_a_flush_blocks(broker: Broker, files: Steered
 
 
 def test_produce_to_several_partitions_waits_for_all_of_them(broker: Broker, files: SteeredFileSystem) -> None:
-    with RawClient(broker.bootstrap_servers) as client:
+    with TopicClient(broker.bootstrap_servers) as client:
         client.send_produce(0, partitions=2)
         answers = client.receive_produced()
 
@@ -118,7 +118,7 @@ def test_produce_to_several_partitions_waits_for_all_of_them(broker: Broker, fil
 
 
 def test_produce_without_acks_is_flushed_and_waits_for_nothing(broker: Broker, files: SteeredFileSystem) -> None:
-    with RawClient(broker.bootstrap_servers) as client:
+    with TopicClient(broker.bootstrap_servers) as client:
         files.hold_syncs()
         client.send_produce(0, acks=0)
         assert files.sync_began.wait(HELD_SECONDS_MAX)
@@ -129,7 +129,7 @@ def test_produce_without_acks_is_flushed_and_waits_for_nothing(broker: Broker, f
 
 
 def test_duplicate_of_a_batch_that_is_not_flushed_waits_for_the_flush(broker: Broker, files: SteeredFileSystem) -> None:
-    with RawClient(broker.bootstrap_servers) as client, RawClient(broker.bootstrap_servers) as retrying:
+    with TopicClient(broker.bootstrap_servers) as client, TopicClient(broker.bootstrap_servers) as retrying:
         files.hold_syncs()
         client.send_produce(0)
         assert files.sync_began.wait(HELD_SECONDS_MAX)
@@ -143,7 +143,7 @@ def test_duplicate_of_a_batch_that_is_not_flushed_waits_for_the_flush(broker: Br
 
 
 def test_consumer_sees_nothing_that_is_not_flushed(broker: Broker, files: SteeredFileSystem) -> None:
-    with RawClient(broker.bootstrap_servers) as client, RawClient(broker.bootstrap_servers) as consumer:
+    with TopicClient(broker.bootstrap_servers) as client, TopicClient(broker.bootstrap_servers) as consumer:
         files.hold_syncs()
         client.send_produce(0)
         assert files.sync_began.wait(HELD_SECONDS_MAX)
@@ -162,7 +162,7 @@ def test_consumer_sees_nothing_that_is_not_flushed(broker: Broker, files: Steere
 def test_failed_flush_is_a_storage_error_and_the_retried_batch_is_there_once(
     broker: Broker, files: SteeredFileSystem, clock: ManualClock
 ) -> None:
-    with RawClient(broker.bootstrap_servers) as client:
+    with TopicClient(broker.bootstrap_servers) as client:
         files.sync_error = os_error(errno.EIO)
         failed = client.produce(0)
         refused = client.produce(0)
@@ -180,7 +180,7 @@ def test_failed_flush_is_a_storage_error_and_the_retried_batch_is_there_once(
 
 
 def test_without_flush_messages_nothing_is_synced(files: SteeredFileSystem) -> None:
-    with Broker(file_system=files) as broker, RawClient(broker.bootstrap_servers) as client:
+    with Broker(file_system=files) as broker, TopicClient(broker.bootstrap_servers) as client:
         broker.call(lambda: broker.cluster.controller.create_topic(TOPIC, 1))
         answer = client.produce(0)
         syncs = files.syncs
@@ -190,7 +190,7 @@ def test_without_flush_messages_nothing_is_synced(files: SteeredFileSystem) -> N
 
 
 def test_sealed_segment_is_flushed_without_flush_messages(files: SteeredFileSystem) -> None:
-    with Broker(file_system=files) as broker, RawClient(broker.bootstrap_servers) as client:
+    with Broker(file_system=files) as broker, TopicClient(broker.bootstrap_servers) as client:
         broker.call(lambda: broker.cluster.controller.create_topic(TOPIC, 1, configs={"internal.segment.bytes": "200"}))
         for sequence in range(4):
             client.produce(sequence)

@@ -7,15 +7,8 @@ import pytest
 
 from fauxka.testing import Broker
 
-from .wire_connection import (
-    FETCH,
-    METADATA,
-    WireConnection,
-    api_versions_request,
-    correlation_id_of,
-    framed,
-    header,
-)
+from ..wire.frames import FETCH, METADATA, api_versions_request, correlation_id_of, framed, header
+from ..wire.wire_connection import WireConnection
 
 TOPIC = b"waits"
 

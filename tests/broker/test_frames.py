@@ -11,18 +11,17 @@ from fauxka.broker.handlers import HANDLERS
 from fauxka.protocol.api_keys import APIS
 from fauxka.testing import Broker
 
-from .wire_connection import (
+from ..wire.frames import (
     API_VERSIONS,
     CREATE_TOPICS,
     METADATA,
     PRODUCE,
-    WireConnection,
     api_versions_request,
     correlation_id_of,
     framed,
     header,
-    still_serves,
 )
+from ..wire.wire_connection import WireConnection, still_serves
 
 REQUEST_BYTES_MAX = 1_000_000
 UNSUPPORTED_VERSION = 35

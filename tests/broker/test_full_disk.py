@@ -9,9 +9,9 @@ from fauxka.protocol.error_codes import ErrorCode
 from fauxka.storage.file_systems.memory_file_system import MemoryFileSystem
 from fauxka.testing import Broker
 
-from .raw_client import TIMESTAMP_MS, TOPIC, RawClient
+from ..wire.wire_connection import still_serves
 from .steered_file_system import SteeredFileSystem
-from .wire_connection import still_serves
+from .topic_client import TIMESTAMP_MS, TOPIC, TopicClient
 
 EARLIEST = -2
 
@@ -35,7 +35,7 @@ def lines_of(caplog: pytest.LogCaptureFixture, word: str) -> list[str]:
 def test_full_disk_refuses_batches_and_takes_the_retried_one_once_there_is_room(
     broker: Broker, files: SteeredFileSystem
 ) -> None:
-    with RawClient(broker.bootstrap_servers) as client:
+    with TopicClient(broker.bootstrap_servers) as client:
         before = client.produce(0)
         files.is_full = True
         refused = [client.produce(1).error_code for _ in range(3)]
@@ -53,7 +53,7 @@ def test_full_disk_refuses_batches_and_takes_the_retried_one_once_there_is_room(
 
 
 def test_full_disk_is_read_from(broker: Broker, files: SteeredFileSystem) -> None:
-    with RawClient(broker.bootstrap_servers) as client:
+    with TopicClient(broker.bootstrap_servers) as client:
         client.produce(0)
         files.is_full = True
         client.produce(1)
@@ -68,7 +68,7 @@ def test_full_disk_is_logged_when_it_begins_and_when_it_ends(
     broker: Broker, files: SteeredFileSystem, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(logging.INFO)
-    with RawClient(broker.bootstrap_servers) as client:
+    with TopicClient(broker.bootstrap_servers) as client:
         client.produce(0)
         files.is_full = True
         for _ in range(20):
@@ -85,7 +85,7 @@ def test_full_disk_is_logged_when_it_begins_and_when_it_ends(
 def test_partition_whose_folder_is_full_leaves_the_others_of_the_request_alone(
     broker: Broker, files: SteeredFileSystem
 ) -> None:
-    with RawClient(broker.bootstrap_servers) as client:
+    with TopicClient(broker.bootstrap_servers) as client:
         files.full_path = f"{TOPIC}-0"
         client.send_produce(0, partitions=2)
         answers = client.receive_produced()
@@ -96,7 +96,7 @@ def test_partition_whose_folder_is_full_leaves_the_others_of_the_request_alone(
 def test_unreadable_file_is_a_storage_error_until_it_can_be_read(
     broker: Broker, files: SteeredFileSystem, caplog: pytest.LogCaptureFixture
 ) -> None:
-    with RawClient(broker.bootstrap_servers) as client:
+    with TopicClient(broker.bootstrap_servers) as client:
         client.produce(0)
         files.is_unreadable = True
         failed = [client.fetch().error_code for _ in range(5)]
@@ -114,7 +114,7 @@ def test_unreadable_file_is_a_storage_error_until_it_can_be_read(
 
 
 def test_records_are_deleted_from_a_full_disk_too(broker: Broker, files: SteeredFileSystem) -> None:
-    with RawClient(broker.bootstrap_servers) as client:
+    with TopicClient(broker.bootstrap_servers) as client:
         client.produce(0)
         files.is_full = True
         deleted = client.delete_records(1)
@@ -123,7 +123,7 @@ def test_records_are_deleted_from_a_full_disk_too(broker: Broker, files: Steered
 
 
 def test_topic_that_has_no_room_is_not_created(broker: Broker, files: SteeredFileSystem) -> None:
-    with RawClient(broker.bootstrap_servers) as client:
+    with TopicClient(broker.bootstrap_servers) as client:
         files.is_full = True
         refused = client.create_topic("more")
         is_there = broker.call(lambda: broker.cluster.image.find_topic("more") is not None)

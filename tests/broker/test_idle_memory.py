@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from ..wire.frames import api_versions_request
+from ..wire.wire_connection import WireConnection, still_serves
 from .server_process import ServerProcess, running_server
-from .wire_connection import WireConnection, api_versions_request, still_serves
 
 # Enough that the memory of each is more than the noise of the measurement.
 CONNECTIONS = 2000

@@ -10,8 +10,8 @@ from fauxka.storage.file_systems.memory_file_system import MemoryFileSystem
 from fauxka.testing import Broker
 
 from ..manual_clock import ManualClock
-from .raw_client import TOPIC, RawClient
 from .steered_file_system import SteeredFileSystem
+from .topic_client import TOPIC, TopicClient
 
 SECONDS_MAX = 10.0
 RECOVERY_POINTS = "recovery-point-offset-checkpoint"
@@ -51,7 +51,7 @@ def wait_until(broker: Broker, is_so: Callable[[], bool]) -> None:
 
 
 def produce(broker: Broker, *sequences: int) -> None:
-    with RawClient(broker.bootstrap_servers) as client:
+    with TopicClient(broker.bootstrap_servers) as client:
         for sequence in sequences:
             assert client.produce(sequence).error_code == 0
 
@@ -143,7 +143,7 @@ def test_stop_waits_for_a_flush_in_flight(files: SteeredFileSystem) -> None:
     broker = Broker({"log.flush.interval.messages": "1"}, file_system=files).start()
     broker.call(lambda: broker.cluster.controller.create_topic(TOPIC, 1))
     files.hold_syncs()
-    with RawClient(broker.bootstrap_servers) as client:
+    with TopicClient(broker.bootstrap_servers) as client:
         client.send_produce(0)
         assert files.sync_began.wait(SECONDS_MAX)
     log = broker.cluster.node.replicas.partition_of(TOPIC, 0).log

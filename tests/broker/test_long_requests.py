@@ -12,6 +12,7 @@ from fauxka.faults.rules.fault_rules import FaultRule
 from fauxka.faults.rules.match import Match
 from fauxka.protocol.batches.record_batch import Compression
 
+from ..wire.wire_connection import still_serves
 from .long_requests import (
     LONG_REQUESTS,
     TOPIC,
@@ -23,7 +24,6 @@ from .long_requests import (
 from .loop_pauses import PAUSE_SECONDS_MAX
 from .measured_node import MeasuredNode, check_widest, measured_node
 from .wide_requests import WideRequest, wide_requests
-from .wire_connection import still_serves
 
 # To decode a record for a rule takes ten times as long as to validate it.
 MANY_RECORDS_WITH_RULES = LongRequest(

@@ -4,18 +4,20 @@ import random
 import socket
 import struct
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 
 import pytest
 
-from ..golden import raw_apis
-from ..golden.raw_batches import batch
-from ..golden.raw_client import RawConnection
-from ..golden.raw_schema import Value
+from fauxka.protocol.api_keys import APIS, ApiKey
+from fauxka.protocol.client_requests import request_frame
+from fauxka.protocol.messages.fetch import FetchPartition, FetchRequest, FetchTopic
+
 from ..ready_sockets import is_writable
+from ..wire.frames import api_versions_request, header
+from ..wire.wire_connection import WireConnection, still_serves
+from .blocking_client import BlockingClient, batch
 from .server_process import ServerProcess, running_server
-from .wire_connection import WireConnection, api_versions_request, framed, header, still_serves
 
 MIB = 1024 * 1024
 # socket.request.max.bytes by default: what a frame may claim.
@@ -27,6 +29,8 @@ WAIT_SECONDS_MAX = 15.0
 REFUSED_SECONDS = 1.0
 POLL_SECONDS = 0.02
 TOPIC = "large"
+# fetch.max.bytes of clients by default, about.
+FETCH_BYTES_MAX = 50_000_000
 STORED_BATCHES = 60
 BATCH_BYTES = 900_000
 DROPPED_ROUNDS = 50
@@ -42,34 +46,22 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServerProcess]:
         assert "Traceback" not in running.log()
 
 
-def raw_connection(server: ServerProcess) -> RawConnection:
-    host, port = server.address.rsplit(":", 1)
-    return RawConnection(host, int(port))
-
-
 @pytest.fixture(scope="module")
 def filled(server: ServerProcess) -> ServerProcess:
     """The server with 54 MB in partition 0 of a topic."""
-    connection = raw_connection(server)
-    connection.call(raw_apis.METADATA, 4, {"topics": [{"name": TOPIC}], "allow_auto_topic_creation": True})
-    records = batch(1, time.time_ns() // 1_000_000, value=bytes(BATCH_BYTES))
-    for _ in range(STORED_BATCHES):
-        partitions: Value = [{"index": 0, "records": records}]
-        body: Mapping[str, Value] = {"acks": -1, "topics": [{"name": TOPIC, "partitions": partitions}]}
-        answer = connection.call(raw_apis.PRODUCE, 9, body)
-        assert answer.structs("topics")[0].structs("partitions")[0].integer("error_code") == 0
-    connection.close()
+    records = batch(bytes(BATCH_BYTES))
+    with BlockingClient(server.address) as client:
+        client.create_topic(TOPIC)
+        for _ in range(STORED_BATCHES):
+            assert client.produce(TOPIC, records).error_code == 0
     return server
 
 
-def fetch_request(server: ServerProcess) -> bytes:
+def fetch_request() -> bytes:
     """A framed fetch of all there is, up to Kafka's usual 50 MB."""
-    connection = raw_connection(server)
-    partitions: Value = [{"index": 0, "fetch_offset": 0, "partition_max_bytes": 100 * MIB}]
-    topics: Value = [{"name": TOPIC, "partitions": partitions}]
-    request = connection.request(raw_apis.FETCH, 11, {"topics": topics})
-    connection.close()
-    return framed(request)
+    topic = FetchTopic(topic=TOPIC, partitions=[FetchPartition(partition_max_bytes=100 * MIB)])
+    request = FetchRequest(max_bytes=FETCH_BYTES_MAX, session_epoch=-1, topics=[topic])
+    return request_frame(APIS[ApiKey.FETCH], 11, 1, request)
 
 
 def send_until_refused(sending: socket.socket, data: bytes) -> int:
@@ -125,7 +117,7 @@ def test_a_frame_of_the_largest_size_is_given_back(server: ServerProcess) -> Non
 def test_a_client_that_does_not_read_is_no_longer_read_from(filled: ServerProcess) -> None:
     server = filled
     before = server.memory_mib()
-    requests = fetch_request(server) * 100
+    requests = fetch_request() * 100
     with WireConnection(server.address) as connection:
         connection.socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 64 * 1024)
         connection.socket.setblocking(False)
@@ -141,7 +133,7 @@ def test_a_client_that_does_not_read_is_no_longer_read_from(filled: ServerProces
 
 def test_a_client_that_reads_late_gets_every_answer(filled: ServerProcess) -> None:
     with WireConnection(filled.address) as connection:
-        connection.send(fetch_request(filled) * 3 + api_versions_request(9))
+        connection.send(fetch_request() * 3 + api_versions_request(9))
 
         sizes = [len(connection.receive_frame()) for _ in range(4)]
 

@@ -2,7 +2,6 @@
 
 import os
 import re
-import ssl
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -15,8 +14,9 @@ from fauxka.storage.file_systems.os_file_system import OsFileSystem
 from fauxka.testing import Broker
 
 from ..golden.capture_configs import BROKER, SET, changing
-from ..golden.capture_connection import Connection
 from ..golden.store_brokers import KEYSTORE, PASSWORD, config_in, write_stores
+from ..wire.message_client import MessageClient
+from ..wire.wire_connection import tls_without_checks
 
 USER_PASSWORD = "password-of-alice"
 # The key store's password is a dynamic config; a private key in a file has this line.
@@ -61,10 +61,8 @@ def test_files_with_secrets_are_private(tmp_path: Path) -> None:
 
 
 def change_password_of_the_store(address: str, stores: Path) -> None:
-    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
-    context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
-    connection = Connection(address)
-    with context.wrap_socket(connection.socket) as connection.socket:
+    with MessageClient(address) as connection:
+        connection.wire.start_tls(tls_without_checks())
         changes = [(f"{KEYSTORE}.location", SET, str(stores / "second.p12")), (f"{KEYSTORE}.password", SET, PASSWORD)]
         connection.call(changing((BROKER, "1", changes)), 1)
 

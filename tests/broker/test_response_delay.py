@@ -19,8 +19,9 @@ from fauxka.protocol.messages.create_topics import CreatableTopic, CreateTopicsR
 from fauxka.protocol.messages.fetch import FetchRequest
 from fauxka.testing import Broker
 
-from ..golden.capture_connection import Connection
-from .wire_connection import WireConnection, api_versions_request
+from ..wire.frames import api_versions_request
+from ..wire.message_client import MessageClient
+from ..wire.wire_connection import WireConnection
 
 DELAY_MS = 300
 KEY = "fauxka.response.delay.ms"
@@ -51,9 +52,9 @@ def test_pipelined_requests_wait_together_and_their_responses_keep_their_order()
 def test_request_takes_effect_before_its_response_and_a_broker_that_stops_does_not_wait() -> None:
     with Broker({KEY: "60000"}) as broker:
         begin = time.monotonic()
-        connection = Connection(broker.bootstrap_servers)
+        connection = MessageClient(broker.bootstrap_servers)
         topic = CreatableTopic(name="t", num_partitions=1, replication_factor=1)
-        connection.start(CreateTopicsRequest(topics=[topic], timeout_ms=1000), 5)
+        connection.send(CreateTopicsRequest(topics=[topic], timeout_ms=1000), 5)
         while "t" not in [each.name for each in broker.topics.list()]:
             assert time.monotonic() - begin < WAIT_SECONDS_MAX
         connection.close()
@@ -63,7 +64,7 @@ def test_request_takes_effect_before_its_response_and_a_broker_that_stops_does_n
 
 def test_floor_stays_when_a_client_gets_a_quota() -> None:
     with Broker({KEY: str(DELAY_MS)}) as broker:
-        connection = Connection(broker.bootstrap_servers)
+        connection = MessageClient(broker.bootstrap_servers)
         fetch = FetchRequest(max_wait_ms=0, max_bytes=1, session_epoch=-1)
         connection.call(fetch, 11)
         entity = EntityData(entity_type="client-id", entity_name=None)

@@ -26,8 +26,8 @@ from fauxka.protocol.messages.share_group_describe import ShareGroupDescribeRequ
 from fauxka.protocol.messages.share_group_heartbeat import ShareGroupHeartbeatRequest, ShareGroupHeartbeatResponse
 
 from ..golden.capture_batches import FIRST_TIMESTAMP, batch
-from ..golden.capture_connection import Connection
 from ..manual_clock import ManualClock
+from ..wire.message_client import MessageClient
 from .running_node import Node
 
 GROUP, MEMBER, TOPIC = "group", "AQEBAQEBAQEBAQEBAQEBAQ", "events"
@@ -42,7 +42,7 @@ class ShareMemberClient:
     """One member with its own connection."""
 
     def __init__(self, node: Node, member_id: str = MEMBER) -> None:
-        self._connection = Connection(node.address)
+        self._connection = MessageClient(node.address)
         self._member_id = member_id
         topic = node.cluster.image.find_topic(TOPIC)
         assert topic is not None
@@ -61,9 +61,7 @@ class ShareMemberClient:
         request = ShareGroupHeartbeatRequest(
             group_id=GROUP, member_id=self._member_id, member_epoch=epoch, subscribed_topic_names=names
         )
-        response = self._connection.call(request, 1)
-        assert isinstance(response, ShareGroupHeartbeatResponse)
-        return response
+        return self._connection.call(request, 1, ShareGroupHeartbeatResponse)
 
     def fetch(self, epoch: int, *accepted: tuple[int, int]) -> list[tuple[int, int, int]]:
         """Accept ranges of records, and return what was acquired: first and last offset, and the delivery count."""
@@ -82,7 +80,7 @@ class ShareMemberClient:
 
     def start_fetch(self, epoch: int) -> None:
         """Send a fetch without reading its response."""
-        self._connection.start(self._fetch_request(epoch), 2)
+        self._connection.send(self._fetch_request(epoch), 2)
 
     def _fetch_request(self, epoch: int) -> ShareFetchRequest:
         topic = FetchTopic(topic_id=self._topic_id, partitions=[FetchPartition(partition_index=0)])
@@ -105,14 +103,11 @@ class ShareMemberClient:
         request = ShareAcknowledgeRequest(
             group_id=GROUP, member_id=self._member_id, share_session_epoch=epoch, topics=[topic]
         )
-        response = self._connection.call(request, 2)
-        assert isinstance(response, ShareAcknowledgeResponse)
+        response = self._connection.call(request, 2, ShareAcknowledgeResponse)
         assert response.responses[0].partitions[0].error_code == 0, response
 
     def described(self) -> ShareGroupDescribeResponse:
-        response = self._connection.call(ShareGroupDescribeRequest(group_ids=[GROUP]), 1)
-        assert isinstance(response, ShareGroupDescribeResponse)
-        return response
+        return self._connection.call(ShareGroupDescribeRequest(group_ids=[GROUP]), 1, ShareGroupDescribeResponse)
 
 
 @pytest.fixture(params=["memory", "folder"])
@@ -127,7 +122,7 @@ def node(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Node]:
 
 def _produce_ten(node: Node) -> None:
     data = PartitionProduceData(index=0, records=batch([FIRST_TIMESTAMP] * 10))
-    connection = Connection(node.address)
+    connection = MessageClient(node.address)
     request = ProduceRequest(acks=-1, timeout_ms=1000, topic_data=[TopicProduceData(name=TOPIC, partition_data=[data])])
     connection.call(request, 9)
     connection.close()

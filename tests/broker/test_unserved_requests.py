@@ -6,7 +6,8 @@ import pytest
 
 from fauxka.testing import Broker
 
-from .wire_connection import WireConnection, api_versions_request, framed, header
+from ..wire.frames import api_versions_request, framed, header
+from ..wire.wire_connection import WireConnection
 
 # An API between controllers; a number of no API; and a version of Produce that no client sends any more.
 REQUESTS = {

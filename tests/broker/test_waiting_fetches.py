@@ -8,9 +8,10 @@ import pytest
 
 from fauxka.broker.replica.partition import Partition
 from fauxka.protocol.error_codes import ErrorCode
+from fauxka.protocol.messages.fetch import FetchResponse
 from fauxka.testing import Broker
 
-from .raw_client import TOPIC, RawClient
+from .topic_client import TOPIC, TopicClient
 
 LONG_MS = 60_000
 NEW_SESSION = (0, 0)
@@ -24,14 +25,14 @@ def broker() -> Iterator[Broker]:
 
 
 @pytest.fixture
-def consumer(broker: Broker) -> Iterator[RawClient]:
-    with RawClient(broker.bootstrap_servers) as client:
+def consumer(broker: Broker) -> Iterator[TopicClient]:
+    with TopicClient(broker.bootstrap_servers) as client:
         yield client
 
 
 @pytest.fixture
-def producer(broker: Broker) -> Iterator[RawClient]:
-    with RawClient(broker.bootstrap_servers) as client:
+def producer(broker: Broker) -> Iterator[TopicClient]:
+    with TopicClient(broker.bootstrap_servers) as client:
         yield client
 
 
@@ -44,11 +45,11 @@ def wait_begins(broker: Broker) -> None:
         pass
 
 
-def test_full_request_forgets_nothing_as_in_kafka(broker: Broker, consumer: RawClient, producer: RawClient) -> None:
+def test_full_request_forgets_nothing_as_in_kafka(broker: Broker, consumer: TopicClient, producer: TopicClient) -> None:
     consumer.send_fetch(max_wait_ms=LONG_MS, session=NEW_SESSION, forgets=True)
     wait_begins(broker)
     produced = producer.produce(0)
-    fetched = consumer.receive_fetch_response()
+    fetched = consumer.receive(FetchResponse)
 
     assert (produced.error_code, produced.base_offset) == (ErrorCode.NONE, 0)
     assert (fetched.error_code, fetched.responses[0].partitions[0].high_watermark) == (ErrorCode.NONE, 1)
@@ -56,7 +57,7 @@ def test_full_request_forgets_nothing_as_in_kafka(broker: Broker, consumer: RawC
 
 
 def test_fetch_whose_read_fails_gets_an_error_and_the_producer_its_offset(
-    broker: Broker, consumer: RawClient, producer: RawClient, monkeypatch: pytest.MonkeyPatch
+    broker: Broker, consumer: TopicClient, producer: TopicClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     consumer.send_fetch(max_wait_ms=LONG_MS)
     wait_begins(broker)
@@ -66,7 +67,7 @@ def test_fetch_whose_read_fails_gets_an_error_and_the_producer_its_offset(
 
     monkeypatch.setattr(Partition, "check_leader_epoch", fail)
     produced = producer.produce(0)
-    fetched = consumer.receive_fetch_response()
+    fetched = consumer.receive(FetchResponse)
     monkeypatch.undo()
 
     assert (produced.error_code, produced.base_offset) == (ErrorCode.NONE, 0)
@@ -75,7 +76,7 @@ def test_fetch_whose_read_fails_gets_an_error_and_the_producer_its_offset(
 
 
 def test_fetch_whose_response_cannot_be_encoded_gets_an_error(
-    broker: Broker, consumer: RawClient, producer: RawClient, monkeypatch: pytest.MonkeyPatch
+    broker: Broker, consumer: TopicClient, producer: TopicClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     consumer.send_fetch(max_wait_ms=LONG_MS, session=NEW_SESSION)
     wait_begins(broker)
@@ -85,25 +86,25 @@ def test_fetch_whose_response_cannot_be_encoded_gets_an_error(
 
     monkeypatch.setattr("fauxka.broker.replica.fetch_sessions.FetchSessions.create", fail)
     produced = producer.produce(0)
-    fetched = consumer.receive_fetch_response()
+    fetched = consumer.receive(FetchResponse)
 
     assert (produced.error_code, produced.base_offset) == (ErrorCode.NONE, 0)
     assert fetched.error_code == ErrorCode.UNKNOWN_SERVER_ERROR
 
 
 def test_session_that_was_continued_meanwhile_refuses_the_fetch_that_waited(
-    broker: Broker, consumer: RawClient, producer: RawClient
+    broker: Broker, consumer: TopicClient, producer: TopicClient
 ) -> None:
     consumer.send_fetch(session=NEW_SESSION)
-    session_id = consumer.receive_fetch_response().session_id
+    session_id = consumer.receive(FetchResponse).session_id
     consumer.send_fetch(max_wait_ms=LONG_MS, session=(session_id, 1))
     wait_begins(broker)
-    with RawClient(broker.bootstrap_servers) as other:
+    with TopicClient(broker.bootstrap_servers) as other:
         other.send_fetch(session=(session_id, 2), forgets=True)
-        other.receive_fetch_response()
+        other.receive(FetchResponse)
 
     produced = producer.produce(0)
-    fetched = consumer.receive_fetch_response()
+    fetched = consumer.receive(FetchResponse)
 
     assert produced.error_code == ErrorCode.NONE
     assert (fetched.error_code, fetched.responses) == (ErrorCode.INVALID_FETCH_SESSION_EPOCH, [])

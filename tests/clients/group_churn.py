@@ -17,8 +17,8 @@ from fauxka.protocol.messages.describe_groups import DescribeGroupsRequest, Desc
 from fauxka.protocol.messages.offset_fetch import OffsetFetchRequest, OffsetFetchRequestGroup, OffsetFetchResponse
 from fauxka.protocol.primitives import Reader
 
-from ..golden.capture_connection import Connection
 from ..run_counts import count
+from ..wire.message_client import MessageClient
 from .client import STEP_SECONDS_MAX, Client, ClientError, GroupMember
 from .records import FIRST_TIMESTAMP_MS, Record, StoredRecord
 
@@ -45,7 +45,7 @@ class GroupChurn:
         self._client = client
         self._topic = topic
         self._group = group
-        self._connection = Connection(bootstrap)
+        self._connection = MessageClient(bootstrap)
         self._random = random.Random(SEED)
         self._members: list[GroupMember] = []
         self._sent = Counter[int]()
@@ -134,8 +134,9 @@ class GroupChurn:
         assert not twice, f"{twice} are two members': {before}, then {after}"
 
     def _check_group(self) -> None:
-        response = self._connection.call(DescribeGroupsRequest(groups=[self._group]), DESCRIBE_VERSION)
-        assert isinstance(response, DescribeGroupsResponse)
+        response = self._connection.call(
+            DescribeGroupsRequest(groups=[self._group]), DESCRIBE_VERSION, DescribeGroupsResponse
+        )
         group = response.groups[0]
         if group.group_state == "Stable":
             assigned = sorted(p for member in group.members for p in _partitions_of(member.member_assignment))
@@ -143,8 +144,7 @@ class GroupChurn:
 
     def _check_committed(self) -> None:
         request = OffsetFetchRequest(groups=[OffsetFetchRequestGroup(group_id=self._group, topics=None)])
-        response = self._connection.call(request, OFFSET_FETCH_VERSION)
-        assert isinstance(response, OffsetFetchResponse)
+        response = self._connection.call(request, OFFSET_FETCH_VERSION, OffsetFetchResponse)
         for topic in response.groups[0].topics:
             for entry in topic.partitions:
                 before = self._committed[entry.partition_index]

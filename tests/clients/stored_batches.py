@@ -2,12 +2,11 @@
 
 import struct
 from collections.abc import Iterator
-from contextlib import closing
 from dataclasses import dataclass
 
 from fauxka.protocol.messages.fetch import FetchPartition, FetchRequest, FetchResponse, FetchTopic, PartitionData
 
-from ..golden.capture_connection import Connection
+from ..wire.message_client import MessageClient
 
 # The last version of Fetch that names its topics.
 FETCH_VERSION = 12
@@ -49,7 +48,7 @@ def is_served(bootstrap: str, topic: str, partition_count: int) -> bool:
 def _fetched(bootstrap: str, topic: str, partition: int) -> PartitionData:
     asked = FetchPartition(partition=partition, fetch_offset=0, partition_max_bytes=PARTITION_BYTES_MAX)
     request = FetchRequest(max_bytes=PARTITION_BYTES_MAX, topics=[FetchTopic(topic=topic, partitions=[asked])])
-    with closing(Connection(bootstrap, client_id="stored-batches")) as connection:
+    with MessageClient(bootstrap, client_id="stored-batches") as connection:
         response = connection.call(request, FETCH_VERSION)
     assert isinstance(response, FetchResponse)
     return response.responses[0].partitions[0]

@@ -13,7 +13,7 @@ from fauxka.protocol.messages.consumer_group_describe import (
 )
 from fauxka.testing import Broker
 
-from ..golden.capture_connection import Connection
+from ..wire.message_client import MessageClient
 from .client import Client, GroupMember, eventually, unique_name
 from .confluent_client import ConfluentClient, ConfluentMember
 from .console_tools import GROUPS, ConsoleTools
@@ -79,7 +79,7 @@ def client(bootstrap: str, request: pytest.FixtureRequest) -> Iterator[Confluent
 
 def described(bootstrap: str, group: str) -> DescribedGroup:
     """Return the group as the broker describes it."""
-    with closing(Connection(bootstrap)) as connection:
+    with MessageClient(bootstrap) as connection:
         response = connection.call(ConsumerGroupDescribeRequest(group_ids=[group]), 1)
     assert isinstance(response, ConsumerGroupDescribeResponse)
     return response.groups[0]

@@ -3,7 +3,6 @@
 import importlib
 import time
 from collections.abc import Iterator
-from contextlib import closing
 from typing import Any
 
 import pytest
@@ -11,8 +10,8 @@ from confluent_kafka import Consumer, Producer, TopicPartition
 
 from fauxka.testing import Broker
 
-from ..golden.capture_connection import Connection
 from ..golden.quota_requests import FETCH, MUTATION, PRODUCE, altering, entry
+from ..wire.message_client import MessageClient
 
 pytestmark = pytest.mark.clients
 
@@ -38,7 +37,7 @@ def broker() -> Iterator[Broker]:
 
 
 def set_quota(broker: Broker, client_id: str, key: str, value: float) -> None:
-    with closing(Connection(broker.bootstrap_servers)) as admin:
+    with MessageClient(broker.bootstrap_servers) as admin:
         admin.call(altering(entry({"client-id": client_id}, {key: value})), 1)
 
 

@@ -14,7 +14,7 @@ from fauxka.protocol.batches.records import BatchOptions, Record, build_batch
 
 from ..golden import raw_apis
 from ..golden.raw_apis_transactions import INIT_PRODUCER_ID
-from ..golden.raw_client import Closed, RawConnection
+from ..golden.raw_client import RawConnection
 from ..golden.raw_schema import Api, Struct, Value
 
 TOPIC = "sequenced"
@@ -93,7 +93,7 @@ class SequencedProducers:
                 self._send_batch(producer, producer.next_batch(self.random))
             while True:
                 self._receive()
-        except (Closed, ConnectionError):
+        except ConnectionError:
             self._disconnect()
 
     def finish(self) -> None:
@@ -103,8 +103,7 @@ class SequencedProducers:
 
     def _connect(self) -> None:
         """Connect and repeat the batches in flight on the last connection until they are acknowledged."""
-        host, _, port = self.address.rpartition(":")
-        self._connection = RawConnection(host, int(port), client_id="crash", timeout=RESPONSE_SECONDS_MAX)
+        self._connection = RawConnection(self.address, client_id="crash", seconds_max=RESPONSE_SECONDS_MAX)
         waiting = [producer for producer in self.producers if producer.in_flight is not None]
         self.retries += len(waiting)
         for producer in waiting:
@@ -170,10 +169,10 @@ class SequencedProducers:
     def _send(self, api: Api, version: int, body: Mapping[str, Value], answered: Callable[[Struct], None]) -> None:
         assert self._connection is not None
         self._owed.append((api, version, answered))
-        self._connection.send(self._connection.request(api, version, body))
+        self._connection.send_frame(self._connection.request(api, version, body))
 
     def _receive(self) -> None:
         assert self._connection is not None
-        response = self._connection.receive()
+        response = self._connection.receive_frame()
         api, version, answered = self._owed.popleft()
         answered(self._connection.parse(api, version, response))

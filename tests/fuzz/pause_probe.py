@@ -9,22 +9,21 @@ the broker's main thread had a processor meanwhile. Linux counts both.
 
 from __future__ import annotations
 
-import socket
-import struct
 import subprocess
 import sys
 import time
 from dataclasses import dataclass
 from pathlib import Path
 
+from ..wire.frames import api_versions_request
+from ..wire.wire_connection import WireConnection
+
 PRINTED_MS = 10.0
 INTERVAL_SECONDS = 0.005
 RESPONSE_SECONDS_MAX = 60.0
 START_SECONDS_MAX = 20.0
 POLL_SECONDS = 0.01
-# ApiVersions version 0 with correlation id 1 and client id null, after the four bytes of its size.
-REQUEST = struct.pack(">ihhih", 10, 18, 0, 1, -1)
-_SIZE = struct.Struct(">i")
+REQUEST = api_versions_request()
 # The statistics of this thread, which is the main thread of its process.
 _OWN = Path("/proc/self/schedstat")
 CHECKOUT = Path(__file__).parents[2]
@@ -56,34 +55,22 @@ class PauseMeter:
     """A connection that measures the pause of one request."""
 
     def __init__(self, address: str, process_id: int) -> None:
-        host, _, port = address.rpartition(":")
-        self._socket = socket.create_connection((host, int(port)), timeout=RESPONSE_SECONDS_MAX)
-        self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        self._connection = WireConnection(address, seconds_max=RESPONSE_SECONDS_MAX)
         self._broker = Path(f"/proc/{process_id}/task/{process_id}/schedstat")
 
     def measure(self) -> Pause:
         """Send a request and return its wait. Raises OSError if the broker does not respond."""
         broker_before, own_before = _scheduled(self._broker), _scheduled(_OWN)
         start = time.monotonic()
-        self._socket.sendall(REQUEST)
-        (size,) = _SIZE.unpack(self._receive(_SIZE.size))
-        self._receive(size)
+        self._connection.send(REQUEST)
+        self._connection.receive_frame()
         end = time.monotonic()
         broker, own = _scheduled(self._broker), _scheduled(_OWN)
         waited_ms = (end - start) * 1000 - (own.waiting_ms - own_before.waiting_ms)
         return Pause(start, end, min(waited_ms, broker.running_ms - broker_before.running_ms))
 
-    def _receive(self, size: int) -> bytes:
-        received = bytearray()
-        while len(received) < size:
-            more = self._socket.recv(size - len(received))
-            if not more:
-                raise ConnectionError("the broker closed the connection of the probe")
-            received += more
-        return bytes(received)
-
     def close(self) -> None:
-        self._socket.close()
+        self._connection.close()
 
 
 class PauseProbe:

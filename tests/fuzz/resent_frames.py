@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import socket
 from dataclasses import dataclass
 
 from ..broker.server_process import ServerProcess
+from ..wire.wire_connection import WireConnection
 from .pause_probe import PauseMeter
 
 # A request that is not handled by then waits for something, and does not block the event loop.
@@ -52,16 +52,15 @@ class Resender:
 
         address: of a listener; None for the first one.
         """
-        host, _, port = (address or self._server.address).rpartition(":")
-        with socket.create_connection((host, int(port)), timeout=RESPONSE_SECONDS_MAX) as connection:
+        with WireConnection(address or self._server.address) as connection:
             for _ in range(PROBES):
                 self._meter.measure()
-            connection.sendall(data)
+            connection.send(data)
             pause_ms = max(self._meter.measure().ms for _ in range(PROBES))
-            try:
-                received = connection.recv(RECEIVED_BYTES)
-            except TimeoutError:
+            if not connection.has_received(RESPONSE_SECONDS_MAX):
                 return Resent(None, is_closed=False, pause_ms=pause_ms, error=self.next_error())
+            try:
+                received = connection.socket.recv(RECEIVED_BYTES)
             except ConnectionError:
                 received = b""
         return Resent(received or None, is_closed=not received, pause_ms=pause_ms, error=self.next_error())

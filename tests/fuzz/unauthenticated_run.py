@@ -37,8 +37,8 @@ from fauxka.protocol.primitives import Reader
 
 from ..broker.blocking_client import BlockingClient
 from ..broker.server_process import ServerProcess, running_server
-from ..golden.capture_connection import Connection
 from ..protocol import framed_errors
+from ..wire.message_client import MessageClient
 from .drawn_conversations import (
     GROUP,
     HIDDEN,
@@ -382,7 +382,7 @@ def _create_hidden(address: str) -> None:
     with BlockingClient(address) as client:
         assert client.create_topic(TOPIC, 1).error_code == 0
     topics = [OffsetCommitRequestTopic(name=TOPIC, partitions=[OffsetCommitRequestPartition(committed_offset=0)])]
-    with closing(Connection(address)) as connection:
+    with MessageClient(address) as connection:
         connection.call(OffsetCommitRequest(group_id=GROUP, generation_id_or_member_epoch=-1, topics=topics), 8)
 
 

@@ -92,22 +92,19 @@ class AclCapture:
         self.admin.connection.close()
 
     def _gives_producer_ids(self) -> bool:
-        response = self.admin.call(initialising("any"), 4)
-        assert isinstance(response, init_producer_id.InitProducerIdResponse)
+        response = self.admin.call(initialising("any"), 4, init_producer_id.InitProducerIdResponse)
         return response.error_code == 0
 
     def create_acls(self, acls: Acls) -> None:
         """Create the ACLs, and return when the broker has applied them."""
         if acls:
-            response = self.admin.call(creating_acls(*acls), 3)
-            assert isinstance(response, create_acls.CreateAclsResponse)
+            response = self.admin.call(creating_acls(*acls), 3, create_acls.CreateAclsResponse)
             assert not any(result.error_code for result in response.results), response
         self._expect(acls)
 
     def clear_acls(self) -> None:
         """Delete every ACL, and return when the broker has none."""
-        response = self.admin.call(deleting_acls(EVERY_ACL), 3)
-        assert isinstance(response, delete_acls.DeleteAclsResponse)
+        response = self.admin.call(deleting_acls(EVERY_ACL), 3, delete_acls.DeleteAclsResponse)
         assert response.filter_results[0].error_code == 0, response
         self._expect(())
 
@@ -119,7 +116,6 @@ class AclCapture:
             time.sleep(POLL_SECONDS)
 
     def _acls(self) -> set[Acl]:
-        response = self.admin.call(EVERY_ACL.describing(), 3)
-        assert isinstance(response, describe_acls.DescribeAclsResponse)
+        response = self.admin.call(EVERY_ACL.describing(), 3, describe_acls.DescribeAclsResponse)
         assert response.error_code == 0, response
         return acls_of(response)

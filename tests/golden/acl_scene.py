@@ -24,8 +24,9 @@ from fauxka.protocol.messages import (
 from fauxka.protocol.messages.api_versions import ApiVersionsRequest
 
 from ..messages import replaced
+from ..wire.message_client import MessageClient
+from ..wire.wire_connection import ConnectionClosedError
 from .acl_brokers import ALICE, PASSWORDS
-from .capture_connection import Connection, ConnectionClosedError
 from .capture_normal_form import Json
 from .consumer_group_recorder import ConsumerGroupNormalForm, ConsumerGroupRecorder
 from .failover.coordinator_requests import (
@@ -104,7 +105,7 @@ class Scene:
         self.steps: list[Json] = []
         self._address = address
         self._prefix = prefix
-        self._connections: dict[str, Connection] = {}
+        self._connections: dict[str, MessageClient] = {}
 
     def name(self, name: str) -> str:
         """Return the name on the broker."""
@@ -132,8 +133,7 @@ class Scene:
     def group(self, name: str, *topics: Topic) -> str:
         """Create a group without members that has committed offset 1 of partition 0 of each topic."""
         for topic in topics:
-            response = self.admin.call(committing(self.name(name), topic, 1), 9)
-            assert isinstance(response, offset_commit.OffsetCommitResponse)
+            response = self.admin.call(committing(self.name(name), topic, 1), 9, offset_commit.OffsetCommitResponse)
             assert response.topics[0].partitions[0].error_code == 0, response
         self._note(f"group {name} with offset 1 of", *topics)
         return self.name(name)
@@ -141,22 +141,24 @@ class Scene:
     def classic_member(self, group: str) -> tuple[str, int]:
         """Make the super user the only member of a classic group, and return member id and generation."""
         self._note(f"group {group} with a classic member")
-        asked = self.admin.call(joining(self.name(group)), 5)
-        assert isinstance(asked, join_group.JoinGroupResponse)
+        asked = self.admin.call(joining(self.name(group)), 5, join_group.JoinGroupResponse)
         assert asked.error_code == MEMBER_ID_REQUIRED, asked
-        joined = self.admin.call(joining(self.name(group), asked.member_id), 5)
-        assert isinstance(joined, join_group.JoinGroupResponse)
+        joined = self.admin.call(joining(self.name(group), asked.member_id), 5, join_group.JoinGroupResponse)
         assert joined.error_code == 0, joined
-        synced = self.admin.call(syncing(self.name(group), joined.member_id, joined.generation_id), 5)
-        assert isinstance(synced, sync_group.SyncGroupResponse)
+        synced = self.admin.call(
+            syncing(self.name(group), joined.member_id, joined.generation_id), 5, sync_group.SyncGroupResponse
+        )
         assert synced.error_code == 0, synced
         return joined.member_id, joined.generation_id
 
     def consumer_member(self, group: str, topic: Topic) -> int:
         """Make the super user CONSUMER_MEMBER of a group of the consumer protocol, and return its epoch."""
         self._note(f"group {group} with a member of the consumer protocol, subscribed to", topic)
-        response = self.admin.call(consuming(self.name(group), CONSUMER_MEMBER, 0, topic), 1)
-        assert isinstance(response, consumer_group_heartbeat.ConsumerGroupHeartbeatResponse)
+        response = self.admin.call(
+            consuming(self.name(group), CONSUMER_MEMBER, 0, topic),
+            1,
+            consumer_group_heartbeat.ConsumerGroupHeartbeatResponse,
+        )
         assert response.error_code == 0, response
         return response.member_epoch
 
@@ -168,8 +170,7 @@ class Scene:
 
         def is_assigned() -> bool:
             nonlocal request
-            response = self.admin.call(request, 1)
-            assert isinstance(response, share_group_heartbeat.ShareGroupHeartbeatResponse)
+            response = self.admin.call(request, 1, share_group_heartbeat.ShareGroupHeartbeatResponse)
             assert response.error_code == 0, response
             request = sharing(self.name(group), SHARE_MEMBER, response.member_epoch, topics[0])
             return response.assignment is not None and len(response.assignment.topic_partitions) == len(topics)
@@ -179,13 +180,13 @@ class Scene:
     def producer(self, transactional_id: str, *topics: Topic) -> Producer:
         """Initialise a transactional producer. topics: their partition 0 is added to its transaction."""
         self._note(f"transactional id {transactional_id} with a transaction of", *topics)
-        response = self.admin.call(initialising(self.name(transactional_id)), 4)
-        assert isinstance(response, init_producer_id.InitProducerIdResponse)
+        response = self.admin.call(
+            initialising(self.name(transactional_id)), 4, init_producer_id.InitProducerIdResponse
+        )
         assert response.error_code == 0, response
         producer = Producer(self.name(transactional_id), response.producer_id, response.producer_epoch)
         for topic in topics:
-            added = self.admin.call(producer.adding(topic), 3)
-            assert isinstance(added, add_partitions_to_txn.AddPartitionsToTxnResponse)
+            added = self.admin.call(producer.adding(topic), 3, add_partitions_to_txn.AddPartitionsToTxnResponse)
             assert added.results_by_topic_v3_and_below[0].results_by_partition[0].partition_error_code == 0, added
         return producer
 
@@ -197,8 +198,9 @@ class Scene:
     def add_offsets(self, producer: Producer, group: str) -> None:
         """Add the offsets of a group to the producer's transaction."""
         self._note(f"offsets of group {group} in the transaction")
-        response = self.admin.call(producer.adding_offsets(self.name(group)), 3)
-        assert isinstance(response, add_offsets_to_txn.AddOffsetsToTxnResponse)
+        response = self.admin.call(
+            producer.adding_offsets(self.name(group)), 3, add_offsets_to_txn.AddOffsetsToTxnResponse
+        )
         assert response.error_code == 0, response
 
     # -- the requests of users
@@ -220,7 +222,7 @@ class Scene:
     def send_unanswered(self, version: int, request: RequestMessage, user: str = ALICE) -> None:
         """Send a request that has no response, and write what became of the connection."""
         connection = self._connection(user)
-        connection.start(request, version)
+        connection.send(request, version)
         try:
             connection.call(ApiVersionsRequest(), 0)
             answer: Json = "CONNECTION_OPEN"
@@ -244,7 +246,7 @@ class Scene:
         names = ", ".join(topic.name.removeprefix(self._prefix) for topic in topics)
         self.set_up.append(f"{text} {names or 'nothing'}" if text.endswith(" of") else f"{text} {names}".strip())
 
-    def _connection(self, user: str) -> Connection:
+    def _connection(self, user: str) -> MessageClient:
         if user not in self._connections:
             self._connections[user] = logged_in(self._address, user)
         return self._connections[user]
@@ -254,15 +256,15 @@ class Scene:
         return answer
 
 
-def logged_in(address: str, user: str, host: str = "127.0.0.1") -> Connection:
+def logged_in(address: str, user: str, host: str = "127.0.0.1") -> MessageClient:
     """Return a connection of a user on a host to a listener with SASL. The client id is the user's name."""
-    connection = Connection(address, user, (host, 0))
-    shaken = connection.call(sasl_handshake.SaslHandshakeRequest(mechanism="PLAIN"), 1)
-    assert isinstance(shaken, sasl_handshake.SaslHandshakeResponse)
+    connection = MessageClient(address, user, source=host)
+    shaken = connection.call(
+        sasl_handshake.SaslHandshakeRequest(mechanism="PLAIN"), 1, sasl_handshake.SaslHandshakeResponse
+    )
     assert shaken.error_code == 0, shaken
     request = sasl_authenticate.SaslAuthenticateRequest(auth_bytes=plain(user, PASSWORDS[user]))
-    response = connection.call(request, 2)
-    assert isinstance(response, sasl_authenticate.SaslAuthenticateResponse)
+    response = connection.call(request, 2, sasl_authenticate.SaslAuthenticateResponse)
     assert response.error_code == 0, response
     return connection
 

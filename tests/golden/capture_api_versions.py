@@ -1,22 +1,16 @@
 """Writes api_versions-4.3.0.json anew from a real Kafka: python -m tests.golden.capture_api_versions."""
 
 import json
-import socket
-import struct
 import tempfile
 from pathlib import Path
 
-from fauxka.protocol.api_keys import APIS, ApiKey
-from fauxka.protocol.client_requests import read_response, request_frame
 from fauxka.protocol.messages.api_versions import ApiVersionsRequest, ApiVersionsResponse
 
 from ..reference.kafka_process import running_kafka
+from ..wire.message_client import MessageClient
 
 FILE = Path(__file__).parent / "api_versions-4.3.0.json"
-API = APIS[ApiKey.API_VERSIONS]
 VERSION = 4
-CORRELATION_ID = 1
-ANSWER_SECONDS_MAX = 20.0
 HOW = (
     "What a broker of Kafka 4.3.0 (KRaft, one node, default configuration) answered to ApiVersions v4; "
     "captured by python -m tests.golden.capture_api_versions"
@@ -26,12 +20,8 @@ HOW = (
 def ask(bootstrap: str) -> ApiVersionsResponse:
     """Return the answer of the broker at "host:port"."""
     request = ApiVersionsRequest(client_software_name="capture", client_software_version="1")
-    host, port = bootstrap.rsplit(":", 1)
-    with socket.create_connection((host, int(port)), timeout=ANSWER_SECONDS_MAX) as connection:
-        connection.sendall(request_frame(API, VERSION, CORRELATION_ID, request))
-        with connection.makefile("rb") as stream:
-            (size,) = struct.unpack(">i", stream.read(4))
-            return read_response(API, VERSION, CORRELATION_ID, stream.read(size), ApiVersionsResponse.read)
+    with MessageClient(bootstrap) as client:
+        return client.call(request, VERSION, ApiVersionsResponse)
 
 
 def main() -> None:

@@ -4,23 +4,21 @@ Needs a fresh broker that was started with CONFIG. An answer of a connection is 
 response) or NO_RESPONSE (it stays open, for longer than RESPONSE_SECONDS_MAX).
 """
 
-import select
-import socket
-import struct
 import time
 from contextlib import ExitStack
 
 from fauxka.protocol.messages.fetch import FetchPartition, FetchRequest, FetchTopic
 
+from ..wire.frames import api_versions_request
+from ..wire.message_client import MessageClient
+from ..wire.wire_connection import ConnectionClosedError, WireConnection
 from .capture_configs import BROKER, DELETE, SET, changing
-from .capture_connection import Connection
 from .capture_recorder import Recorder, main
 
 IDLE_MS = 2000
 LIMITED_ADDRESS, OTHER_ADDRESS = "127.0.0.2", "127.0.0.3"
 CONFIG = {"connections.max.idle.ms": str(IDLE_MS), "max.connections.per.ip.overrides": f"{LIMITED_ADDRESS}:2"}
-# ApiVersions version 0, correlation id 1, client id null, behind the four bytes of its size.
-REQUEST = struct.pack(">ihhih", 10, 18, 0, 1, -1)
+REQUEST = api_versions_request()
 # A response takes milliseconds, and a connection for which there is no room waits until another one is closed.
 RESPONSE_SECONDS_MAX = 0.5
 # Kafka looks for idle connections three times a second.
@@ -36,21 +34,13 @@ class Client:
     def __init__(self, recorder: Recorder, opened: ExitStack, address: str = "127.0.0.1") -> None:
         """opened: closes the socket. address: of this side."""
         self._recorder = recorder
-        host, port = recorder.bootstrap.rsplit(":", 1)
-        self.socket = opened.enter_context(
-            socket.create_connection((host, int(port)), CLOSED_SECONDS_MAX, source_address=(address, 0))
-        )
+        self.wire = opened.enter_context(WireConnection(recorder.bootstrap, source=address))
 
     def case(self, case: str, *, is_sent: bool = True) -> None:
         """Record how a request is answered. is_sent: it was sent before."""
         if is_sent:
-            self.socket.sendall(REQUEST)
-        self._recorder.outcome(case, self._outcome())
-
-    def _outcome(self) -> str:
-        if not select.select([self.socket], [], [], RESPONSE_SECONDS_MAX)[0]:
-            return "NO_RESPONSE"
-        return "RESPONSE" if self.socket.recv(1 << 16) else "CLOSED"
+            self.wire.send(REQUEST)
+        self._recorder.outcome(case, _outcome_of(self.wire, RESPONSE_SECONDS_MAX))
 
 
 def capture(recorder: Recorder) -> None:
@@ -92,7 +82,7 @@ def _per_address(recorder: Recorder, opened: ExitStack) -> None:
     third.case("third connection from the address", is_sent=False)
     Client(recorder, opened, OTHER_ADDRESS).case("another address")
     first.case("first again")
-    first.socket.close()
+    first.wire.close()
     time.sleep(SETTLE_SECONDS)
     fourth = Client(recorder, opened, LIMITED_ADDRESS)
     fourth.case("fourth connection, after the first was closed")
@@ -110,7 +100,7 @@ def _altogether(recorder: Recorder, opened: ExitStack) -> None:
     waiting = Client(recorder, opened)
     waiting.case("fourth connection, with a maximum of three")
     first.case("second again")
-    first.socket.close()
+    first.wire.close()
     waiting.case("fourth connection, after one was closed", is_sent=False)
     second.case("third again")
     time.sleep(POLL_SECONDS)
@@ -122,9 +112,8 @@ def _altogether(recorder: Recorder, opened: ExitStack) -> None:
 def _idle(recorder: Recorder, opened: ExitStack) -> None:
     silent, asking, partial = Client(recorder, opened), Client(recorder, opened), Client(recorder, opened)
     asking.case("response before the connection is idle")
-    partial.socket.sendall(REQUEST[:7])
-    waiting = Connection(recorder.bootstrap)
-    opened.callback(waiting.close)
+    partial.wire.send(REQUEST[:7])
+    waiting = opened.enter_context(MessageClient(recorder.bootstrap))
     partition = FetchPartition(partition=0, partition_max_bytes=1000)
     fetch = FetchRequest(
         max_wait_ms=4 * IDLE_MS,
@@ -132,30 +121,32 @@ def _idle(recorder: Recorder, opened: ExitStack) -> None:
         max_bytes=1000,
         topics=[FetchTopic(topic="events", partitions=[partition])],
     )
-    waiting.start(fetch, 11)
+    waiting.send(fetch, 11)
     slow = Client(recorder, opened)
     for byte in REQUEST[:-1]:
         # Longer than the time, from the first byte to the last.
-        slow.socket.sendall(bytes([byte]))
+        slow.wire.send(bytes([byte]))
         time.sleep(IDLE_MS / 1000 / 8)
     idle = {
-        "nothing was sent": silent.socket,
-        "a request was answered": asking.socket,
-        "a part of a request was sent": partial.socket,
-        "a response is pending": waiting.socket,
+        "nothing was sent": silent.wire,
+        "a request was answered": asking.wire,
+        "a part of a request was sent": partial.wire,
+        "a response is pending": waiting.wire,
     }
     for case, connection in idle.items():
-        recorder.outcome(f"idle: {case}", _outcome_of_idle(connection))
-    slow.socket.sendall(REQUEST[-1:])
+        recorder.outcome(f"idle: {case}", _outcome_of(connection, CLOSED_SECONDS_MAX))
+    slow.wire.send(REQUEST[-1:])
     slow.case("a request in pieces, each in time", is_sent=False)
 
 
-def _outcome_of_idle(connection: socket.socket) -> str:
-    connection.settimeout(CLOSED_SECONDS_MAX)
-    try:
-        return "RESPONSE" if connection.recv(1 << 16) else "CLOSED"
-    except TimeoutError:
+def _outcome_of(connection: WireConnection, seconds_max: float) -> str:
+    if not connection.has_received(seconds_max):
         return "NO_RESPONSE"
+    try:
+        connection.receive_frame()
+    except ConnectionClosedError as error:
+        return "RESET" if error.is_reset else "CLOSED"
+    return "RESPONSE"
 
 
 if __name__ == "__main__":

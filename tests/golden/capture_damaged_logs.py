@@ -102,8 +102,7 @@ class Asker:
     """Asks one broker about its logs."""
 
     def __init__(self, address: str) -> None:
-        host, _, port = address.rpartition(":")
-        self._connection = RawConnection(host, int(port))
+        self._connection = RawConnection(address)
 
     def close(self) -> None:
         self._connection.close()

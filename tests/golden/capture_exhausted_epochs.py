@@ -62,8 +62,7 @@ class Story:
 
         def is_ready() -> bool:
             self.recorder.call(FindCoordinatorRequest(key_type=1, coordinator_keys=[self.transactional_id]), 6)
-            response = self.recorder.call(self.init_request(), INIT_VERSION)
-            assert isinstance(response, InitProducerIdResponse)
+            response = self.recorder.call(self.init_request(), INIT_VERSION, InitProducerIdResponse)
             responses.append(response)
             return response.error_code not in NOT_READY
 
@@ -162,8 +161,7 @@ class Story:
 
         def is_ready() -> bool:
             self.recorder.call(FindCoordinatorRequest(key_type=0, coordinator_keys=["group"]), 6)
-            response = self.recorder.call(self._offset_commit((UNKNOWN_PRODUCER_ID, 0)), 5)
-            assert isinstance(response, TxnOffsetCommitResponse)
+            response = self.recorder.call(self._offset_commit((UNKNOWN_PRODUCER_ID, 0)), 5, TxnOffsetCommitResponse)
             return response.topics[0].partitions[0].error_code not in NOT_READY
 
         _wait(is_ready, "the group's coordinator")
@@ -173,8 +171,7 @@ class Story:
 
         def is_complete() -> bool:
             request = DescribeTransactionsRequest(transactional_ids=[self.transactional_id])
-            response = self.recorder.call(request, 0)
-            assert isinstance(response, DescribeTransactionsResponse)
+            response = self.recorder.call(request, 0, DescribeTransactionsResponse)
             return response.transaction_states[0].transaction_state == "CompleteCommit"
 
         _wait(is_complete, "the end of the transaction")

@@ -199,8 +199,7 @@ def _fill(recorder: Recorder, topic: str) -> None:
 
 def _delete(recorder: Recorder, topics: Sequence[str]) -> None:
     request = DeleteTopicsRequest(topics=[DeleteTopicState(name=topic) for topic in topics], timeout_ms=30_000)
-    response = recorder.call(request, 6)
-    assert isinstance(response, DeleteTopicsResponse)
+    response = recorder.call(request, 6, DeleteTopicsResponse)
     assert {answer.error_code for answer in response.responses} == {0}, response
 
 

@@ -102,8 +102,7 @@ class NodeRecorder(Recorder):
 
     def _is_described(self, name: str, partition_count: int) -> bool:
         request = MetadataRequest(topics=[MetadataRequestTopic(name=name)], allow_auto_topic_creation=False)
-        response = self.call(request, 12)
-        assert isinstance(response, MetadataResponse)
+        response = self.call(request, 12, MetadataResponse)
         partitions = response.topics[0].partitions
         return len(partitions) == partition_count and all(
             len(each.isr_nodes) == len(each.replica_nodes) for each in partitions

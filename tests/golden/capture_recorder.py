@@ -9,14 +9,15 @@ import json
 import sys
 import time
 from collections.abc import Callable, Iterable
-from typing import TextIO
+from typing import TextIO, overload
 
 from fauxka.protocol.client_requests import RequestMessage
 from fauxka.protocol.messages import create_topics, describe_configs, incremental_alter_configs, list_offsets, metadata
 from fauxka.protocol.messages import produce as produce_messages
 from fauxka.protocol.primitives import ZERO_UUID
 
-from .capture_connection import Connection, ConnectionClosedError
+from ..wire.message_client import MessageClient, Response
+from ..wire.wire_connection import ConnectionClosedError
 from .capture_normal_form import Json, NormalForm
 
 # A broker that has just created a topic elects its leaders within milliseconds; on a busy machine within seconds.
@@ -33,7 +34,7 @@ class Recorder:
 
     def __init__(self, bootstrap: str, output: TextIO, marker: str = MARKER) -> None:
         """Connect to the broker at "host:port"; lines go to output. marker: the topic of settle, which creates it."""
-        self.connection = Connection(bootstrap)
+        self.connection = MessageClient(bootstrap)
         self.normal_form = NormalForm(bootstrap)
         self.topic_ids: dict[str, bytes] = {}
         self.bootstrap = bootstrap
@@ -75,14 +76,14 @@ class Recorder:
 
         Their lines come first.
         """
-        waiting, self.connection = self.connection, Connection(self.bootstrap)
+        waiting, self.connection = self.connection, MessageClient(self.bootstrap)
         started = time.monotonic()
-        waiting.start(request, version)
+        waiting.send(request, version)
         time.sleep(ARRIVAL_SECONDS)
         meanwhile()
         self.connection.close()
         self.connection = waiting
-        answer = self.normal_form.of(waiting.finish(request, version))
+        answer = self.normal_form.of(waiting.receive())
         self._write(case, request, version, answer, {"time": _waited(started, bound_ms)})
 
     def each_version(self, case: str, versions: Iterable[int], build: Callable[[int], RequestMessage]) -> None:
@@ -90,14 +91,18 @@ class Recorder:
         for version in versions:
             self.case(case, version, build(version))
 
-    def call(self, request: RequestMessage, version: int) -> object:
-        """Send the request without writing a line."""
-        return self.connection.call(request, version)
+    @overload
+    def call(self, request: RequestMessage, version: int) -> object: ...
+    @overload
+    def call(self, request: RequestMessage, version: int, response_class: type[Response]) -> Response: ...
+    def call(self, request: RequestMessage, version: int, response_class: type[object] = object) -> object:
+        """Send the request without writing a line, and return the response."""
+        return self.connection.call(request, version, response_class)
 
     def reconnect(self) -> None:
         """Start a new connection, after one that the broker closed."""
         self.connection.close()
-        self.connection = Connection(self.bootstrap)
+        self.connection = MessageClient(self.bootstrap)
 
     def create_topic(self, name: str, partition_count: int = 1, **configs: str) -> bytes:
         """Create a topic, wait until it can be used, return its id. Underscores in config names stand for dots."""
@@ -108,8 +113,9 @@ class Recorder:
         topic = create_topics.CreatableTopic(
             name=name, num_partitions=partition_count, replication_factor=1, configs=entries
         )
-        response = self.call(create_topics.CreateTopicsRequest(topics=[topic], timeout_ms=30_000), 7)
-        assert isinstance(response, create_topics.CreateTopicsResponse)
+        response = self.call(
+            create_topics.CreateTopicsRequest(topics=[topic], timeout_ms=30_000), 7, create_topics.CreateTopicsResponse
+        )
         assert response.topics[0].error_code == 0, response.topics[0]
         topic_id = response.topics[0].topic_id
         self.topic_ids[name] = topic_id
@@ -128,8 +134,8 @@ class Recorder:
                 topics=[metadata.MetadataRequestTopic(name=name)], allow_auto_topic_creation=False
             ),
             12,
+            metadata.MetadataResponse,
         )
-        assert isinstance(response, metadata.MetadataResponse)
         topic_id = response.topics[0].topic_id
         if topic_id != ZERO_UUID:
             self.normal_form.name_topic_id(topic_id, name)
@@ -141,8 +147,7 @@ class Recorder:
             data = produce_messages.PartitionProduceData(index=partition, records=records)
             topic_data = produce_messages.TopicProduceData(name=topic, partition_data=[data])
             request = produce_messages.ProduceRequest(acks=-1, timeout_ms=30_000, topic_data=[topic_data])
-            response = self.call(request, 9)
-            assert isinstance(response, produce_messages.ProduceResponse)
+            response = self.call(request, 9, produce_messages.ProduceResponse)
             answer = response.responses[0].partition_responses[0]
             assert answer.error_code == 0, answer
 
@@ -188,8 +193,8 @@ class Recorder:
                 topics=[metadata.MetadataRequestTopic(name=name)], allow_auto_topic_creation=False
             ),
             12,
+            metadata.MetadataResponse,
         )
-        assert isinstance(response, metadata.MetadataResponse)
         partitions = response.topics[0].partitions
         if len(partitions) != partition_count or any(partition.leader_id < 0 for partition in partitions):
             return False
@@ -197,16 +202,18 @@ class Recorder:
             list_offsets.ListOffsetsPartition(partition_index=index, timestamp=-1) for index in range(partition_count)
         ]
         topic = list_offsets.ListOffsetsTopic(name=name, partitions=asked)
-        offsets = self.call(list_offsets.ListOffsetsRequest(replica_id=-1, topics=[topic]), 7)
-        assert isinstance(offsets, list_offsets.ListOffsetsResponse)
+        offsets = self.call(
+            list_offsets.ListOffsetsRequest(replica_id=-1, topics=[topic]), 7, list_offsets.ListOffsetsResponse
+        )
         return all(partition.error_code == 0 for partition in offsets.topics[0].partitions)
 
     def _marker_value(self) -> str | None:
         resource = describe_configs.DescribeConfigsResource(
             resource_type=TOPIC_RESOURCE, resource_name=self._marker, configuration_keys=["retention.ms"]
         )
-        response = self.call(describe_configs.DescribeConfigsRequest(resources=[resource]), 4)
-        assert isinstance(response, describe_configs.DescribeConfigsResponse)
+        response = self.call(
+            describe_configs.DescribeConfigsRequest(resources=[resource]), 4, describe_configs.DescribeConfigsResponse
+        )
         return response.results[0].configs[0].value
 
     def wait(self, is_done: Callable[[], bool], what: str) -> None:

@@ -211,8 +211,7 @@ def moving(*dirs: tuple[str, list[tuple[str, list[int]]]]) -> AlterReplicaLogDir
 
 def own_log_dir(recorder: Recorder) -> str:
     """Return the path of the broker's log directory, and have the recorder write LOG_DIR for it."""
-    response = recorder.call(DescribeLogDirsRequest(topics=None), 4)
-    assert isinstance(response, DescribeLogDirsResponse)
+    response = recorder.call(DescribeLogDirsRequest(topics=None), 4, DescribeLogDirsResponse)
     path = response.results[0].log_dir
     recorder.normal_form.name_text(path, "LOG_DIR")
     return path

@@ -150,8 +150,8 @@ def _send_large_frame(client: SaslClient) -> None:
     topics = [{"name": f"{number:0249}"} for number in range(2200)]
     frame = client.connection.request(raw_apis.METADATA, 9, {"topics": topics, "allow_auto_topic_creation": False})
     assert len(frame) > FRAME_BYTES_MAX
-    client.connection.send(frame)
-    response = client.connection.parse(raw_apis.METADATA, 9, client.connection.receive())
+    client.connection.send_frame(frame)
+    response = client.connection.parse(raw_apis.METADATA, 9, client.connection.receive_frame())
     client.steps.append({"sent": "Metadata v9 of 2200 topics", "answer": len(response.structs("topics"))})
 
 

@@ -6,15 +6,15 @@ Needs a broker with CONFIG. All cases run at the same time. "bytes" counts what 
 from __future__ import annotations
 
 import json
-import socket
 import struct
 import time
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
 from functools import partial
 from typing import TextIO
 
+from ..wire.frames import framed, header
+from ..wire.wire_connection import WireConnection
 from .sasl_brokers import CONFIG as SASL_CONFIG
 from .sasl_client import Addresses, plain
 
@@ -26,7 +26,6 @@ CONFIG = {
     "connections.max.idle.ms": str(IDLE_MS),
     "connection.failed.authentication.delay.ms": str(DELAY_MS),
 }
-SECONDS_MAX = 30.0
 # A timer may fire a tick early.
 SLACK_MS = 50
 # sasl.server.max.receive.size by default.
@@ -35,17 +34,12 @@ RECEIVE_BYTES_MAX = 512 * 1024
 
 def request(api_key: int, version: int, body: bytes = b"") -> bytes:
     """Return a request with a header of version 1 and a null client id."""
-    return token(struct.pack(">hhih", api_key, version, 1, -1) + body)
+    return framed(header(api_key, version, 1) + body)
 
 
 def flexible_request(api_key: int, version: int, body: bytes) -> bytes:
     """Return a request with a header of version 2 and a null client id. body: with its tagged fields."""
     return request(api_key, version, b"\0" + body)
-
-
-def token(content: bytes) -> bytes:
-    """Return a frame."""
-    return size(len(content)) + content
 
 
 def size(count: int) -> bytes:
@@ -101,14 +95,14 @@ CASES: Mapping[str, Sequence[bytes]] = {
     "SaslAuthenticate that does not decode": [PLAIN, request(36, 1, b"\0\0\xff\xff")],
     "wrong password": [PLAIN, authenticate(plain(password="wrong"))],
     "unknown user": [PLAIN, authenticate(plain("nobody"))],
-    "wrong password without a header": [BARE_PLAIN, token(plain(password="wrong"))],
-    "token of PLAIN that does not parse, without a header": [BARE_PLAIN, token(b"x")],
-    "token of SCRAM that does not parse, without a header": [BARE_SCRAM, token(b"x")],
-    "unknown user of SCRAM, without a header": [BARE_SCRAM, token(b"n,,n=nobody,r=nonce")],
-    "foreign authorization id of SCRAM, without a header": [BARE_SCRAM, token(b"n,a=bob,n=alice,r=nonce")],
+    "wrong password without a header": [BARE_PLAIN, framed(plain(password="wrong"))],
+    "token of PLAIN that does not parse, without a header": [BARE_PLAIN, framed(b"x")],
+    "token of SCRAM that does not parse, without a header": [BARE_SCRAM, framed(b"x")],
+    "unknown user of SCRAM, without a header": [BARE_SCRAM, framed(b"n,,n=nobody,r=nonce")],
+    "foreign authorization id of SCRAM, without a header": [BARE_SCRAM, framed(b"n,a=bob,n=alice,r=nonce")],
     "empty token without a header": [BARE_PLAIN, size(0)],
     "request in place of a token without a header": [BARE_PLAIN, METADATA],
-    "frame without a header": [token(b"abc")],
+    "frame without a header": [framed(b"abc")],
     "empty frame": [size(0)],
     "negative size": [size(-1)],
     "size above the largest": [size(RECEIVE_BYTES_MAX + 1)],
@@ -120,24 +114,20 @@ CASES: Mapping[str, Sequence[bytes]] = {
 
 def capture(addresses: Addresses, output: TextIO) -> None:
     """Write each case as a line."""
-    host, port = addresses["SASL_PLAINTEXT"].rsplit(":", 1)
     with ThreadPoolExecutor(len(CASES)) as threads:
-        ends = threads.map(partial(_end_of, (host, int(port))), CASES.values())
+        ends = threads.map(partial(_end_of, addresses["SASL_PLAINTEXT"]), CASES.values())
         for case, end in zip(CASES, ends, strict=True):
             print(json.dumps({"case": case, **end}), file=output)
 
 
-def _end_of(address: tuple[str, int], frames: Sequence[bytes]) -> dict[str, object]:
-    with socket.create_connection(address, SECONDS_MAX) as connection, connection.makefile("rb") as stream:
+def _end_of(address: str, frames: Sequence[bytes]) -> dict[str, object]:
+    with WireConnection(address) as connection:
         for frame in frames[:-1]:
-            connection.sendall(frame)
-            (count,) = struct.unpack(">i", stream.read(4))
-            assert len(stream.read(count)) == count, "a frame before the last one has no response"
+            connection.send(frame)
+            connection.receive_frame()
         started = time.monotonic()
-        connection.sendall(frames[-1])
-        rest = b""
-        with suppress(ConnectionError):
-            rest = stream.read()
+        connection.send(frames[-1])
+        rest = connection.receive_until_closed()
         elapsed_ms = (time.monotonic() - started) * 1000
     limits = ((IDLE_MS, IDLE), (DELAY_MS, DELAYED), (0, AT_ONCE))
     return {"end": next(end for ms, end in limits if elapsed_ms >= ms - SLACK_MS), "bytes": len(rest)}

@@ -281,8 +281,7 @@ def wait_for_group_coordinator(recorder: Recorder) -> None:
     deadline = time.monotonic() + SETTLE_SECONDS_MAX
     while True:
         request = ShareGroupHeartbeatRequest(group_id="first", member_id=member_id(9), member_epoch=5)
-        response = recorder.call(request, 1)
-        assert isinstance(response, ShareGroupHeartbeatResponse)
+        response = recorder.call(request, 1, ShareGroupHeartbeatResponse)
         if response.error_code not in (14, 15, 16):
             return
         assert time.monotonic() < deadline, response

@@ -131,8 +131,7 @@ def wait_for_coordinator(recorder: Recorder, topic_id: bytes) -> None:
     deadline = time.monotonic() + SETTLE_SECONDS_MAX
     while True:
         recorder.call(FindCoordinatorRequest(key_type=SHARE_KEY_TYPE, coordinator_keys=[key]), 6)
-        response = recorder.call(Place("any", topic_id).summing(), 0)
-        assert isinstance(response, summary.ReadShareGroupStateSummaryResponse)
+        response = recorder.call(Place("any", topic_id).summing(), 0, summary.ReadShareGroupStateSummaryResponse)
         if response.results[0].partitions[0].error_code not in LOADING_CODES:
             return
         assert time.monotonic() < deadline, response

@@ -7,14 +7,15 @@ from __future__ import annotations
 
 import io
 import re
-import socket
 import ssl
 from pathlib import Path
 from typing import TextIO
 
+from fauxka.protocol.messages.api_versions import ApiVersionsRequest
 from fauxka.protocol.messages.incremental_alter_configs import IncrementalAlterConfigsResponse
 
-from ..reference.kafka_process import API_VERSIONS_REQUEST
+from ..wire.message_client import MessageClient
+from ..wire.wire_connection import ConnectionClosedError, WireConnection, tls_without_checks
 from .capture_configs import BROKER, DELETE, NEWEST, SET, Change, changing, describing
 from .capture_recorder import Recorder
 from .sasl_client import Addresses
@@ -23,7 +24,6 @@ from .store_brokers import CERTIFICATES, KEYSTORE, PASSWORD, TRUSTSTORE
 LOCATION, TYPE, STORE_PASSWORD = f"{KEYSTORE}.location", f"{KEYSTORE}.type", f"{KEYSTORE}.password"
 KEY, CHAIN = f"{KEYSTORE}.key", f"{KEYSTORE}.certificate.chain"
 KEY_PASSWORD = "listener.name.ssl.ssl.key.password"
-ANSWER_SECONDS_MAX = 10.0
 _ALTERNATIVE_NAME = re.compile(r"\[[^\[\]]*\]")
 _ALTERNATIVE_NAMES = re.compile(r"SAN=\[((?:\[[^\[\]]*\](?:, )?)*)\]")
 
@@ -58,17 +58,11 @@ class _Stores:
         keys = [LOCATION, TYPE, STORE_PASSWORD, KEY, CHAIN, KEY_PASSWORD, f"{TRUSTSTORE}.location"]
         self.recorder.case(case, NEWEST, describing((BROKER, name, keys)))
 
-    def connect(self, listener: str = "SSL") -> ssl.SSLSocket:
-        host, port = self._addresses[listener].rsplit(":", 1)
-        context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
-        context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
-        return context.wrap_socket(socket.create_connection((host, int(port)), timeout=ANSWER_SECONDS_MAX))
-
     def presented(self, listener: str = "SSL") -> str:
         """Return the name of the certificate that a new connection gets."""
         try:
-            with self.connect(listener) as connection:
-                certificate = connection.getpeercert(binary_form=True)
+            with WireConnection(self._addresses[listener]) as connection:
+                certificate = connection.start_tls(tls_without_checks()).getpeercert(binary_form=True)
         except OSError as error:
             return f"{type(error).__name__}"
         assert certificate is not None, "a server presents a certificate"
@@ -79,7 +73,8 @@ def capture(addresses: Addresses, folder: Path, output: TextIO) -> None:
     """Record every case."""
     lines = io.StringIO()
     stores = _Stores(addresses, folder, lines)
-    with stores.connect() as old:
+    with MessageClient(addresses["SSL"]) as old:
+        old.wire.start_tls(tls_without_checks())
         _changes(stores)
         _changes_of_pem(stores)
         stores.recorder.outcome("the first connection, after all changes", _answered_on(old))
@@ -87,9 +82,12 @@ def capture(addresses: Addresses, folder: Path, output: TextIO) -> None:
     output.write(_without_secrets(lines.getvalue(), folder))
 
 
-def _answered_on(connection: ssl.SSLSocket) -> str:
-    connection.sendall(API_VERSIONS_REQUEST)
-    return "answered" if connection.recv(4) else "closed"
+def _answered_on(connection: MessageClient) -> str:
+    try:
+        connection.call(ApiVersionsRequest(), 0)
+    except ConnectionClosedError:
+        return "closed"
+    return "answered"
 
 
 def _changes(stores: _Stores) -> None:

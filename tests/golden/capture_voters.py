@@ -111,14 +111,12 @@ def _voters(recorder: Recorder, directory_id: bytes) -> None:
 
 
 def _cluster_id(recorder: Recorder) -> str:
-    response = recorder.call(DescribeClusterRequest(), 0)
-    assert isinstance(response, DescribeClusterResponse)
+    response = recorder.call(DescribeClusterRequest(), 0, DescribeClusterResponse)
     return response.cluster_id
 
 
 def _directory_id(recorder: Recorder) -> bytes:
-    response = recorder.call(describing((METADATA_TOPIC, [0])), 2)
-    assert isinstance(response, DescribeQuorumResponse)
+    response = recorder.call(describing((METADATA_TOPIC, [0])), 2, DescribeQuorumResponse)
     directory_id = response.topics[0].partitions[0].current_voters[0].replica_directory_id
     assert uuid_text(directory_id)
     return directory_id

@@ -7,10 +7,11 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeAlias, TypedDict, TypeVar, Unpack
 
+from ..wire.wire_connection import ConnectionClosedError
 from . import raw_apis, raw_apis_transactions
 from .error_names import error_name
 from .raw_batches import StoredBatch, stored_batches
-from .raw_client import ANSWER_TIMEOUT_SECONDS, Closed, RawConnection
+from .raw_client import RawConnection
 from .raw_schema import Struct, Value
 
 Json: TypeAlias = "int | float | str | bool | list[Json] | dict[str, Json] | None"
@@ -99,10 +100,9 @@ class CaseRecorder:
     patience_seconds bounds each wait for a state that the broker reaches by itself.
     """
 
-    def __init__(self, program: str, host: str, port: int, *, patience_seconds: float = 15.0) -> None:
+    def __init__(self, program: str, address: str, *, patience_seconds: float = 15.0) -> None:
         self.program = program
-        self.host = host
-        self.port = port
+        self._address = address
         self.patience_seconds = patience_seconds
         self.run_id = uuid.uuid4().hex[:8]
         self.connection = self.connect()
@@ -113,8 +113,8 @@ class CaseRecorder:
         # One moment for all batches of a run, so that duplicates are duplicates to the byte.
         self.started_ms = now_ms()
 
-    def connect(self, *, timeout: float = ANSWER_TIMEOUT_SECONDS) -> RawConnection:
-        return RawConnection(self.host, self.port, timeout=timeout)
+    def connect(self) -> RawConnection:
+        return RawConnection(self._address)
 
     def reconnect(self) -> None:
         self.connection.close()
@@ -219,12 +219,10 @@ class CaseRecorder:
 
     def produce_without_answer(self, topic: str, records: bytes) -> bool:
         """Send with acks 0 on a connection of its own and return whether that stays open."""
-        connection = self.connect()
-        try:
-            connection.send(connection.request(raw_apis.PRODUCE, 11, self.produce_request(topic, records, {"acks": 0})))
+        request = self.produce_request(topic, records, {"acks": 0})
+        with self.connect() as connection:
+            connection.send_frame(connection.request(raw_apis.PRODUCE, 11, request))
             return connection.is_alive()
-        finally:
-            connection.close()
 
     def fetch(self, topic: str, offset: int = 0, partition: int = 0, *, isolation_level: int = 0) -> Struct:
         """What one partition answers to a fetch; its records are bytes."""
@@ -251,9 +249,11 @@ class CaseRecorder:
         more: Case = {}
         try:
             partition = self.produce(topic, records, **sending)
-        except (TimeoutError, Closed) as error:
+        except (TimeoutError, ConnectionClosedError) as error:
             self.reconnect()
-            answer = Answer("CONNECTION_CLOSED" if isinstance(error, Closed) else "NO_RESPONSE_WITHIN_TIMEOUT")
+            answer = Answer(
+                "CONNECTION_CLOSED" if isinstance(error, ConnectionClosedError) else "NO_RESPONSE_WITHIN_TIMEOUT"
+            )
         else:
             answer = self.answer_of(partition, heading.stored_timestamp, sent_ms)
             more = _messages_of(partition)

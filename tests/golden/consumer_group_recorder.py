@@ -105,8 +105,9 @@ class ConsumerGroupRecorder(GroupRecorder):
 
     def described(self, group_id: str) -> DescribedGroup:
         """Return the group as it is now, without a line."""
-        response = self.call(ConsumerGroupDescribeRequest(group_ids=[group_id]), DESCRIBE_LATEST)
-        assert isinstance(response, ConsumerGroupDescribeResponse)
+        response = self.call(
+            ConsumerGroupDescribeRequest(group_ids=[group_id]), DESCRIBE_LATEST, ConsumerGroupDescribeResponse
+        )
         return response.groups[0]
 
     def expect_loaded(self) -> None:

@@ -28,7 +28,8 @@ from fauxka.protocol.messages.offset_fetch import (
     OffsetFetchResponseTopics,
 )
 
-from .capture_connection import Connection, ConnectionClosedError
+from ..wire.message_client import MessageClient
+from ..wire.wire_connection import ConnectionClosedError
 from .capture_normal_form import Json, NormalForm
 from .capture_recorder import Recorder
 
@@ -110,7 +111,7 @@ class GroupRecorder(Recorder):
     def reconnect(self) -> None:
         """Start a new connection under the same client id."""
         self.connection.close()
-        self.connection = Connection(self.bootstrap, self._client_id)
+        self.connection = MessageClient(self.bootstrap, self._client_id)
 
     def case(self, case: str, version: int, request: RequestMessage, **remarks: Json) -> object | None:
         """Record a case under the name of the scene."""
@@ -118,7 +119,7 @@ class GroupRecorder(Recorder):
 
     def start(self, version: int, request: RequestMessage) -> None:
         """Send a request whose answer comes later."""
-        self.connection.start(request, version)
+        self.connection.send(request, version)
         self._under_way = (request, version)
 
     def finish(self, case: str) -> object | None:
@@ -127,7 +128,7 @@ class GroupRecorder(Recorder):
         request, version = self._under_way
         response: object | None = None
         try:
-            response = self.connection.finish(request, version)
+            response = self.connection.receive()
             answer = self.normal_form.of(response)
         except ConnectionClosedError:
             self.reconnect()
@@ -140,8 +141,7 @@ class GroupRecorder(Recorder):
 
     def describe(self, group_id: str) -> DescribedGroup:
         """Return the group as it is now, without a line."""
-        response = self.call(DescribeGroupsRequest(groups=[group_id]), 5)
-        assert isinstance(response, DescribeGroupsResponse)
+        response = self.call(DescribeGroupsRequest(groups=[group_id]), 5, DescribeGroupsResponse)
         return response.groups[0]
 
     def expect(self, group_id: str, state: str, member_count: int) -> None:
@@ -157,8 +157,9 @@ class GroupRecorder(Recorder):
         """Return when there is a coordinator for that key."""
 
         def is_so() -> bool:
-            response = self.call(FindCoordinatorRequest(key_type=key_type, coordinator_keys=[key]), 6)
-            assert isinstance(response, FindCoordinatorResponse)
+            response = self.call(
+                FindCoordinatorRequest(key_type=key_type, coordinator_keys=[key]), 6, FindCoordinatorResponse
+            )
             return response.coordinators[0].error_code == 0
 
         self.expect_that(is_so, f"a coordinator of type {key_type} for {key!r}")

@@ -7,18 +7,17 @@ one depends on the time between them, and is captured in words.
 
 from __future__ import annotations
 
-import socket
 import time
 from collections.abc import Mapping
-from contextlib import closing
 
 from fauxka.protocol.client_requests import RequestMessage
 from fauxka.protocol.messages import create_partitions, create_topics, delete_topics, fetch, metadata, produce
 from fauxka.protocol.messages.api_versions import ApiVersionsRequest
 from fauxka.protocol.primitives import Writer
 
+from ..wire.message_client import MessageClient
+from ..wire.wire_connection import ConnectionClosedError
 from . import capture_batches
-from .capture_connection import Connection, ConnectionClosedError
 from .capture_recorder import Recorder
 from .quota_requests import altering, entry
 
@@ -48,34 +47,29 @@ def capture(recorder: Recorder) -> None:
     _connections(recorder)
 
 
-class _Client:
+class _Client(MessageClient):
     """A client with a client id that no other case uses, and so with unused quotas."""
 
     def __init__(self, recorder: Recorder, client_id: str) -> None:
+        super().__init__(recorder.bootstrap, client_id)
         self.client_id = client_id
         self._recorder = recorder
-        self.connection = Connection(recorder.bootstrap, client_id)
 
     def set(self, key: str, value: float | None, entity: Mapping[str, str | None] | None = None) -> None:
         """Set a quota of the client id, or of another entity; None removes it."""
         set_quota(self._recorder, {"client-id": self.client_id} if entity is None else entity, key, value)
 
-    def call(self, request: RequestMessage, version: int) -> object:
-        """Return the response."""
-        return self.connection.call(request, version)
-
     def waits_for(self, throttle_ms: int) -> str:
         """Return whether the next request waits for the throttle time."""
         started = time.monotonic()
-        self.connection.call(ApiVersionsRequest(), 0)
+        self.call(ApiVersionsRequest(), 0)
         waited_ms = (time.monotonic() - started) * 1000
         is_about = throttle_ms - TICK_MS <= waited_ms <= throttle_ms + SLACK_MS
         return "waits for its throttle time" if is_about else f"waits {waited_ms:.0f} ms, not {throttle_ms} ms"
 
     def produce(self, size: int, *, version: int = 9, acks: int = 1) -> int:
         """Produce a request of size bytes, and return its throttle time."""
-        response = self.call(producing(size, self.client_id, acks=acks), version)
-        assert isinstance(response, produce.ProduceResponse)
+        response = self.call(producing(size, self.client_id, acks=acks), version, produce.ProduceResponse)
         assert response.responses[0].partition_responses[0].error_code == 0, response
         return response.throttle_time_ms
 
@@ -156,7 +150,7 @@ def _precedence(recorder: Recorder) -> None:
         recorder.outcome(f"precedence: {tested}", f"{client.produce(12_000)} ms")
         for entity, _ in quotas:
             client.set("producer_byte_rate", None, entity)
-        client.connection.close()
+        client.close()
 
 
 def _produce(recorder: Recorder) -> None:
@@ -167,16 +161,16 @@ def _produce(recorder: Recorder) -> None:
         throttle_ms = client.produce(30_000, acks=acks)
         recorder.outcome(f"produce, acks={acks}: above the quota", _about(throttle_ms, 2000))
         recorder.outcome(f"produce, acks={acks}: next request", client.waits_for(throttle_ms))
-        client.connection.close()
+        client.close()
     client = _Client(recorder, "produce-once")
     client.set("producer_byte_rate", 10_000)
     recorder.outcome("produce: first request at the quota", f"{client.produce(100_000)} ms")
-    client.connection.close()
+    client.close()
     for name, size, bound in (("just above", 100_010, 10_000), ("twice", 20_000, 1000), ("far above", 100_000, 100)):
         client = _Client(recorder, f"produce-{name}")
         client.set("producer_byte_rate", bound)
         recorder.outcome(f"produce: first request {name} the quota", f"{client.produce(size)} ms")
-        client.connection.close()
+        client.close()
     _without_acknowledgement(recorder)
     client = _Client(recorder, "produce-changed")
     client.set("producer_byte_rate", 1_000_000)
@@ -186,15 +180,15 @@ def _produce(recorder: Recorder) -> None:
     client.set("producer_byte_rate", None)
     client.waits_for(0)
     recorder.outcome("produce: after the quota is removed", f"{client.produce(90_000)} ms")
-    client.connection.close()
+    client.close()
 
 
 def _without_acknowledgement(recorder: Recorder) -> None:
     client = _Client(recorder, "produce-0")
     client.set("producer_byte_rate", 10_000)
-    client.connection.start(producing(110_000, client.client_id, acks=0), 9)
+    client.send(producing(110_000, client.client_id, acks=0), 9)
     recorder.outcome("produce, acks=0: next request", client.waits_for(1000))
-    client.connection.close()
+    client.close()
 
 
 def _fetch(recorder: Recorder) -> None:
@@ -207,21 +201,19 @@ def _fetch(recorder: Recorder) -> None:
     _fetch_case(recorder, client, "below the quota", fetching(first, one_batch), 0)
     _fetch_case(recorder, client, "above the quota", fetching(first + 1, one_batch), 1830)
     _fetch_case(recorder, client, "a batch larger than the quota", fetching(first + 2), 15_500)
-    client.connection.close()
+    client.close()
     _fetch_in_session(recorder, first)
 
 
 def _end_offset(recorder: Recorder) -> int:
-    response = recorder.call(fetching(0, 1), 11)
-    assert isinstance(response, fetch.FetchResponse)
+    response = recorder.call(fetching(0, 1), 11, fetch.FetchResponse)
     return response.responses[0].partitions[0].high_watermark
 
 
 def _fetch_case(
     recorder: Recorder, client: _Client, case: str, request: fetch.FetchRequest, expected_ms: int
 ) -> fetch.FetchResponse:
-    response = client.call(request, 11)
-    assert isinstance(response, fetch.FetchResponse)
+    response = client.call(request, 11, fetch.FetchResponse)
     size = sum(
         len(partition.records or b"") // 10_000 * 10_000
         for topic in response.responses
@@ -247,7 +239,7 @@ def _fetch_in_session(recorder: Recorder, first: int) -> None:
     client.set("consumer_byte_rate", 1_000_000)
     request.session_epoch, request.topics = 2, []
     _fetch_case(recorder, client, "again in the session", request, 0)
-    client.connection.close()
+    client.close()
 
 
 def creating(name: str, partition_count: int, *, validate_only: bool = False) -> create_topics.CreateTopicsRequest:
@@ -290,12 +282,12 @@ def _mutations(recorder: Recorder) -> None:
     request = creating("several-1", 12)
     request.topics += creating("several-2", 4).topics + creating("several-3", 1).topics
     _mutation_outcome(recorder, "several topics", client.call(request, 7), 1000)
-    client.connection.close()
+    client.close()
     client = _mutator(recorder, "validated")
     for case in ("first", "second"):
         request = creating("v", MUTATIONS, validate_only=True)
         _mutation_outcome(recorder, f"{case} of validate only", client.call(request, 7), DEBT_MS * (case == "second"))
-    client.connection.close()
+    client.close()
 
 
 def _mutator(recorder: Recorder, name: str) -> _Client:
@@ -311,7 +303,7 @@ def _mutation(recorder: Recorder, case: str, request: RequestMessage, version: i
     throttle_ms = _mutation_outcome(recorder, f"{case}: above the quota", client.call(request, version), expected_ms)
     if case in WAITING:
         recorder.outcome(f"mutations: {case}: next request", client.waits_for(throttle_ms))
-    client.connection.close()
+    client.close()
 
 
 def _mutation_outcome(recorder: Recorder, case: str, response: object, expected_ms: int) -> int:
@@ -331,39 +323,39 @@ def _request_time(recorder: Recorder) -> None:
     client = _Client(recorder, "request-time")
     client.set("request_percentage", 1e-6)
     request = metadata.MetadataRequest(topics=[])
-    response = client.call(request, 12)
-    assert isinstance(response, metadata.MetadataResponse)
+    response = client.call(request, 12, metadata.MetadataResponse)
     # At most a window: far above the quota, it is a window.
     recorder.outcome("request time: Metadata", f"{response.throttle_time_ms} ms")
     recorder.outcome("request time: next request", client.waits_for(response.throttle_time_ms))
     recorder.outcome("request time: Produce", f"{client.produce(1000)} ms")
-    fetched = client.call(fetching(0, 1), 11)
-    assert isinstance(fetched, fetch.FetchResponse)
+    fetched = client.call(fetching(0, 1), 11, fetch.FetchResponse)
     recorder.outcome("request time: Fetch", f"{len(fetched.responses)} topics, {fetched.throttle_time_ms} ms")
     created = client.call(creating("by-request-time", 1), 7)
     _mutation_outcome(recorder, "CreateTopics above the request time", created, 1000)
-    client.connection.close()
+    client.close()
 
 
 def _connections(recorder: Recorder) -> None:
     """The quota allows ten connections in ten windows. The next one is closed after the throttle time."""
     address = {"ip": "127.0.0.2"}
     set_quota(recorder, address, "connection_creation_rate", 1)
-    host, port = recorder.bootstrap.rsplit(":", 1)
-    source = (address["ip"], 0)
     outcomes: list[str] = []
     for _ in range(12):
         started = time.monotonic()
-        with closing(Connection(recorder.bootstrap, "connections", source=source)) as connection:
-            try:
-                connection.call(ApiVersionsRequest(), 0)
-                outcomes.append("served")
-            except ConnectionClosedError:
-                waited_ms = (time.monotonic() - started) * 1000
-                outcomes.append(f"closed after {_about(waited_ms, 1000)}")
+        is_served = _is_served(recorder, address["ip"])
+        waited_ms = (time.monotonic() - started) * 1000
+        outcomes.append("served" if is_served else f"closed after {_about(waited_ms, 1000)}")
     for number, outcome in enumerate(outcomes, 1):
         recorder.outcome(f"connections: connection {number}", outcome)
     set_quota(recorder, address, "connection_creation_rate", None)
-    with socket.create_connection((host, int(port)), 10, source_address=source) as opened:
-        opened.sendall(b"\0\0\0\x0a\0\x12\0\0\0\0\0\1\xff\xff")
-        recorder.outcome("connections: after the quota is removed", "served" if opened.recv(10) else "closed")
+    is_served = _is_served(recorder, address["ip"])
+    recorder.outcome("connections: after the quota is removed", "served" if is_served else "closed")
+
+
+def _is_served(recorder: Recorder, source: str) -> bool:
+    with MessageClient(recorder.bootstrap, "connections", source=source) as connection:
+        try:
+            connection.call(ApiVersionsRequest(), 0)
+        except ConnectionClosedError:
+            return False
+    return True

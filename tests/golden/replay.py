@@ -5,9 +5,9 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TextIO
 
+from ..wire.wire_connection import ConnectionClosedError
 from .case_recorder import Case, CaseRecorder
 from .programs import PROGRAMS
-from .raw_client import Closed
 
 CAPTURED = Path(__file__).parent / "golden-4.3.0.jsonl"
 
@@ -23,30 +23,29 @@ def write_cases(cases: Iterable[Case], output: TextIO) -> None:
 
 def run_all_programs(bootstrap: str) -> Iterator[Case]:
     """All cases in the order of the captured file, from one fresh broker at "host:port"."""
-    host, port = bootstrap.rsplit(":", 1)
     for program in PROGRAMS:
-        yield from run_program(program, host, int(port))
+        yield from run_program(program, bootstrap)
 
 
-def run_program(program: str, host: str, port: int) -> list[Case]:
+def run_program(program: str, bootstrap: str) -> list[Case]:
     """All cases of one program, from a broker that nothing else is asking."""
-    recorder = CaseRecorder(program, host, port)
+    recorder = CaseRecorder(program, bootstrap)
     for group in PROGRAMS[program](recorder):
         group()
     recorder.connection.close()
     return recorder.cases
 
 
-def run_what_can_be(program: str, host: str, port: int) -> list[Case]:
+def run_what_can_be(program: str, bootstrap: str) -> list[Case]:
     """As run_program, from a broker that does not serve everything: a group of cases ends where it gets no answer.
 
     What comes after that in the group is then missing from the cases.
     """
-    recorder = CaseRecorder(program, host, port, patience_seconds=1.0)
+    recorder = CaseRecorder(program, bootstrap, patience_seconds=1.0)
     for group in PROGRAMS[program](recorder):
         try:
             group()
-        except (Closed, TimeoutError, AssertionError, IndexError, EOFError):
+        except (ConnectionClosedError, TimeoutError, AssertionError, IndexError, EOFError):
             recorder.reconnect()
     recorder.connection.close()
     return recorder.cases

@@ -114,8 +114,7 @@ def create_scram_users(addresses: Addresses, users: Mapping[str, str] = SCRAM_US
 
     users: their passwords by name.
     """
-    host, port = addresses["PLAINTEXT"].rsplit(":", 1)
-    connection = RawConnection(host, int(port))
+    connection = RawConnection(addresses["PLAINTEXT"])
     # Kafka alters a user once in a request.
     for number, hash_ in enumerate(HASHES.values(), 1):
         upsertions: list[Value] = [

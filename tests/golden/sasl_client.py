@@ -14,11 +14,12 @@ from base64 import b64decode, b64encode
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
+from ..wire.wire_connection import ConnectionClosedError
 from . import raw_apis
 from .case_recorder import Json
 from .error_names import error_name
 from .raw_apis_security import SASL_AUTHENTICATE, SASL_HANDSHAKE
-from .raw_client import Closed, RawConnection
+from .raw_client import RawConnection
 from .raw_schema import Struct
 
 # connection.failed.authentication.delay.ms of both brokers: far more than a response takes.
@@ -51,8 +52,7 @@ class SaslClient:
         self.steps: list[Json] = []
         self.token = b""
         self._addresses = addresses
-        host, port = addresses[listener].rsplit(":", 1)
-        self.connection = RawConnection(host, int(port), timeout=ANSWER_SECONDS_MAX)
+        self.connection = RawConnection(addresses[listener], seconds_max=ANSWER_SECONDS_MAX)
 
     def versions(self, version: int, **fields: str) -> None:
         """Send an ApiVersions."""
@@ -149,7 +149,7 @@ class SaslClient:
 
     def raw(self, name: str, data: bytes) -> None:
         """Send any bytes. name: of the step."""
-        self.connection.socket.sendall(data)
+        self.connection.send(data)
         self._add(name, _size_of(self._receive()))
 
     def wait(self, seconds: float) -> None:
@@ -159,10 +159,10 @@ class SaslClient:
 
     def close(self) -> str:
         """Close the connection, and return whether the broker had closed it before."""
-        self.connection.socket.settimeout(END_SECONDS)
+        self.connection.seconds_max = END_SECONDS
         try:
-            self.connection.receive()
-        except Closed:
+            self.connection.receive_frame()
+        except ConnectionClosedError:
             return CLOSED
         except TimeoutError:
             return "OPEN"
@@ -172,15 +172,15 @@ class SaslClient:
 
     def _exchange(self, frame: bytes) -> bytes | str:
         try:
-            self.connection.send(frame)
-        except Closed:
+            self.connection.send_frame(frame)
+        except ConnectionClosedError:
             return CLOSED
         return self._receive()
 
     def _receive(self) -> bytes | str:
         try:
-            return self.connection.receive()
-        except Closed:
+            return self.connection.receive_frame()
+        except ConnectionClosedError:
             return CLOSED
         except TimeoutError:
             return "NO_RESPONSE"
@@ -199,12 +199,8 @@ class SaslClient:
         }
 
     def _keys_without_sasl(self) -> list[list[int]]:
-        host, port = self._addresses["PLAINTEXT"].rsplit(":", 1)
-        connection = RawConnection(host, int(port), timeout=ANSWER_SECONDS_MAX)
-        try:
+        with RawConnection(self._addresses["PLAINTEXT"]) as connection:
             return _keys_of(connection.call(raw_apis.API_VERSIONS, 0, {}))
-        finally:
-            connection.close()
 
 
 @dataclass

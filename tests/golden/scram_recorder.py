@@ -12,11 +12,12 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
+from ..wire.wire_connection import ConnectionClosedError
 from .acl_scene import REQUEST
 from .case_recorder import Json
 from .error_names import error_name
 from .raw_apis_security import ALTER_USER_SCRAM_CREDENTIALS, DESCRIBE_USER_SCRAM_CREDENTIALS
-from .raw_client import Closed, RawConnection
+from .raw_client import RawConnection
 from .raw_schema import Api, Struct, Value
 from .sasl_client import ANSWER_SECONDS_MAX, CLOSED, HASHES, Addresses, SaslClient, ScramClient
 
@@ -193,15 +194,14 @@ class ScramScene:
     def _call(self, connection: RawConnection, api: Api, version: int, body: Mapping[str, Value]) -> Struct | str:
         try:
             return connection.call(api, version, body)
-        except (Closed, TimeoutError) as error:
+        except (ConnectionClosedError, TimeoutError) as error:
             if connection is self._connection:
                 connection.close()
                 self._connection = self._connect()
-            return CLOSED if isinstance(error, Closed) else "NO_RESPONSE"
+            return CLOSED if isinstance(error, ConnectionClosedError) else "NO_RESPONSE"
 
     def _connect(self) -> RawConnection:
-        host, port = self._addresses["PLAINTEXT"].rsplit(":", 1)
-        return RawConnection(host, int(port), timeout=ANSWER_SECONDS_MAX)
+        return RawConnection(self._addresses["PLAINTEXT"], seconds_max=ANSWER_SECONDS_MAX)
 
     def _add(self, api: str, version: int, sent: dict[str, Json], answer: Struct | str) -> None:
         written = answer if isinstance(answer, str) else _response(answer)

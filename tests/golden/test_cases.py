@@ -16,8 +16,7 @@ CAPTURED = load_cases()
 def answers_of(program: str) -> dict[str, Case]:
     """What one fauxka answered to one run of the program, by case."""
     with Broker() as broker:
-        host, port = broker.bootstrap_servers.rsplit(":", 1)
-        return {str(case["case"]): case for case in run_what_can_be(program, host, int(port))}
+        return {str(case["case"]): case for case in run_what_can_be(program, broker.bootstrap_servers)}
 
 
 @pytest.mark.parametrize("program", PROGRAMS)

@@ -2,8 +2,6 @@
 
 import asyncio
 import json
-import socket
-import ssl
 from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
@@ -15,14 +13,14 @@ from fauxka.broker.lifecycle.cluster_server import ClusterServer
 from fauxka.broker.lifecycle.serve_command import ServeOptions, StartupError, prepare
 from fauxka.broker.network.listeners import Listener
 
-from ..reference.kafka_process import API_VERSIONS_REQUEST
+from ..wire.frames import api_versions_request
+from ..wire.wire_connection import WireConnection, tls_without_checks
 from .capture_listener_settings import LOOPBACK, Places, entries_of_kafka
 from .captures import golden_file
 from .listener_settings import SETTINGS
 from .regenerate import regenerate
 
 NAME = "listener_settings"
-ANSWER_SECONDS_MAX = 10.0
 
 # What fauxka refuses and Kafka does not, with a part of the message: keys of single listeners that Kafka ignores.
 REFUSED_HERE = {
@@ -154,19 +152,17 @@ def _described(listener: Listener) -> dict[str, Any]:
 
 def accepts(address: str, port: int) -> bool:
     with suppress(OSError):
-        socket.create_connection((address, port), ANSWER_SECONDS_MAX).close()
+        WireConnection(f"{address}:{port}").close()
         return True
     return False
 
 
 def is_answered(address: str, port: int) -> bool:
     """Return whether a client without a certificate gets a response to ApiVersions."""
-    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
-    context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
-    plain = socket.create_connection((address, port), ANSWER_SECONDS_MAX)
-    with suppress(OSError), context.wrap_socket(plain) as connection:
-        connection.sendall(API_VERSIONS_REQUEST)
-        return len(connection.recv(4)) == 4
+    with WireConnection(f"{address}:{port}") as connection, suppress(OSError):
+        connection.start_tls(tls_without_checks())
+        connection.send(api_versions_request())
+        return bool(connection.receive_frame())
     return False
 
 

@@ -9,11 +9,9 @@ from __future__ import annotations
 import hmac
 import json
 import re
-import ssl
 import time
 from base64 import b64encode
 from collections.abc import Mapping, Sequence
-from contextlib import closing
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TypeAlias
@@ -21,8 +19,9 @@ from typing import TypeAlias
 from fauxka.protocol.client_requests import RequestMessage
 from fauxka.protocol.messages.create_acls import CreateAclsResponse
 
+from ..wire.message_client import MessageClient
+from ..wire.wire_connection import ConnectionClosedError, tls_without_checks
 from .acls import EVERY_ACL, Acl, creating_acls, deleting_acls
-from .capture_connection import Connection
 from .case_recorder import CLOCK_SLACK_MS, Json, now_ms
 from .error_names import error_name
 from .raw_apis_security import (
@@ -32,7 +31,7 @@ from .raw_apis_security import (
     EXPIRE_DELEGATION_TOKEN,
     RENEW_DELEGATION_TOKEN,
 )
-from .raw_client import Closed, RawConnection
+from .raw_client import RawConnection
 from .raw_schema import Api, Struct, Value
 from .sasl_client import CLOSED, HASHES, Addresses, SaslClient, ScramClient, plain
 from .scram_recorder import Upsertion
@@ -250,7 +249,7 @@ class TokenScene:
 
     def _call_admin(self, request: RequestMessage) -> object:
         """Return the response to a request for ACLs, of version 3."""
-        with closing(Connection(self._addresses["PLAINTEXT"])) as connection:
+        with MessageClient(self._addresses["PLAINTEXT"]) as connection:
             return connection.call(request, 3)
 
     def _client(self, listener: str) -> SaslClient:
@@ -305,10 +304,10 @@ class TokenScene:
         connection = by.connection if isinstance(by, SaslClient) else self._connection(by)
         try:
             return connection.call(api, version, body)
-        except (Closed, TimeoutError) as error:
+        except (ConnectionClosedError, TimeoutError) as error:
             if not isinstance(by, SaslClient):
                 self._connections.pop(by).close()
-            return CLOSED if isinstance(error, Closed) else "NO_RESPONSE"
+            return CLOSED if isinstance(error, ConnectionClosedError) else "NO_RESPONSE"
 
     def _connection(self, by: str) -> RawConnection:
         if by not in self._connections:
@@ -319,11 +318,8 @@ class TokenScene:
         name, _, listener = by.partition(" on ")
         client = SaslClient(self._addresses, listener or "SASL_PLAINTEXT")
         if "SSL" in listener:
-            context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
-            context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
-            if name == "certificate":
-                context.load_cert_chain(self._certificate)
-            client.connection.socket = context.wrap_socket(client.connection.socket)
+            certificate = self._certificate if name == "certificate" else None
+            client.connection.start_tls(tls_without_checks(certificate))
         if name in PASSWORDS:
             client.handshake("PLAIN")
             client.authenticate(plain(name, PASSWORDS[name]))

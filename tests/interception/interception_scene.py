@@ -6,7 +6,7 @@ import asyncio
 import socket
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
-from struct import pack, unpack
+from struct import unpack
 
 from fauxka.admin.fault_injection import FaultInjection
 from fauxka.broker.cluster import Cluster
@@ -31,6 +31,7 @@ from fauxka.protocol.messages.produce import (
 from fauxka.storage.partition_log import PartitionLog
 
 from ..manual_clock import ManualClock
+from ..wire.frames import framed, header
 
 # Generous: what has to come comes within a millisecond.
 COMES_SECONDS_MAX = 5.0
@@ -57,7 +58,7 @@ def produce_request(*batches: tuple[int, bytes], acks: int = -1) -> ProduceReque
 
 
 class RawClient:
-    """A raw client connection."""
+    """A connection on the event loop of the broker, which may therefore not block as a WireConnection does."""
 
     def __init__(self, raw: socket.socket) -> None:
         self._raw = raw
@@ -79,8 +80,7 @@ class RawClient:
 
     async def send_body(self, api: Api, version: int, body: bytes) -> None:
         """Send a request with any bytes as its body."""
-        flexible = b"\0" if version >= api.versions.flexible_since else b""
-        request = pack(">hhih", api.key, version, 1, -1) + flexible + body
+        request = header(api.key, version, 1, is_flexible=version >= api.versions.flexible_since) + body
         await asyncio.get_running_loop().sock_sendall(self._raw, framed(request))
 
     async def produce(self, base_sequence: int, partition: int = 0, *, acks: int = -1) -> int:
@@ -198,7 +198,3 @@ async def interception_scene() -> AsyncGenerator[InterceptionScene]:
         for client in scene.clients:
             client.close()
         await scene.server.stop()
-
-
-def framed(payload: bytes) -> bytes:
-    return pack(">i", len(payload)) + payload

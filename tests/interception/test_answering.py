@@ -9,13 +9,13 @@ from fauxka.faults.rules.fault_rules import When
 from fauxka.faults.rules.match import Match
 from fauxka.protocol.error_codes import ErrorCode
 
+from ..wire.frames import framed
 from .interception_scene import (
     PRODUCE,
     PRODUCE_VERSION,
     TOPIC,
     RawClient,
     batch,
-    framed,
     interception_scene,
     produce_request,
 )

@@ -7,7 +7,7 @@ import pytest
 from playwright.sync_api import Browser, Page, expect, sync_playwright
 
 from ..admin.admin_client import AdminClient
-from ..broker.raw_client import TOPIC
+from ..broker.topic_client import TOPIC
 from ..serving_process import Serving, serving
 from .open_page import CHROMIUM, opened
 from .shop import CONFIGS, open_shop

@@ -9,7 +9,7 @@ from typing import Any
 from confluent_kafka import Producer
 from playwright.sync_api import Locator, Page, expect
 
-from ..broker.raw_client import TOPIC
+from ..broker.topic_client import TOPIC
 from ..serving_process import Serving
 
 # Without a response a test ends here; a broker in the same machine responds within milliseconds.

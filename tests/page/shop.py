@@ -23,7 +23,8 @@ from fauxka.protocol.messages.offset_commit import (
 from fauxka.protocol.messages.produce import PartitionProduceData, ProduceRequest, TopicProduceData
 
 from ..admin.admin_client import AdminClient
-from ..golden.capture_connection import Connection, ConnectionClosedError
+from ..wire.message_client import MessageClient
+from ..wire.wire_connection import ConnectionClosedError
 
 # 2040-01-01 09:30:00 UTC: after the time of the machine, because the clock is only advanced.
 BEGIN_MS = 2_209_023_000_000
@@ -57,7 +58,7 @@ GOODS = ("espresso", "flat white", "cortado", "filter coffee", "cold brew")
 class Member:
     """A member of the consumer group."""
 
-    def __init__(self, name: str, connection: Connection) -> None:
+    def __init__(self, name: str, connection: MessageClient) -> None:
         self.connection = connection
         self._name = name
         self._epoch = 0
@@ -108,25 +109,25 @@ class Shop:
         for name, partitions in TOPICS.items():
             admin.post("/v1/topics", {"name": name, "partitions": partitions})
 
-    def connect(self, client_id: str) -> Connection:
+    def connect(self, client_id: str) -> MessageClient:
         """Return a connection that has asked for the versions and the topics, as a client's first one does."""
-        connection = Connection(self._bootstrap, client_id)
+        connection = MessageClient(self._bootstrap, client_id)
         self._connections.callback(connection.close)
         self.call(connection, ApiVersionsRequest(client_software_name="shop", client_software_version="1.0"))
         self.call(connection, MetadataRequest(topics=[MetadataRequestTopic(name=ORDERS)]))
         return connection
 
-    def call(self, connection: Connection, request: RequestMessage) -> object:
+    def call(self, connection: MessageClient, request: RequestMessage) -> object:
         """Send a request and return its response."""
         self._admin.post("/v1/clock", {"advance_ms": STEP_MS})
         return connection.call(request, VERSIONS[type(request)])
 
-    def order(self, connection: Connection, number: int, *, partition: int = 0) -> None:
+    def order(self, connection: MessageClient, number: int, *, partition: int = 0) -> None:
         """Produce an order with producer 0. number: its sequence."""
         options = BatchOptions(producer_id=0, producer_epoch=0, base_sequence=number)
         self.call(connection, produce_request(ORDERS, partition, order_record(number), options))
 
-    def pay(self, connection: Connection, number: int) -> None:
+    def pay(self, connection: MessageClient, number: int) -> None:
         """Produce a payment without idempotence."""
         self.call(connection, produce_request(PAYMENTS, 0, order_record(number), BatchOptions()))
 
@@ -183,7 +184,7 @@ class Shop:
         match = {"api": "Produce", "topic": PARCELS}
         self._admin.post("/v1/rules", {"name": "held", "match": match, "point": "received", "action": {"kind": "hold"}})
         courier = self.connect("courier")
-        courier.start(produce_request(PARCELS, 0, order_record(0), BatchOptions()), VERSIONS[ProduceRequest])
+        courier.send(produce_request(PARCELS, 0, order_record(0), BatchOptions()), VERSIONS[ProduceRequest])
 
     def do_everything(self) -> None:
         """Fill every view."""

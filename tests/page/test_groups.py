@@ -1,7 +1,7 @@
 """The groups: the list, and the members, assignments, offsets and lag of one group of each type."""
 
 from collections.abc import Generator
-from contextlib import closing, contextmanager
+from contextlib import contextmanager
 
 import pytest
 from confluent_kafka import Consumer, TopicPartition
@@ -10,9 +10,9 @@ from playwright.sync_api import Locator, Page, expect
 from fauxka.protocol.messages.share_group_heartbeat import ShareGroupHeartbeatRequest
 
 from ..admin.admin_client import AdminClient
-from ..broker.raw_client import TOPIC
-from ..golden.capture_connection import Connection
+from ..broker.topic_client import TOPIC
 from ..serving_process import Serving
+from ..wire.message_client import MessageClient
 
 pytestmark = pytest.mark.page
 
@@ -84,7 +84,7 @@ def test_share_group_has_its_member_with_its_epoch(page: Page, broker: Serving) 
     request = ShareGroupHeartbeatRequest(
         group_id="sharers", member_id="one", member_epoch=0, subscribed_topic_names=[TOPIC]
     )
-    with closing(Connection(broker.bootstrap)) as connection:
+    with MessageClient(broker.bootstrap) as connection:
         connection.call(request, 1)
         page.get_by_role("link", name="Groups").click()
         expect(row(page, "sharers").get_by_role("cell").first).to_have_text("share")

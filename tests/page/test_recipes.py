@@ -12,7 +12,7 @@ from fauxka.faults.rules.fault_rules import FaultRule
 from fauxka.faults.strict_json import convert
 
 from ..admin.admin_client import AdminClient
-from ..broker.raw_client import TOPIC
+from ..broker.topic_client import TOPIC
 from ..serving_process import Serving
 from .faults_page import close_dialog, json_to_copy, open_faults, produce, recipe, rule, rules, shown_text
 

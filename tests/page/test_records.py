@@ -7,7 +7,7 @@ from confluent_kafka import Producer
 from playwright.sync_api import Browser, Locator, Page, Route, expect
 
 from ..admin.admin_client import AdminClient
-from ..broker.raw_client import TOPIC, RawClient
+from ..broker.topic_client import TOPIC, TopicClient
 from ..serving_process import Serving
 from .conftest import WIDE
 from .open_page import opened
@@ -233,14 +233,14 @@ def test_first_records_of_an_empty_partition_appear(page: Page, broker: Serving)
     show_topic(page)
     expect(page.get_by_text("This partition has no records.")).to_be_visible()
 
-    with RawClient(broker.bootstrap) as client:
+    with TopicClient(broker.bootstrap) as client:
         client.produce(0)
 
     expect(records(page)).to_contain_text(["value 0"])
 
 
 def test_panel_of_a_batch_has_its_header_in_the_log(page: Page, broker: Serving, admin: AdminClient) -> None:
-    with RawClient(broker.bootstrap) as client:
+    with TopicClient(broker.bootstrap) as client:
         client.produce(0)
         client.produce(5)
     (header,) = admin.get(f"/v1/topics/{TOPIC}/batches")["items"]

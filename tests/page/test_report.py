@@ -12,7 +12,7 @@ from fauxka.admin.report.joined_script import join_modules
 from fauxka.admin.report.report_page import page_modules
 
 from ..admin.admin_client import AdminClient
-from ..broker.raw_client import TOPIC
+from ..broker.topic_client import TOPIC
 from ..serving_process import Serving, run
 from .conftest import WIDE
 from .open_page import opened

@@ -9,7 +9,7 @@ from fauxka.faults.rules.match import Match
 from fauxka.faults.rules.rule_checks import ACTIONS_AT
 
 from ..admin.admin_client import AdminClient
-from ..broker.raw_client import TOPIC
+from ..broker.topic_client import TOPIC
 from ..serving_process import Serving
 from .faults_page import close_dialog, json_to_copy, open_faults, produce, rule, rules, shown_text
 

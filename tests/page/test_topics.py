@@ -5,7 +5,7 @@ from confluent_kafka import Producer
 from playwright.sync_api import Browser, Locator, Page, expect
 
 from ..admin.admin_client import AdminClient
-from ..broker.raw_client import TOPIC, RawClient
+from ..broker.topic_client import TOPIC, TopicClient
 from ..serving_process import Serving
 from .conftest import WIDE
 from .open_page import opened
@@ -127,7 +127,7 @@ def test_topic_has_the_offsets_of_its_partitions_and_its_configs(page: Page, adm
 @pytest.fixture
 def producer_1(broker: Serving, admin: AdminClient, page: Page) -> Locator:
     """Producer 1, which has appended sequences 0 to 6, on the page of its topic."""
-    with RawClient(broker.bootstrap) as client:
+    with TopicClient(broker.bootstrap) as client:
         for sequence in range(7):
             client.produce(sequence)
     show_topic(page, TOPIC)

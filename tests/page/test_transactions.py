@@ -7,7 +7,7 @@ from confluent_kafka import Producer
 from playwright.sync_api import Locator, Page, expect
 
 from ..admin.admin_client import AdminClient
-from ..broker.raw_client import TOPIC
+from ..broker.topic_client import TOPIC
 from ..serving_process import Serving
 
 pytestmark = pytest.mark.page

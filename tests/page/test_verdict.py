@@ -5,7 +5,7 @@ from confluent_kafka import Producer
 from playwright.sync_api import Browser, Page, expect
 
 from ..admin.admin_client import AdminClient
-from ..broker.raw_client import TOPIC
+from ..broker.topic_client import TOPIC
 from ..serving_process import Serving
 from .conftest import NARROW, WIDE
 from .open_page import opened

@@ -44,8 +44,7 @@ class LogClient:
     """Speaks to one broker."""
 
     def __init__(self, address: str) -> None:
-        host, _, port = address.rpartition(":")
-        self._connection = RawConnection(host, int(port))
+        self._connection = RawConnection(address)
 
     def close(self) -> None:
         self._connection.close()

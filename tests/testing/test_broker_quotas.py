@@ -4,7 +4,6 @@ import asyncio
 import socket
 import threading
 from collections.abc import Iterator
-from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -17,9 +16,9 @@ from fauxka.protocol.messages.produce import ProduceResponse
 from fauxka.testing import AsyncBroker, Broker, CallError, RuleError
 from fauxka.testing.remote_broker import RemoteBroker
 
-from ..golden.capture_connection import Connection
 from ..golden.quota_effects import TOPIC, producing
 from ..serving_process import serving
+from ..wire.message_client import MessageClient
 
 APP = "my-app"
 SECONDS_MAX = 20
@@ -40,16 +39,15 @@ def serving_remote(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RemoteB
         yield RemoteBroker(started.admin)
 
 
-def produce(client: Connection, client_id: str = APP) -> int:
+def produce(client: MessageClient, client_id: str = APP) -> int:
     """Write once, and return the throttle time of the response in ms."""
-    response = client.call(producing(VALUE_BYTES, client_id), 9)
-    assert isinstance(response, ProduceResponse)
+    response = client.call(producing(VALUE_BYTES, client_id), 9, ProduceResponse)
     return response.throttle_time_ms
 
 
 def produce_twice(address: str, client_id: str = APP) -> int:
     """Write twice, and return the throttle time of the second response in ms."""
-    with closing(Connection(address, client_id)) as client:
+    with MessageClient(address, client_id) as client:
         produce(client, client_id)
         return produce(client, client_id)
 
@@ -63,7 +61,7 @@ def test_quota_throttles_on_every_node_from_the_next_request_on() -> None:
         broker.topics.create(TOPIC)
         addresses = broker.bootstrap_servers.split(",")
         leader = addresses[broker.partitions(TOPIC)[0].leader - 1]
-        with closing(Connection(leader, APP)) as client:
+        with MessageClient(leader, APP) as client:
             before = produce(client)
             broker.quotas.set(client_id=APP, producer_byte_rate=5_000)
             after = produce(client)

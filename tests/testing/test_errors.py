@@ -20,7 +20,7 @@ from fauxka.testing import (
     WaitTimeoutError,
 )
 
-from ..broker.raw_client import RawClient
+from ..broker.topic_client import TopicClient
 
 NAMES = {"Close": Close, "FaultRule": FaultRule, "FileRule": FileRule}
 
@@ -33,7 +33,7 @@ def perform(call: str, broker: Broker) -> None:
 @pytest.fixture(scope="module")
 def broker() -> Iterator[Broker]:
     with Broker() as running:
-        with RawClient(running.bootstrap_servers) as client:
+        with TopicClient(running.bootstrap_servers) as client:
             client.create_topic("orders")
         yield running
 
@@ -100,7 +100,7 @@ def test_verdict_on_an_empty_topic_is_zeros(broker: Broker) -> None:
 
 
 def test_deleted_topic_keeps_its_verdict() -> None:
-    with Broker() as broker, RawClient(broker.bootstrap_servers) as client:
+    with Broker() as broker, TopicClient(broker.bootstrap_servers) as client:
         client.create_topic("events")
         client.produce(0)
 
@@ -239,7 +239,7 @@ def test_rule_of_a_with_block_may_outlive_its_broker() -> None:
 
 
 def test_timeout_of_hits_is_a_timeout_error_with_the_hits_and_near_misses(broker: Broker) -> None:
-    with broker.faults.lost_ack(topic="payments") as rule, RawClient(broker.bootstrap_servers) as client:
+    with broker.faults.lost_ack(topic="payments") as rule, TopicClient(broker.bootstrap_servers) as client:
         client.list_offset(-1)
 
         with pytest.raises(TimeoutError) as caught:

@@ -11,7 +11,7 @@ from fauxka.testing import AsyncBroker, Broker
 from fauxka.testing.failed_test_reports import NAME_CHARACTERS_MAX, file_name_of
 from fauxka.testing.remote_broker import RemoteBroker
 
-from ..broker.raw_client import RawClient
+from ..broker.topic_client import TopicClient
 from ..serving_process import serving
 from .child_pytest import SEND, prepare, run_tests
 
@@ -237,7 +237,7 @@ def test_names_with_other_characters_stay_apart_and_safe() -> None:
 def test_broker_writes_its_report_from_a_request_on(tmp_path: Path) -> None:
     with Broker() as broker:
         for _ in range(2):
-            with RawClient(broker.bootstrap_servers) as client:
+            with TopicClient(broker.bootstrap_servers) as client:
                 client.produce(0)
         last = broker.journal.last_id
 

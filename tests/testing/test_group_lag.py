@@ -11,7 +11,7 @@ from fauxka.protocol.messages.offset_commit import (
 )
 from fauxka.testing import Broker
 
-from ..golden.capture_connection import Connection
+from ..wire.message_client import MessageClient
 
 
 @pytest.mark.parametrize(("offset", "lag"), [(0, 3), (3, 0), (10, -7)])
@@ -19,7 +19,7 @@ def test_lag_is_negative_for_an_offset_after_the_end(offset: int, lag: int) -> N
     with Broker() as broker:
         broker.topics.create("t")
         broker.topics.seed("t", [{"value": str(number)} for number in range(3)])
-        connection = Connection(broker.bootstrap_servers)
+        connection = MessageClient(broker.bootstrap_servers)
         partition = OffsetCommitRequestPartition(partition_index=0, committed_offset=offset)
         topic = OffsetCommitRequestTopic(name="t", partitions=[partition])
         connection.call(OffsetCommitRequest(group_id="g", topics=[topic]), 8)

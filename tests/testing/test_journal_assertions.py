@@ -8,14 +8,14 @@ import pytest
 from fauxka.faults.rule_error import RuleError
 from fauxka.testing import Broker
 
-from ..broker.raw_client import RawClient
+from ..broker.topic_client import TopicClient
 
 
 @pytest.fixture
 def broker() -> Iterator[Broker]:
     """A broker that has received two batches, and the second one again."""
     with Broker() as running:
-        with RawClient(running.bootstrap_servers) as client:
+        with TopicClient(running.bootstrap_servers) as client:
             client.create_topic("events")
             client.produce(0)
             client.produce(1)
@@ -60,7 +60,7 @@ def test_failure_lists_what_matched_others_of_the_api_and_all_apis(broker: Broke
 
 
 def test_failure_shows_the_first_requests_and_counts_the_others(broker: Broker) -> None:
-    with RawClient(broker.bootstrap_servers) as client:
+    with TopicClient(broker.bootstrap_servers) as client:
         for sequence in range(2, 7):
             client.produce(sequence)
 
@@ -70,7 +70,7 @@ def test_failure_shows_the_first_requests_and_counts_the_others(broker: Broker) 
 
 
 def test_failure_shows_a_refused_batch_with_its_error_and_the_fault_of_a_request(broker: Broker) -> None:
-    with RawClient(broker.bootstrap_servers) as client:
+    with TopicClient(broker.bootstrap_servers) as client:
         client.produce(9)
         with broker.faults.lost_ack(topic="events"), pytest.raises(ConnectionError):
             client.produce(2)
@@ -83,7 +83,7 @@ def test_failure_shows_a_refused_batch_with_its_error_and_the_fault_of_a_request
 
 def test_failure_says_how_many_requests_are_no_longer_kept() -> None:
     with Broker({"fauxka.journal.requests.max": "1"}) as broker:
-        with RawClient(broker.bootstrap_servers) as client:
+        with TopicClient(broker.bootstrap_servers) as client:
             client.create_topic("events")
             client.produce(0)
 

@@ -14,8 +14,9 @@ from fauxka.protocol.frames import FRAME_SIZE_BYTES
 from fauxka.testing import Broker
 
 from ..broker.long_requests import ask
-from ..broker.wire_connection import METADATA, PRODUCE, WireConnection, framed, header
 from ..protocol.batch_bytes import batch, record
+from ..wire.frames import METADATA, PRODUCE, framed, header
+from ..wire.wire_connection import WireConnection
 
 SECONDS_MAX = 20.0
 TOPIC = b"long"

@@ -14,7 +14,7 @@ from fauxka.admin.operations.all_operations import OPERATIONS
 from fauxka.testing import AsyncBroker, Broker
 from fauxka.testing.rule import AsyncRule, Rule
 
-from ..broker.raw_client import RawClient
+from ..broker.topic_client import TopicClient
 from ..each_case import each_case
 
 PAGE = (Path(__file__).resolve().parent.parent.parent / "docs" / "python.md").read_text()
@@ -68,12 +68,12 @@ def shown_failures() -> list[str]:
 
 def test_shown_failures_are_those_of_the_assertions() -> None:
     with Broker() as broker:
-        with RawClient(broker.bootstrap_servers) as client:
+        with TopicClient(broker.bootstrap_servers) as client:
             client.create_topic("events")
             with broker.faults.lost_ack(), pytest.raises(ConnectionError):
                 client.produce(0)
         broker.producers.forget(1)
-        with RawClient(broker.bootstrap_servers) as client:
+        with TopicClient(broker.bootstrap_servers) as client:
             client.produce(0)
             with broker.faults.false_success():
                 client.produce(1)

@@ -9,7 +9,7 @@ from fauxka.admin.client.admin_client import Unreachable
 from fauxka.testing import CallError, RuleError, WaitTimeoutError
 from fauxka.testing.remote_broker import RemoteBroker
 
-from ..broker.raw_client import TOPIC, RawClient
+from ..broker.topic_client import TOPIC, TopicClient
 from ..serving_process import Serving, serving
 
 
@@ -30,13 +30,13 @@ def remote(broker: Serving) -> RemoteBroker:
 def test_recipe_arms_a_rule_that_counts_its_hits(broker: Serving, remote: RemoteBroker) -> None:
     lost = remote.faults.lost_ack(topic=TOPIC, name="lose it")
 
-    with RawClient(broker.bootstrap) as client:
+    with TopicClient(broker.bootstrap) as client:
         client.send_produce(0)
-        assert client.is_closed()
+        assert client.wire.is_closed()
 
     assert lost.name == "lose it"
     assert lost.await_hits() == lost.hits == 1
-    with RawClient(broker.bootstrap) as client:
+    with TopicClient(broker.bootstrap) as client:
         client.produce(0)
     verdict = remote.verdict(TOPIC)
     verdict.assert_exactly_once()
@@ -45,7 +45,7 @@ def test_recipe_arms_a_rule_that_counts_its_hits(broker: Serving, remote: Remote
 
 def test_verdict_on_a_lost_record_fails_its_assertion(broker: Serving, remote: RemoteBroker) -> None:
     remote.faults.add({"match": {"api": "Produce"}, "point": "received", "action": {"kind": "error", "error": "NONE"}})
-    with RawClient(broker.bootstrap) as client:
+    with TopicClient(broker.bootstrap) as client:
         client.produce(0)
 
     with pytest.raises(AssertionError, match="1 acknowledged batch lost"):
@@ -70,7 +70,7 @@ def test_clear_removes_all_rules(remote: RemoteBroker) -> None:
 
 def test_wait_without_enough_hits_says_why(broker: Serving, remote: RemoteBroker) -> None:
     rule = remote.faults.lost_ack(topic="other")
-    with RawClient(broker.bootstrap) as client:
+    with TopicClient(broker.bootstrap) as client:
         client.produce(0)
 
     with pytest.raises(WaitTimeoutError, match="0 of 1 hits within 10 ms") as caught:

@@ -14,10 +14,10 @@ from fauxka.storage.file_systems.os_file_system import OsFileSystem
 from fauxka.testing import Broker
 
 from ..broker.long_requests import create_topics, describe_configs
-from ..broker.raw_client import TOPIC, RawClient
 from ..broker.running_node import wait_until
 from ..broker.steered_file_system import SteeredFileSystem
-from ..broker.wire_connection import WireConnection
+from ..broker.topic_client import TOPIC, TopicClient
+from ..wire.wire_connection import WireConnection
 from .test_long_produce import TOPIC as LONG_TOPIC
 from .test_long_produce import long_batch, produce
 
@@ -48,7 +48,7 @@ def has_waiting_fetch(broker: Broker) -> bool:
 
 @pytest.mark.parametrize("scope", SCOPES)
 def test_a_request_behind_a_waiting_fetch_is_not_applied(scope: Scope) -> None:
-    with Broker() as broker, RawClient(broker.bootstrap_servers) as client:
+    with Broker() as broker, TopicClient(broker.bootstrap_servers) as client:
         create_topic(broker)
         client.send_fetch(max_wait_ms=60_000)
         client.send_produce(0, acks=0)
@@ -57,19 +57,19 @@ def test_a_request_behind_a_waiting_fetch_is_not_applied(scope: Scope) -> None:
         broker.reset(scope)
 
         create_topic(broker)
-        assert client.is_closed()
+        assert client.wire.is_closed()
         assert appended(broker) == 0
 
 
 def test_a_waiting_fetch_leaves_no_fetch_session() -> None:
-    with Broker() as broker, RawClient(broker.bootstrap_servers) as client:
+    with Broker() as broker, TopicClient(broker.bootstrap_servers) as client:
         create_topic(broker)
         client.send_fetch(max_wait_ms=60_000, session=(0, 0))
         wait_until(lambda: has_waiting_fetch(broker))
 
         broker.reset("data")
 
-        assert client.is_closed()
+        assert client.wire.is_closed()
         assert broker.call(lambda: len(broker.cluster.node.fetch_sessions)) == 0
 
 
@@ -77,7 +77,7 @@ def test_a_waiting_fetch_leaves_no_fetch_session() -> None:
 @pytest.mark.parametrize("kind", ["hold", "hang", "delay"])
 @pytest.mark.parametrize("point", ["received", "applied"])
 def test_a_request_that_a_fault_holds_is_not_applied(scope: Scope, kind: str, point: str) -> None:
-    with Broker() as broker, RawClient(broker.bootstrap_servers) as client:
+    with Broker() as broker, TopicClient(broker.bootstrap_servers) as client:
         create_topic(broker)
         action = {"kind": kind, **({"ms": DAY_MS} if kind == "delay" else {})}
         rule = broker.faults.add({"match": {"api": "Produce"}, "point": point, "action": action})
@@ -88,7 +88,7 @@ def test_a_request_that_a_fault_holds_is_not_applied(scope: Scope, kind: str, po
 
         create_topic(broker)
         broker.clock.advance(2 * DAY_MS)
-        assert client.is_closed()
+        assert client.wire.is_closed()
         assert (broker.held.list(), appended(broker)) == ([], 0)
 
 
@@ -142,9 +142,9 @@ def test_a_long_request_ends_with_the_reset() -> None:
 def test_a_connection_that_is_being_accepted_is_closed(turns: int) -> None:
     with Broker() as broker:
 
-        async def connect_and_reset() -> RawClient:
+        async def connect_and_reset() -> TopicClient:
             # On the broker's own thread: the system accepts the connection and its bytes, and the broker has not yet.
-            client = RawClient(broker.bootstrap_servers)
+            client = TopicClient(broker.bootstrap_servers)
             client.send_produce(0)
             for _ in range(turns):
                 await asyncio.sleep(0)
@@ -155,12 +155,12 @@ def test_a_connection_that_is_being_accepted_is_closed(turns: int) -> None:
         create_topic(broker)
         loop = broker.call(asyncio.get_running_loop)
         with asyncio.run_coroutine_threadsafe(connect_and_reset(), loop).result(SECONDS_MAX) as client:
-            client.receive_until_closed()
+            client.wire.receive_until_closed()
         assert appended(broker) == 0
 
 
 def test_a_response_that_was_pending_is_not_counted_for_the_new_topic() -> None:
-    with Broker() as broker, RawClient(broker.bootstrap_servers) as client:
+    with Broker() as broker, TopicClient(broker.bootstrap_servers) as client:
         create_topic(broker)
         rule = broker.faults.held("applied", api="Produce")
         client.send_produce(0)
@@ -169,8 +169,8 @@ def test_a_response_that_was_pending_is_not_counted_for_the_new_topic() -> None:
         broker.reset("data")
 
         create_topic(broker)
-        assert client.is_closed()
-        with RawClient(broker.bootstrap_servers) as later:
+        assert client.wire.is_closed()
+        with TopicClient(broker.bootstrap_servers) as later:
             later.produce(0)
         verdict = broker.verdict(TOPIC)
         assert (verdict.batches.appended_once, verdict.batches.stored_unacknowledged) == (1, 0)
@@ -181,7 +181,7 @@ def test_a_response_that_was_pending_is_not_counted_for_the_new_topic() -> None:
 
 def test_a_flush_that_fails_after_the_reset_is_not_counted_for_the_new_topic(tmp_path: Path) -> None:
     files = SteeredFileSystem(OsFileSystem(tmp_path))
-    with Broker(FLUSHED, file_system=files) as broker, RawClient(broker.bootstrap_servers) as client:
+    with Broker(FLUSHED, file_system=files) as broker, TopicClient(broker.bootstrap_servers) as client:
         create_topic(broker)
         files.hold_syncs()
         client.send_produce(0)
@@ -199,21 +199,21 @@ def test_a_flush_that_fails_after_the_reset_is_not_counted_for_the_new_topic(tmp
 
 @pytest.mark.parametrize("scope", SCOPES)
 def test_connections_are_closed_and_new_ones_are_served(scope: Scope) -> None:
-    with Broker() as broker, RawClient(broker.bootstrap_servers) as client:
+    with Broker() as broker, TopicClient(broker.bootstrap_servers) as client:
         create_topic(broker)
         client.produce(0)
 
         broker.reset(scope)
 
         create_topic(broker)
-        assert client.is_closed()
-        with RawClient(broker.bootstrap_servers) as later:
+        assert client.wire.is_closed()
+        with TopicClient(broker.bootstrap_servers) as later:
             assert later.produce(0).base_offset == 0
 
 
 @pytest.mark.parametrize("scope", ["faults", "journal"])
 def test_other_scopes_keep_the_connections(scope: Literal["faults", "journal"]) -> None:
-    with Broker() as broker, RawClient(broker.bootstrap_servers) as client:
+    with Broker() as broker, TopicClient(broker.bootstrap_servers) as client:
         create_topic(broker)
         client.produce(0)
 

@@ -13,7 +13,7 @@ from fauxka.scenarios.clients.login import OAUTHBEARER, Login
 from fauxka.testing import AsyncBroker, Broker, CallError, ConfigError, RuleError
 from fauxka.testing.remote_broker import RemoteBroker
 
-from ..broker.security.raw_connection import Raw
+from ..broker.security.login_client import LoginClient
 from ..golden.sasl_client import plain
 from ..serving_process import serving
 
@@ -29,11 +29,10 @@ def broker() -> Iterator[Broker]:
         yield running
 
 
-def login(connection: Raw, user: str = "alice", password: str | None = None) -> int:
+def login(connection: LoginClient, user: str = "alice", password: str | None = None) -> int:
     """Authenticate by PLAIN and return the error code."""
     connection.handshake()
     answer = connection.authenticate(plain(user, USERS[user] if password is None else password))
-    assert answer is not None
     return answer.error_code
 
 
@@ -42,16 +41,16 @@ def token_of(url: str, user: str = "alice") -> bytes:
     return Login(OAUTHBEARER, user, USERS[user], url).first_message()
 
 
-def refusal_of(connection: Raw, token: bytes) -> bytes:
+def refusal_of(connection: LoginClient, token: bytes) -> bytes:
     """Authenticate by OAUTHBEARER and return the JSON that refuses the token; no bytes for an accepted one."""
     connection.handshake(OAUTHBEARER)
     answer = connection.authenticate(token)
-    assert answer is not None and answer.error_code == 0
+    assert answer.error_code == 0
     return answer.auth_bytes
 
 
 def test_sessions_have_the_user_and_the_times(broker: Broker) -> None:
-    with Raw(broker) as of_alice, Raw(broker) as of_bob, Raw(broker):
+    with LoginClient(broker) as of_alice, LoginClient(broker) as of_bob, LoginClient(broker):
         before_ms = broker.clock.now_ms
         login(of_alice)
         refused = login(of_bob, "bob", "wrong")
@@ -65,20 +64,20 @@ def test_sessions_have_the_user_and_the_times(broker: Broker) -> None:
 
 
 def test_ended_session_closes_the_connection_of_the_user_alone(broker: Broker) -> None:
-    with Raw(broker) as of_alice, Raw(broker) as of_bob:
+    with LoginClient(broker) as of_alice, LoginClient(broker) as of_bob:
         login(of_alice)
         login(of_bob, "bob")
 
         ended = broker.sessions.end(principal=ALICE)
 
         assert [session.principal for session in ended] == [ALICE]
-        assert of_alice.read() is None
+        assert of_alice.wire.is_closed()
         assert of_bob.is_served()
         assert [session.principal for session in broker.sessions.list()] == [BOB]
 
 
 def test_expired_session_ends_with_the_next_request(broker: Broker) -> None:
-    with Raw(broker) as of_alice, Raw(broker) as of_bob:
+    with LoginClient(broker) as of_alice, LoginClient(broker) as of_bob:
         login(of_alice)
         login(of_bob, "bob")
 
@@ -91,7 +90,7 @@ def test_expired_session_ends_with_the_next_request(broker: Broker) -> None:
 
 
 def test_client_of_an_expired_session_may_authenticate_again(broker: Broker) -> None:
-    with Raw(broker) as connection:
+    with LoginClient(broker) as connection:
         login(connection)
         broker.sessions.expire()
 
@@ -133,10 +132,10 @@ def test_new_user_authenticates_and_a_removed_one_does_not(broker: Broker) -> No
     broker.users.set_password("carol", "carol-secret")
     broker.users.remove("bob")
 
-    with Raw(broker) as of_carol, Raw(broker) as of_bob:
+    with LoginClient(broker) as of_carol, LoginClient(broker) as of_bob:
         of_carol.handshake()
         answer = of_carol.authenticate(plain("carol", "carol-secret"))
-        assert answer is not None and answer.error_code == 0
+        assert answer.error_code == 0
         assert login(of_bob, "bob") != 0
     assert broker.users.list() == ["alice", "carol"]
 
@@ -149,14 +148,19 @@ def test_reset_has_the_users_of_the_start_again(broker: Broker) -> None:
     broker.reset("data")
 
     assert broker.users.list() == ["alice", "bob"]
-    with Raw(broker) as connection:
+    with LoginClient(broker) as connection:
         assert login(connection) == 0
 
 
 def test_revoked_tokens_are_refused_and_later_ones_accepted(broker: Broker) -> None:
     url = broker.token_endpoint
     revoked, of_bob = token_of(url), token_of(url, "bob")
-    with Raw(broker) as served, Raw(broker) as refused, Raw(broker) as other, Raw(broker) as later:
+    with (
+        LoginClient(broker) as served,
+        LoginClient(broker) as refused,
+        LoginClient(broker) as other,
+        LoginClient(broker) as later,
+    ):
         assert refusal_of(served, revoked) == b""
 
         broker.users.revoke_tokens("alice")
@@ -169,7 +173,7 @@ def test_revoked_tokens_are_refused_and_later_ones_accepted(broker: Broker) -> N
 
 def test_revoked_token_is_refused_at_the_next_authentication_of_a_session(broker: Broker) -> None:
     token = token_of(broker.token_endpoint)
-    with Raw(broker) as connection:
+    with LoginClient(broker) as connection:
         refusal_of(connection, token)
 
         broker.users.revoke_tokens("alice")
@@ -179,7 +183,7 @@ def test_revoked_token_is_refused_at_the_next_authentication_of_a_session(broker
 
 def test_expired_tokens_end_their_sessions(broker: Broker) -> None:
     token = token_of(broker.token_endpoint)
-    with Raw(broker) as by_token, Raw(broker) as by_password:
+    with LoginClient(broker) as by_token, LoginClient(broker) as by_password:
         refusal_of(by_token, token)
         login(by_password)
 
@@ -195,12 +199,12 @@ def test_tokens_of_a_removed_user_are_refused(broker: Broker) -> None:
 
     broker.users.remove("alice")
 
-    with Raw(broker) as connection:
+    with LoginClient(broker) as connection:
         assert refusal_of(connection, token) == b'{"status":"invalid_token"}'
 
 
 def test_session_of_a_token_has_its_end(broker: Broker) -> None:
-    with Raw(broker) as connection:
+    with LoginClient(broker) as connection:
         refusal_of(connection, token_of(f"{broker.token_endpoint}?lifetime_ms=60000"))
 
         (session,) = broker.sessions.list(mechanism=OAUTHBEARER)
@@ -231,7 +235,7 @@ def test_token_is_accepted_and_a_revoked_one_refused_after_a_restart_on_a_data_f
     with Broker(nodes=count, **arguments) as second:
         refusals: list[bytes] = []
         for token in (revoked, valid, of_bob):
-            with Raw(second) as connection:
+            with LoginClient(second) as connection:
                 refusals.append(refusal_of(connection, token))
 
     assert refusals == [b'{"status":"invalid_token"}', b"", b""]
@@ -260,7 +264,7 @@ def test_async_broker_has_the_same_calls() -> None:
             await broker.users.revoke_tokens("alice")
 
             def refused() -> bytes:
-                with Raw(broker) as connection:
+                with LoginClient(broker) as connection:
                     return refusal_of(connection, token)
 
             refusal = await asyncio.to_thread(refused)
@@ -279,7 +283,11 @@ def test_remote_broker_has_the_same_calls(tmp_path: Path) -> None:
         assert process.admin is not None
         broker = RemoteBroker(process.admin)
         token = token_of(f"{process.admin}/oauth/token")
-        with Raw(process.bootstrap) as by_token, Raw(process.bootstrap) as of_bob, Raw(process.bootstrap) as refused:
+        with (
+            LoginClient(process.bootstrap) as by_token,
+            LoginClient(process.bootstrap) as of_bob,
+            LoginClient(process.bootstrap) as refused,
+        ):
             assert refusal_of(by_token, token) == b""
             broker.users.set_password("bob", "bob-secret")
             login(of_bob, "bob")
@@ -287,7 +295,7 @@ def test_remote_broker_has_the_same_calls(tmp_path: Path) -> None:
             assert [session.principal for session in broker.sessions.list()] == [ALICE, BOB]
             assert [session.principal for session in broker.users.expire_tokens("alice")] == [ALICE]
             assert [session.principal for session in broker.sessions.end(principal=BOB)] == [BOB]
-            assert of_bob.read() is None
+            assert of_bob.wire.is_closed()
             broker.users.remove("bob")
             broker.users.revoke_tokens("alice")
             assert refusal_of(refused, token) == b'{"status":"invalid_token"}'
@@ -336,7 +344,7 @@ def test_invalid_password_is_not_in_the_error_over_http(tmp_path: Path, body: di
 
 
 def test_passwords_are_in_no_response_and_no_representation(broker: Broker) -> None:
-    with Raw(broker) as connection:
+    with LoginClient(broker) as connection:
         login(connection)
         shown = repr(broker.users.list()) + repr(broker.sessions.list()) + repr(broker.journal.entries())
 

@@ -19,8 +19,8 @@ from fauxka.protocol.messages.sync_group import SyncGroupRequest, SyncGroupReque
 from fauxka.storage.file_systems.memory_file_system import MemoryFileSystem
 from fauxka.testing import Broker
 
-from ...golden.capture_connection import Connection
 from ...golden.group_client import JOIN_LATEST, SYNC_LATEST, protocols_of
+from ...wire.message_client import MessageClient
 from ..steered_file_system import SteeredFileSystem, os_error
 
 CONFIG = {
@@ -44,25 +44,24 @@ def broker(files: SteeredFileSystem) -> Iterator[Broker]:
 
 
 @pytest.fixture
-def connection(broker: Broker) -> Iterator[Connection]:
+def connection(broker: Broker) -> Iterator[MessageClient]:
     """A client whose first commit has created __consumer_offsets."""
-    connection = Connection(broker.bootstrap_servers)
+    connection = MessageClient(broker.bootstrap_servers)
     assert commit(connection, "first", 1) == ErrorCode.NONE
     yield connection
     connection.close()
 
 
-def commit(connection: Connection, group_id: str, offset: int) -> int:
+def commit(connection: MessageClient, group_id: str, offset: int) -> int:
     partition = OffsetCommitRequestPartition(partition_index=0, committed_offset=offset)
     request = OffsetCommitRequest(
         group_id=group_id, topics=[OffsetCommitRequestTopic(name="events", partitions=[partition])]
     )
-    response = connection.call(request, COMMIT_VERSION)
-    assert isinstance(response, OffsetCommitResponse)
+    response = connection.call(request, COMMIT_VERSION, OffsetCommitResponse)
     return response.topics[0].partitions[0].error_code
 
 
-def joined(connection: Connection) -> JoinGroupResponse:
+def joined(connection: MessageClient) -> JoinGroupResponse:
     """Return the response to a static member, which needs no second request."""
     request = JoinGroupRequest(
         group_id="g",
@@ -72,12 +71,10 @@ def joined(connection: Connection) -> JoinGroupResponse:
         protocol_type="consumer",
         protocols=protocols_of("range"),
     )
-    response = connection.call(request, JOIN_LATEST)
-    assert isinstance(response, JoinGroupResponse)
-    return response
+    return connection.call(request, JOIN_LATEST, JoinGroupResponse)
 
 
-def assignment(connection: Connection, member: JoinGroupResponse) -> SyncGroupResponse:
+def assignment(connection: MessageClient, member: JoinGroupResponse) -> SyncGroupResponse:
     request = SyncGroupRequest(
         group_id="g",
         generation_id=member.generation_id,
@@ -87,12 +84,10 @@ def assignment(connection: Connection, member: JoinGroupResponse) -> SyncGroupRe
         protocol_name="range",
         assignments=[SyncGroupRequestAssignment(member_id=member.member_id, assignment=b"part")],
     )
-    response = connection.call(request, SYNC_LATEST)
-    assert isinstance(response, SyncGroupResponse)
-    return response
+    return connection.call(request, SYNC_LATEST, SyncGroupResponse)
 
 
-def test_a_commit_is_flushed_before_its_response(connection: Connection, files: SteeredFileSystem) -> None:
+def test_a_commit_is_flushed_before_its_response(connection: MessageClient, files: SteeredFileSystem) -> None:
     before = files.syncs
 
     error_code = commit(connection, "g", 1)
@@ -100,13 +95,13 @@ def test_a_commit_is_flushed_before_its_response(connection: Connection, files: 
     assert (error_code, files.syncs - before) == (ErrorCode.NONE, 1)
 
 
-def test_a_commit_that_cannot_be_flushed_gets_an_error(connection: Connection, files: SteeredFileSystem) -> None:
+def test_a_commit_that_cannot_be_flushed_gets_an_error(connection: MessageClient, files: SteeredFileSystem) -> None:
     files.sync_error = os_error(errno.EIO)
 
     assert commit(connection, "g", 1) == ErrorCode.NOT_COORDINATOR
 
 
-def test_an_assignment_is_flushed_before_any_response(connection: Connection, files: SteeredFileSystem) -> None:
+def test_an_assignment_is_flushed_before_any_response(connection: MessageClient, files: SteeredFileSystem) -> None:
     member = joined(connection)
     before = files.syncs
 
@@ -115,7 +110,7 @@ def test_an_assignment_is_flushed_before_any_response(connection: Connection, fi
     assert (told.error_code, told.assignment, files.syncs - before) == (ErrorCode.NONE, b"part", 1)
 
 
-def test_an_assignment_that_cannot_be_flushed_is_not_sent(connection: Connection, files: SteeredFileSystem) -> None:
+def test_an_assignment_that_cannot_be_flushed_is_not_sent(connection: MessageClient, files: SteeredFileSystem) -> None:
     member = joined(connection)
     files.sync_error = os_error(errno.EIO)
 

@@ -7,8 +7,8 @@ from fauxka.protocol.error_codes import ErrorCode
 from fauxka.protocol.messages.initialize_share_group_state import InitializeShareGroupStateResponse
 from fauxka.protocol.messages.read_share_group_state import ReadShareGroupStateResponse
 
-from ...golden.capture_connection import Connection
 from ...golden.capture_share_state import Place
+from ...wire.message_client import MessageClient
 from ..running_cluster import RunningCluster
 
 CONFIG = {
@@ -20,7 +20,7 @@ CONFIG = {
 
 def read_by(cluster: RunningCluster, node_id: int, place: Place) -> tuple[int, str | None, int]:
     """Return the error, its message and the start offset that a node returns."""
-    connection = Connection(cluster.address(node_id))
+    connection = MessageClient(cluster.address(node_id))
     response = connection.call(place.reading(0), 0)
     connection.close()
     assert isinstance(response, ReadShareGroupStateResponse)
@@ -39,7 +39,7 @@ def test_only_the_coordinator_answers_and_another_node_takes_the_state_over() ->
         topic = cluster.call(lambda: cluster.cluster.controller.create_topic("t", 1))
         place = Place("group", topic.topic_id)
         coordinator = coordinator_of(cluster)
-        connection = Connection(cluster.address(coordinator))
+        connection = MessageClient(cluster.address(coordinator))
         initialized = connection.call(place.initializing(1, 42), 0)
         connection.close()
         others = [node_id for node_id in (1, 2, 3) if node_id != coordinator]

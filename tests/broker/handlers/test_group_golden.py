@@ -18,9 +18,9 @@ from fauxka.protocol.messages.fetch import FetchPartition, FetchRequest, FetchRe
 from fauxka.testing import Broker
 
 from ...each_case import each_case
-from ...golden.capture_connection import Connection
 from ...golden.capture_groups import GOLDEN, GOLDEN_LOG, GROUP_CONFIG, SEGMENT, capture, capture_again
 from ...golden.offsets_log import lines_by_group
+from ...wire.message_client import MessageClient
 
 Line = dict[str, object]
 MANY_BYTES = 10_000_000
@@ -81,7 +81,7 @@ def _consumed(bootstrap: str) -> bytes:
         max_wait_ms=0,
         topics=[FetchTopic(topic="__consumer_offsets", partitions=[partition])],
     )
-    connection = Connection(bootstrap)
+    connection = MessageClient(bootstrap)
     response = connection.call(request, FETCH_VERSION)
     connection.close()
     assert isinstance(response, FetchResponse)

@@ -14,7 +14,7 @@ from fauxka.protocol.messages.offset_fetch import (
 )
 from fauxka.testing import Broker
 
-from ...golden.capture_connection import Connection
+from ...wire.message_client import MessageClient
 
 BY_NAME, BY_ID = 9, 10
 OTHER_ID = bytes(range(16))
@@ -33,7 +33,7 @@ def test_only_offsets_of_the_topic_itself_are_returned(*, is_of_this_topic: bool
             )
         )
         asked = OffsetFetchRequestTopics(name="events", topic_id=topic.topic_id, partition_indexes=[0])
-        connection = Connection(broker.bootstrap_servers)
+        connection = MessageClient(broker.bootstrap_servers)
 
         answer = connection.call(
             OffsetFetchRequest(groups=[OffsetFetchRequestGroup(group_id="g", topics=[asked])]), version

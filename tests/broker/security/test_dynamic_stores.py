@@ -4,7 +4,6 @@ What each change returns is in tests/golden/stores-4.3.0.jsonl.
 """
 
 import os
-import socket
 import ssl
 from collections.abc import Mapping
 from pathlib import Path
@@ -15,8 +14,9 @@ from fauxka.protocol.messages.incremental_alter_configs import IncrementalAlterC
 from fauxka.testing import Broker
 
 from ...golden.capture_configs import BROKER, SET, changing
-from ...golden.capture_connection import Connection
 from ...golden.store_brokers import CERTIFICATES, KEYSTORE, PASSWORD, config_in, write_stores
+from ...wire.message_client import MessageClient
+from ...wire.wire_connection import WireConnection, tls_without_checks
 
 SECONDS_MAX = 20
 LOCATION = f"{KEYSTORE}.location"
@@ -34,16 +34,10 @@ def broker_in(folder: Path, data_dir: Path | None = None, nodes: int = 1, **conf
     return Broker({**keys, **own}, security_protocol="SSL", data_dir=data_dir, nodes=nodes)
 
 
-def tls_context() -> ssl.SSLContext:
-    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
-    context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
-    return context
-
-
 def alter(address: str, texts: Mapping[str, str], node: int = 1) -> str | None:
     """Set configs of the broker, and return the error message. address: of that broker."""
-    connection = Connection(address)
-    with tls_context().wrap_socket(connection.socket) as connection.socket:
+    with MessageClient(address) as connection:
+        connection.wire.start_tls(tls_without_checks())
         changes = [(name, SET, text) for name, text in texts.items()]
         response = connection.call(changing((BROKER, str(node), changes)), 1)
     assert isinstance(response, IncrementalAlterConfigsResponse)
@@ -51,9 +45,8 @@ def alter(address: str, texts: Mapping[str, str], node: int = 1) -> str | None:
 
 
 def presented(folder: Path, address: str) -> str:
-    host, _, port = address.rpartition(":")
-    with tls_context().wrap_socket(socket.create_connection((host, int(port)), SECONDS_MAX)) as client:
-        certificate = client.getpeercert(binary_form=True)
+    with WireConnection(address) as connection:
+        certificate = connection.start_tls(tls_without_checks()).getpeercert(binary_form=True)
     assert certificate is not None
     pem = ssl.DER_cert_to_PEM_cert(certificate).strip()
     found = [name for name in CERTIFICATES if pem in (folder / f"{name}.pem").read_text()]

@@ -12,12 +12,13 @@ import pytest
 
 from fauxka.protocol.api_keys import ApiKey
 from fauxka.protocol.error_codes import ErrorCode
-from fauxka.protocol.messages.api_versions import ApiVersionsRequest
-from fauxka.protocol.messages.metadata import MetadataRequest, MetadataRequestTopic
+from fauxka.protocol.messages.api_versions import ApiVersionsRequest, ApiVersionsResponse
+from fauxka.protocol.messages.metadata import MetadataRequest, MetadataRequestTopic, MetadataResponse
 from fauxka.security.security_protocol import SecurityProtocol
 from fauxka.testing import Broker
 
-from .raw_connection import Raw
+from ...wire.wire_connection import ConnectionClosedError
+from .login_client import LoginClient
 from .secured_broker import secured_broker
 
 # connection.failed.authentication.delay.ms by default. A timer may fire a tick early.
@@ -35,94 +36,95 @@ def broker(tmp_path: Path) -> Iterator[Broker]:
 
 
 @pytest.fixture
-def connection(broker: Broker) -> Iterator[Raw]:
-    with Raw(broker) as raw:
+def connection(broker: Broker) -> Iterator[LoginClient]:
+    with LoginClient(broker) as raw:
         yield raw
 
 
-def test_client_is_served_after_it_has_authenticated(connection: Raw) -> None:
+def test_client_is_served_after_it_has_authenticated(connection: LoginClient) -> None:
     chosen = connection.handshake()
     answer = connection.authenticate(TOKEN)
 
-    assert chosen is not None and answer is not None
     assert (chosen.error_code, chosen.mechanisms) == (0, ["PLAIN", "SCRAM-SHA-512", "SCRAM-SHA-256"])
     assert (answer.error_code, answer.error_message, answer.auth_bytes, answer.session_lifetime_ms) == (0, "", b"", 0)
     assert connection.is_served()
 
 
 @pytest.mark.parametrize("key", [key for key in ApiKey if key not in (ApiKey.API_VERSIONS, ApiKey.SASL_HANDSHAKE)])
-def test_nothing_else_is_served_before(connection: Raw, key: ApiKey) -> None:
+def test_nothing_else_is_served_before(connection: LoginClient, key: ApiKey) -> None:
     header = struct.pack(">hhih", key, 1, 7, -1)
 
-    assert connection.frame(header + bytes(64)) is None
+    connection.wire.send_frame(header + bytes(64))
+
+    assert connection.wire.is_closed()
 
 
-def test_api_versions_are_served_once_before(connection: Raw) -> None:
-    first = connection.request(ApiKey.API_VERSIONS, 0, ApiVersionsRequest())
-    second = connection.request(ApiKey.API_VERSIONS, 0, ApiVersionsRequest())
+def test_api_versions_are_served_once_before(connection: LoginClient) -> None:
+    first = connection.call(ApiVersionsRequest(), 0, ApiVersionsResponse)
 
-    assert first is not None and len(first) > 100
-    assert second is None
+    assert len(first.api_keys) > 20
+    with pytest.raises(ConnectionClosedError):
+        connection.call(ApiVersionsRequest(), 0)
 
 
-def test_nothing_but_tokens_is_taken_after_the_handshake(connection: Raw) -> None:
+def test_nothing_but_tokens_is_taken_after_the_handshake(connection: LoginClient) -> None:
     connection.handshake()
 
     assert not connection.is_served()
 
 
-def test_unknown_mechanism_is_told_with_the_enabled_ones_and_ends_the_connection(connection: Raw) -> None:
+def test_unknown_mechanism_is_told_with_the_enabled_ones_and_ends_the_connection(connection: LoginClient) -> None:
     answer = connection.handshake("GSSAPI")
 
-    assert answer is not None
     assert answer.error_code == ErrorCode.UNSUPPORTED_SASL_MECHANISM
     assert answer.mechanisms == ["PLAIN", "SCRAM-SHA-512", "SCRAM-SHA-256"]
-    assert connection.read() is None
+    assert connection.wire.is_closed()
 
 
-def test_wrong_password_is_told_after_a_delay_and_ends_the_connection(connection: Raw) -> None:
+def test_wrong_password_is_told_after_a_delay_and_ends_the_connection(connection: LoginClient) -> None:
     connection.handshake()
     began = time.monotonic()
 
     answer = connection.authenticate(WRONG_TOKEN)
 
     assert time.monotonic() - began >= 0.1
-    assert answer is not None
     assert answer.error_code == ErrorCode.SASL_AUTHENTICATION_FAILED
     assert answer.error_message == "Authentication failed: Invalid username or password"
-    assert connection.read() is None
+    assert connection.wire.is_closed()
 
 
-def test_tokens_without_a_header_follow_the_first_version_of_the_handshake(connection: Raw) -> None:
+def test_tokens_without_a_header_follow_the_first_version_of_the_handshake(connection: LoginClient) -> None:
     connection.handshake(version=0)
 
-    assert connection.frame(TOKEN) == b""
+    connection.wire.send_frame(TOKEN)
+    assert connection.wire.receive_frame() == b""
     assert connection.is_served()
 
 
-def test_wrong_token_without_a_header_ends_the_connection(connection: Raw) -> None:
+def test_wrong_token_without_a_header_ends_the_connection(connection: LoginClient) -> None:
     connection.handshake(version=0)
 
-    assert connection.frame(WRONG_TOKEN) is None
+    connection.wire.send_frame(WRONG_TOKEN)
+    assert connection.wire.is_closed()
 
 
-def test_long_frame_is_refused_before_its_content_arrives(connection: Raw) -> None:
-    connection.socket.sendall(struct.pack(">i", MIB))
+def test_long_frame_is_refused_before_its_content_arrives(connection: LoginClient) -> None:
+    connection.wire.send(struct.pack(">i", MIB))
 
-    assert connection.read() is None
+    assert connection.wire.is_closed()
 
 
 @pytest.mark.parametrize("size", [-1, 512 * 1024 + 1])
 @pytest.mark.parametrize("stage", ["at first", "after the handshake", "with bare tokens"])
 def test_frame_of_a_wrong_size_ends_the_connection_after_the_delay_of_a_failure(
-    connection: Raw, size: int, stage: str
+    connection: LoginClient, size: int, stage: str
 ) -> None:
     if stage != "at first":
         connection.handshake(version=0 if stage == "with bare tokens" else 1)
     started = time.monotonic()
-    connection.socket.sendall(struct.pack(">i", size))
+    connection.wire.send(struct.pack(">i", size))
 
-    assert connection.read() is None
+    assert connection.wire.is_closed()
     assert (time.monotonic() - started) * 1000 >= FAILED_DELAY_MS - TIMER_SLACK_MS
 
 
@@ -136,24 +138,31 @@ def test_wrong_token_without_a_header_ends_the_connection_after_the_delay_as_in_
     # Only a delay would take as long as the second.
     delay_ms = 500 if is_delayed else 9_000
     entries = {"connection.failed.authentication.delay.ms": str(delay_ms)}
-    with secured_broker(SecurityProtocol.SASL_PLAINTEXT, tmp_path, entries) as broker, Raw(broker) as connection:
+    with (
+        secured_broker(SecurityProtocol.SASL_PLAINTEXT, tmp_path, entries) as broker,
+        LoginClient(broker) as connection,
+    ):
         connection.handshake(mechanism, version=0)
         started = time.monotonic()
 
-        assert connection.frame(token) is None
+        connection.wire.send_frame(token)
+        assert connection.wire.is_closed()
         assert ((time.monotonic() - started) * 1000 >= delay_ms - TIMER_SLACK_MS) == is_delayed
 
 
 @pytest.mark.parametrize("stage", ["at first", "after the handshake", "within a frame"])
 def test_client_that_does_not_go_on_is_disconnected_after_the_idle_time(tmp_path: Path, stage: str) -> None:
     entries = {"connections.max.idle.ms": "300"}
-    with secured_broker(SecurityProtocol.SASL_PLAINTEXT, tmp_path, entries) as broker, Raw(broker) as connection:
+    with (
+        secured_broker(SecurityProtocol.SASL_PLAINTEXT, tmp_path, entries) as broker,
+        LoginClient(broker) as connection,
+    ):
         if stage == "after the handshake":
             connection.handshake()
         elif stage == "within a frame":
-            connection.socket.sendall(b"\0\0\1\0half")
+            connection.wire.send(b"\0\0\1\0half")
 
-        assert connection.read() is None
+        assert connection.wire.is_closed()
 
 
 def test_unknown_user_is_refused_after_the_same_delay_as_a_wrong_password(tmp_path: Path) -> None:
@@ -162,31 +171,31 @@ def test_unknown_user_is_refused_after_the_same_delay_as_a_wrong_password(tmp_pa
     entries = {"connection.failed.authentication.delay.ms": str(delay_ms)}
     with secured_broker(SecurityProtocol.SASL_PLAINTEXT, tmp_path, entries) as broker:
         for token in (WRONG_TOKEN, b"\0nobody\0wrong"):
-            with Raw(broker) as connection:
+            with LoginClient(broker) as connection:
                 connection.handshake()
                 started = time.monotonic()
                 answer = connection.authenticate(token)
                 seconds[token] = time.monotonic() - started
-                assert answer is not None and answer.error_code == ErrorCode.SASL_AUTHENTICATION_FAILED
+                assert answer.error_code == ErrorCode.SASL_AUTHENTICATION_FAILED
 
     assert min(seconds.values()) * 1000 >= delay_ms - TIMER_SLACK_MS
 
 
-def test_long_frames_are_taken_after_the_authentication(connection: Raw) -> None:
+def test_long_frames_are_taken_after_the_authentication(connection: LoginClient) -> None:
     connection.handshake()
     connection.authenticate(TOKEN)
     topics = [f"{number:0200}" for number in range(4000)]
 
-    answer = connection.request(ApiKey.METADATA, 0, _metadata_of(topics))
+    answer = connection.call(_metadata_of(topics), 0, MetadataResponse)
 
-    assert answer is not None
+    assert len(answer.topics) == len(topics)
 
 
 def _metadata_of(topics: list[str]) -> MetadataRequest:
     return MetadataRequest(topics=[MetadataRequestTopic(name=name) for name in topics])
 
 
-def test_secrets_are_not_in_the_journal(broker: Broker, connection: Raw) -> None:
+def test_secrets_are_not_in_the_journal(broker: Broker, connection: LoginClient) -> None:
     connection.handshake()
     connection.authenticate(TOKEN)
 
@@ -199,7 +208,7 @@ def test_secrets_are_not_in_the_journal(broker: Broker, connection: Raw) -> None
 def test_closed_connection_is_released_without_the_garbage_collector(broker: Broker) -> None:
     gc.disable()
     try:
-        with Raw(broker) as raw:
+        with LoginClient(broker) as raw:
             raw.handshake()
             raw.authenticate(TOKEN)
             (reference,) = broker.ask(lambda control: [ref(each) for each in control.server.servers[0].connections])
@@ -213,10 +222,9 @@ def test_closed_connection_is_released_without_the_garbage_collector(broker: Bro
 
 
 def test_plain_listener_refuses_sasl_as_kafka_does() -> None:
-    with Broker() as broker, Raw(broker) as connection:
+    with Broker() as broker, LoginClient(broker) as connection:
         chosen, answer = connection.handshake(), connection.authenticate(TOKEN)
 
-    assert chosen is not None and answer is not None
     assert (chosen.error_code, chosen.mechanisms) == (ErrorCode.ILLEGAL_SASL_STATE, [])
     assert answer.error_code == ErrorCode.ILLEGAL_SASL_STATE
 
@@ -225,13 +233,13 @@ def test_session_without_another_authentication_ends_with_the_next_request(tmp_p
     entries = {"connections.max.reauth.ms": "60000"}
     with (
         secured_broker(SecurityProtocol.SASL_PLAINTEXT, tmp_path, entries) as broker,
-        Raw(broker) as ending,
-        Raw(broker) as lasting,
+        LoginClient(broker) as ending,
+        LoginClient(broker) as lasting,
     ):
         for each in (ending, lasting):
             each.handshake()
             answer = each.authenticate(TOKEN)
-            assert answer is not None and 0 < answer.session_lifetime_ms <= 60_000
+            assert 0 < answer.session_lifetime_ms <= 60_000
         broker.clock.advance(59_000)
         lasting.handshake()
         lasting.authenticate(TOKEN)
@@ -247,7 +255,7 @@ def test_reset_and_restored_snapshot_end_sessions_and_the_next_ones_have_their_w
 ) -> None:
     entries = {"connections.max.reauth.ms": "60000"}
     with secured_broker(SecurityProtocol.SASL_PLAINTEXT, tmp_path, entries) as broker:
-        with Raw(broker) as before:
+        with LoginClient(broker) as before:
             before.handshake()
             before.authenticate(TOKEN)
             snapshot = broker.snapshot()
@@ -258,10 +266,10 @@ def test_reset_and_restored_snapshot_end_sessions_and_the_next_ones_have_their_w
                 broker.reset()
 
             assert not before.is_served()
-        with Raw(broker) as after:
+        with LoginClient(broker) as after:
             after.handshake()
             answer = after.authenticate(TOKEN)
-            assert answer is not None and answer.session_lifetime_ms == 60_000
+            assert answer.session_lifetime_ms == 60_000
             broker.clock.advance(59_000)
             assert after.is_served()
             broker.clock.advance(2_000)
@@ -273,29 +281,29 @@ def test_tls_handshakes_that_fail_or_hang_leave_the_others_served(tmp_path: Path
     context = ssl.create_default_context()
     with (
         secured_broker(SecurityProtocol.SSL, tmp_path) as broker,
-        Raw(broker),
-        Raw(broker) as failing,
-        Raw(broker) as served,
+        LoginClient(broker),
+        LoginClient(broker) as failing,
+        LoginClient(broker) as served,
     ):
-        failing.socket.sendall(b"GET / HTTP/1.1\r\n\r\n")
+        failing.wire.send(b"GET / HTTP/1.1\r\n\r\n")
         context.load_verify_locations(tmp_path / "ca.pem")
-        served.encrypt(context)
+        served.wire.start_tls(context, "localhost")
 
         assert served.is_served()
-        assert failing.read() is None
+        assert failing.wire.is_closed()
 
 
 def test_client_without_a_certificate_is_refused_where_one_is_required(tmp_path: Path) -> None:
     context = ssl.create_default_context()
     with (
         secured_broker(SecurityProtocol.SSL, tmp_path, {"ssl.client.auth": "required"}) as broker,
-        Raw(broker) as without,
-        Raw(broker) as known,
+        LoginClient(broker) as without,
+        LoginClient(broker) as known,
     ):
         context.load_verify_locations(tmp_path / "ca.pem")
-        without.encrypt(context)
+        without.wire.start_tls(context, "localhost")
         context.load_cert_chain(tmp_path / "client.pem")
-        known.encrypt(context)
+        known.wire.start_tls(context, "localhost")
 
         assert known.is_served()
-        assert without.read() is None
+        assert without.wire.is_closed()

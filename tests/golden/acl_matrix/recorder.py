@@ -17,10 +17,11 @@ from fauxka.protocol.messages import (
     offset_commit,
 )
 
+from ...wire.message_client import MessageClient
+from ...wire.wire_connection import ConnectionClosedError
 from ..acl_brokers import BOB
 from ..acl_recorder import AclCapture
 from ..acl_scene import IN_ORDER, AclNormalForm, logged_in, sorted_entries
-from ..capture_connection import Connection, ConnectionClosedError
 from ..capture_normal_form import Json
 from ..failover.coordinator_requests import committing, initialising
 from ..failover.requests import Topic
@@ -80,7 +81,7 @@ class MatrixCapture:
         self._admin = self._acls.admin
         self._form = MatrixNormalForm(self._address)
         self._admin.normal_form = self._form
-        self._connections: dict[tuple[str, str], Connection] = {}
+        self._connections: dict[tuple[str, str], MessageClient] = {}
         self._topic_ids: dict[str, bytes] = {}
         for name in (OPEN, CLOSED, *DOOMED):
             self._create_topic(name)
@@ -145,14 +146,14 @@ class MatrixCapture:
     def _commit(self, group: str) -> None:
         for name in (OPEN, CLOSED):
             response = self._admin.call(
-                committing(group, Topic(name, self._topic_ids[name], [[1]]), COMMITTED_OFFSET), 9
+                committing(group, Topic(name, self._topic_ids[name], [[1]]), COMMITTED_OFFSET),
+                9,
+                offset_commit.OffsetCommitResponse,
             )
-            assert isinstance(response, offset_commit.OffsetCommitResponse)
             assert response.topics[0].partitions[0].error_code == 0, response
 
     def _initialise(self, transactional_id: str) -> None:
-        response = self._admin.call(initialising(transactional_id), 4)
-        assert isinstance(response, init_producer_id.InitProducerIdResponse)
+        response = self._admin.call(initialising(transactional_id), 4, init_producer_id.InitProducerIdResponse)
         assert response.error_code == 0, response
         self._form.name_producer(response.producer_id, f"producer of {transactional_id}")
 

@@ -86,8 +86,7 @@ def _fetch_first(scene: Scene, *topics: Topic, are_acquired: bool = False) -> No
     fetched: set[bytes] = set()
 
     def are_fetched() -> bool:
-        response = scene.admin.call(_fetching(scene, *topics), 1)
-        assert isinstance(response, ShareFetchResponse)
+        response = scene.admin.call(_fetching(scene, *topics), 1, ShareFetchResponse)
         assert response.error_code == 0, response
         for topic in response.responses:
             if topic.partitions[0].acquired_records or not are_acquired:

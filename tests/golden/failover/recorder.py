@@ -30,7 +30,8 @@ from fauxka.protocol.messages.incremental_alter_configs import (
 )
 from fauxka.protocol.messages.metadata import MetadataResponse, MetadataResponseTopic
 
-from ..capture_connection import CLIENT_ID, Connection, ConnectionClosedError
+from ...wire.message_client import CLIENT_ID, MessageClient
+from ...wire.wire_connection import ConnectionClosedError
 from ..capture_nodes import sort_hash_maps
 from ..capture_normal_form import Json, NormalForm
 from .cluster_control import CONTROLLER, ClusterControl
@@ -74,7 +75,7 @@ class FailoverRecorder:
         self._scene = ""
         self._markers = 0
         self._names: dict[str, str] = {}
-        self._kept: dict[int, Connection] = {}
+        self._kept: dict[int, MessageClient] = {}
 
     # Control steps.
 
@@ -197,7 +198,7 @@ class FailoverRecorder:
 
     def waiting(self, node: int, case: str, version: int, request: RequestMessage, *, arrives: bool = True) -> Waiting:
         """Send a request whose response comes later. arrives: give it time to reach the broker."""
-        connection = Connection(self._control.address(node))
+        connection = MessageClient(self._control.address(node))
         waiting = Waiting(self, self._control, connection, f"node {node}: {case}", request)
         waiting.send(version)
         if arrives:
@@ -206,8 +207,8 @@ class FailoverRecorder:
 
     def without_answer(self, node: int, case: str, version: int, request: RequestMessage) -> None:
         """Send a request that has no response (acks 0), and record whether the connection stays open."""
-        connection = Connection(self._control.address(node))
-        connection.start(request, version)
+        connection = MessageClient(self._control.address(node))
+        connection.send(request, version)
         try:
             connection.call(metadata(), NAMED_METADATA)
             outcome = "the connection stays open"
@@ -222,7 +223,7 @@ class FailoverRecorder:
         """Send the request to a node without writing a line, on a connection of its own unless there is a kept one."""
         if node in self._kept:
             return self._kept[node].call(request, version)
-        connection = Connection(self._control.address(node))
+        connection = MessageClient(self._control.address(node))
         try:
             return connection.call(request, version)
         finally:
@@ -231,7 +232,7 @@ class FailoverRecorder:
     @contextmanager
     def kept_connections(self, *nodes: int) -> Generator[None, None, None]:
         """Send what is for these nodes on one connection each: a share session ends with its connection."""
-        self._kept = {node: Connection(self._control.address(node)) for node in nodes}
+        self._kept = {node: MessageClient(self._control.address(node)) for node in nodes}
         try:
             yield
         finally:
@@ -418,5 +419,5 @@ def _holds(is_done: Callable[[], bool]) -> bool:
     """A node that starts or that was thawed may close connections."""
     try:
         return is_done()
-    except (ConnectionClosedError, ConnectionError, TimeoutError):
+    except (ConnectionError, TimeoutError):
         return False

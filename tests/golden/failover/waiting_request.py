@@ -9,7 +9,7 @@ from fauxka.protocol.client_requests import RequestMessage
 from fauxka.protocol.messages.fetch import FetchRequest
 from fauxka.protocol.messages.produce import ProduceRequest
 
-from ..capture_connection import Connection
+from ...wire.message_client import MessageClient
 from ..capture_normal_form import Json
 from .cluster_control import ClusterControl
 
@@ -34,7 +34,7 @@ class Waiting:
     """A request that was sent and whose response is recorded later; a thread takes the response when it comes."""
 
     def __init__(
-        self, recorder: Writer, control: ClusterControl, connection: Connection, case: str, request: RequestMessage
+        self, recorder: Writer, control: ClusterControl, connection: MessageClient, case: str, request: RequestMessage
     ) -> None:
         self._recorder = recorder
         self._control = control
@@ -52,7 +52,7 @@ class Waiting:
     def send(self, version: int) -> None:
         """Send the request."""
         self._version = version
-        self._connection.start(self._request, version)
+        self._connection.send(self._request, version)
         self._thread.start()
 
     def finish(self, *, bound_ms: int | None = None) -> None:
@@ -70,7 +70,7 @@ class Waiting:
         self._recorder.write(self._case, self._request, self._version, answer, {"time": when})
 
     def _receive(self) -> None:
-        answer = self._recorder.answer(lambda: self._connection.finish(self._request, self._version))
+        answer = self._recorder.answer(self._connection.receive)
         self._answered.append((answer, (self._elapsed_seconds() - self._started) * 1000))
         self._connection.close()
 

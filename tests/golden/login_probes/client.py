@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import re
-import ssl
 import time
 from pathlib import Path
 
+from ...wire.wire_connection import ConnectionClosedError, tls_without_checks
 from ..case_recorder import Json
 from ..error_names import error_name
 from ..raw_apis_security import CREATE_DELEGATION_TOKEN, DESCRIBE_DELEGATION_TOKEN
 from ..raw_apis_transactions import FIND_COORDINATOR
-from ..raw_client import Closed
 from ..sasl_client import CLOSED, Addresses, SaslClient
 from .brokers import GROUPS, PROTOCOLS, SESSION_MS
 
@@ -33,7 +32,7 @@ class ProbeClient(SaslClient):
         self.masked: dict[str, str] = {}
         self._listener = listener
         if PROTOCOLS[listener].endswith("SSL"):
-            self._start_tls(certificate)
+            self.connection.start_tls(tls_without_checks(certificate))
 
     def authenticate(self, token: bytes, version: int = 2, name: str | None = None) -> None:
         """Send a SaslAuthenticate. The server's part of the nonce of SCRAM has a name in the step."""
@@ -58,8 +57,8 @@ class ProbeClient(SaslClient):
         is_open = answer != CLOSED
         try:
             if isinstance(answer, dict) and answer.get("error_code", "NONE") != "NONE":
-                self.connection.receive()
-        except Closed:
+                self.connection.receive_frame()
+        except ConnectionClosedError:
             is_open = False
         except TimeoutError:
             pass
@@ -82,13 +81,6 @@ class ProbeClient(SaslClient):
         described = self.connection.call(DESCRIBE_DELEGATION_TOKEN, TOKEN_VERSION, {"owners": None})
         return {token.text("token_id") for token in described.structs("tokens")}
 
-    def _start_tls(self, certificate: Path | None) -> None:
-        context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
-        context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
-        if certificate is not None:
-            context.load_cert_chain(certificate)
-        self.connection.socket = context.wrap_socket(self.connection.socket)
-
     def _principal(self) -> Json:
         try:
             created = self.connection.call(
@@ -97,7 +89,7 @@ class ProbeClient(SaslClient):
             found = self.connection.call(
                 FIND_COORDINATOR, FIND_VERSION, {"key_type": GROUP_KEY, "coordinator_keys": list(GROUPS.values())}
             )
-        except Closed:
+        except ConnectionClosedError:
             return CLOSED
         names = {group: name for name, group in GROUPS.items()}
         allowed = {names[each.text("key")] for each in found.structs("coordinators") if not each.integer("error_code")}

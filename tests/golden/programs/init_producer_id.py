@@ -3,10 +3,11 @@
 from collections.abc import Callable
 from functools import partial
 
+from ...wire.wire_connection import ConnectionClosedError
 from ..case_recorder import Answer, Case, CaseRecorder, Json
 from ..raw_apis_transactions import ADD_PARTITIONS_TO_TXN, DESCRIBE_TRANSACTIONS, INIT_PRODUCER_ID
 from ..raw_batches import batch
-from ..raw_client import Closed, find_coordinator
+from ..raw_client import find_coordinator
 from ..raw_schema import Struct, Value
 
 CONCURRENT_TRANSACTIONS = 51
@@ -245,13 +246,10 @@ def _record_log(recorder: CaseRecorder, topic: str) -> None:
 
 
 def unstable_version(recorder: CaseRecorder) -> None:
-    connection = recorder.connect()
-    connection.send(connection.request(INIT_PRODUCER_ID, 6, {"transactional_id": None}))
     result: int | str
-    try:
-        result = connection.parse(INIT_PRODUCER_ID, 6, connection.receive()).integer("error_code")
-    except Closed:
-        result = "CONNECTION_CLOSED"
-    finally:
-        connection.close()
+    with recorder.connect() as connection:
+        try:
+            result = connection.call(INIT_PRODUCER_ID, 6, {"transactional_id": None}).integer("error_code")
+        except ConnectionClosedError:
+            result = "CONNECTION_CLOSED"
     recorder.record("I50 v6 (2PC, unstable, not enabled)", {"ver": 6}, Answer(result))

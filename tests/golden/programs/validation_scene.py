@@ -2,9 +2,9 @@
 
 from typing import Unpack
 
+from ...wire.wire_connection import ConnectionClosedError
 from ..case_recorder import Answer, Case, CaseRecorder, Heading, Sending, captured_sending
 from ..raw_batches import BatchFields, StoredBatch, batch, stored_batches
-from ..raw_client import Closed
 
 # Farther than this from what was sent, a stored timestamp is recorded as it is.
 FAR_MS = 1_000_000_000
@@ -72,12 +72,10 @@ class ValidationScene:
 
     def check_frame(self, case: str, request: bytes) -> None:
         """Send a whole request, right or wrong, on a connection of its own, and record only whether it is answered."""
-        connection = self.recorder.connect()
-        try:
-            connection.send(request)
-            result = f"RESPONSE {len(connection.receive())} bytes"
-        except Closed:
-            result = "CONNECTION_CLOSED"
-        finally:
-            connection.close()
+        with self.recorder.connect() as connection:
+            try:
+                connection.send_frame(request)
+                result = f"RESPONSE {len(connection.receive_frame())} bytes"
+            except ConnectionClosedError:
+                result = "CONNECTION_CLOSED"
         self.recorder.record(case, None, Answer(result))

@@ -1,11 +1,10 @@
-"""A client that sends requests over a socket, with sequences that the test chooses.
+"""A client of one topic, with sequences that the test chooses.
 
 Every batch is of one record of producer 1, epoch 0, so that its sequence is all there is to say of it.
 """
 
-from typing import Protocol
-
 from fauxka.protocol.batches.records import BatchOptions, Record, build_batch
+from fauxka.protocol.client_requests import RequestMessage
 from fauxka.protocol.messages.create_topics import CreatableTopic, CreateTopicsRequest, CreateTopicsResponse
 from fauxka.protocol.messages.delete_records import (
     DeleteRecordsPartition,
@@ -30,12 +29,9 @@ from fauxka.protocol.messages.produce import (
     ProduceResponse,
     TopicProduceData,
 )
-from fauxka.protocol.primitives import Reader, Writer
 
-from ..ready_sockets import is_readable
-from .wire_connection import CREATE_TOPICS, FETCH, PRODUCE, WireConnection, framed, header
+from ..wire.message_client import MessageClient
 
-LIST_OFFSETS, DELETE_RECORDS = 2, 21
 # The last flexible versions with topic names, and a version of ListOffsets with timestamps.
 PRODUCE_VERSION, FETCH_VERSION, LIST_OFFSETS_VERSION = 9, 12, 7
 CREATE_TOPICS_VERSION, DELETE_RECORDS_VERSION = 7, 2
@@ -45,54 +41,29 @@ RECORD_BYTES_MAX = 1 << 20
 TIMESTAMP_MS = 1000
 
 
-class WritableRequest(Protocol):
-    def write(self, writer: Writer, version: int, /) -> None: ...
-
-
 def batch(sequence: int) -> bytes:
     options = BatchOptions(producer_id=1, producer_epoch=0, base_sequence=sequence)
     return build_batch([Record(b"value %d" % sequence, timestamp=TIMESTAMP_MS)], options)
 
 
-class RawClient:
-    """One connection, which can send requests before the previous responses."""
+class TopicClient(MessageClient):
+    """A connection without a client id."""
 
     def __init__(self, address: str) -> None:
-        self._connection = WireConnection(address)
-        self._correlation_id = 0
-
-    def __enter__(self) -> "RawClient":
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        self._connection.__exit__()
+        super().__init__(address, None)
 
     def send_produce(self, *sequences: int, partitions: int = 1, acks: int = -1) -> None:
         """Send one request per sequence, each with a batch for all partitions from 0 on, in one write."""
-        stream = b""
+        requests: list[tuple[RequestMessage, int]] = []
         for sequence in sequences:
             data = [PartitionProduceData(index=index, records=batch(sequence)) for index in range(partitions)]
             topic = TopicProduceData(name=TOPIC, partition_data=data)
-            request = ProduceRequest(acks=acks, timeout_ms=1000, topic_data=[topic])
-            stream += self._framed(PRODUCE, PRODUCE_VERSION, request)
-        self._connection.send(stream)
+            requests.append((ProduceRequest(acks=acks, timeout_ms=1000, topic_data=[topic]), PRODUCE_VERSION))
+        self.send_each(requests)
 
     def receive_produced(self) -> list[PartitionProduceResponse]:
         """Return the partitions of the next Produce response."""
-        response = ProduceResponse.read(self._receive(), PRODUCE_VERSION)
-        return response.responses[0].partition_responses
-
-    def is_answered(self) -> bool:
-        """Whether there are unread bytes."""
-        return is_readable(self._connection.socket, 0)
-
-    def is_closed(self) -> bool:
-        """Wait for the next byte or the end. Return whether the broker closed the connection."""
-        return self.receive_until_closed() == b""
-
-    def receive_until_closed(self) -> bytes:
-        """Return all bytes until the broker closes the connection."""
-        return self._connection.receive_until_closed()
+        return self.receive(ProduceResponse).responses[0].partition_responses
 
     def produce(self, sequence: int) -> PartitionProduceResponse:
         """Send one batch to partition 0 and return its response."""
@@ -113,13 +84,10 @@ class RawClient:
             topics=[FetchTopic(topic=TOPIC, partitions=[partition])],
             forgotten_topics_data=[ForgottenTopic(topic=TOPIC, partitions=[0])] if forgets else [],
         )
-        self._connection.send(self._framed(FETCH, FETCH_VERSION, request))
-
-    def receive_fetch_response(self) -> FetchResponse:
-        return FetchResponse.read(self._receive(), FETCH_VERSION)
+        self.send(request, FETCH_VERSION)
 
     def receive_fetched(self) -> FetchedPartition:
-        return self.receive_fetch_response().responses[0].partitions[0]
+        return self.receive(FetchResponse).responses[0].partitions[0]
 
     def fetch(self) -> FetchedPartition:
         """Fetch partition 0 from its beginning."""
@@ -130,15 +98,13 @@ class RawClient:
         asked = ListOffsetsPartition(partition_index=0, timestamp=timestamp)
         topic = ListOffsetsTopic(name=TOPIC, partitions=[asked])
         request = ListOffsetsRequest(replica_id=-1, topics=[topic])
-        self._connection.send(self._framed(LIST_OFFSETS, LIST_OFFSETS_VERSION, request))
-        return ListOffsetsResponse.read(self._receive(), LIST_OFFSETS_VERSION).topics[0].partitions[0]
+        return self.call(request, LIST_OFFSETS_VERSION, ListOffsetsResponse).topics[0].partitions[0]
 
     def delete_records(self, offset: int) -> DeleteRecordsPartitionResult:
         """Delete the records of partition 0 before the offset."""
         topic = DeleteRecordsTopic(name=TOPIC, partitions=[DeleteRecordsPartition(partition_index=0, offset=offset)])
         request = DeleteRecordsRequest(topics=[topic], timeout_ms=1000)
-        self._connection.send(self._framed(DELETE_RECORDS, DELETE_RECORDS_VERSION, request))
-        return DeleteRecordsResponse.read(self._receive(), DELETE_RECORDS_VERSION).topics[0].partitions[0]
+        return self.call(request, DELETE_RECORDS_VERSION, DeleteRecordsResponse).topics[0].partitions[0]
 
     def create_topic(self, name: str) -> int:
         """Create a topic of two partitions, and return the error code."""
@@ -148,21 +114,8 @@ class RawClient:
     def send_create_topic(self, name: str) -> None:
         topic = CreatableTopic(name=name, num_partitions=2, replication_factor=1)
         request = CreateTopicsRequest(topics=[topic], timeout_ms=1000)
-        self._connection.send(self._framed(CREATE_TOPICS, CREATE_TOPICS_VERSION, request))
+        self.send(request, CREATE_TOPICS_VERSION)
 
     def receive_created(self) -> int:
         """Return the error code of the created topic."""
-        return CreateTopicsResponse.read(self._receive(), CREATE_TOPICS_VERSION).topics[0].error_code
-
-    def _framed(self, api_key: int, version: int, request: WritableRequest) -> bytes:
-        self._correlation_id += 1
-        writer = Writer()
-        request.write(writer, version)
-        return framed(header(api_key, version, self._correlation_id, is_flexible=True) + bytes(writer.buffer))
-
-    def _receive(self) -> Reader:
-        """Return a reader of the next response, after its header. Responses are read in the order of their requests."""
-        reader = Reader(self._connection.receive_frame())
-        self.answered = reader.int32()
-        reader.skip_tagged_fields()
-        return reader
+        return self.receive(CreateTopicsResponse).topics[0].error_code
