@@ -7,7 +7,7 @@ response; without an armed rule that is one test of an attribute.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Protocol, TypeVar, cast
+from typing import TYPE_CHECKING, Protocol, TypeVar, cast, overload
 
 from ..runtime.deferred import Deferred
 
@@ -66,6 +66,16 @@ class NoFileFaults:
     def take_delay_ms(self) -> int:
         """Return 0."""
         return 0
+
+
+@overload
+def delay_response(response: None, file_faults: FileFaults | NoFileFaults, clock: Clock) -> None: ...
+
+
+@overload
+def delay_response(
+    response: Result | Deferred[Result], file_faults: FileFaults | NoFileFaults, clock: Clock
+) -> Result | Deferred[Result]: ...
 
 
 def delay_response(

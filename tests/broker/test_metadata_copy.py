@@ -283,7 +283,7 @@ def test_copy_is_written_once_after_many_changes_and_no_response_waits_for_it(
     scene = Scene(tmp_path, config)
     for number in range(5):
         scene.cluster.controller.create_topic(f"events-{number}", 1)
-        scene.answer()
+        scene.saved()
         while len(scene.steps):
             scene.steps.run_next()
     before = list(scene.disk.replaced)
@@ -300,10 +300,10 @@ def test_copy_is_written_once_after_many_changes_and_no_response_waits_for_it(
 def test_change_during_the_copy_is_copied_after_it(tmp_path: Path) -> None:
     scene = Scene(tmp_path)
     scene.cluster.controller.create_topic("first", 1)
-    scene.answer()
+    scene.saved()
     scene.clock.advance(COPY_DELAY_MS)
     scene.cluster.controller.create_topic("second", 1)
-    scene.answer()
+    scene.saved()
 
     scene.steps.run_next()
     scene.clock.advance(COPY_DELAY_MS)
@@ -318,7 +318,7 @@ def test_copy_that_cannot_be_written_is_retried_and_logged_once(
 ) -> None:
     scene = Scene(tmp_path)
     scene.cluster.controller.create_topic("events", 1)
-    scene.answer()
+    scene.saved()
     scene.clock.advance(COPY_DELAY_MS)
     scene.disk.is_full = True
 
@@ -339,7 +339,7 @@ def test_shutdown_with_a_copy_that_cannot_be_written_is_clean(
 ) -> None:
     scene = Scene(tmp_path)
     scene.cluster.controller.create_topic("events", 1)
-    scene.answer()
+    scene.saved()
     write = scene.disk.replace
 
     def fail_for_the_copy(path: str, content: bytes, *, is_synced: bool = False) -> None:
@@ -357,7 +357,7 @@ def test_shutdown_with_a_copy_that_cannot_be_written_is_clean(
 def test_shutdown_writes_a_pending_copy(tmp_path: Path) -> None:
     scene = Scene(tmp_path)
     scene.cluster.controller.create_topic("events", 1)
-    scene.answer()
+    scene.saved()
 
     scene.cluster.close()
 
