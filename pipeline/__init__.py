@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from .. import part_loader
+from ..rare_parts import part_loader
 from . import cluster
 
 if TYPE_CHECKING:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ... import part_loader
+from ...rare_parts import part_loader
 
 if TYPE_CHECKING:
     from . import report_page as report_page

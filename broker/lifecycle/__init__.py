@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ... import part_loader
+from ...rare_parts import part_loader
 
 if TYPE_CHECKING:
     from . import advertised_file as advertised_file

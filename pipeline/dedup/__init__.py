@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ... import part_loader
+from ...rare_parts import part_loader
 
 if TYPE_CHECKING:
     from . import dedup_job as dedup_job

@@ -57,14 +57,23 @@ class GroupMembership:
         responses: list[MemberResponse] = []
         for member in members:
             response = MemberResponse(member_id=member.member_id, group_instance_id=member.group_instance_id)
+            responses.append(response)
+            if not _is_known(group, member):
+                response.error_code = ErrorCode.UNKNOWN_MEMBER_ID
+                continue
             try:
                 self._rebalance.remove_leaving_member(group, _leaving_member_id(group, member))
             except KafkaError as error:
                 response.error_code = error.code
-            responses.append(response)
         if any(response.error_code == ErrorCode.NONE for response in responses) and not group.is_empty:
             self._rebalance.prepare_or_complete(group, "members have left")
         return responses
+
+
+def _is_known(group: ClassicGroup, member: MemberIdentity) -> bool:
+    """Return whether a member has the id or the instance. An exception for each of very many would take too long."""
+    member_id, instance_id = member.member_id, member.group_instance_id
+    return member_id in group.members or member_id in group.pending_join_members or instance_id in group.static_members
 
 
 def _leaving_member_id(group: ClassicGroup, member: MemberIdentity) -> str:

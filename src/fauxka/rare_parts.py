@@ -1,0 +1,1 @@
+../../rare_parts.py
