@@ -1,7 +1,7 @@
 """Rare parts are loaded on first use.
 
-A package lists the modules that most commands, brokers or tests do not need in its `__init__`, for type checkers only, and
-gets its `__getattr__` (PEP 562) from `part_loader`:
+A package lists the modules that most commands, brokers or tests do not need in its `__init__`, for type checkers only,
+and gets its `__getattr__` (PEP 562) from `part_loader`:
 
     if TYPE_CHECKING:
         from . import sasl_gate as sasl_gate
