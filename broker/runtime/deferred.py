@@ -86,7 +86,7 @@ class Deferred(Generic[Response]):
 
     @classmethod
     def following(cls, other: Deferred[object]) -> Self:
-        """Return a pending response that somebody completes after another one.
+        """Return a pending response that its maker completes after the other one.
 
         It is abandoned with the other one, and lets later requests of the connection pass as soon as that does.
         """
