@@ -17,8 +17,6 @@ from ..runtime.deferred import Buffers, Deferred
 if TYPE_CHECKING:
     from ..requests.fault_ports import Outcome, ResponsePlan
 
-    pass
-
 
 class ResponseDelay:
     """Delays responses."""

@@ -354,7 +354,7 @@ class FaultInjector:
                 assert_never(fault.action)
 
     def _hold(self, request: OwnedRequest, fault: Fault, action: Delay | Hold | Hang, point: str) -> Deferred[bool]:
-        """Hold the request. Returns what completes with whether it is resumed, and not given up."""
+        """Hold the request. The result is true when it is released, and false when it is given up."""
         # No request may pass an authentication.
         released: Deferred[bool] = Deferred(is_applied=not request.is_of_sasl, is_in_order=not action.release_order)
         callbacks = (lambda: released.complete(True), lambda: released.complete(False))

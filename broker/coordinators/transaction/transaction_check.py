@@ -14,9 +14,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ....protocol.error_codes import ErrorCode, KafkaError
-from ...runtime.deferred import Deferred
+from ..coordinator_log import FLUSHED
 
 if TYPE_CHECKING:
+    from ...runtime.deferred import Deferred
     from ..coordinators import Coordinators
 
 
@@ -67,7 +68,7 @@ def partitions_flushed(coordinators: Coordinators, transactional_id: str) -> Def
     coordinators: those of the node of the partitions. See CoordinatorLog.flushed.
     """
     coordinator = coordinators.find_transactions_of(transactional_id)
-    return Deferred[ErrorCode].completed(ErrorCode.NONE) if coordinator is None else coordinator.flushed()
+    return FLUSHED if coordinator is None else coordinator.flushed()
 
 
 def error_code_for_version(code: ErrorCode, api_version: int, *, fenced_since: int) -> ErrorCode:
