@@ -10,7 +10,12 @@ from fauxka.faults.actions import Drop
 from fauxka.faults.rules.fault_plan import FaultPlan
 from fauxka.faults.rules.fault_rules import FaultRule
 from fauxka.faults.rules.match import Match
+from fauxka.protocol.api_keys import APIS, ApiKey
 from fauxka.protocol.batches.record_batch import Compression
+from fauxka.protocol.client_requests import request_frame
+from fauxka.protocol.frames import REQUEST_ELEMENTS_MAX
+from fauxka.protocol.messages.consumer_group_heartbeat import ConsumerGroupHeartbeatRequest
+from fauxka.protocol.messages.leave_group import LeaveGroupRequest, MemberIdentity
 
 from ..wire.wire_connection import still_serves
 from .long_requests import (
@@ -90,3 +95,28 @@ def test_request_that_once_stopped_the_broker_does_not_hold_the_event_loop_with_
     request_: LongRequest, measured_with_rules: MeasuredNode
 ) -> None:
     test_request_that_once_stopped_the_broker_does_not_hold_the_event_loop(request_, measured_with_rules)
+
+
+@pytest.mark.parametrize("of_instances", [False, True])
+def test_strangers_that_leave_a_consumer_group_do_not_hold_the_event_loop(
+    of_instances: bool, measured: MeasuredNode
+) -> None:
+    node, pauses = measured
+    joining = ConsumerGroupHeartbeatRequest(
+        group_id="left",
+        member_id="member",
+        subscribed_topic_names=[TOPIC.decode()],
+        topic_partitions=[],
+        rebalance_timeout_ms=1000,
+    )
+    names = [f"stranger-{index}" for index in range(REQUEST_ELEMENTS_MAX - 1)]
+    field = "group_instance_id" if of_instances else "member_id"
+    strangers = [MemberIdentity(**{field: name}) for name in names]
+    leaving = LeaveGroupRequest(group_id="left", members=strangers)
+    ask(node.address, request_frame(APIS[ApiKey.CONSUMER_GROUP_HEARTBEAT], 1, 1, joining))
+    frame = request_frame(APIS[ApiKey.LEAVE_GROUP], 5, 2, leaving)
+    pauses.longest = 0.0
+
+    assert ask(node.address, frame) is not None
+
+    assert pauses.longest < PAUSE_SECONDS_MAX

@@ -8,14 +8,14 @@ classicGroupHeartbeatToConsumerGroup and classicGroupLeaveToConsumerGroup, Kafka
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ....protocol.error_codes import ErrorCode, KafkaError
 from ....protocol.frames import FrameError
 from ....protocol.messages.join_group import JoinGroupResponse
-from ....protocol.messages.leave_group import MemberIdentity, MemberResponse
+from ....protocol.messages.leave_group import MemberIdentity
 from ....protocol.messages.sync_group import SyncGroupResponse
 from ....protocol.stored_records.consumer_group_values import ClassicMember, ClassicProtocol
 from .coordinator_result import GroupChange
@@ -184,21 +184,27 @@ class ClassicMembers:
 
     # -- LeaveGroup
 
-    def leave(self, group: ConsumerGroup, members: list[MemberIdentity]) -> list[MemberResponse]:
-        """Remove members, classic or not, and return a response for each. Raises KafkaError if the write fails."""
-        responses: list[MemberResponse] = []
+    def leave(self, group: ConsumerGroup, members: Sequence[MemberIdentity]) -> list[int]:
+        """Remove members, classic or not, and return the error code of each. Raises KafkaError if the write fails."""
+        error_codes: list[int] = [ErrorCode.UNKNOWN_MEMBER_ID] * len(members)
         leaving: dict[str, ConsumerMember] = {}
-        for identity in members:
-            response = MemberResponse(member_id=identity.member_id, group_instance_id=identity.group_instance_id)
+        for index, identity in enumerate(members):
+            if not _is_known(group, identity):
+                continue
             try:
                 member = _leaving_member(group, identity)
             except KafkaError as error:
-                response.error_code = error.code
+                error_codes[index] = error.code
             else:
+                error_codes[index] = ErrorCode.NONE
                 leaving[member.member_id] = member
-            responses.append(response)
         self._fencing.fence(group, list(leaving.values()))
-        return responses
+        return error_codes
+
+
+def _is_known(group: ConsumerGroup, identity: MemberIdentity) -> bool:
+    """Return whether a member has the id or the instance. An exception for each of very many would take too long."""
+    return identity.member_id in group.members or identity.group_instance_id in group.static_members
 
 
 def _leaving_member(group: ConsumerGroup, identity: MemberIdentity) -> ConsumerMember:

@@ -6,7 +6,7 @@ Source of the descriptions: ConsumerGroup.asDescribedGroup and ConsumerGroupMemb
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from ....protocol.error_codes import ErrorCode, KafkaError
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
         ConsumerGroupHeartbeatResponse,
     )
     from ....protocol.messages.heartbeat import HeartbeatRequest
-    from ....protocol.messages.leave_group import MemberIdentity, MemberResponse
+    from ....protocol.messages.leave_group import MemberIdentity
     from ....protocol.messages.sync_group import SyncGroupRequest, SyncGroupResponse
     from ..coordinator_log import CoordinatorLog
     from ..group.group_join import JoinAttempt
@@ -136,8 +136,8 @@ class ConsumerGroups:
         group = self._store.group_of(request.group_id)
         self._classic_members.heartbeat(group, request.member_id, request.group_instance_id, request.generation_id)
 
-    def leave(self, group_id: str, members: list[MemberIdentity]) -> list[MemberResponse]:
-        """Remove members. Raises KafkaError if the write fails."""
+    def leave(self, group_id: str, members: Sequence[MemberIdentity]) -> list[int]:
+        """Remove members, and return the error code of each. Raises KafkaError if the write fails."""
         return self._classic_members.leave(self._store.group_of(group_id), members)
 
     # -- at start-up

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 
 from ....protocol.error_codes import ErrorCode, KafkaError
 from ....protocol.messages.describe_groups import DescribedGroup
-from ....protocol.messages.leave_group import MemberIdentity, MemberResponse
+from ....protocol.messages.leave_group import MemberIdentity
 from ....protocol.messages.list_groups import ListedGroup
 from ....protocol.messages.sync_group import SyncGroupRequest, SyncGroupResponse
 from ...runtime.deferred import Deferred
@@ -206,14 +206,14 @@ class GroupCoordinator:
         else:
             self.consumer_groups.classic_heartbeat(request)
 
-    def leave(self, group_id: str, members: list[MemberIdentity]) -> list[MemberResponse]:
-        """Remove members, and return a response for each. Raises KafkaError UNKNOWN_MEMBER_ID for a missing group."""
+    def leave(self, group_id: str, members: Sequence[MemberIdentity]) -> list[int]:
+        """Remove members and return the error code of each. Raises KafkaError UNKNOWN_MEMBER_ID for a missing group."""
         group = self._group_of_member(group_id)
         if not isinstance(group, ClassicGroup):
             return self.consumer_groups.leave(group_id, members)
-        responses = self._membership.leave(group, members)
+        error_codes = self._membership.leave(group, members)
         group.timers.finish_step()
-        return responses
+        return error_codes
 
     def _group_of_member(self, group_id: str) -> Group:
         """Return the classic or consumer protocol group of a member's request.

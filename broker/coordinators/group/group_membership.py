@@ -6,8 +6,10 @@ classicGroupLeaveToClassicGroup, Kafka 4.3.0.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from ....protocol.error_codes import ErrorCode, KafkaError
-from ....protocol.messages.leave_group import MemberIdentity, MemberResponse
+from ....protocol.messages.leave_group import MemberIdentity
 from ....protocol.messages.sync_group import SyncGroupRequest, SyncGroupResponse
 from ...runtime.deferred import Deferred
 from .classic_group import ClassicGroup, GroupState
@@ -52,22 +54,21 @@ class GroupMembership:
         if group.state is GroupState.PREPARING_REBALANCE:
             raise KafkaError(ErrorCode.REBALANCE_IN_PROGRESS, f"group {group.group_id} rebalances")
 
-    def leave(self, group: ClassicGroup, members: list[MemberIdentity]) -> list[MemberResponse]:
-        """Remove members, and rebalance if any was removed. Return a response for each."""
-        responses: list[MemberResponse] = []
-        for member in members:
-            response = MemberResponse(member_id=member.member_id, group_instance_id=member.group_instance_id)
-            responses.append(response)
-            if not _is_known(group, member):
-                response.error_code = ErrorCode.UNKNOWN_MEMBER_ID
-                continue
-            try:
-                self._rebalance.remove_leaving_member(group, _leaving_member_id(group, member))
-            except KafkaError as error:
-                response.error_code = error.code
-        if any(response.error_code == ErrorCode.NONE for response in responses) and not group.is_empty:
+    def leave(self, group: ClassicGroup, members: Sequence[MemberIdentity]) -> list[int]:
+        """Remove members, and rebalance if any was removed. Return the error code of each."""
+        error_codes = [self._remove(group, member) for member in members]
+        if ErrorCode.NONE in error_codes and not group.is_empty:
             self._rebalance.prepare_or_complete(group, "members have left")
-        return responses
+        return error_codes
+
+    def _remove(self, group: ClassicGroup, member: MemberIdentity) -> int:
+        if not _is_known(group, member):
+            return ErrorCode.UNKNOWN_MEMBER_ID
+        try:
+            self._rebalance.remove_leaving_member(group, _leaving_member_id(group, member))
+        except KafkaError as error:
+            return error.code
+        return ErrorCode.NONE
 
 
 def _is_known(group: ClassicGroup, member: MemberIdentity) -> bool:

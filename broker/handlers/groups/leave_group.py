@@ -18,18 +18,17 @@ async def handle(context: RequestContext, request: LeaveGroupRequest) -> LeaveGr
     is_single = context.api_version < SEVERAL_MEMBERS_SINCE
     members = [MemberIdentity(member_id=request.member_id)] if is_single else request.members
     try:
-        results = context.node.coordinators.groups.leave(request.group_id, members)
+        error_codes = context.node.coordinators.groups.leave(request.group_id, members)
     except KafkaError as error:
         if error.code != ErrorCode.UNKNOWN_MEMBER_ID:
             return LeaveGroupResponse(error_code=error.code)
         # The group does not exist, so that none of them is a member.
-        results = await for_each(_unknown_member, members)
-    return LeaveGroupResponse(error_code=results[0].error_code) if is_single else LeaveGroupResponse(members=results)
+        error_codes = [error.code] * len(members)
+    if is_single:
+        return LeaveGroupResponse(error_code=error_codes[0])
+    return LeaveGroupResponse(members=await for_each(_member_response, zip(members, error_codes, strict=True)))
 
 
-def _unknown_member(member: MemberIdentity) -> MemberResponse:
-    return MemberResponse(
-        member_id=member.member_id,
-        group_instance_id=member.group_instance_id,
-        error_code=ErrorCode.UNKNOWN_MEMBER_ID,
-    )
+def _member_response(left: tuple[MemberIdentity, int]) -> MemberResponse:
+    member, error_code = left
+    return MemberResponse(member_id=member.member_id, group_instance_id=member.group_instance_id, error_code=error_code)
