@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 ARCHIVE_NAME = "fauxka.zip"
 # The parts that import-linter allows the pipeline to import.
 PARTS = ("pipeline", "client", "security", "protocol", "storage")
+# What these parts import of the root.
+_ROOT_MODULES = ("__init__.py", "rare_parts.py")
 _PACKAGE = __name__.partition(".")[0]
 # The earliest time of the zip format; a fixed time makes archives of the same code identical.
 _WRITTEN_AT = (1980, 1, 1, 0, 0, 0)
@@ -49,7 +51,8 @@ def write_archive(path: Path) -> None:
 
 def _sources() -> Iterator[tuple[PurePosixPath, Traversable]]:
     package = files(_PACKAGE)
-    yield PurePosixPath("__init__.py"), package / "__init__.py"
+    for name in _ROOT_MODULES:
+        yield PurePosixPath(name), package / name
     for part in PARTS:
         yield from _modules(PurePosixPath(part), package / part)
 
