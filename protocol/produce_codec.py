@@ -27,6 +27,12 @@ FLEXIBLE_SINCE = 9
 TOPIC_IDS_SINCE = 13
 TOPIC_ID_BYTES = 16
 CURRENT_LEADER_SINCE = 10
+
+# acks: none, the leader's, all in-sync replicas'.
+ACKS_NONE = 0
+ACKS_ALL = -1
+ACKS_ALLOWED = (ACKS_ALL, ACKS_NONE, 1)
+
 _CURRENT_LEADER_TAG = 0
 
 # No record errors, no message, no tagged fields of partition and topic, throttle_time_ms, no tagged fields.

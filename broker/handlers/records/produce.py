@@ -7,70 +7,49 @@ transaction by themselves (KIP-890); v13 topic ids.
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
 from functools import partial
-from typing import TypeVar
 
 from ....protocol import produce_codec, produced_records
 from ....protocol.acl_types import AclOperation, ResourceType
-from ....protocol.batches.record_batch import HEADER_SIZE, MAGIC_V2, BatchHeader, parse_header
 from ....protocol.error_codes import ErrorCode, KafkaError
 from ....protocol.frames import FrameError, TooManyElements
 from ....protocol.kafka_uuid import uuid_text
-from ....protocol.produce_codec import PartitionResponse, ProduceRequest, ProduceResults
+from ....protocol.produce_codec import (
+    ACKS_ALL,
+    ACKS_ALLOWED,
+    ACKS_NONE,
+    PartitionResponse,
+    ProduceRequest,
+    ProduceResults,
+)
 from ....protocol.produced_records import RequestRefused
 from ....storage.append_refused import AppendRefused
-from ....storage.append_result import NO_LOG_START_OFFSET, AppendResult
+from ....storage.append_result import AppendResult
 from ....storage.log_validator import LongValidation
 from ...coordinators.transaction.transaction_check import partitions_flushed
 from ...metadata.metadata_image import TopicImage, is_internal_topic
-from ...replica.partition import Partition, UnsafeAppend
+from ...replica.partition import Partition
 from ...requests.advertised_endpoint import find_leader_after
 from ...requests.permissions import permits
-from ...requests.produce_route import PRODUCE_ROUTES_MAX, ProduceRoute
 from ...requests.produced_transactions import join_transaction
-from ...requests.request_context import NodeServices, RequestContext
-from ...runtime.deferred import Buffers, Deferred
+from ...requests.request_context import RequestContext
 from ...runtime.long_work import in_thread, let_others_run, step
+from . import routed_produce
+from .produce_responses import Unsafe, fill_in, find_header, refuse, refuse_append, taken_back, when_batches_safe
+from .routed_produce import keep_route
 
 logger = logging.getLogger(__name__)
 
 # Topics and partitions of a request that is decoded at once, however large its records are.
 PRODUCE_ELEMENTS_AT_ONCE = 200
-# acks: none, the leader's, all in-sync replicas'.
-ACKS_ALLOWED = (-1, 0, 1)
-ACKS_NONE = 0
-ACKS_ALL = -1
 # Clients of this id may write internal topics (Kafka: AdminUtils.ADMIN_CLIENT_ID).
 ADMIN_CLIENT_ID = "__admin_client"
-
-Result = TypeVar("Result")
 
 # A batch that passed the checks of the request: the response to fill in, the partition, the batch.
 Accepted = tuple[PartitionResponse, Partition, memoryview]
 
-# An appended batch whose response waits.
-Unsafe = tuple[PartitionResponse, UnsafeAppend]
-
-
-def handle_routed(
-    context: RequestContext, frame: memoryview, position: int, end: int
-) -> Buffers | Deferred[Buffers] | None:
-    """Append the batch of a request whose head has a route, and return the response. None: it has no route."""
-    records_start = position + context.produce_head_bytes
-    if not position < records_start < end:
-        return None
-    (head,) = context.unpack_produce_head(frame, position)
-    route = context.node.produce_routes.get((context.api_version, head))
-    if route is None:
-        return None
-    batch = produced_records.find_plain_batch(frame, records_start, end)
-    if batch is None:
-        return None
-    try:
-        return _append_routed(context, route, batch)
-    except LongValidation:
-        return None
+# The pipeline tries this before it decodes.
+handle_routed = routed_produce.handle_routed
 
 
 def decode_at_once(frame: memoryview, position: int, end: int, version: int) -> ProduceRequest | None:
@@ -95,7 +74,7 @@ async def handle(context: RequestContext, request: ProduceRequest) -> ProduceRes
     Raises FrameError for a refused batch with acks=0, to close the connection.
     """
     if request.head and request.transactional_id is None and context.node.authorizer is None:
-        _keep_route(context, request)
+        keep_route(context, request, _find_topic(context, request.topics[0][0]))
     responses: list[tuple[bytes, list[PartitionResponse]]] = []
     unsafe: list[Unsafe] = []
     size = context.size
@@ -115,7 +94,7 @@ async def handle(context: RequestContext, request: ProduceRequest) -> ProduceRes
         return None
     if await _are_safe(context, request, unsafe):
         return ProduceResults(responses)
-    return ProduceResults(_taken_back(responses))
+    return ProduceResults(taken_back(responses))
 
 
 async def _check_and_append(
@@ -134,7 +113,7 @@ async def _check_and_append(
 async def _are_safe(context: RequestContext, request: ProduceRequest, unsafe: list[Unsafe]) -> bool:
     """Wait until each batch is safe or its response failed. Return whether the coordinator's records are safe too."""
     # Both waits begin now, because later requests of the connection are handled meanwhile.
-    safe = _when_batches_safe(context, request, unsafe, lambda: True) if unsafe else None
+    safe = when_batches_safe(context, request.timeout_ms, unsafe, lambda: True) if unsafe else None
     joined = None
     if request.transactional_id is not None:
         joined = partitions_flushed(context.node.coordinators, request.transactional_id)
@@ -158,7 +137,7 @@ async def _accept_all(
         for asked in partitions:
             if is_denied:
                 denied = KafkaError(ErrorCode.TOPIC_AUTHORIZATION_FAILED)
-                answers.append(_refuse(PartitionResponse(asked[0]), denied))
+                answers.append(refuse(PartitionResponse(asked[0]), denied))
             else:
                 answers.append(_accept(context, topic, *asked, accepted))
             if request.is_owned:
@@ -168,88 +147,10 @@ async def _accept_all(
 
 def _refuse_all(request: ProduceRequest, error: RequestRefused) -> list[tuple[bytes, list[PartitionResponse]]]:
     return [
-        (key, [_refuse(PartitionResponse(index), error) for index, _ in partitions])
+        (key, [refuse(PartitionResponse(index), error) for index, _ in partitions])
         for key, partitions in request.topics
         if partitions
     ]
-
-
-def _append_routed(context: RequestContext, route: ProduceRoute, records: memoryview) -> Buffers | Deferred[Buffers]:
-    """Append the one batch of a request that has a route, and respond, now or when the batch is flushed."""
-    partition, correlation_id = route.partition, context.correlation_id
-    replication = partition.replication if route.acks == ACKS_ALL else None
-    try:
-        if replication is not None:
-            replication.check_min_isr()
-        result = partition.append(records, context.now_ms, None, context.node.clock.ahead_ms)
-    except AppendRefused as error:
-        error.header = parse_header(records)
-        response = PartitionResponse(partition.index)
-        _refuse_append(context, partition, response, error)
-        return [produce_codec.encode_response(correlation_id, context.api_version, [(route.topic_key, [response])])]
-    context.batches = [(partition.topic_name, partition.index, result)]
-    base_offset, last_offset, log_append_time_ms, log_start_offset, is_duplicate, _, _ = result
-    if is_duplicate:
-        context.node.replicas.log_decision(partition, result)
-    flusher = partition.flusher
-    must_flush = flusher is not None and flusher.must_wait()
-    if replication is not None and replication.must_wait(last_offset + 1):
-        unsafe = UnsafeAppend(partition, last_offset + 1, must_flush, must_replicate=True)
-        return _respond_when_replicated(context, route, result, unsafe)
-    encoded = route.response.encode(correlation_id, base_offset, log_append_time_ms, log_start_offset)
-    if flusher is None or not must_flush:
-        return [encoded]
-    deferred: Deferred[Buffers] = Deferred(is_applied=True)
-    refused = encoded, route.response.encode_refused(correlation_id, ErrorCode.KAFKA_STORAGE_ERROR)
-    flusher.when_flushed(last_offset + 1, partial(_complete_routed, context.node, partition, deferred, refused))
-    return deferred
-
-
-def _respond_when_replicated(
-    context: RequestContext, route: ProduceRoute, result: AppendResult, unsafe: UnsafeAppend
-) -> Deferred[Buffers]:
-    """Return the response to a routed request with acks=all, pending until the other replicas have the batch."""
-    response = PartitionResponse(
-        route.partition.index, 0, result.base_offset, result.log_append_time_ms, result.log_start_offset
-    )
-    request = ProduceRequest(None, route.acks, route.timeout_ms, [])
-    results = ProduceResults([(route.topic_key, [response])])
-    encode = partial(results.encode, context.correlation_id, context.api_version)
-    return _when_batches_safe(context, request, [(response, unsafe)], encode)
-
-
-def _complete_routed(
-    node: NodeServices,
-    partition: Partition,
-    deferred: Deferred[Buffers],
-    responses: tuple[bytes, bytes],
-    error: OSError | None,
-) -> None:
-    """Complete the response to a routed request after its flush. responses: for a flush that succeeded, or failed."""
-    if error is not None:
-        node.report_unsafe(deferred.request_id, partition, ErrorCode.KAFKA_STORAGE_ERROR)
-    deferred.complete([responses[0] if error is None else responses[1]])
-
-
-def _keep_route(context: RequestContext, request: ProduceRequest) -> None:
-    """Keep the route of a head that names a partition that may be written to and is answered."""
-    routes, head = context.node.produce_routes, request.head
-    if (context.api_version, head) in routes:
-        # The heads of a connection differ in length.
-        context.keep_produce_head(len(head))
-        return
-    key, ((index, _),) = request.topics[0]
-    topic = _find_topic(context, key)
-    if topic is None or topic.is_internal or request.acks == ACKS_NONE or request.acks not in ACKS_ALLOWED:
-        return
-    partition = context.node.replicas.find_partition(topic.topic_id, index)
-    if partition is None or not partition.is_leader:
-        return
-    if len(routes) >= PRODUCE_ROUTES_MAX:
-        routes.clear()
-    response = produce_codec.SinglePartitionResponse(context.api_version, key, index)
-    routes[context.api_version, head] = ProduceRoute(partition, key, response, request.acks, request.timeout_ms)
-    context.keep_produce_head(len(head))
 
 
 def _are_plain(request: ProduceRequest) -> bool:
@@ -315,7 +216,7 @@ def _accept(
     except KafkaError as error:
         if topic is not None and context.api_version >= produce_codec.CURRENT_LEADER_SINCE:
             response.current_leader = find_leader_after(error.code, context, topic.topic_id, index)
-        return _refuse(response, error)
+        return refuse(response, error)
     accepted.append((response, partition, batch))
     return response
 
@@ -326,21 +227,21 @@ async def _append_all(context: RequestContext, request: ProduceRequest, accepted
     if request.acks not in ACKS_ALLOWED:
         refusal = KafkaError(ErrorCode.INVALID_REQUIRED_ACKS, f"acks {request.acks}; allowed: {ACKS_ALLOWED}")
         for response, _, _ in accepted:
-            _refuse(response, refusal)
+            refuse(response, refusal)
         return unsafe
     for response, partition, records in accepted:
         if is_internal_topic(partition.topic_name) and context.client_id != ADMIN_CLIENT_ID:
-            _refuse(response, KafkaError(ErrorCode.INVALID_TOPIC_EXCEPTION))
+            refuse(response, KafkaError(ErrorCode.INVALID_TOPIC_EXCEPTION))
             continue
         try:
             result = await _append_one(context, request, accepted, partition, records)
-            _fill_in(context, partition, response, result)
+            fill_in(context, partition, response, result)
             waiting = partition.find_unsafe(result.last_offset + 1, acks_all=request.acks == ACKS_ALL)
             if waiting is not None:
                 unsafe.append((response, waiting))
         except AppendRefused as error:
-            error.header = _find_header(records)
-            _refuse_append(context, partition, response, error)
+            error.header = find_header(records)
+            refuse_append(context, partition, response, error)
         except Exception:
             # As in Kafka, an internal error on one partition does not affect the other partitions.
             logger.exception("an append to %s-%d failed", partition.topic_name, partition.index)
@@ -386,72 +287,6 @@ def _own(request: ProduceRequest, accepted: list[Accepted]) -> None:
     request.is_owned = True
 
 
-def _refuse_append(
-    context: RequestContext, partition: Partition, response: PartitionResponse, error: AppendRefused
-) -> None:
-    _refuse(response, error)
-    response.log_start_offset = error.log_start_offset
-    response.record_errors = [(each.batch_index, each.message) for each in error.record_errors]
-    response.error_message = error.message_for_client
-    context.decide(partition.topic_name, partition.index, error)
-    if error.code != ErrorCode.KAFKA_STORAGE_ERROR:  # The partition logs it once, not for each request.
-        context.node.replicas.log_decision(partition, error)
-
-
-def _when_batches_safe(
-    context: RequestContext, request: ProduceRequest, unsafe: list[Unsafe], make_result: Callable[[], Result]
-) -> Deferred[Result]:
-    """Return the result, pending until each batch is flushed and replicated as it must be, or its response failed."""
-    version, node = context.api_version, context.node
-    deferred: Deferred[Result] = Deferred(is_applied=True)
-    # The id of a long request, which is in the journal already.
-    deferred.request_id = context.request_id
-    left = len(unsafe)
-
-    def ended(response: PartitionResponse, partition: Partition, error_code: ErrorCode) -> None:
-        nonlocal left
-        if error_code is ErrorCode.KAFKA_STORAGE_ERROR:
-            _take_back(response)
-        elif error_code:
-            # The response to a batch that only this replica has names its offset.
-            response.error_code = error_code
-            if version >= produce_codec.CURRENT_LEADER_SINCE:
-                response.current_leader = find_leader_after(error_code, context, partition.topic_id, partition.index)
-        if error_code:
-            node.report_unsafe(deferred.request_id, partition, error_code)
-        left -= 1
-        if not left:
-            deferred.complete(make_result())
-
-    for response, append in unsafe:
-        append.when_safe(request.timeout_ms, partial(ended, response, append.partition))
-    return deferred
-
-
-def _take_back(response: PartitionResponse) -> None:
-    """Change the response to an append into that to an append whose flush failed."""
-    response.error_code = ErrorCode.KAFKA_STORAGE_ERROR
-    response.base_offset = response.log_append_time_ms = response.log_start_offset = NO_LOG_START_OFFSET
-
-
-def _taken_back(responses: list[tuple[bytes, list[PartitionResponse]]]) -> list[tuple[bytes, list[PartitionResponse]]]:
-    """Return the responses for a transaction whose partitions could not be recorded."""
-    for _, partitions in responses:
-        for response in partitions:
-            if not response.error_code:
-                _take_back(response)
-    return responses
-
-
-def _fill_in(context: RequestContext, partition: Partition, response: PartitionResponse, result: AppendResult) -> None:
-    response.base_offset = result.base_offset
-    response.log_append_time_ms = result.log_append_time_ms
-    response.log_start_offset = result.log_start_offset
-    context.decide(partition.topic_name, partition.index, result)
-    if result.is_duplicate:
-        context.node.replicas.log_decision(partition, result)
-
-
 async def _record_refused(
     context: RequestContext, request: ProduceRequest, responses: list[tuple[bytes, list[PartitionResponse]]]
 ) -> None:
@@ -470,28 +305,13 @@ async def _record_refused(
             error = AppendRefused(ErrorCode(response.error_code), response.error_message or "")
             records = records_of[key, response.index]
             if records is not None and produced_records.is_plain_batch(records):
-                error.header = _find_header(records)
+                error.header = find_header(records)
             context.decide(name, response.index, error)
-
-
-def _find_header(records: memoryview | None) -> BatchHeader | None:
-    """Return the header of the batch, or None if it is too short or of another magic."""
-    if records is None or len(records) < HEADER_SIZE:
-        return None
-    header = parse_header(records)
-    return header if header.magic == MAGIC_V2 else None
 
 
 def _name_of(context: RequestContext, key: bytes) -> str:
     """Return the name or id that the request uses for an unknown topic."""
     return uuid_text(key) if context.api_version >= produce_codec.TOPIC_IDS_SINCE else key.decode(errors="replace")
-
-
-def _refuse(response: PartitionResponse, error: KafkaError) -> PartitionResponse:
-    response.error_code = error.code
-    if isinstance(error, RequestRefused):
-        response.error_message = error.message_for_client
-    return response
 
 
 def _check_unacknowledged(responses: list[tuple[bytes, list[PartitionResponse]]]) -> None:
