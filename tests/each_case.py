@@ -23,14 +23,18 @@ Fixtures = ParamSpec("Fixtures")
 
 
 def each_case(
-    cases: Iterable[Case], name: Callable[[Case], str] = str
+    cases: Iterable[Case] | Callable[[], Iterable[Case]], name: Callable[[Case], str] = str
 ) -> Callable[[Callable[Concatenate[Case, Fixtures], None]], Callable[Fixtures, None]]:
-    """Decorate a test that takes a case as its first argument, and fixtures behind it."""
+    """Decorate a test that takes a case as its first argument, and fixtures behind it.
+
+    cases: or what returns them when the test runs, if to make them takes long.
+    """
 
     def of_all_cases(test: Callable[Concatenate[Case, Fixtures], None]) -> Callable[Fixtures, None]:
         @wraps(test)
         def run(*args: Fixtures.args, **fixtures: Fixtures.kwargs) -> None:
-            check_each([(name(case), case) for case in cases], lambda case: test(case, *args, **fixtures))
+            chosen = cases() if callable(cases) else cases
+            check_each([(name(case), case) for case in chosen], lambda case: test(case, *args, **fixtures))
 
         _, *of_fixtures = signature(test).parameters.values()
         vars(run)["__signature__"] = signature(test).replace(parameters=of_fixtures)
