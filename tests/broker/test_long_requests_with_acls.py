@@ -11,6 +11,7 @@ from fauxka.broker.security.acl.acls import AclBinding
 from fauxka.broker.security.acl.standard_authorizer import CLASS_NAME
 from fauxka.protocol.acl_types import CLUSTER_NAME, AclOperation, AclPermission, PatternType, ResourceType
 from fauxka.protocol.api_keys import APIS, ApiKey
+from fauxka.protocol.apis.authorization import Authorization
 from fauxka.protocol.client_requests import request_frame
 from fauxka.protocol.error_codes import ErrorCode
 from fauxka.protocol.errors.response_frames import decode_response_frame
@@ -59,13 +60,25 @@ def without_topics() -> Iterator[MeasuredNode]:
 REQUESTS = [each for each in wide_requests() if each.api.key in HANDLERS and each.api.key is not ApiKey.PRODUCE]
 
 
+def marked_requests() -> Iterator[object]:
+    """Yield the requests; a request that is allowed or denied as a whole is handled as without an authorizer."""
+    for request in REQUESTS:
+        marks = pytest.mark.deep if is_allowed_as_a_whole(request.api.authorization) else ()
+        yield pytest.param(request, id=str(request), marks=marks)
+
+
+def is_allowed_as_a_whole(demanded: Authorization) -> bool:
+    of_parts = (demanded.entries, demanded.configs, demanded.topics)
+    return of_parts == (None, None, None) and not demanded.has_own_rule and not demanded.is_checked_by_handler
+
+
 @pytest.mark.deep
 @pytest.mark.parametrize("request_", REQUESTS, ids=str)
 def test_widest_denied_request_does_not_hold_the_event_loop(request_: WideRequest, without_acls: MeasuredNode) -> None:
     check_widest(request_, without_acls)
 
 
-@pytest.mark.parametrize("request_", REQUESTS, ids=str)
+@pytest.mark.parametrize("request_", list(marked_requests()))
 def test_widest_request_for_denied_topics_does_not_hold_the_event_loop(
     request_: WideRequest, without_topics: MeasuredNode
 ) -> None:
