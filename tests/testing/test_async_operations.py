@@ -19,7 +19,6 @@ from fauxka.testing.topics import SeedFields
 from ..broker.loop_pauses import PAUSE_SECONDS_MAX, LoopPauses, measured_loop
 from ..broker.transactional_client import SECONDS_MAX, TransactionalClient
 from ..protocol.batch_bytes import batch, records
-from ..protocol.batch_bytes import record as record_bytes
 
 
 @pytest_asyncio.fixture

@@ -29,14 +29,22 @@ from ....storage.log_validator import LongValidation
 from ...coordinators.transaction.transaction_check import partitions_flushed
 from ...metadata.metadata_image import TopicImage, is_internal_topic
 from ...replica.partition import Partition
+from ...requests import routed_produce
 from ...requests.advertised_endpoint import find_leader_after
 from ...requests.permissions import permits
+from ...requests.produce_responses import (
+    Unsafe,
+    fill_in,
+    find_header,
+    refuse,
+    refuse_append,
+    taken_back,
+    when_batches_safe,
+)
 from ...requests.produced_transactions import join_transaction
 from ...requests.request_context import RequestContext
+from ...requests.routed_produce import keep_route
 from ...runtime.long_work import in_thread, let_others_run, step
-from . import routed_produce
-from .produce_responses import Unsafe, fill_in, find_header, refuse, refuse_append, taken_back, when_batches_safe
-from .routed_produce import keep_route
 
 logger = logging.getLogger(__name__)
 

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from functools import partial
 
-from ....protocol import produce_codec, produced_records
-from ....protocol.batches.record_batch import parse_header
-from ....protocol.error_codes import ErrorCode
-from ....protocol.produce_codec import (
+from ...protocol import produce_codec, produced_records
+from ...protocol.batches.record_batch import parse_header
+from ...protocol.error_codes import ErrorCode
+from ...protocol.produce_codec import (
     ACKS_ALL,
     ACKS_ALLOWED,
     ACKS_NONE,
@@ -19,15 +19,15 @@ from ....protocol.produce_codec import (
     ProduceRequest,
     ProduceResults,
 )
-from ....storage.append_refused import AppendRefused
-from ....storage.append_result import AppendResult
-from ....storage.log_validator import LongValidation
-from ...metadata.metadata_image import TopicImage
-from ...replica.partition import Partition, UnsafeAppend
-from ...requests.produce_route import PRODUCE_ROUTES_MAX, ProduceRoute
-from ...requests.request_context import NodeServices, RequestContext
-from ...runtime.deferred import Buffers, Deferred
+from ...storage.append_refused import AppendRefused
+from ...storage.append_result import AppendResult
+from ...storage.log_validator import LongValidation
+from ..metadata.metadata_image import TopicImage
+from ..replica.partition import Partition, UnsafeAppend
+from ..runtime.deferred import Buffers, Deferred
 from .produce_responses import refuse_append, when_batches_safe
+from .produce_route import PRODUCE_ROUTES_MAX, ProduceRoute
+from .request_context import NodeServices, RequestContext
 
 
 def handle_routed(

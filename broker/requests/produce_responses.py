@@ -6,17 +6,17 @@ from collections.abc import Callable
 from functools import partial
 from typing import TypeVar
 
-from ....protocol import produce_codec
-from ....protocol.batches.record_batch import HEADER_SIZE, MAGIC_V2, BatchHeader, parse_header
-from ....protocol.error_codes import ErrorCode, KafkaError
-from ....protocol.produce_codec import PartitionResponse
-from ....protocol.produced_records import RequestRefused
-from ....storage.append_refused import AppendRefused
-from ....storage.append_result import NO_LOG_START_OFFSET, AppendResult
-from ...replica.partition import Partition, UnsafeAppend
-from ...requests.advertised_endpoint import find_leader_after
-from ...requests.request_context import RequestContext
-from ...runtime.deferred import Deferred
+from ...protocol import produce_codec
+from ...protocol.batches.record_batch import HEADER_SIZE, MAGIC_V2, BatchHeader, parse_header
+from ...protocol.error_codes import ErrorCode, KafkaError
+from ...protocol.produce_codec import PartitionResponse
+from ...protocol.produced_records import RequestRefused
+from ...storage.append_refused import AppendRefused
+from ...storage.append_result import NO_LOG_START_OFFSET, AppendResult
+from ..replica.partition import Partition, UnsafeAppend
+from ..runtime.deferred import Deferred
+from .advertised_endpoint import find_leader_after
+from .request_context import RequestContext
 
 Result = TypeVar("Result")
 
