@@ -38,7 +38,7 @@ INSTALL = $(BIN)/uv pip install --quiet --python $(BIN)/python
 # them again.
 ONCE = --no-cache
 
-.PHONY: serve test test-slices test-all check check-pyright check-mypy check-sources check-lock plain messages bench lock clean
+.PHONY: serve test test-slices test-all check check-pyright check-mypy check-sources check-lock plain messages methods bench lock clean
 
 serve: $(VENV)/.serve
 	$(BIN)/fauxka serve $(ARGS)
@@ -85,6 +85,9 @@ check-lock:
 
 messages: $(VENV)/.test
 	$(BIN)/python tools/generate_messages.py
+
+methods: $(VENV)/.test
+	$(BIN)/python tools/async_methods.py
 
 bench: $(VENV)/.test
 	$(BIN)/python -m benchmarks $(ARGS)

@@ -26,10 +26,9 @@ import pytest
 from . import scenarios, testing
 
 if TYPE_CHECKING:
-    from .testing import Broker
+    from .testing import Broker, Faults
     from .testing.broker_pool import BrokerPool, Configuration
     from .testing.config_entries import ConfigEntry
-    from .testing.faults import Faults
     from .testing.hunting.arguments import How
 
 ALLOW_UNFIRED = "fauxka_allow_unfired"

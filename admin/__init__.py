@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from . import http_server as http_server
     from . import metrics as metrics
     from . import operations as operations
+    from . import report as report
     from . import rule_file as rule_file
 else:
     __getattr__ = part_loader(__name__)

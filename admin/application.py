@@ -114,7 +114,8 @@ class _Endpoints:
         arguments.update(_body_of(operation, await _read_body(request)))
         if operation.wants_caller:
             arguments["caller"] = _HttpCaller(request, self._stopping)
-        result = operation.perform(self._control, **arguments)
+        perform = operation.stream or operation.perform
+        result = perform(self._control, **arguments)
         if isawaitable(result):
             result = await result
         if isinstance(result, AsyncIterator):

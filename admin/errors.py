@@ -13,6 +13,11 @@ if TYPE_CHECKING:
     from ..faults.rule_error import RuleError
 
 
+# The header of an error response with the exception of a caller in process.
+KIND_HEADER = "Fauxka-Error"
+RULE_ERROR = "RuleError"
+
+
 class ErrorDetail(msgspec.Struct, kw_only=True):
     """An invalid value: its field, what is allowed instead, and a sentence.
 
@@ -45,10 +50,11 @@ class WaitTimedOut(msgspec.Struct, kw_only=True):
 class CallError(FauxkaError):
     """An error response: the HTTP status and its body.
 
-    challenge: the WWW-Authenticate of a 401.
+    challenge: the WWW-Authenticate of a 401. kind: the exception of a caller in process.
     """
 
     challenge = "Bearer"
+    kind = "CallError"
 
     def __init__(
         self, status: int, message: str, *, field: str | None = None, value: object = None, allowed: str | None = None
@@ -75,6 +81,14 @@ class WaitTimeoutError(CallError, TimeoutError):
     def body(self) -> msgspec.Struct:
         """Return the body of the response."""
         return WaitTimedOut(error=self.detail, hits=self.hits, near_misses=self.near_misses)
+
+
+class BrokerStateError(FauxkaError, RuntimeError):
+    """A call that needs a running broker, before its start or after its stop; or a second start."""
+
+
+class Unreachable(Exception):
+    """There is no broker, or it does not respond as one. The message is one line for the user."""
 
 
 def unknown(kind: str, value: object, *, field: str = "id") -> CallError:
@@ -110,4 +124,6 @@ def too_many_connections(connections_max: int) -> CallError:
 
 def of_rule_error(error: RuleError) -> CallError:
     """Return the 400 for an invalid value."""
-    return CallError(400, error.message, field=error.field, value=error.value, allowed=error.allowed)
+    refusal = CallError(400, error.message, field=error.field, value=error.value, allowed=error.allowed)
+    refusal.kind = RULE_ERROR
+    return refusal

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import inspect
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -30,6 +31,17 @@ class Caller(Protocol):
         ...
 
 
+class _Patient:
+    """A caller that waits for the response."""
+
+    async def disconnected(self) -> None:
+        await asyncio.Event().wait()
+
+
+# The caller of an operation that is not called over HTTP.
+PATIENT: Caller = _Patient()
+
+
 @dataclass(frozen=True, kw_only=True)
 class Operation:
     """A method and a path, and the function that implements them.
@@ -42,7 +54,7 @@ class Operation:
     ignored: fields that responses add to the body; they are skipped, so that a response can be posted again.
     media_type: of the response; if it is not JSON, perform returns bytes, or an asynchronous generator of bytes, each
     sent as it comes.
-    streamed: the model of a JSON response that perform returns in pieces, as an asynchronous generator of bytes.
+    stream: returns the JSON of the same response in pieces, as an asynchronous generator of bytes; for HTTP.
     error_type: the model of the bodies of 400 and 401, beside the one of all operations; None for that one only.
     headers: of the response. has_secret: errors about the call have no values.
     """
@@ -56,7 +68,7 @@ class Operation:
     is_public: bool = False
     ignored: frozenset[str] = frozenset()
     media_type: str = JSON
-    streamed: type[Struct] | None = None
+    stream: Callable[..., object] | None = None
     error_type: type[Struct] | None = None
     headers: Mapping[str, str] = field(default_factory=dict[str, str])
     has_secret: bool = False
@@ -88,7 +100,7 @@ class Operation:
     @property
     def result_type(self) -> object | None:
         """The model of the response body; None for no body and for one that is not JSON."""
-        result = self.streamed or self._hints.get("return")
+        result = self._hints.get("return")
         return None if result is type(None) or self.media_type != JSON else result
 
     @property

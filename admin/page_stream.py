@@ -1,4 +1,4 @@
-"""A page of a long list as pieces of its JSON, so that it is never in memory as a whole and holds no event loop.
+"""A page of a long list, made in slices; for HTTP as pieces of its JSON, so that it is never in memory as a whole.
 
 The list is searched and encoded in slices: after PIECE_BYTES_MAX bytes the piece is sent, and after SLICE_SECONDS the
 requests of clients come first, also where no item is found.
@@ -19,6 +19,23 @@ Item = TypeVar("Item", bound=msgspec.Struct)
 
 # A piece ends with the item that reaches it. The client's socket buffer takes a few of them.
 PIECE_BYTES_MAX = 64 * 1024
+
+
+async def collect_page(
+    found: Iterable[Item | None], limit: int, token_of: Callable[[Item], str]
+) -> tuple[list[Item], str | None]:
+    """Return the items of a page and its token, for a caller in this process. found, token_of: as in stream_page."""
+    items: list[Item] = []
+    until = perf_counter() + SLICE_SECONDS
+    for item in found:
+        if item is not None:
+            if len(items) == limit:
+                return items, token_of(items[-1])
+            items.append(item)
+        if perf_counter() >= until:
+            await asyncio.sleep(0)
+            until = perf_counter() + SLICE_SECONDS
+    return items, None
 
 
 async def stream_page(

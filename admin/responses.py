@@ -7,7 +7,7 @@ from http import HTTPStatus
 import msgspec
 from starlette.responses import Response
 
-from .errors import CallError
+from .errors import KIND_HEADER, CallError
 from .operation import JSON
 
 
@@ -18,5 +18,7 @@ def json_response(status: int, body: object, headers: dict[str, str] | None = No
 
 def error_response(error: CallError) -> Response:
     """Return the response to a refused call."""
-    headers = {"WWW-Authenticate": error.challenge} if error.status == HTTPStatus.UNAUTHORIZED else None
+    headers = {KIND_HEADER: error.kind}
+    if error.status == HTTPStatus.UNAUTHORIZED:
+        headers["WWW-Authenticate"] = error.challenge
     return json_response(error.status, error.body(), headers)

@@ -5,8 +5,9 @@ with Broker({"num.partitions": 3}) as broker:
         send_order(broker.bootstrap_servers)
     assert broker.verdict("orders").batches.appended_once == 1
 
-Broker runs in a thread, AsyncBroker on the test's own event loop. Both offer everything that the admin API offers, with
-the same names and objects. Wrong calls and values raise a FauxkaError; errors.py lists its kinds.
+Broker runs in a thread, AsyncBroker on the test's own event loop, and RemoteBroker calls a broker in another process or
+a container; AsyncRemoteBroker does so on an event loop. All four offer what the admin API offers, with the same names
+and objects. Wrong calls and values raise a FauxkaError; errors.py lists its kinds.
 
 hunt(run, check) calls a function with every fault that its requests can meet; hunting/ has its rules.
 """
@@ -18,25 +19,12 @@ from typing import TYPE_CHECKING
 from ..rare_parts import part_loader
 
 if TYPE_CHECKING:
-    from . import acls as acls
     from . import broker_pool as broker_pool
-    from . import certificates as certificates
     from . import client_security as client_security
-    from . import coordinators as coordinators
     from . import failed_test_reports as failed_test_reports
-    from . import faults as faults
     from . import hunting as hunting
-    from . import journal as journal
-    from . import quotas as quotas
-    from . import records as records
-    from . import report as report
-    from . import sessions as sessions
-    from . import snapshots as snapshots
-    from . import state as state
     from . import token_endpoint as token_endpoint
-    from . import topics as topics
     from . import tracebacks as tracebacks
-    from . import users as users
     from .async_broker import AsyncBroker
     from .broker import Broker
     from .errors import (
@@ -48,6 +36,7 @@ if TYPE_CHECKING:
         RuleError,
         UnknownConfigKey,
         UnknownRuleError,
+        Unreachable,
         WaitTimeoutError,
     )
     from .hunting.errors import BadHuntOption, CannotHunt
@@ -55,22 +44,46 @@ if TYPE_CHECKING:
     from .hunting.replay import assert_survives
     from .hunting.report import report_text
     from .hunting.result import Finding, Result
+    from .method_types import (
+        AclValues,
+        AsyncFaults,
+        AsyncFiles,
+        AsyncRule,
+        Faults,
+        Files,
+        QuotaValues,
+        Rule,
+        SeedFields,
+    )
+    from .remote_broker import AsyncRemoteBroker, RemoteBroker
 
 _MODULES = {
+    "AclValues": "method_types",
     "AmbiguousRuleError": "errors",
     "AsyncBroker": "async_broker",
+    "AsyncFaults": "method_types",
+    "AsyncFiles": "method_types",
+    "AsyncRemoteBroker": "remote_broker",
+    "AsyncRule": "method_types",
     "BadHuntOption": "hunting.errors",
     "Broker": "broker",
     "BrokerStateError": "errors",
     "CallError": "errors",
     "CannotHunt": "hunting.errors",
     "ConfigError": "errors",
+    "Faults": "method_types",
     "FauxkaError": "errors",
+    "Files": "method_types",
     "Finding": "hunting.result",
+    "QuotaValues": "method_types",
+    "RemoteBroker": "remote_broker",
     "Result": "hunting.result",
+    "Rule": "method_types",
     "RuleError": "errors",
+    "SeedFields": "method_types",
     "UnknownConfigKey": "errors",
     "UnknownRuleError": "errors",
+    "Unreachable": "errors",
     "WaitTimeoutError": "errors",
     "assert_survives": "hunting.replay",
     "hunt": "hunting.in_process",
@@ -78,20 +91,32 @@ _MODULES = {
 }
 
 __all__ = [
+    "AclValues",
     "AmbiguousRuleError",
     "AsyncBroker",
+    "AsyncFaults",
+    "AsyncFiles",
+    "AsyncRemoteBroker",
+    "AsyncRule",
     "BadHuntOption",
     "Broker",
     "BrokerStateError",
     "CallError",
     "CannotHunt",
     "ConfigError",
+    "Faults",
     "FauxkaError",
+    "Files",
     "Finding",
+    "QuotaValues",
+    "RemoteBroker",
     "Result",
+    "Rule",
     "RuleError",
+    "SeedFields",
     "UnknownConfigKey",
     "UnknownRuleError",
+    "Unreachable",
     "WaitTimeoutError",
     "assert_survives",
     "hunt",

@@ -8,13 +8,14 @@ Every error for a wrong argument or call is a FauxkaError:
 - UnknownRuleError, AmbiguousRuleError: no rule in force has a name, or several have it; both are a LookupError.
 - ConfigError: a config that Kafka would refuse. UnknownConfigKey: a key that does not exist.
 - BrokerStateError: a call before the start or after the stop.
+- Unreachable: no broker responds to the calls of a RemoteBroker. It is no FauxkaError.
 - CannotHunt, BadHuntOption: see hunting/errors.py.
 """
 
 from __future__ import annotations
 
 from .. import FauxkaError
-from ..admin.errors import CallError, WaitTimeoutError
+from ..admin.errors import BrokerStateError, CallError, Unreachable, WaitTimeoutError
 from ..broker.config.config_types import ConfigError, UnknownConfigKey
 from ..faults.rule_error import RuleError
 from ..faults.rules.rule_lookup import AmbiguousRuleError, UnknownRuleError
@@ -28,9 +29,6 @@ __all__ = [
     "RuleError",
     "UnknownConfigKey",
     "UnknownRuleError",
+    "Unreachable",
     "WaitTimeoutError",
 ]
-
-
-class BrokerStateError(FauxkaError, RuntimeError):
-    """A call that needs a running broker, before its start or after its stop; or a second start."""

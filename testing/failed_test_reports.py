@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Coroutine, Iterable, Mapping
 from hashlib import sha256
 from pathlib import Path
+from typing import Any, TypeVar, cast
 
 from .async_broker import AsyncBroker
 from .broker import Broker
-from .remote_broker import RemoteBroker
+from .remote_broker import AsyncRemoteBroker, RemoteBroker
+
+Result = TypeVar("Result")
+AnyBroker = Broker | AsyncBroker | RemoteBroker | AsyncRemoteBroker
 
 # File systems allow 255 bytes for a name, and a second broker adds a number.
 NAME_CHARACTERS_MAX = 150
@@ -23,16 +28,33 @@ def write_reports(fixtures: Iterable[object], folder: Path, node_id: str, since:
 
     node_id: of the test. since: the last id of a broker's journal before the test, by id().
     """
-    found = {id(value): value for value in fixtures if isinstance(value, Broker | AsyncBroker | RemoteBroker)}
+    found = {id(value): value for value in fixtures if isinstance(value, AnyBroker)}
     lines: list[str] = []
     for number, (key, broker) in enumerate(found.items()):
         path = folder / f"{file_name_of(node_id)}{f'-{number + 1}' if number else ''}.html"
         try:
             folder.mkdir(parents=True, exist_ok=True)
-            lines.append(str(broker.write_report(path, node_id, since=since.get(key, 0))))
+            lines.append(str(_written(broker, path, node_id, since.get(key, 0))))
         except Exception as error:
             lines.append(f"{path} is not written, {type(error).__name__}: {' '.join(str(error).split())}")
     return lines
+
+
+def _written(broker: AnyBroker, path: Path, title: str, since: int) -> Path:
+    """Write the report of a broker, and return its path."""
+    if isinstance(broker, Broker | RemoteBroker):
+        return broker.write_report(path, title, since=since)
+    writing = broker.write_report(path, title, since=since)
+    return _drive(writing) if isinstance(broker, AsyncBroker) else asyncio.run(writing)
+
+
+def _drive(coroutine: Coroutine[Any, Any, Result]) -> Result:
+    """Run a coroutine that waits for nothing, but lets others run: its event loop may have ended."""
+    while True:
+        try:
+            coroutine.send(None)
+        except StopIteration as end:
+            return cast("Result", end.value)
 
 
 def file_name_of(node_id: str) -> str:

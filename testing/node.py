@@ -3,36 +3,29 @@
 from __future__ import annotations
 
 import os
-from abc import abstractmethod
-from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from enum import Enum
 from functools import cached_property
 from typing import TYPE_CHECKING, TypeVar
 
 from .. import admin, testing
-from ..admin import operations
 from ..admin.fault_injection import FaultInjection
 from ..broker.lifecycle.cluster_builder import build_cluster
 from ..broker.lifecycle.node_options import check_nodes
 from ..broker.network.listeners import ListenerConfig
 from ..broker.runtime.clock import AdjustableClock
-from ..faults.strict_json import convert
 from ..security.security_protocol import SecurityProtocol
 from ..storage.file_systems.file_system import FileSystem
 from .cluster_arguments import describe, find_path, security_of, storage_of, version_of
 from .config_entries import ConfigEntry
 from .errors import BrokerStateError
-from .nodes import NodeMethods
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from ..admin.control import Control
-    from ..admin.operations.crash_operations import SnapshotsOption
-    from ..admin.operations.probe_operations import Version
-    from ..admin.operations.reset_operations import Scope
-    from ..faults.verdict.topic_verdict import TopicVerdict
     from .token_endpoint import TokenEndpoint
 
 Result = TypeVar("Result")
@@ -49,7 +42,7 @@ class Phase(Enum):
     STOPPED = "stopped"
 
 
-class Node(NodeMethods):
+class Node(ABC):
     """A broker, or a cluster of several, without an event loop; the constructor binds no port and starts no thread."""
 
     # Served from the first use on.
@@ -102,6 +95,22 @@ class Node(NodeMethods):
         self.cluster, self._securities = built.cluster, built.securities
         self._phase, self._fault_injection = Phase.NEW, FaultInjection(built.cluster, built.listeners)
         self._server = self._fault_injection.server
+        self._take_methods()
+
+    @abstractmethod
+    def _take_methods(self) -> None:
+        """Let the methods of the admin interface perform their operations on this broker."""
+
+    @property
+    def _address(self) -> str:
+        return self.bootstrap_servers
+
+    def _reads_counts(self, operation: Callable[..., object]) -> bool:
+        """Whether an operation reads the counts of a rule, and the broker is stopped: handles may outlive it."""
+        if self._phase is not Phase.STOPPED:
+            return False
+        operations = admin.operations
+        return operation in (operations.rule_operations.get_rule, operations.file_operations.get_file_rule)
 
     def __repr__(self) -> str:
         """Return address, state and number of topics in one line. Never waits for the broker's thread."""
@@ -200,111 +209,11 @@ class Node(NodeMethods):
             await self._token_endpoint.stop()
         await self._server.stop()
 
-    @cached_property
-    def certificates(self) -> testing.certificates.Certificates:
-        """The certificates of listeners with TLS: list them, and present other ones."""
-        return testing.certificates.Certificates(self.ask)
-
     def get_bootstrap_server(self) -> str:
         """Return bootstrap_servers, under the method name of testcontainers."""
         return self.bootstrap_servers
-
-    @cached_property
-    def journal(self) -> testing.journal.BrokerJournal:
-        """The journal of requests."""
-        return testing.journal.BrokerJournal(self.ask)
-
-    def verdict(self, topic: str, event_id: str | None = None) -> TopicVerdict:
-        """Return the delivery counts and findings of a topic.
-
-        event_id: "key" or "header:NAME"; records with the same value there count as the same event.
-        Raises CallError for a topic that does not exist, RuleError for another event_id.
-        """
-        query = convert({"topic": topic, "event_id": event_id}, operations.verdict_operations.VerdictQuery)
-        return self.ask(lambda control: operations.verdict_operations.read_verdict(control, query))
-
-    def version(self) -> Version:
-        """Return the version of fauxka, and the cluster id and node id of the broker."""
-        return self.ask(operations.probe_operations.version)
-
-    def metrics(self) -> str:
-        """Return the counters and gauges of the broker in Prometheus' text format."""
-        return self.ask(operations.probe_operations.metrics).decode()
-
-    def snapshot(self) -> int:
-        """Copy logs, producers, topics, configs and committed offsets, and return the id of the copy for restore.
-
-        Raises CallError if the cluster is on disk or the node is down.
-        """
-        return self.ask(operations.snapshot_operations.snapshot).id
-
-    def restore(self, snapshot_id: int) -> None:
-        """Restore a snapshot, any number of times; closes the connections, ends isolations, resets the verdict."""
-        chosen = convert({"id": snapshot_id}, operations.snapshot_operations.SnapshotId)
-        self.ask(lambda control: operations.snapshot_operations.restore(control, chosen))
 
     @property
     def is_running(self) -> bool:
         """Whether clients can connect to a node; False after a crash of the only one."""
         return self._server.is_running
-
-    def crash(
-        self,
-        restart_after_ms: int | None = None,
-        snapshots: SnapshotsOption = "keep",
-        *,
-        node: int | None = None,
-        noticed: bool = False,
-    ) -> None:
-        """Crash a node as with SIGKILL; everything that was not written to the files is lost.
-
-        restart_after_ms: restart after this time on the broker's clock; None waits for restart().
-        snapshots: "keep", "drop" or "corrupt" the producer snapshots.
-        node: the id; None for the only node. noticed: the controller learns of the crash at once.
-        Raises CallError if the node is already down.
-        """
-        given = {"node": node, "restart_after_ms": restart_after_ms, "snapshots": snapshots, "noticed": noticed}
-        crash = convert(given, operations.crash_operations.NodeCrash)
-        self.ask(lambda control: operations.crash_operations.crash_node(control, crash))
-
-    @cached_property
-    def clock(self) -> testing.state.Clock:
-        """The clock of all timeouts and expiries of the broker."""
-        return testing.state.Clock(self.ask)
-
-    @cached_property
-    def producers(self) -> testing.state.Producers:
-        """The state of idempotent producers in the partitions."""
-        return testing.state.Producers(self.ask)
-
-    @cached_property
-    def groups(self) -> testing.coordinators.Groups:
-        """The groups with their members, assignments and committed offsets."""
-        return testing.coordinators.Groups(self.ask)
-
-    @cached_property
-    def sessions(self) -> testing.sessions.Sessions:
-        """The SASL sessions of the clients."""
-        return testing.sessions.Sessions(self.ask)
-
-    @cached_property
-    def snapshots(self) -> testing.snapshots.BrokerSnapshots:
-        """The snapshots that the broker keeps."""
-        return testing.snapshots.BrokerSnapshots(self.ask)
-
-    @cached_property
-    def held(self) -> testing.state.Held:
-        """The requests that fault rules hold."""
-        return testing.state.Held(self.ask)
-
-
-def resetting(scope: Scope) -> Callable[[Control], Coroutine[object, object, object]]:
-    """Return the operation that resets a broker. Raises RuleError for an unknown scope."""
-    body = convert({"scope": scope}, operations.reset_operations.Reset)
-    return lambda control: operations.reset_operations.reset(control, body)
-
-
-def restarting(snapshots: SnapshotsOption, node: int | None) -> Callable[[Control], Coroutine[object, object, object]]:
-    """Return the operation that restarts a crashed node. Raises RuleError for an unknown option."""
-    body = convert({"snapshots": snapshots, "node": node}, operations.crash_operations.NodeRestart)
-    return lambda control: operations.crash_operations.restart_node(control, body)

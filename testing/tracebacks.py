@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import concurrent.futures
+import contextlib
 from pathlib import Path
 from types import TracebackType
 
 _PACKAGE = Path(__file__).parent.parent
 # Frames up to its last one are steps of pytest, which calls its hooks and fixtures.
 _PLUGIN = _PACKAGE / "pytest_plugin.py"
-# A call of a Broker waits for the broker's thread in these frames.
-_WAITING = Path(concurrent.futures.__file__).parent
+# A call of a Broker waits for the broker's thread in frames of the first, and changes errors in frames of the other.
+_OF_CALLS = (Path(concurrent.futures.__file__).parent, Path(contextlib.__file__))
 
 
 def without_internal_frames(traceback: TracebackType | None) -> TracebackType | None:
@@ -22,7 +23,7 @@ def without_internal_frames(traceback: TracebackType | None) -> TracebackType | 
     is_internal = False
     while traceback is not None:
         file = Path(traceback.tb_frame.f_code.co_filename)
-        is_internal = _PACKAGE in file.parents or (is_internal and _WAITING in file.parents)
+        is_internal = _PACKAGE in file.parents or (is_internal and _is_of_calls(file))
         if file == _PLUGIN:
             shown.clear()
         elif not is_internal:
@@ -32,6 +33,10 @@ def without_internal_frames(traceback: TracebackType | None) -> TracebackType | 
     for each in reversed(shown):
         visible = TracebackType(visible, each.tb_frame, each.tb_lasti, each.tb_lineno)
     return visible
+
+
+def _is_of_calls(file: Path) -> bool:
+    return any(each in (file, *file.parents) for each in _OF_CALLS)
 
 
 def hide_in_causes(error: BaseException) -> None:

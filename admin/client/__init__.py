@@ -10,7 +10,6 @@ if TYPE_CHECKING:
     from . import command_line as command_line
     from . import journal_text as journal_text
     from . import recipe_commands as recipe_commands
-    from . import report_source as report_source
     from . import text_width as text_width
     from . import verdict_text as verdict_text
 else:

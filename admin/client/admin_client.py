@@ -17,6 +17,8 @@ from ...broker.lifecycle.ready_file import ReadyFileError, RunningBroker, read_r
 from ...protocol.host_and_port import address_text
 from ...storage.file_systems.path_problems import find_path_problem
 from ..admin_options import AdminOptionsError, check_token
+from ..errors import KIND_HEADER
+from ..errors import Unreachable as Unreachable
 
 if TYPE_CHECKING:
     from ssl import SSLContext
@@ -32,15 +34,14 @@ PAGE_ITEMS = 10_000
 class BadCall(Exception):
     """The broker is not named unambiguously, or it refuses the call. The message is one line for the user."""
 
-    def __init__(self, message: str, status: int | None = None, body: JsonObject | None = None) -> None:
-        """status, body: of the response that refuses the call; None without one."""
+    def __init__(
+        self, message: str, status: int | None = None, body: JsonObject | None = None, kind: str | None = None
+    ) -> None:
+        """status, body: of the response that refuses the call; None without one. kind: its KIND_HEADER."""
         super().__init__(message)
         self.status = status
         self.body = body
-
-
-class Unreachable(Exception):
-    """There is no broker, or it does not respond as one. The message is one line for the user."""
+        self.kind = kind
 
 
 class JsonObject(dict[str, Any]):
@@ -138,13 +139,29 @@ class AdminClient:
         self._headers = {} if token is None else {"Authorization": f"Bearer {token}"}
 
     def call(self, method: str, path: str, body: bytes | None = None, **query: object) -> JsonObject:
-        """Send a call and return the body of its response. body: JSON. Raises BadCall and Unreachable."""
-        given = {name: value for name, value in query.items() if value is not None}
-        response = self._send(method, f"{path}?{urlencode(given)}" if given else path, body)
-        fields = _json_object(response.content)
-        if 200 <= response.status < 300 and fields is not None:
-            return fields
-        raise self._error_of(response, fields)
+        """Send a call and return the object of its response. body: JSON. Raises BadCall and Unreachable."""
+        fields = _json_object(self.send(method, path, body, query))
+        if fields is None:
+            raise Unreachable(f"{self.address.url} is not the admin API of fauxka: its response is no object of JSON")
+        return fields
+
+    def send(
+        self,
+        method: str,
+        path: str,
+        body: bytes | None = None,
+        query: Mapping[str, object] | None = None,
+        seconds_max: float = RESPONSE_SECONDS_MAX,
+    ) -> bytes:
+        """Send a call and return the body of its response. Raises BadCall and Unreachable.
+
+        body: JSON. seconds_max: how long to wait for the response.
+        """
+        given = {name: value for name, value in (query or {}).items() if value is not None}
+        response = self._response_to(method, f"{path}?{urlencode(given)}" if given else path, body, seconds_max)
+        if 200 <= response.status < 300:
+            return response.content
+        raise self._error_of(response, _json_object(response.content))
 
     def pages(self, path: str, **query: object) -> Iterator[JsonObject]:
         """Yield all pages of a list. Raises BadCall and Unreachable."""
@@ -156,12 +173,13 @@ class AdminClient:
             if since is None:
                 return
 
-    def _send(self, method: str, target: str, body: bytes | None) -> _Response:
-        connection = self._new_connection()
+    def _response_to(self, method: str, target: str, body: bytes | None, seconds_max: float) -> _Response:
+        connection = self._new_connection(seconds_max)
         try:
             connection.request(method, target, body, self._headers)
             response = connection.getresponse()
-            return _Response(response.status, response.reason, response.read())
+            kind = response.getheader(KIND_HEADER)
+            return _Response(response.status, response.reason, response.read(), kind)
         except (OSError, http.client.HTTPException, UnicodeError) as error:
             # A host name with a long label cannot be encoded.
             reason = (error.strerror if isinstance(error, OSError) else None) or str(error) or type(error).__name__
@@ -169,11 +187,11 @@ class AdminClient:
         finally:
             connection.close()
 
-    def _new_connection(self) -> http.client.HTTPConnection:
+    def _new_connection(self, seconds_max: float) -> http.client.HTTPConnection:
         host, port, _ = self.address
         if self._tls is None:
-            return http.client.HTTPConnection(host, port, timeout=RESPONSE_SECONDS_MAX)
-        return http.client.HTTPSConnection(host, port, timeout=RESPONSE_SECONDS_MAX, context=self._tls)
+            return http.client.HTTPConnection(host, port, timeout=seconds_max)
+        return http.client.HTTPSConnection(host, port, timeout=seconds_max, context=self._tls)
 
     def _error_of(self, response: _Response, fields: JsonObject | None) -> Exception:
         detail = None if fields is None else fields.get("error")
@@ -185,7 +203,7 @@ class AdminClient:
             message += "; give it with --admin-token or FAUXKA_ADMIN_TOKEN"
         if response.status >= http.HTTPStatus.INTERNAL_SERVER_ERROR:
             return Unreachable(message)
-        return BadCall(message, response.status, fields)
+        return BadCall(message, response.status, fields, response.kind)
 
 
 def _client_context(ca: str | None) -> SSLContext:
@@ -201,6 +219,7 @@ class _Response(NamedTuple):
     status: int
     reason: str
     content: bytes
+    kind: str | None
 
 
 def _json_object(content: bytes) -> JsonObject | None:

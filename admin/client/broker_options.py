@@ -11,6 +11,8 @@ from typing import ParamSpec, TypeVar
 
 import click
 
+from ...faults.rule_error import RuleError
+from ..errors import CallError
 from .admin_client import AdminClient, BadCall, Unreachable, find_admin_address
 
 EXIT_UNREACHABLE = 1
@@ -56,7 +58,7 @@ def chosen_broker(
     """
     try:
         yield AdminClient(find_admin_address(admin, ready_file), admin_token, admin_ca)
-    except BadCall as error:
+    except (BadCall, CallError, RuleError) as error:
         raise click.ClickException(str(error)) from error
     except Unreachable as error:
         click.echo(f"fauxka: {' '.join(str(error).split())}", err=True)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from ...storage.file_systems.path_problems import find_path_problem
-from .. import client as parts
+from .. import methods
 from .. import report as report_parts
 from .admin_client import BadCall, parse_address
 from .broker_options import broker_options, chosen_broker
@@ -61,7 +61,7 @@ def _read(source: str | None, broker: Mapping[str, str | None]) -> RunReport:
 
 def _report_of_broker(broker: Mapping[str, str | None]) -> RunReport:
     with chosen_broker(broker["admin"], broker["ready_file"], broker["admin_token"], broker["admin_ca"]) as client:
-        return report_parts.run_report.collect_report(parts.report_source.ApiSource(client), client.address.url)
+        return methods.broker.BrokerMethods(methods.remote.HttpSend(client)).run_report(client.address.url)
 
 
 def _report_in_file(path: str) -> RunReport:

@@ -13,10 +13,10 @@ from ...faults.rules.fault_rules import When
 from ...faults.rules.near_misses import NearMiss
 from ...faults.rules.rule_checks import ANSWER_FIELDS
 from ..control import Control
-from ..operation import Caller, Operation
+from ..operation import PATIENT, Caller, Operation
 from ..paging import NumberPage, page_of
 from .rule_addresses import addressed_rule
-from .rule_models import AwaitQuery, Hits, RuleAddress, RuleChange
+from .rule_models import AwaitQuery, Hits, RuleAddress, RuleChange, RuleQuery
 from .rule_operations import ADDRESS_ERRORS
 from .waiting import wait_for_hits
 
@@ -64,9 +64,9 @@ def list_file_rules(control: Control, query: NumberPage) -> FileRulePage:
     return FileRulePage(items=items, next=token)
 
 
-def get_file_rule(control: Control, path: RuleAddress) -> FileRuleInfo:
+def get_file_rule(control: Control, path: RuleAddress, query: RuleQuery) -> FileRuleInfo:
     """Return a file fault rule with its counts."""
-    return file_rule_info(addressed_rule(control.files, path))
+    return file_rule_info(addressed_rule(control.files, path, query))
 
 
 def replace_file_rule(control: Control, path: RuleAddress, body: FileRule) -> FileRuleInfo:
@@ -91,9 +91,9 @@ def remove_file_rules(control: Control) -> FileRulePage:
     return FileRulePage(items=[file_rule_info(armed) for armed in rules], next=None)
 
 
-async def await_file_rule(control: Control, path: RuleAddress, query: AwaitQuery, caller: Caller) -> Hits:
+async def await_file_rule(control: Control, path: RuleAddress, query: AwaitQuery, caller: Caller = PATIENT) -> Hits:
     """Wait for the hits of a rule; 408 with the hits so far after the timeout."""
-    armed = addressed_rule(control.files, path)
+    armed = addressed_rule(control.files, path, query)
     return Hits(id=armed.id, hits=await wait_for_hits(armed, query.hits, query.timeout_ms, caller))
 
 

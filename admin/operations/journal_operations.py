@@ -20,7 +20,7 @@ from ...faults.rules.value_tests import check_match
 from ...faults.strict_json import convert, parse
 from ..control import Control
 from ..operation import Operation
-from ..page_stream import stream_page
+from ..page_stream import collect_page, stream_page
 from ..paging import LIMIT_DEFAULT, Limit
 
 TAG = "truth"
@@ -77,11 +77,40 @@ class JournalCount(Struct, kw_only=True):
     dropped: int
 
 
-def read_journal(control: Control, query: JournalQuery) -> AsyncIterator[bytes]:
+class JournalExtent(Struct, kw_only=True):
+    """The ids of the journal, which are consecutive.
+
+    last_id: of the newest request, 0 without requests; as `since` it selects later ones. cleared_id: of the newest one
+    that was deleted on request. dropped: as in JournalPage.
+    """
+
+    last_id: int
+    cleared_id: int
+    dropped: int
+
+
+async def read_journal(control: Control, query: JournalQuery) -> JournalPage:
     """List the requests, oldest first."""
+    found = search_entries(control.journal, _match_of(query), since=query.since)
+    items, token = await collect_page(found, query.limit, _token_of)
+    return JournalPage(items=items, next=token, dropped=control.journal.dropped)
+
+
+def stream_journal(control: Control, query: JournalQuery) -> AsyncIterator[bytes]:
+    """Return the page of read_journal in pieces of its JSON."""
     journal = control.journal
     found = search_entries(journal, _match_of(query), since=query.since)
-    return stream_page(found, query.limit, lambda entry: str(entry.id), {"dropped": journal.dropped})
+    return stream_page(found, query.limit, _token_of, {"dropped": journal.dropped})
+
+
+def _token_of(entry: JournalEntry) -> str:
+    return str(entry.id)
+
+
+def journal_extent(control: Control) -> JournalExtent:
+    """Return the id of the newest request, and how many are no longer kept."""
+    journal = control.journal
+    return JournalExtent(last_id=journal.last_id, cleared_id=journal.cleared_id, dropped=journal.dropped)
 
 
 async def count_journal(control: Control, query: JournalFilter) -> JournalCount:
@@ -142,7 +171,8 @@ def check_journal_match(match: Match) -> None:
 
 
 OPERATIONS = (
-    Operation(method="GET", path="/v1/journal", perform=read_journal, tag=TAG, streamed=JournalPage),
+    Operation(method="GET", path="/v1/journal", perform=read_journal, tag=TAG, stream=stream_journal),
     Operation(method="DELETE", path="/v1/journal", perform=clear_journal, tag=TAG),
     Operation(method="GET", path="/v1/journal/count", perform=count_journal, tag=TAG),
+    Operation(method="GET", path="/v1/journal/extent", perform=journal_extent, tag=TAG),
 )

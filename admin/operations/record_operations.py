@@ -1,4 +1,4 @@
-"""Operation that lists the records of a topic, decoded, and the same for callers in the broker's own process."""
+"""Operation that lists the records of a topic, decoded."""
 
 from __future__ import annotations
 
@@ -14,17 +14,13 @@ from ...broker.replica.record_reader import (
 from ...broker.runtime.long_work import for_each
 from ...faults.json_bytes import BytesValue, bytes_value_of
 from ..control import Control
-from ..errors import CallError
 from ..long_calls import run_long_call
 from ..operation import Operation
-from ..paging import LIMIT_MAX
 from .offset_pages import Place, Reading, ReadItems, RecordQuery, place_of_token, read_from, token_of
 from .topic_operations import TAG, TopicPath
 
 # Keys, values and headers of a page, so that its response is small as well. A page has at least one record.
 PAGE_BYTES_MAX = 1024 * 1024
-# Records that one call in process returns, if the caller sets no limit. More would be read by mistake.
-RECORDS_MAX = 100_000
 
 
 class RecordHeader(Struct, kw_only=True):
@@ -79,29 +75,6 @@ async def list_records(control: Control, path: TopicPath, query: RecordQuery) ->
         return RecordPage(items=items, next=None if read.next_place is None else token_of(read.next_place))
 
     return await run_long_call(control, work())
-
-
-async def read_records(control: Control, path: TopicPath, query: RecordQuery, limit: int | None) -> list[StoredRecord]:
-    """Return the records of a topic in process, page by page; the since and limit of query are ignored.
-
-    limit: at most so many; None for all. Raises CallError 400 if all are more than RECORDS_MAX.
-    """
-    records: list[StoredRecord] = []
-    wanted = RECORDS_MAX + 1 if limit is None else limit
-    place: Place | None = None
-    while len(records) < wanted:
-        query.limit = min(LIMIT_MAX, wanted - len(records))
-        read = await run_long_call(control, _read(control, path, query, place))
-        records += read.items
-        place = read.next_place
-        if place is None:
-            return records
-    if limit is None:
-        message = (
-            f"{path.topic} has more than {RECORDS_MAX} such records: set limit, partition, from_offset or to_offset"
-        )
-        raise CallError(400, message, field="limit", value=None, allowed="an integer")
-    return records
 
 
 async def _read(control: Control, path: TopicPath, query: RecordQuery, start: Place | None) -> ReadItems[StoredRecord]:

@@ -35,17 +35,23 @@ class RuleAddress(Struct, kw_only=True, forbid_unknown_fields=True):
     id: Annotated[str, Meta(min_length=1, max_length=NAME_CHARACTERS_MAX, description="The id of a rule, or its name.")]
 
 
-class RuleChange(Struct, kw_only=True, forbid_unknown_fields=True):
-    """A change of a rule in force, which keeps its place and its counts. enabled: whether it is evaluated."""
+class RuleQuery(Struct, kw_only=True, forbid_unknown_fields=True):
+    """removed: also a rule that was removed, by its id, with its counts at that time."""
 
-    enabled: bool
+    removed: bool = False
 
 
-class AwaitQuery(Struct, kw_only=True, forbid_unknown_fields=True):
+class AwaitQuery(RuleQuery, kw_only=True, forbid_unknown_fields=True):
     """The number of hits and the timeout of a wait."""
 
     hits: HitCount = 1
     timeout_ms: AwaitTimeout = AWAIT_TIMEOUT_MS_DEFAULT
+
+
+class RuleChange(Struct, kw_only=True, forbid_unknown_fields=True):
+    """A change of a rule in force, which keeps its place and its counts. enabled: whether it is evaluated."""
+
+    enabled: bool
 
 
 class RuleInfo(Struct, kw_only=True):

@@ -5,10 +5,10 @@ from __future__ import annotations
 from ...faults.rules.fault_rules import FaultRule
 from ...faults.rules.rule_checks import ANSWER_FIELDS
 from ..control import Control
-from ..operation import Caller, Operation
+from ..operation import PATIENT, Caller, Operation
 from ..paging import NumberPage, page_of
 from .rule_addresses import addressed_rule
-from .rule_models import AwaitQuery, Hits, RuleAddress, RuleChange, RuleInfo, RulePage, rule_info
+from .rule_models import AwaitQuery, Hits, RuleAddress, RuleChange, RuleInfo, RulePage, RuleQuery, rule_info
 from .waiting import wait_for_hits
 
 TAG = "rules"
@@ -28,9 +28,9 @@ def list_rules(control: Control, query: NumberPage) -> RulePage:
     return RulePage(items=items, next=token)
 
 
-def get_rule(control: Control, path: RuleAddress) -> RuleInfo:
+def get_rule(control: Control, path: RuleAddress, query: RuleQuery) -> RuleInfo:
     """Return a fault rule with its counts and near misses."""
-    return rule_info(addressed_rule(control.plan, path))
+    return rule_info(addressed_rule(control.plan, path, query))
 
 
 def replace_rule(control: Control, path: RuleAddress, body: FaultRule) -> RuleInfo:
@@ -58,9 +58,9 @@ def remove_rules(control: Control) -> RulePage:
     return RulePage(items=[rule_info(armed) for armed in rules], next=None)
 
 
-async def await_rule(control: Control, path: RuleAddress, query: AwaitQuery, caller: Caller) -> Hits:
+async def await_rule(control: Control, path: RuleAddress, query: AwaitQuery, caller: Caller = PATIENT) -> Hits:
     """Wait for the hits of a rule; 408 with the hits so far after the timeout."""
-    armed = addressed_rule(control.plan, path)
+    armed = addressed_rule(control.plan, path, query)
     return Hits(id=armed.id, hits=await wait_for_hits(armed, query.hits, query.timeout_ms, caller))
 
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Generator, Iterable, Sequence
+from contextlib import contextmanager
 from itertools import chain
-from typing import Protocol
 
 from msgspec import Struct
 
@@ -38,6 +39,18 @@ class BrokerState(Struct, kw_only=True):
     rules: list[RuleInfo]
     files: list[FileRuleInfo]
 
+    @contextmanager
+    def noting_unjudged(self, name: str) -> Generator[None]:
+        """Note why a topic has no verdict."""
+        try:
+            yield
+        except CallError as error:
+            self.unjudged[name] = str(error)
+
+    def note_left_out(self, names: Sequence[str]) -> None:
+        """Note the topics beyond VERDICTS_MAX."""
+        self.unjudged.update(dict.fromkeys(names[VERDICTS_MAX:], f"a report has at most {VERDICTS_MAX} verdicts"))
+
 
 class RunReport(Struct, kw_only=True):
     """A run. title: what it was, such as the address of the broker. state: None if only the journal was kept.
@@ -50,36 +63,6 @@ class RunReport(Struct, kw_only=True):
     written_at_ms: int
     journal: RecordedJournal
     state: BrokerState | None
-
-
-class ReportSource(Protocol):
-    """A broker that a report can be made of."""
-
-    def journal(self, since: int) -> RecordedJournal:
-        """Return the newest requests with a greater id, at most REQUESTS_MAX."""
-        ...
-
-    def topics(self) -> list[TopicInfo]:
-        """Return all topics."""
-        ...
-
-    def rules(self) -> list[RuleInfo]:
-        """Return the fault rules for requests and connections."""
-        ...
-
-    def file_rules(self) -> list[FileRuleInfo]:
-        """Return the fault rules for files."""
-        ...
-
-    def verdict(self, topic: str) -> TopicVerdict:
-        """Return the verdict on a topic. Raises CallError if there is none."""
-        ...
-
-
-def collect_report(source: ReportSource, title: str, since: int = 0) -> RunReport:
-    """Read the data of a report. since: only requests with a greater id. Raises what the source raises."""
-    journal = source.journal(since)
-    return report_of(title, journal, collect_state(source, journal))
 
 
 def report_of(title: str, journal: RecordedJournal, state: BrokerState | None) -> RunReport:
@@ -96,20 +79,10 @@ def newest_of(journal: RecordedJournal) -> RecordedJournal:
     return RecordedJournal(items=kept, dropped=journal.dropped + len(items) - len(kept))
 
 
-def collect_state(source: ReportSource, journal: RecordedJournal) -> BrokerState:
-    """Read the state of a broker, with the verdicts on its topics and on those of the journal that were deleted."""
-    topics = source.topics()
-    state = BrokerState(topics=topics, verdicts=[], unjudged={}, rules=source.rules(), files=source.file_rules())
+def judged_topics(journal: Iterable[JournalEntry], topics: Sequence[TopicInfo]) -> list[str]:
+    """Return the topics of a report's verdicts, those of the journal that were deleted included."""
     internal = {topic.name for topic in topics if topic.internal}
-    sent_to = (batch.topic for entry in journal.items for batch in entry.batches)
+    sent_to = (batch.topic for entry in journal for batch in entry.batches)
     # Topics of the run come first, in case there are too many.
-    names = dict.fromkeys(name for name in chain(sent_to, (topic.name for topic in topics)) if name not in internal)
-    for index, name in enumerate(names):
-        if index >= VERDICTS_MAX:
-            state.unjudged[name] = f"a report has at most {VERDICTS_MAX} verdicts"
-            continue
-        try:
-            state.verdicts.append(source.verdict(name))
-        except CallError as error:
-            state.unjudged[name] = str(error)
-    return state
+    names = dict.fromkeys(chain(sent_to, (topic.name for topic in topics)))
+    return [name for name in names if name not in internal]

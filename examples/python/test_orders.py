@@ -2,8 +2,7 @@
 
 from confluent_kafka import Producer
 
-from fauxka.testing import Broker
-from fauxka.testing.faults import Faults
+from fauxka.testing import Broker, Faults
 
 DELIVERED_SECONDS_MAX = 30
 

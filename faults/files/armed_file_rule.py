@@ -33,7 +33,7 @@ class ArmedFileRule(RuleInForce[FileRule]):
     @property
     def matched_noun(self) -> str:
         """What the rule matches: "file operation"."""
-        return "file operation"
+        return self.rule.matched_noun
 
     def evaluate(self, kind: OperationKind, path: str, node_id: int) -> FileAction | None:
         """Count the operation on a node's file, and return the action if it is hit; then call notify_waiters."""

@@ -74,6 +74,11 @@ class FileRule(NamedRule, frozen=True, kw_only=True, forbid_unknown_fields=True)
         return tuple(self.operation) if isinstance(self.operation, list) else (self.operation,)
 
     @property
+    def matched_noun(self) -> str:
+        """What the rule matches: "file operation"."""
+        return "file operation"
+
+    @property
     def effective_when(self) -> When:
         """`when` with its default."""
         return When() if self.when is None else self.when

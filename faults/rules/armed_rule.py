@@ -38,7 +38,7 @@ class ArmedRule(RuleInForce[FaultRule]):
     @property
     def matched_noun(self) -> str:
         """What the rule matches: "connection" or "request"."""
-        return "connection" if self.rule.point == "accepted" else "request"
+        return self.rule.matched_noun
 
     def evaluate_connection(self, connection: ConnectionView) -> Fault | None:
         """Count the connection and return the fault if it is hit."""

@@ -45,3 +45,8 @@ class FaultRule(NamedRule, frozen=True, kw_only=True, forbid_unknown_fields=True
     when: When = field(default_factory=When)
     point: Point
     action: Action
+
+    @property
+    def matched_noun(self) -> str:
+        """What the rule matches: "connection" or "request"."""
+        return "connection" if self.point == "accepted" else "request"

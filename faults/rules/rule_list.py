@@ -13,6 +13,8 @@ from .rule_lookup import AmbiguousRuleError, UnknownRuleError
 
 # Every rule is evaluated for every request or file operation; more are a mistake of the caller.
 RULES_MAX = 1000
+# The newest removed rules whose counts can still be read.
+REMOVED_MAX = 1000
 # The rules that the error of a lookup names.
 SHOWN_MAX = 10
 
@@ -56,6 +58,7 @@ class RuleList(ABC, Generic[Rule, Armed]):
         self.rules: tuple[Armed, ...] = ()
         self.enabled_rules: tuple[Armed, ...] = ()
         self._last_id = 0
+        self._removed: dict[int, Armed] = {}
 
     def add(self, rule: Rule, position: int | None = None) -> Armed:
         """Insert a rule at position, by default at the end, and return it with a new id.
@@ -91,6 +94,10 @@ class RuleList(ABC, Generic[Rule, Armed]):
         """Return the rule with this id, or None."""
         return next((armed for armed in self.rules if armed.id == rule_id), None)
 
+    def find_removed(self, rule_id: int) -> Armed | None:
+        """Return the rule that was removed with this id, with its counts; None for one of long ago."""
+        return self._removed.get(rule_id)
+
     def look_up(self, address: int | str) -> Armed:
         """Return the rule with this id, or with this name. Raises UnknownRuleError, AmbiguousRuleError."""
         found = [armed for armed in self.rules if address == (armed.id if isinstance(address, int) else armed.name)]
@@ -112,11 +119,19 @@ class RuleList(ABC, Generic[Rule, Armed]):
         """Remove the rule and return it. Raises KeyError for an unknown id."""
         removed = self._require(rule_id)
         self._set(tuple(armed for armed in self.rules if armed is not removed))
+        self._keep_removed((removed,))
         return removed
 
     def clear(self) -> None:
         """Remove all rules. Their ids are not reused."""
+        removed = self.rules
         self._set(())
+        self._keep_removed(removed)
+
+    def _keep_removed(self, removed: tuple[Armed, ...]) -> None:
+        self._removed.update((armed.id, armed) for armed in removed)
+        for rule_id in list(self._removed)[:-REMOVED_MAX]:
+            del self._removed[rule_id]
 
     def _require(self, rule_id: int) -> Armed:
         """Return the rule with this id. Raises KeyError for an unknown id."""

@@ -16,7 +16,7 @@ from ..steps import Mechanism
 from .in_process_broker import InProcessBroker
 
 if TYPE_CHECKING:
-    from ...testing.acls import AclValues
+    from ...testing import AclValues
 
 USER, PASSWORD = "alice", "secret"
 PLAINTEXT = SecurityProtocol.PLAINTEXT.value

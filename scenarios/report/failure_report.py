@@ -23,8 +23,7 @@ from .timeline import Moment, NamedRule, build_timeline
 if TYPE_CHECKING:
     from ...faults.journal.journal_entries import JournalEntry
     from ...faults.verdict.topic_verdict import TopicVerdict
-    from ...testing import Broker
-    from ...testing.rule import Rule
+    from ...testing import Broker, Rule
 
 # The newest requests of the journal that a report reads: all that it keeps by default.
 REQUESTS_READ_MAX = 10_000

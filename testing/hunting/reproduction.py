@@ -10,9 +10,9 @@ from pathlib import Path
 
 from msgspec import to_builtins
 
+from ...admin.methods.rule_text import DEFAULT_WHEN, without_defaults
 from ...faults.rules.fault_rules import FaultRule
 from ...storage.file_systems.own_folder import delete_own_folder, replace_file
-from ..rule import DEFAULT_WHEN, without_defaults
 from .arguments import default_config
 from .changes import change_of
 from .judgement import Promise

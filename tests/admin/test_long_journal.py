@@ -1,19 +1,24 @@
 """A search of the journal delays no client, also that of a request of many batches."""
 
-from collections.abc import AsyncGenerator, Awaitable, Callable
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
 from types import SimpleNamespace
 from typing import cast
 
 import pytest
 
 from fauxka.admin.control import Control
-from fauxka.admin.operations.journal_operations import JournalFilter, JournalQuery, count_journal, read_journal
+from fauxka.admin.methods.journal import BrokerJournal
+from fauxka.admin.operations.journal_operations import (
+    JournalFilter,
+    JournalQuery,
+    count_journal,
+    read_journal,
+    stream_journal,
+)
 from fauxka.faults.journal.journal import Journal
 from fauxka.faults.journal.journal_record import RESPONDED
 from fauxka.protocol.error_codes import ErrorCode, KafkaError
 from fauxka.storage.append_result import AppendResult
-from fauxka.testing.calls import Result
-from fauxka.testing.journal import BrokerJournal
 
 from ..broker.loop_pauses import PAUSE_SECONDS_MAX, measured_loop
 from ..broker.running_node import Node
@@ -49,11 +54,16 @@ async def count(control: Control) -> int:
 
 async def read(control: Control) -> int:
     query = JournalQuery(topic=TOPIC, partition=PARTITIONS - 1)
-    pages = cast(AsyncGenerator[bytes], read_journal(control, query))
-    return sum([piece.count(b'"api"') async for piece in pages])
+    return len((await read_journal(control, query)).items)
 
 
-@pytest.mark.parametrize("search", [count, read])
+async def stream(control: Control) -> int:
+    query = JournalQuery(topic=TOPIC, partition=PARTITIONS - 1)
+    pieces = cast(AsyncGenerator[bytes], stream_journal(control, query))
+    return sum([piece.count(b'"api"') async for piece in pieces])
+
+
+@pytest.mark.parametrize("search", [count, read, stream])
 def test_search_of_the_journal_does_not_hold_the_event_loop(
     search: Callable[[Control], Awaitable[int]], control: Control, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -69,12 +79,12 @@ def test_search_of_the_journal_does_not_hold_the_event_loop(
 def test_count_of_a_test_does_not_hold_the_event_loop(control: Control, monkeypatch: pytest.MonkeyPatch) -> None:
     with measured_loop(monkeypatch) as (loop, pauses), Node(loop=loop) as node:
 
-        def call(function: Callable[[Control], Result], /) -> Result:
-            return node.call(lambda: function(control))
+        def send(operation: Callable[..., object], arguments: Mapping[str, object], /) -> object:
+            return node.run(lambda: cast("Awaitable[object]", operation(control, **arguments)))
 
         pauses.longest = 0.0
 
-        found = BrokerJournal(call).count(topic=TOPIC, partition=PARTITIONS - 1)
+        found = BrokerJournal(send).count(topic=TOPIC, partition=PARTITIONS - 1)
 
         assert found == 1
         assert pauses.longest < PAUSE_SECONDS_MAX

@@ -250,10 +250,15 @@ def test_requests_behind_the_one_that_crashes_the_node_are_neither_applied_nor_a
 
     with TopicClient(node.address) as client:
         client.send_produce(0, 1, 2, 3, 4)
+        answered = 0
         with pytest.raises(ConnectionError):
-            client.receive_produced()
+            while True:
+                client.receive_produced()
+                answered += 1
     node.restart()
 
+    # A busy node may write the responses of those before.
+    assert answered <= 2
     assert len(appended) == 3
     assert node.ends[0] == LogEndOffsets("events", 0, 2, 2)
 

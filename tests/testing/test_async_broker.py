@@ -30,15 +30,15 @@ async def send(bootstrap: str, value: bytes = b"one coffee", *, is_idempotent: b
 
 
 async def test_a_lost_ack_is_sent_again_and_recognised(broker: AsyncBroker) -> None:
-    with broker.faults.lost_ack(topic="orders") as lost:
+    async with broker.faults.lost_ack(topic="orders") as lost:
         offset = await send(broker.bootstrap_servers)
 
     assert (offset, await lost.await_hits()) == (0, 1)
-    assert broker.verdict("orders").batches.duplicates_recognised == 1
+    assert (await broker.verdict("orders")).batches.duplicates_recognised == 1
 
 
 async def test_await_hits_does_not_block_the_broker(broker: AsyncBroker) -> None:
-    rule = broker.faults.observed(api="Produce")
+    rule = await broker.faults.observed(api="Produce")
     sending = asyncio.create_task(send(broker.bootstrap_servers))
 
     assert await rule.await_hits(timeout_ms=20_000) == 1
@@ -46,7 +46,7 @@ async def test_await_hits_does_not_block_the_broker(broker: AsyncBroker) -> None
 
 
 async def test_await_hits_times_out_with_the_near_misses(broker: AsyncBroker) -> None:
-    rule = broker.faults.lost_ack(topic="payments")
+    rule = await broker.faults.lost_ack(topic="payments")
     await send(broker.bootstrap_servers)
 
     with pytest.raises(TimeoutError, match="1 request first differed at topic: orders, not payments"):
@@ -54,20 +54,20 @@ async def test_await_hits_times_out_with_the_near_misses(broker: AsyncBroker) ->
 
 
 async def test_released_requests_continue(broker: AsyncBroker) -> None:
-    holding = broker.faults.held(topic="orders")
+    holding = await broker.faults.held(topic="orders")
     sending = asyncio.create_task(send(broker.bootstrap_servers))
     await holding.await_hits(timeout_ms=20_000)
 
-    stored_before = broker.verdict("orders").records.in_log
-    broker.held.release()
+    verdict = await broker.verdict("orders")
+    await broker.held.release()
 
-    assert (stored_before, await sending) == (0, 0)
+    assert (verdict.records.in_log, await sending) == (0, 0)
 
 
 async def test_a_crash_and_a_restart_are_on_the_same_loop(broker: AsyncBroker) -> None:
     await send(broker.bootstrap_servers)
 
-    broker.crash()
+    await broker.crash()
     was_running = broker.is_running
     await broker.restart()
 
@@ -79,7 +79,7 @@ async def test_two_brokers_share_a_loop(broker: AsyncBroker) -> None:
     async with AsyncBroker() as other:
         await send(broker.bootstrap_servers)
 
-        assert (broker.journal.count(api="Produce"), other.journal.count(api="Produce")) == (1, 0)
+        assert (await broker.journal.count(api="Produce"), await other.journal.count(api="Produce")) == (1, 0)
 
 
 async def test_key_set_of_a_server_on_the_same_loop_is_there_after_the_start(caplog: pytest.LogCaptureFixture) -> None:

@@ -13,8 +13,7 @@ from fauxka.admin.errors import CallError
 from fauxka.broker.replica import record_reader
 from fauxka.protocol.batches.compression import compress
 from fauxka.protocol.batches.record_batch import Compression
-from fauxka.testing import AsyncBroker
-from fauxka.testing.topics import SeedFields
+from fauxka.testing import AsyncBroker, SeedFields
 
 from ..broker.loop_pauses import PAUSE_SECONDS_MAX, LoopPauses, measured_loop
 from ..broker.transactional_client import SECONDS_MAX, TransactionalClient
@@ -37,7 +36,7 @@ async def test_topics_are_created_seeded_read_and_deleted(broker: AsyncBroker) -
 
     assert (created.name, [place.partition for place in places]) == ("orders", [0, 1])
     assert [each.value for each in found] == [b"b"]
-    assert (deleted.name, broker.topics.list()) == ("orders", [])
+    assert (deleted.name, await broker.topics.list()) == ("orders", [])
 
 
 @pytest.mark.asyncio
@@ -54,12 +53,12 @@ async def test_deletion_of_a_transactional_id_ends_with_a_crash(tmp_path: Path) 
     async with AsyncBroker({"log.flush.interval.messages": "1"}, data_dir=tmp_path) as broker:
         await broker.topics.create("events", partitions=1)
         await asyncio.to_thread(open_transaction, broker.bootstrap_servers)
-        broker.files.add(action="slow", ms=500, operation="fsync", file_kind="log")
+        await broker.files.add(action="slow", ms=500, operation="fsync", file_kind="log")
 
         deleted = asyncio.create_task(broker.transactions.delete("tx"))
         # One turn of the loop, in which the abort is appended.
         await asyncio.sleep(0)
-        broker.crash()
+        await broker.crash()
 
         with pytest.raises(CallError, match="the node has crashed"):
             await asyncio.wait_for(deleted, SECONDS_MAX)
@@ -87,7 +86,7 @@ async def test_read_that_a_crash_interrupts_is_an_error(broker: AsyncBroker) -> 
     reading = asyncio.create_task(broker.records("orders"))
     await asyncio.sleep(0)
 
-    broker.crash()
+    await broker.crash()
 
     with pytest.raises(CallError, match="the node has crashed, was reset, or failed"):
         await reading

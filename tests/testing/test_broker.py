@@ -350,3 +350,21 @@ def test_a_crashed_broker_can_be_stopped() -> None:
         broker.crash(restart_after_ms=60_000)
 
     assert not broker.is_running
+
+
+def test_repr_of_a_rule_is_one_line_with_action_state_and_counts(broker: Broker) -> None:
+    lost = broker.faults.lost_ack(topic="orders")
+    full = broker.files.add(action="disk_full", enabled=False)
+
+    assert repr(lost) == "<rule 1 'lost ack': close at applied, 0 hits, 0 matched>"
+    assert repr(full) == "<rule 1 '': disk_full, disabled, 0 hits, 0 matched>"
+
+
+def test_repr_of_a_broker_is_one_line_with_address_state_and_topics(broker: Broker) -> None:
+    broker.topics.create("orders")
+    running = repr(broker)
+    broker.crash()
+
+    assert running == f"<Broker {broker.bootstrap_servers}, running, topics: 1>"
+    assert repr(broker) == f"<Broker {broker.bootstrap_servers}, not running, topics: 0>"
+    assert repr(Broker()) == "<Broker, not started>"

@@ -7,12 +7,13 @@ from typing import cast
 import pytest
 from confluent_kafka import KafkaError, Producer
 
+from fauxka.admin.methods.acls import Acls
 from fauxka.broker.security.acl.standard_authorizer import CLASS_NAME
-from fauxka.testing import AsyncBroker, Broker, CallError, RuleError
-from fauxka.testing.acls import Acls, AclValues, RemoteAcls
+from fauxka.testing import AclValues, AsyncBroker, CallError, RuleError
 from fauxka.testing.remote_broker import RemoteBroker
 
 from ..serving_process import serving
+from .transports import Broker
 
 SECONDS_MAX = 20
 TOPIC = "orders"
@@ -51,7 +52,7 @@ def test_acl_takes_effect_for_the_next_request_of_a_connected_client() -> None:
     assert (deleted.principal, deleted.host, deleted.permission) == ("User:alice", "*", "ALLOW")
 
 
-def check_lists(acls: Acls | RemoteAcls) -> None:
+def check_lists(acls: Acls) -> None:
     created = acls.create(**WRITE)
     acls.create(**changed_acl(operation="READ", pattern_type="PREFIXED", permission="DENY"))
     acls.create(**WRITE)
@@ -89,9 +90,9 @@ def test_async_broker_has_the_same_calls() -> None:
     async def use() -> list[str]:
         async with AsyncBroker(CONFIG) as broker:
             await broker.acls.create(**WRITE)
-            found = [acl.name for acl in broker.acls.list()]
+            found = [acl.name for acl in await broker.acls.list()]
             await broker.acls.delete(name=TOPIC)
-            return found + [acl.name for acl in broker.acls.list()]
+            return found + [acl.name for acl in await broker.acls.list()]
 
     assert asyncio.run(use()) == [TOPIC]
 

@@ -10,15 +10,17 @@ from typing import Any
 import pytest
 from confluent_kafka import Producer
 
+from fauxka import testing
 from fauxka.broker.metadata.client_quotas_image import IP
 from fauxka.faults.strict_json import encode
 from fauxka.protocol.messages.produce import ProduceResponse
-from fauxka.testing import AsyncBroker, Broker, CallError, RuleError
+from fauxka.testing import AsyncBroker, CallError, RuleError
 from fauxka.testing.remote_broker import RemoteBroker
 
 from ..golden.quota_effects import TOPIC, producing
 from ..serving_process import serving
 from ..wire.message_client import MessageClient
+from .transports import Broker
 
 APP = "my-app"
 SECONDS_MAX = 20
@@ -134,9 +136,9 @@ def test_async_broker_has_the_same_calls() -> None:
     async def use() -> list[int]:
         async with AsyncBroker() as broker:
             await broker.quotas.set(client_id=APP, producer_byte_rate=1)
-            counts = [len(broker.quotas.list(client_id=APP))]
+            counts = [len(await broker.quotas.list(client_id=APP))]
             await broker.quotas.delete(client_id=APP)
-            return [*counts, len(broker.quotas.list())]
+            return [*counts, len(await broker.quotas.list())]
 
     assert asyncio.run(use()) == [1, 0]
 
@@ -158,13 +160,14 @@ def test_quota_of_a_user_throttles_only_that_user() -> None:
 
 @pytest.mark.parametrize("nodes", [1, 2])
 def test_host_with_a_quota_is_not_looked_up_on_the_event_loop(monkeypatch: pytest.MonkeyPatch, nodes: int) -> None:
+    # A client of HTTP looks up addresses too.
     looked_up: list[bool] = []
 
     def look_up(*arguments: Any, **options: Any) -> list[Any]:
         looked_up.append(threading.current_thread().name == "fauxka")
         return [(socket.AF_INET, socket.SOCK_STREAM, 6, "", ("127.0.0.1", 0))]
 
-    with Broker(nodes=nodes) as broker:
+    with testing.Broker(nodes=nodes) as broker:
         monkeypatch.setattr(socket, "getaddrinfo", look_up)
         broker.quotas.set(ip="clients.test", connection_creation_rate=1)
         broker.quotas.set(user="alice", producer_byte_rate=1)

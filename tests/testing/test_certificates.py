@@ -137,8 +137,8 @@ def test_certificate_is_described(broker: Broker) -> None:
 def test_async_broker_has_the_same_calls() -> None:
     async def use() -> list[str]:
         async with AsyncBroker(security_protocol="SSL") as broker:
-            broker.certificates.present("new", listener="SSL")
-            return [each.kind for each in broker.certificates.list()]
+            await broker.certificates.present("new", listener="SSL")
+            return [each.kind for each in await broker.certificates.list()]
 
     assert asyncio.run(use()) == ["new"]
 

@@ -42,7 +42,7 @@ WRONG_CALLS = {
 ASYNC_CALLS = {
     "await broker.start()": "BrokerStateError",
     'await broker.reset("al")': "RuleError",
-    "await broker.faults.lost_ack().await_hits(timeout_ms=1)": "WaitTimeoutError",
+    "await (await broker.faults.lost_ack()).await_hits(timeout_ms=1)": "WaitTimeoutError",
 }
 TESTS = """
 import pytest

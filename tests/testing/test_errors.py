@@ -214,7 +214,7 @@ def test_restart_needs_a_crashed_broker_and_a_crash_a_running_one() -> None:
 async def test_async_broker_raises_the_same_errors() -> None:
     broker = AsyncBroker()
     with pytest.raises(BrokerStateError):
-        broker.faults.lost_ack()
+        await broker.faults.lost_ack()
     with pytest.raises(BrokerStateError):
         await broker.topics.create("orders")
     async with broker:
@@ -225,7 +225,7 @@ async def test_async_broker_raises_the_same_errors() -> None:
         with pytest.raises(RuleError, match=r"did you mean all"):
             await broker.reset(cast("Any", "al"))
         with pytest.raises(WaitTimeoutError, match=r"^0 of 1 hits"):
-            await broker.faults.lost_ack().await_hits(timeout_ms=1)
+            await (await broker.faults.lost_ack()).await_hits(timeout_ms=1)
     with pytest.raises(BrokerStateError):
         await broker.reset()
 

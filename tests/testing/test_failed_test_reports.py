@@ -254,7 +254,7 @@ async def test_broker_on_the_event_loop_writes_its_report(tmp_path: Path) -> Non
     async with AsyncBroker() as broker:
         await broker.topics.create("orders")
 
-        data = data_of(broker.write_report(tmp_path / "run.html"))
+        data = data_of(await broker.write_report(tmp_path / "run.html"))
 
         assert data["title"] == broker.bootstrap_servers
     assert [topic["name"] for topic in data["state"]["topics"]] == ["orders"]

@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 
 from fauxka.faults.rule_error import RuleError
-from fauxka.testing import Broker
 
 from ..broker.topic_client import TopicClient
+from .transports import Broker
 
 
 @pytest.fixture
@@ -103,12 +103,3 @@ def test_cleared_journal_has_no_requests(broker: Broker) -> None:
     before = broker.journal.clear()
 
     assert (before.count, broker.journal.count()) == (4, 0)
-
-
-def test_repr_of_a_broker_is_one_line_with_address_state_and_topics(broker: Broker) -> None:
-    running = repr(broker)
-    broker.crash()
-
-    assert running == f"<Broker {broker.bootstrap_servers}, running, topics: 1>"
-    assert repr(broker) == f"<Broker {broker.bootstrap_servers}, not running, topics: 0>"
-    assert repr(Broker()) == "<Broker, not started>"

@@ -11,8 +11,7 @@ import pytest
 
 from fauxka.admin.operation import Operation
 from fauxka.admin.operations.all_operations import OPERATIONS
-from fauxka.testing import AsyncBroker, Broker
-from fauxka.testing.rule import AsyncRule, Rule
+from fauxka.testing import AsyncBroker, AsyncRule, Broker, Rule
 
 from ..broker.topic_client import TopicClient
 from ..each_case import each_case

@@ -7,9 +7,9 @@ from confluent_kafka import KafkaException
 
 from fauxka.faults.rules import recipes
 from fauxka.faults.rules.fault_rules import FaultRule
-from fauxka.testing import Broker
 
 from .producing import NO_OFFSET, send
+from .transports import Broker
 
 pytestmark = pytest.mark.clients
 

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from fauxka.admin.errors import CallError
+from fauxka.admin.methods import records as record_methods
 from fauxka.admin.operations import record_operations
 from fauxka.broker.replica import record_reader
 from fauxka.broker.replica.record_reader import StoredRecord
@@ -14,10 +15,10 @@ from fauxka.faults.rule_error import RuleError
 from fauxka.protocol.batches.compression import compress
 from fauxka.protocol.batches.record_batch import Compression, parse_header
 from fauxka.protocol.batches.records import BatchOptions
-from fauxka.testing import Broker
 
 from ..protocol.batch_bytes import batch, record, records
 from .stored_batches import TOPIC, append, append_batch
+from .transports import Broker
 
 # 1970 is before any bound of message.timestamp.before.max.ms.
 CREATE_TIME_MS = 1000
@@ -147,7 +148,7 @@ def test_page_ends_after_its_bytes_and_the_pages_have_every_record(
 
 
 def test_more_records_than_one_call_returns_are_an_error(broker: Broker, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(record_operations, "RECORDS_MAX", 2)
+    monkeypatch.setattr(record_methods, "RECORDS_MAX", 2)
     append(broker, b"a", b"b", b"c")
 
     with pytest.raises(CallError, match="orders has more than 2 such records: set limit"):

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any, cast
 
 import pytest
 
@@ -56,8 +57,8 @@ def test_rule_is_removed_at_the_end_of_its_block(remote: RemoteBroker) -> None:
     with remote.faults.observed(api="Fetch") as rule:
         assert rule.hits == 0
 
-    with pytest.raises(CallError, match=f"there is no rule {rule.id}"):
-        _ = rule.hits
+    assert rule.hits == 0
+    assert remote.faults.rules == []
 
 
 def test_clear_removes_all_rules(remote: RemoteBroker) -> None:
@@ -73,7 +74,7 @@ def test_wait_without_enough_hits_says_why(broker: Serving, remote: RemoteBroker
     with TopicClient(broker.bootstrap) as client:
         client.produce(0)
 
-    with pytest.raises(WaitTimeoutError, match="0 of 1 hits within 10 ms") as caught:
+    with pytest.raises(WaitTimeoutError, match="0 of 1 hits after 10 ms") as caught:
         rule.await_hits(timeout_ms=10)
 
     assert caught.value.hits == 0
@@ -86,8 +87,8 @@ def test_wrong_calls_are_the_errors_of_a_broker_in_process(remote: RemoteBroker)
     assert caught.value.status == 404
     with pytest.raises(RuleError, match="did you mean topic"):
         remote.faults.lost_ack(topik=TOPIC)  # type: ignore[call-arg] # pyright: ignore[reportCallIssue]
-    with pytest.raises(CallError, match="did you mean all"):
-        remote.reset("al")
+    with pytest.raises(RuleError, match="did you mean all"):
+        remote.reset(cast("Any", "al"))
 
 
 def test_nobody_at_the_address_is_one_error(tmp_path: Path) -> None:

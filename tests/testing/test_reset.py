@@ -11,7 +11,6 @@ import pytest
 
 from fauxka.admin.operations.reset_operations import reset_data
 from fauxka.storage.file_systems.os_file_system import OsFileSystem
-from fauxka.testing import Broker
 
 from ..broker.long_requests import create_topics, describe_configs
 from ..broker.running_node import wait_until
@@ -20,6 +19,7 @@ from ..broker.topic_client import TOPIC, TopicClient
 from ..wire.wire_connection import WireConnection
 from .test_long_produce import TOPIC as LONG_TOPIC
 from .test_long_produce import long_batch, produce
+from .transports import Broker
 
 Scope = Literal["data", "all"]
 SCOPES: tuple[Scope, ...] = ("data", "all")

@@ -5,9 +5,9 @@ from collections.abc import Iterator
 import pytest
 
 from fauxka.faults.rules.rule_lookup import AmbiguousRuleError, UnknownRuleError
-from fauxka.testing import Broker
 
 from .producing import send
+from .transports import Broker
 
 pytestmark = pytest.mark.clients
 
@@ -87,11 +87,3 @@ def test_file_rule_is_disabled_by_name(broker: Broker) -> None:
     broker.files["full"].disable()
 
     assert send(broker.bootstrap_servers) == 0
-
-
-def test_repr_of_a_rule_is_one_line_with_action_state_and_counts(broker: Broker) -> None:
-    lost = broker.faults.lost_ack(topic="orders")
-    full = broker.files.add(action="disk_full", enabled=False)
-
-    assert repr(lost) == "<rule 1 'lost ack': close at applied, 0 hits, 0 matched>"
-    assert repr(full) == "<rule 1 '': disk_full, disabled, 0 hits, 0 matched>"

@@ -13,8 +13,9 @@ from fauxka.admin.errors import CallError
 from fauxka.broker.replica.record_writer import BATCH_BYTES_MAX
 from fauxka.faults.rule_error import RuleError
 from fauxka.protocol.murmur2 import partition_of_key
-from fauxka.testing import Broker
-from fauxka.testing.topics import SeedFields
+from fauxka.testing import SeedFields
+
+from .transports import Broker
 
 
 @pytest.fixture

@@ -259,7 +259,7 @@ def test_async_broker_has_the_same_calls() -> None:
         async with AsyncBroker(security_protocol="SASL_PLAINTEXT", users=USERS) as broker:
             url = broker.token_endpoint
             token = await asyncio.to_thread(token_of, url)
-            broker.users.set_password("carol", "carol-secret")
+            await broker.users.set_password("carol", "carol-secret")
             await broker.users.remove("bob")
             await broker.users.revoke_tokens("alice")
 
@@ -269,7 +269,7 @@ def test_async_broker_has_the_same_calls() -> None:
 
             refusal = await asyncio.to_thread(refused)
             assert await broker.users.expire_tokens("alice") == []
-            return broker.users.list(), [each.principal for each in broker.sessions.list()], refusal
+            return await broker.users.list(), [each.principal for each in await broker.sessions.list()], refusal
 
     users, sessions, refusal = asyncio.run(use())
 

@@ -284,7 +284,7 @@ def test_async_broker_has_several_nodes_too() -> None:
         async with AsyncBroker(nodes=2) as broker:
             with pytest.raises(CallError, match="node 2 is running"):
                 await broker.start_node(2)
-            return [each.node for each in broker.nodes()]
+            return [each.node for each in await broker.nodes()]
 
     assert asyncio.run(run()) == [1, 2]
 

@@ -7,8 +7,10 @@ from typing import Any
 import pytest
 
 from fauxka.admin.errors import CallError
+from fauxka.admin.methods import base
 from fauxka.faults.rule_error import RuleError
-from fauxka.testing import Broker, calls
+
+from .transports import Broker
 
 
 @pytest.fixture
@@ -108,7 +110,7 @@ def test_topics_are_not_changed_while_the_node_is_down(broker: Broker) -> None:
 
 
 def test_lists_have_the_items_of_all_pages(broker: Broker, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(calls, "LIMIT_MAX", 2)
+    monkeypatch.setattr(base, "LIMIT_MAX", 2)
     for number in range(5):
         broker.topics.create(f"topic-{number}")
 

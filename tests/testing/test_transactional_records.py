@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import pytest
 from confluent_kafka import Producer
 
-from fauxka.testing import Broker
+from .transports import Broker
 
 pytestmark = pytest.mark.clients
 

@@ -1,0 +1,26 @@
+"""The methods of admin/methods for an event loop: each of them is awaited. tools/async_methods.py makes them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ...rare_parts import part_loader
+
+if TYPE_CHECKING:
+    from . import acls as acls
+    from . import broker as broker
+    from . import certificates as certificates
+    from . import clock as clock
+    from . import groups as groups
+    from . import held as held
+    from . import journal as journal
+    from . import producers as producers
+    from . import quotas as quotas
+    from . import rules as rules
+    from . import sessions as sessions
+    from . import snapshots as snapshots
+    from . import topics as topics
+    from . import transactions as transactions
+    from . import users as users
+else:
+    __getattr__ = part_loader(__name__)

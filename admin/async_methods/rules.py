@@ -1,0 +1,276 @@
+"""The fault rules of a broker, for requests and connections and for files, and the handles of rules.
+
+Made of admin/methods/rules.py by tools/async_methods.py: change that one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from contextlib import suppress
+from types import TracebackType
+from typing import Any, Generic, Self
+
+from ...faults import strict_json
+from ...faults.files.file_rules import FileRule
+from ...faults.rules.fault_rules import FaultRule
+from ...faults.rules.near_misses import NearMiss
+from ...faults.rules.recipes import RecipeMethods
+from ..errors import CallError, WaitTimeoutError
+from ..methods.rule_text import (
+    CONFLICT,
+    NOT_FOUND,
+    AnyInfo,
+    address_of,
+    description_of,
+    lookup_errors,
+    read_rule,
+    rule_of,
+)
+from ..methods.rules import AWAIT_TIMEOUT_MS, GONE, OF_FILES, OF_REQUESTS, Given, RuleKind, Wait
+from ..operations.rule_models import AwaitQuery, Hits, RuleAddress, RuleChange, RuleQuery
+from ..paging import NumberPage
+from .arming import Arming
+from .base import AnyOperation, AsyncMethods, AsyncSend
+
+
+class AsyncRule(AsyncMethods):
+    """The handle of an armed rule; its counts stay readable after the removal.
+
+    `with faults.lost_ack(topic="orders") as rule:` removes the rule at the end of the block.
+    """
+
+    def __init__(self, send: AsyncSend, kind: RuleKind[Any], info: AnyInfo) -> None:
+        """info: the rule as the broker has it."""
+        super().__init__(send)
+        self._kind = kind
+        self._path = RuleAddress(id=str(info.id))
+        self._info = info
+
+    @property
+    def id(self) -> int:
+        """The id of the rule, counted from 1, the same as in the admin API."""
+        return self._info.id
+
+    @property
+    def name(self) -> str:
+        """The name of the rule; "" without one."""
+        return self._info.name
+
+    @property
+    def rule(self) -> FaultRule | FileRule:
+        """The rule as an object."""
+        return rule_of(self._info)
+
+    async def info(self) -> AnyInfo:
+        """Return the rule with its counts as they are now; of a removed rule, as they were when it was removed."""
+        self._info = await self._send(self._kind.get, {"path": self._path, "query": RuleQuery(removed=True)})
+        return self._info
+
+    @property
+    async def hits(self) -> int:
+        """The number of requests, connections or file operations that the rule acted on."""
+        info = await self.info()
+        return info.hits
+
+    @property
+    async def matched(self) -> int:
+        """The number of matches, including those skipped by `skip`, `every` or `probability`."""
+        info = await self.info()
+        return info.matched
+
+    @property
+    async def remaining(self) -> int | None:
+        """The number of remaining hits; None without a limit."""
+        info = await self.info()
+        return info.remaining
+
+    @property
+    async def last_hit_ms(self) -> int | None:
+        """The time of the last hit on the broker's clock; None before the first hit."""
+        info = await self.info()
+        return info.last_hit_ms
+
+    @property
+    async def near_misses(self) -> list[NearMiss]:
+        """Why others did not match, the nearest first."""
+        info = await self.info()
+        return info.near_misses
+
+    @property
+    async def is_enabled(self) -> bool:
+        """Whether the rule is evaluated; False after disable()."""
+        info = await self.info()
+        return info.enabled
+
+    async def disable(self) -> None:
+        """Disable the rule: it neither matches nor counts, and keeps its place and its counts.
+
+        Raises UnknownRuleError if it was removed.
+        """
+        await self._change(enabled=False)
+
+    async def enable(self) -> None:
+        """Enable the rule again. Raises UnknownRuleError if it was removed."""
+        await self._change(enabled=True)
+
+    async def _change(self, *, enabled: bool) -> None:
+        with lookup_errors():
+            self._info = await self._send(self._kind.change, {"path": self._path, "body": RuleChange(enabled=enabled)})
+
+    async def remove(self) -> None:
+        """Remove the rule, if it is armed; held requests and hanging connections stay."""
+        try:
+            self._info = await self._send(self._kind.remove, {"path": self._path})
+        except CallError as error:
+            if error.status != NOT_FOUND:
+                raise
+
+    async def await_hits(self, count: int = 1, timeout_ms: int = AWAIT_TIMEOUT_MS) -> int:
+        """Wait for at least count hits and return their number; raises WaitTimeoutError with the near misses.
+
+        timeout_ms: in real time, even with a manual clock. Raises RuleError for a negative number.
+        """
+        wait = strict_json.convert({"count": count, "timeout_ms": timeout_ms}, Wait)
+        if not wait.count:
+            return await self.hits
+        query = AwaitQuery(hits=wait.count, timeout_ms=wait.timeout_ms, removed=True)
+        try:
+            reached: Hits = await self._send(self._kind.wait, {"path": self._path, "query": query})
+        except WaitTimeoutError as error:
+            described = await self.describe()
+            text = "\n".join([f"{error.hits} of {count} hits after {timeout_ms} ms", *described])
+            raise WaitTimeoutError(text, error.hits, error.near_misses) from None
+        return reached.hits
+
+    async def describe(self) -> list[str]:
+        """Return a line with the rule and its counts, and a line for each of the nearest misses."""
+        info = await self.info()
+        return description_of(info)
+
+    async def __aenter__(self) -> Self:
+        """Return the handle."""
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Remove the rule. A stopped broker has none."""
+        with suppress(*GONE):
+            await self.remove()
+
+
+class AsyncRules(AsyncMethods, Generic[Given]):
+    """The armed rules of one kind."""
+
+    _kind: RuleKind[Given]
+
+    def __init__(self, send: AsyncSend) -> None:
+        """send: performs an operation on the broker."""
+        super().__init__(send)
+        self._watched: list[AsyncRule] | None = None
+
+    def add(self, rule: Given | Mapping[str, object] | None = None, /, **fields: object) -> Arming[AsyncRule]:
+        """Arm a rule after the existing ones, from an object, the JSON of the admin API, or its fields.
+
+        Raises RuleError if the rule is invalid.
+        """
+        return Arming(self._arm(self._kind.add, {"body": read_rule(self._kind.rule_type, rule, fields)}))
+
+    def replace(
+        self, address: int | str, rule: Given | Mapping[str, object] | None = None, /, **fields: object
+    ) -> Arming[AsyncRule]:
+        """Replace the rule with this id or name, and return the handle of the new one, which has its id and place.
+
+        The counts start at 0. rule, fields: as in add. Raises RuleError, UnknownRuleError, AmbiguousRuleError.
+        """
+        body = read_rule(self._kind.rule_type, rule, fields)
+        return Arming(self._arm(self._kind.replace, {"path": address_of(address), "body": body}))
+
+    async def _arm(self, operation: AnyOperation, arguments: Mapping[str, object]) -> AsyncRule:
+        with lookup_errors():
+            info = await self._send(operation, arguments)
+        rule = AsyncRule(self._send, self._kind, info)
+        if self._watched is not None:
+            self._watched = [*(each for each in self._watched if each.id != rule.id), rule]
+        return rule
+
+    async def get(self, address: int | str) -> AsyncRule:
+        """Return the armed rule with this id or name.
+
+        Raises UnknownRuleError, and AmbiguousRuleError with the ids if several rules have the name.
+        """
+        with lookup_errors():
+            info = await self._send(self._kind.get, {"path": address_of(address), "query": RuleQuery()})
+        return AsyncRule(self._send, self._kind, info)
+
+    @property
+    async def rules(self) -> list[AsyncRule]:
+        """The armed rules, in the order of matching."""
+        infos = await self._all(self._kind.list, NumberPage())
+        return [AsyncRule(self._send, self._kind, info) for info in infos]
+
+    async def clear(self) -> None:
+        """Remove all rules; held requests and hanging connections stay until a release or a reset."""
+        await self._send(self._kind.clear, {})
+
+    async def __getitem__(self, address: int | str) -> AsyncRule:
+        """Return the armed rule with this id or name; as get."""
+        return await self.get(address)
+
+    def watch(self) -> None:
+        """Start recording the armed rules for watched and unfired."""
+        self._watched = []
+
+    @property
+    def watched(self) -> list[AsyncRule]:
+        """The rules armed since watch, removed ones included."""
+        return list(self._watched or ())
+
+    async def unfired(self, allowed: Collection[str] = ()) -> list[str]:
+        """Return descriptions of the rules armed since watch without a hit; allowed: names of rules to leave out."""
+        lines: list[str] = []
+        for rule in self.watched:
+            info = await self._info_of(rule)
+            if not info.hits and info.name not in allowed:
+                lines += description_of(info)
+        return lines
+
+    async def infos(self) -> list[Any]:
+        """Return the armed rules and those armed since watch with their counts, in the order of their ids."""
+        try:
+            infos = await self._all(self._kind.list, NumberPage())
+        except CallError as error:
+            if error.status != CONFLICT:
+                raise
+            return []
+        by_id: dict[int, AnyInfo] = {info.id: info for info in infos}
+        for rule in self.watched:
+            if rule.id not in by_id:
+                by_id[rule.id] = await self._info_of(rule)
+        return [by_id[rule_id] for rule_id in sorted(by_id)]
+
+    async def _info_of(self, rule: AsyncRule) -> AnyInfo:
+        path, query = (RuleAddress(id=str(rule.id)), RuleQuery(removed=True))
+        info: AnyInfo = await self._send(self._kind.get, {"path": path, "query": query})
+        return info
+
+
+class AsyncFiles(AsyncRules[FileRule]):
+    """The fault rules for the files of a broker, in memory or on disk.
+
+    files.add(action="disk_full", path={"regex": "orders-0/.*"}) arms a rule and returns its handle.
+    """
+
+    _kind = OF_FILES
+
+
+class AsyncFaults(AsyncRules[FaultRule], RecipeMethods[Arming[AsyncRule]]):
+    """The fault rules for requests and connections, the same that the admin API lists.
+
+    faults.lost_ack(topic="orders", times=2) arms a recipe of fauxka.faults.rules.recipes; faults.add arms any rule:
+    faults.add(match={"api": "Fetch"}, point="received", action={"kind": "delay", "ms": 100})
+    Both return a handle with the counts of the rule. It can wait for hits, and as a `with` block removes the rule.
+    faults["lost ack"] and faults[1] return the handle of an armed rule.
+    """
+
+    _kind = OF_REQUESTS

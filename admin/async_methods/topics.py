@@ -1,0 +1,61 @@
+"""The topics of a broker: list, create, delete, and seed with records.
+
+Made of admin/methods/topics.py by tools/async_methods.py: change that one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from ...faults.strict_json import convert
+from ..methods.topics import (
+    ConfigValue,
+    SeededItems,
+    SeedFields,
+    TopicItems,
+    as_seeded,
+)
+from ..operations import seed_operations, topic_changes, topic_operations
+from ..operations.seed_operations import SeedRecords
+from ..operations.topic_changes import NewTopic
+from ..operations.topic_operations import TopicInfo, TopicPath
+from ..paging import NamePage
+from .base import AsyncMethods
+
+
+class AsyncTopics(AsyncMethods):
+    """The topics: list, create, delete, and seed with records."""
+
+    async def list(self) -> TopicItems:
+        """Return all topics with their partitions, sorted by name."""
+        return await self._all(topic_operations.list_topics, NamePage())
+
+    async def get(self, name: str) -> TopicInfo:
+        """Return a topic with its partitions. Raises CallError if there is none of this name."""
+        return await self._perform(topic_operations.get_topic, path=TopicPath(topic=name))
+
+    async def create(
+        self, name: str, partitions: int | None = None, configs: Mapping[str, ConfigValue] | None = None
+    ) -> TopicInfo:
+        """Create a topic and return it.
+
+        partitions: None for num.partitions. configs: Kafka's topic configs, such as {"cleanup.policy": "compact"}.
+        Raises RuleError for a wrong type, CallError with Kafka's message for what Kafka refuses.
+        """
+        body = convert({"name": name, "partitions": partitions, "configs": configs or {}}, NewTopic)
+        return await self._perform(topic_changes.create_topic, body=body)
+
+    async def delete(self, name: str) -> TopicInfo:
+        """Delete a topic with its records, and return it as it was. Raises CallError."""
+        return await self._perform(topic_changes.delete_topic, path=TopicPath(topic=name))
+
+    async def seed(self, name: str, records: Iterable[SeedFields]) -> SeededItems:
+        """Append records to a topic as test data, and return their places in the order of the call.
+
+        records: at most 10,000 mappings with the fields of SeedFields. This is no Produce: fault rules for requests do
+        not apply, and the journal has no entry. Either all records are appended or none, unless the storage fails.
+        Raises RuleError for an invalid record, CallError for an unknown topic or partition and for what Kafka refuses.
+        """
+        body = convert({"records": [as_seeded(record) for record in records]}, SeedRecords)
+        seeded = await self._perform(seed_operations.seed_records, path=TopicPath(topic=name), body=body)
+        return seeded.items

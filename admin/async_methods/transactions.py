@@ -1,0 +1,33 @@
+"""The transactional ids of a broker.
+
+Made of admin/methods/transactions.py by tools/async_methods.py: change that one.
+"""
+
+from __future__ import annotations
+
+from ...faults.strict_json import convert
+from ..methods.transactions import TransactionItems
+from ..operations import transaction_operations
+from ..operations.transaction_operations import TransactionInfo, TransactionPath, TransactionQuery
+from .base import AsyncMethods
+
+
+class AsyncTransactions(AsyncMethods):
+    """The transactional ids with the state of their transactions."""
+
+    async def list(self, state: str | None = None) -> TransactionItems:
+        """Return the transactional ids, sorted; state: only those in this state, such as "Ongoing"."""
+        return await self._all(transaction_operations.list_transactions, convert({"state": state}, TransactionQuery))
+
+    async def get(self, transactional_id: str) -> TransactionInfo:
+        """Return the state of a transactional id. Raises CallError for an unknown one."""
+        path = TransactionPath(transactional_id=transactional_id)
+        return await self._perform(transaction_operations.get_transaction, path=path)
+
+    async def delete(self, transactional_id: str) -> TransactionInfo:
+        """Delete a transactional id as after transactional.id.expiration.ms, and return its state before.
+
+        An open transaction is aborted first. Raises CallError for an unknown id.
+        """
+        path = TransactionPath(transactional_id=transactional_id)
+        return await self._perform(transaction_operations.forget_transaction, path=path)

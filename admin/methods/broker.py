@@ -1,0 +1,204 @@
+"""The admin interface of a broker: what a test, a scenario or a command can do to it, wherever it runs."""
+
+from __future__ import annotations
+
+import os
+from functools import cached_property, partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Unpack
+
+from ... import admin
+from ...faults.strict_json import convert
+from .. import methods, operations
+from .nodes import NodeMethods
+
+if TYPE_CHECKING:
+    from ...broker.replica.record_reader import StoredRecord
+    from ...faults.verdict.topic_verdict import TopicVerdict
+    from ..operations.export_operations import Exported
+    from ..operations.probe_operations import Version
+    from ..operations.reset_operations import Scope
+    from ..report.run_report import RunReport
+    from .records import RecordFilter
+
+
+class BrokerMethods(NodeMethods):
+    """The methods of Broker, and of RemoteBroker for a broker in another process or a container."""
+
+    @cached_property
+    def acls(self) -> methods.acls.Acls:
+        """The ACLs: list, create and delete them."""
+        return methods.acls.Acls(self._send)
+
+    @cached_property
+    def certificates(self) -> methods.certificates.Certificates:
+        """The certificates of listeners with TLS: list them, and present other ones."""
+        return methods.certificates.Certificates(self._send)
+
+    @cached_property
+    def clock(self) -> methods.clock.Clock:
+        """The clock of all timeouts and expiries of the broker."""
+        return methods.clock.Clock(self._send)
+
+    @cached_property
+    def faults(self) -> methods.rules.Faults:
+        """The fault rules for requests and connections."""
+        return methods.rules.Faults(self._send)
+
+    @cached_property
+    def files(self) -> methods.rules.Files:
+        """The fault rules for files."""
+        return methods.rules.Files(self._send)
+
+    @cached_property
+    def groups(self) -> methods.groups.Groups:
+        """The groups with their members, assignments and committed offsets."""
+        return methods.groups.Groups(self._send)
+
+    @cached_property
+    def held(self) -> methods.held.Held:
+        """The requests that fault rules hold."""
+        return methods.held.Held(self._send)
+
+    @cached_property
+    def journal(self) -> methods.journal.BrokerJournal:
+        """The journal of requests."""
+        return methods.journal.BrokerJournal(self._send)
+
+    @cached_property
+    def producers(self) -> methods.producers.Producers:
+        """The state of idempotent producers in the partitions."""
+        return methods.producers.Producers(self._send)
+
+    @cached_property
+    def quotas(self) -> methods.quotas.Quotas:
+        """The quotas of clients: set, list and delete them."""
+        return methods.quotas.Quotas(self._send)
+
+    @cached_property
+    def sessions(self) -> methods.sessions.Sessions:
+        """The SASL sessions of the clients."""
+        return methods.sessions.Sessions(self._send)
+
+    @cached_property
+    def snapshots(self) -> methods.snapshots.BrokerSnapshots:
+        """The snapshots that the broker keeps."""
+        return methods.snapshots.BrokerSnapshots(self._send)
+
+    @cached_property
+    def topics(self) -> methods.topics.Topics:
+        """The topics: list, create, delete, and seed with records."""
+        return methods.topics.Topics(self._send)
+
+    @cached_property
+    def transactions(self) -> methods.transactions.Transactions:
+        """The transactional ids with the state of their transactions."""
+        return methods.transactions.Transactions(self._send)
+
+    @cached_property
+    def users(self) -> methods.users.Users:
+        """The users with a password: list, change and remove them, revoke and expire their tokens."""
+        return methods.users.Users(self._send)
+
+    def records(self, topic: str, partition: int | None = None, **chosen: Unpack[RecordFilter]) -> list[StoredRecord]:
+        """Return the records in the log of a topic, decoded, sorted by partition and offset.
+
+        partition: None for all. chosen: from_offset, to_offset (both included) and limit. Without a limit, more than
+        100,000 records are a CallError. Transaction markers are records too (is_control), and so are the records of
+        open and aborted transactions. Raises CallError for an unknown topic or partition, and for a damaged batch.
+        """
+        given = {**chosen, "partition": partition}
+        limit = methods.records.check_limit(given.pop("limit", None))
+        query = convert(given, operations.offset_pages.RecordQuery)
+        path = operations.topic_operations.TopicPath(topic=topic)
+        most = methods.records.RECORDS_MAX + 1 if limit is None else limit
+        make = partial(methods.records.record_of, topic)
+        found = self._all_made(operations.record_operations.list_records, query, make, most, path=path)
+        return methods.records.check_count(topic, found, limit)
+
+    def verdict(self, topic: str, event_id: str | None = None) -> TopicVerdict:
+        """Return the delivery counts and findings of a topic.
+
+        event_id: "key" or "header:NAME"; records with the same value there count as the same event.
+        Raises CallError for a topic that does not exist, RuleError for another event_id.
+        """
+        query = convert({"topic": topic, "event_id": event_id}, operations.verdict_operations.VerdictQuery)
+        return self._perform(operations.verdict_operations.read_verdict, query=query)
+
+    def version(self) -> Version:
+        """Return the version of fauxka, and the cluster id and node id of the broker."""
+        return self._perform(operations.probe_operations.version)
+
+    def metrics(self) -> str:
+        """Return the counters and gauges of the broker in Prometheus' text format."""
+        text = self._perform(operations.probe_operations.metrics)
+        return text.decode()
+
+    def snapshot(self) -> int:
+        """Copy logs, producers, topics, configs and committed offsets, and return the id of the copy for restore.
+
+        Raises CallError if the cluster is on disk or the node is down.
+        """
+        taken = self._perform(operations.snapshot_operations.snapshot)
+        return taken.id
+
+    def restore(self, snapshot_id: int) -> None:
+        """Restore a snapshot, any number of times; closes the connections, ends isolations, resets the verdict."""
+        chosen = convert({"id": snapshot_id}, operations.snapshot_operations.SnapshotId)
+        self._perform(operations.snapshot_operations.restore, body=chosen)
+
+    def reset(self, scope: Scope = "all") -> None:
+        """Reset the broker to its state after the start, at the same address.
+
+        scope: "faults" removes the rules and closes the connections whose requests they hold. "journal" deletes the
+        journal. "data" closes all connections, deletes topics, groups and producers, starts a node that is down, and
+        sets the clock to real. No request received before is applied after it.
+        """
+        body = convert({"scope": scope}, operations.reset_operations.Reset)
+        self._perform(operations.reset_operations.reset, body=body)
+
+    def export(self, folder: str | os.PathLike[str]) -> Exported:
+        """Write all topics to a folder on which a real Kafka starts, as `fauxka export` does.
+
+        folder: a missing or empty one, on the broker's machine. Raises CallError.
+        """
+        body = operations.export_operations.Export(dir=os.fspath(folder))
+        return self._perform(operations.export_operations.export, body=body)
+
+    def run_report(self, title: str, *, since: int = 0) -> RunReport:
+        """Return the timeline, the verdicts, the fault rules and the topics, as a report has them.
+
+        The rules are those in force, and the removed ones that were added since faults.watch().
+        """
+        run = admin.report.run_report
+        extent = self._perform(operations.journal_operations.journal_extent)
+        entries = self.journal.entries(since=max(since, extent.last_id - run.REQUESTS_MAX))
+        topics = self.topics.list()
+        names = run.judged_topics(entries, topics)
+        state = run.BrokerState(topics=topics, verdicts=[], unjudged={}, rules=[], files=[])
+        state.rules = self.faults.infos()
+        state.files = self.files.infos()
+        for name in names[: run.VERDICTS_MAX]:
+            with state.noting_unjudged(name):
+                verdict = self.verdict(name)
+                state.verdicts.append(verdict)
+        state.note_left_out(names)
+        dropped = extent.last_id - max(since, extent.cleared_id) - len(entries)
+        journal = run.RecordedJournal(items=entries, dropped=max(0, dropped))
+        return run.report_of(title, journal, state)
+
+    def write_report(self, path: str | os.PathLike[str], title: str | None = None, *, since: int = 0) -> Path:
+        """Write the timeline, the verdicts, the fault rules and the topics as one HTML file, and return its path.
+
+        title: at its head, by default the address. since: only requests with a greater id. Raises OSError.
+        """
+        report = self.run_report(title or self._address, since=since)
+        page = admin.report.report_page.report_page(report)
+        written = Path(path)
+        written.write_bytes(page)
+        return written
+
+    @property
+    def _address(self) -> str:
+        """The address of the broker, for the head of its report."""
+        raise NotImplementedError
