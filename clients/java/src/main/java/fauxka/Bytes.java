@@ -1,0 +1,26 @@
+package fauxka;
+
+import com.fasterxml.jackson.annotation.JsonCreator;
+import com.fasterxml.jackson.annotation.JsonValue;
+import com.fasterxml.jackson.databind.JsonNode;
+import java.nio.charset.StandardCharsets;
+import java.util.Base64;
+import java.util.Map;
+
+/** A key, a value or the value of a header. */
+public record Bytes(byte[] bytes) {
+    public static Bytes of(String text) { return new Bytes(text.getBytes(StandardCharsets.UTF_8)); }
+
+    /** The text in UTF-8. */
+    public String text() { return new String(bytes, StandardCharsets.UTF_8); }
+
+    @JsonCreator
+    static Bytes ofJson(JsonNode json) {
+        return json.isTextual()
+            ? of(json.asText())
+            : new Bytes(Base64.getDecoder().decode(json.get("base64").asText()));
+    }
+
+    @JsonValue
+    Map<String, String> json() { return Map.of("base64", Base64.getEncoder().encodeToString(bytes)); }
+}
