@@ -53,7 +53,7 @@ public final class FauxkaContainer extends GenericContainer<FauxkaContainer> {
 
     /** Sets a key of Kafka's broker configs, such as num.partitions. */
     public FauxkaContainer withConfig(String key, String value) {
-        String variable = key.replace("-", "___").replace("_", "__").replace(".", "_").toUpperCase(Locale.ROOT);
+        String variable = key.replace("_", "__").replace("-", "___").replace(".", "_").toUpperCase(Locale.ROOT);
         return withEnv("KAFKA_" + variable, value);
     }
 
