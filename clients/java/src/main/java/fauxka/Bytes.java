@@ -4,6 +4,7 @@ import com.fasterxml.jackson.annotation.JsonCreator;
 import com.fasterxml.jackson.annotation.JsonValue;
 import com.fasterxml.jackson.databind.JsonNode;
 import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
 import java.util.Base64;
 import java.util.Map;
 
@@ -13,6 +14,16 @@ public record Bytes(byte[] bytes) {
 
     /** The text in UTF-8. */
     public String text() { return new String(bytes, StandardCharsets.UTF_8); }
+
+    /** Whether the bytes are the same, which those of a record are not by themselves. */
+    @Override
+    public boolean equals(Object other) { return other instanceof Bytes that && Arrays.equals(bytes, that.bytes); }
+
+    @Override
+    public int hashCode() { return Arrays.hashCode(bytes); }
+
+    @Override
+    public String toString() { return text(); }
 
     @JsonCreator
     static Bytes ofJson(JsonNode json) {

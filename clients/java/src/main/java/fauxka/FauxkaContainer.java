@@ -30,6 +30,7 @@ public final class FauxkaContainer extends GenericContainer<FauxkaContainer> {
     private final int nodes;
     private final int hostPort;
     private final int networkPort;
+    private RemoteBroker broker;
 
     public FauxkaContainer() {
         this(IMAGE, 1);
@@ -69,7 +70,10 @@ public final class FauxkaContainer extends GenericContainer<FauxkaContainer> {
 
     /** The admin API. Throws IllegalStateException before the start. */
     public RemoteBroker broker() {
-        return new RemoteBroker(getAdminAddress());
+        if (broker == null) {
+            throw new IllegalStateException("the container has not started");
+        }
+        return broker;
     }
 
     @Override
@@ -82,6 +86,7 @@ public final class FauxkaContainer extends GenericContainer<FauxkaContainer> {
         String lines = IntStream.range(0, nodes)
             .mapToObj(node -> "HOST://%s,NETWORK://%s:%d\n".formatted(addresses.get(node), alias, networkPort + node))
             .collect(Collectors.joining());
+        broker = new RemoteBroker(getAdminAddress());
         copyFileToContainer(Transferable.of(lines), ADVERTISED_FILE);
     }
 

@@ -24,7 +24,11 @@ public abstract class Selection<S extends Selection<S>> {
 
     public S producerId(long... ids) { return where("producer_id", ids); }
 
-    /** Any field of `match` of the admin API. value: a text, a number, a list, or as Map.of("regex", "orders-.*"). */
+    /**
+     * Any field of `match` of the admin API.
+     *
+     * @param value a text, a number, an array of them, or a map: Map.of("regex", "orders-.*")
+     */
     @SuppressWarnings("unchecked")
     public S where(String field, Object value) {
         match.put(field, value);

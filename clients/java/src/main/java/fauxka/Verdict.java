@@ -37,7 +37,7 @@ public record Verdict(
     public void assertExactlyOnce() {
         if (batches.acknowledgedLost > 0 || records.duplicates > 0) {
             throw new AssertionError(
-                "%s: expected exactly once, found %d acknowledged batches lost, %d records in the log twice%s"
+                "%s: expected exactly once, found acknowledged batches lost: %d, records in the log twice: %d%s"
                     .formatted(topic, batches.acknowledgedLost, records.duplicates, shownFindings()));
         }
         if (batches.equals(new Batches(0, 0, 0, 0, 0, 0, 0)) && records.inLog == 0 && records.deleted == 0) {

@@ -46,7 +46,7 @@ class ExactlyOnceTest {
 
         var failure = assertThrows(AssertionError.class, broker.verdict("orders")::assertExactlyOnce);
         String message = failure.getMessage();
-        assertTrue(message.startsWith("orders: expected exactly once, found 1 acknowledged batches lost"), message);
+        assertTrue(message.startsWith("orders: expected exactly once, found acknowledged batches lost: 1"), message);
         assertTrue(message.contains("acknowledged lost: partition 0, "), message);
         assertTrue(message.contains("sequences from 0: it was acknowledged and not appended (rule "), message);
     }

@@ -156,12 +156,25 @@ class RemoteBrokerTest {
 
         var records = broker.records("orders");
 
-        assertEquals("order-1", records.get(0).key().text());
+        assertEquals(Bytes.of("order-1"), records.get(0).key());
         assertEquals("one coffee", records.get(0).value().text());
         assertEquals(null, records.get(1).key());
         assertArrayEquals(noText, records.get(1).value().bytes());
         assertEquals("1", records.get(1).headers().get(0).value().text());
         assertEquals(1_700_000_000_000L, records.get(1).timestamp());
+    }
+
+    /** A page of records ends after 1 MiB. */
+    @Test
+    void recordsOfSeveralPagesAreReturned() {
+        String large = "x".repeat(600_000);
+        for (int order = 0; order < 3; order++) {
+            broker.topics().seed("orders", new SeedRecord("order-" + order, large));
+        }
+
+        var keys = broker.records("orders").stream().map(RemoteBroker.StoredRecord::key).toList();
+
+        assertEquals(List.of(Bytes.of("order-0"), Bytes.of("order-1"), Bytes.of("order-2")), keys);
     }
 
     @Test
