@@ -80,7 +80,7 @@ record AdminClient(String address, String token, HttpClient http) {
     /** wait: how long the broker may wait before it responds. */
     JsonNode call(String method, String path, Object body, Duration wait) {
         try {
-            HttpRequest.Builder request = HttpRequest.newBuilder(URI.create(address + path))
+            HttpRequest.Builder request = HttpRequest.newBuilder(URI.create(address).resolve(path))
                 .timeout(RESPONSE_MAX.plus(wait))
                 .method(method, body == null
                     ? HttpRequest.BodyPublishers.noBody()

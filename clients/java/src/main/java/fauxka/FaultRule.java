@@ -5,8 +5,10 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 
 /**
- * A fault rule: which requests, how often, where, and what happens to them. A recipe makes one, and its methods change
- * it: {@code lostAck().topic("orders").times(2)}. A rule hits once, unless times or always say otherwise.
+ * A fault rule: which requests, how often, where, and what happens to them.
+ *
+ * <p>A recipe of docs/faults.md makes one, and its methods change it: {@code lostAck().topic("orders").times(2)}. A rule
+ * hits once, unless times or always say otherwise.
  */
 public final class FaultRule extends Selection<FaultRule> {
     private final Map<String, Object> action = new LinkedHashMap<>();
@@ -25,33 +27,67 @@ public final class FaultRule extends Selection<FaultRule> {
     }
 
     /** Applies a Produce, and closes the connection instead of responding, so that the client sends it again. */
-    public static FaultRule lostAck() { return ofProduce(Point.APPLIED, "close"); }
-
-    /** Holds a Produce until {@link RemoteBroker.Held#release}. */
-    public static FaultRule held() { return ofProduce(Point.RECEIVED, "hold"); }
+    public static FaultRule lostAck() { return ofProduce("lost ack", Point.APPLIED, "close"); }
 
     /** Drops a Produce: it is neither applied nor answered. */
-    public static FaultRule dropped() { return ofProduce(Point.RECEIVED, "drop"); }
+    public static FaultRule lostRequest() { return ofProduce("lost request", Point.RECEIVED, "drop"); }
+
+    /** Applies a Produce, and sends neither its response nor any later one; the connection stays open. */
+    public static FaultRule hang() { return ofProduce("hang", Point.APPLIED, "hang"); }
+
+    /** Holds a Produce until {@link RemoteBroker.Held#release}. */
+    public static FaultRule held() { return ofProduce("held", Point.RECEIVED, "hold"); }
 
     /** Applies a Produce twice; the client gets one response. */
-    public static FaultRule deliveredTwice() { return ofProduce(Point.RECEIVED, "deliver_twice"); }
+    public static FaultRule deliveredTwice() { return ofProduce("delivered twice", Point.RECEIVED, "deliver_twice"); }
+
+    /** Responds to a Produce with success, and does not apply it. */
+    public static FaultRule falseSuccess() {
+        return ofProduce("false success", Point.RECEIVED, "error").with("error", "NONE");
+    }
+
+    /** Applies a Produce, and responds with an error of Kafka, by its name. */
+    public static FaultRule falseError(String error) {
+        return ofProduce("false " + error, Point.APPLIED, "error").with("error", error);
+    }
+
+    /** Responds with an error of Kafka, by its name, and does not apply the request. */
+    public static FaultRule refuse(String error) {
+        return of(Point.RECEIVED, "error").with("error", error).named("refuse " + error);
+    }
 
     /** Crashes the node after a Produce is applied and before its response, and starts it again at once. */
-    public static FaultRule crashAfterAppend() { return ofProduce(Point.APPLIED, "crash").with("restart_after_ms", 0); }
+    public static FaultRule crashAfterAppend() {
+        return ofProduce("crash after append", Point.APPLIED, "crash").with("restart_after_ms", 0);
+    }
+
+    /** Crashes the node before a Produce is applied, and starts it again at once. */
+    public static FaultRule crashBeforeAppend() {
+        return crashAfterAppend().at(Point.RECEIVED).named("crash before append");
+    }
 
     /** Closes the connection instead of handling the request. */
-    public static FaultRule closed() { return of(Point.RECEIVED, "close"); }
+    public static FaultRule closedConnection() { return of(Point.RECEIVED, "close").named("closed connection"); }
 
-    /** Responds with an error of Kafka, by its name, and does not apply the request. NONE is a false success. */
-    public static FaultRule error(String error) { return of(Point.RECEIVED, "error").with("error", error); }
+    /** Resets the connection instead of handling the request. */
+    public static FaultRule resetConnection() { return of(Point.RECEIVED, "reset").named("reset connection"); }
 
-    /** Applies the request and responds later. At RECEIVED it is applied later. */
-    public static FaultRule delay(Duration time) { return of(Point.APPLIED, "delay").with("ms", time.toMillis()); }
+    /** Applies the request and responds later. */
+    public static FaultRule slowAnswers(Duration time) {
+        return of(Point.APPLIED, "delay").with("ms", time.toMillis()).named("slow answers");
+    }
+
+    /** Applies the request later. */
+    public static FaultRule slowRequests(Duration time) {
+        return slowAnswers(time).at(Point.RECEIVED).named("slow requests");
+    }
 
     /** Counts all requests, so that a test can wait for them. */
-    public static FaultRule observed() { return of(Point.RECEIVED, "observe").always(); }
+    public static FaultRule observed() { return of(Point.RECEIVED, "observe").always().named("observed"); }
 
-    private static FaultRule ofProduce(Point point, String kind) { return of(point, kind).api("Produce"); }
+    private static FaultRule ofProduce(String name, Point point, String kind) {
+        return of(point, kind).api("Produce").named(name);
+    }
 
     /** Sets a field of the action. */
     public FaultRule with(String field, Object value) { return put(action, field, value); }

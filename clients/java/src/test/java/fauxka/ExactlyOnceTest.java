@@ -1,6 +1,6 @@
 package fauxka;
 
-import static fauxka.FaultRule.error;
+import static fauxka.FaultRule.falseSuccess;
 import static fauxka.FaultRule.lostAck;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
@@ -40,7 +40,7 @@ class ExactlyOnceTest {
 
     @Test
     void lostRecordFailsTheAssertionThatNamesIt() throws Exception {
-        broker.faults().add(error("NONE").api("Produce").topic("orders"));
+        broker.faults().add(falseSuccess().topic("orders"));
 
         KafkaClients.sendOrder(bootstrapServers);
 

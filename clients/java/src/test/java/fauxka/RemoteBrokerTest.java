@@ -37,7 +37,7 @@ class RemoteBrokerTest {
 
     @Test
     void errorReachesTheClient() {
-        broker.faults().add(FaultRule.error("TOPIC_AUTHORIZATION_FAILED").api("Produce").topic("orders", "payments"));
+        broker.faults().add(FaultRule.refuse("TOPIC_AUTHORIZATION_FAILED").api("Produce").topic("orders", "payments"));
 
         var failure = assertThrows(ExecutionException.class, () -> KafkaClients.sendOrder(bootstrapServers));
 
@@ -50,17 +50,36 @@ class RemoteBrokerTest {
         var faults = broker.faults();
 
         faults.add(FaultRule.lostAck().times(2).skip(1));
+        faults.add(FaultRule.lostRequest().partition(0, 1));
+        faults.add(FaultRule.hang().where("topic", Map.of("regex", "o.*")));
         faults.add(FaultRule.held().clientId("orders-1").node(1));
-        faults.add(FaultRule.dropped().partition(0, 1));
         faults.add(FaultRule.deliveredTwice().producerId(7));
+        faults.add(FaultRule.falseError("REQUEST_TIMED_OUT").named("late"));
         faults.add(FaultRule.crashAfterAppend().when("probability", 0.5));
-        faults.add(FaultRule.closed().groupId("readers"));
-        faults.add(FaultRule.delay(Duration.ofSeconds(1)).at(Point.RECEIVED).named("late"));
-        faults.add(FaultRule.of(Point.ANSWERING, "truncate").with("bytes", 10).where("topic", Map.of("regex", "o.*")));
+        faults.add(FaultRule.crashBeforeAppend());
+        faults.add(FaultRule.closedConnection().groupId("readers"));
+        faults.add(FaultRule.resetConnection().api("Fetch", "Metadata"));
+        faults.add(FaultRule.slowRequests(Duration.ofSeconds(1)));
+        faults.add(FaultRule.of(Point.ANSWERING, "truncate").with("bytes", 10));
 
-        assertEquals(8, broker.call("GET", "/v1/rules", null).get("items").size());
+        assertEquals(12, broker.call("GET", "/v1/rules", null).get("items").size());
         faults.clear();
         assertEquals(0, broker.call("GET", "/v1/rules", null).get("items").size());
+    }
+
+    @Test
+    void slowAnswerWaitsForTheClock() throws Exception {
+        broker.clock().setMode(RemoteBroker.ClockMode.MANUAL);
+        var slow = broker.faults().add(FaultRule.slowAnswers(Duration.ofHours(1)).api("Produce"));
+        try (var producer = KafkaClients.producer(bootstrapServers)) {
+            var sent = producer.send(new ProducerRecord<>("orders", "order-1", "one coffee"));
+            slow.awaitHits();
+            assertFalse(sent.isDone());
+
+            broker.clock().advance(Duration.ofHours(1));
+
+            assertEquals(0, sent.get(60, TimeUnit.SECONDS).offset());
+        }
     }
 
     @Test
@@ -89,7 +108,7 @@ class RemoteBrokerTest {
     @Test
     void invalidRuleIsRefusedWithItsField() {
         var refused = assertThrows(
-            CallException.class, () -> broker.faults().add(FaultRule.closed().where("partition", "x")));
+            CallException.class, () -> broker.faults().add(FaultRule.closedConnection().where("partition", "x")));
 
         assertEquals(400, refused.status());
         assertEquals("match.partition", refused.field());
@@ -105,12 +124,10 @@ class RemoteBrokerTest {
 
     @Test
     void heldRequestIsAppliedAfterItsRelease() throws Exception {
-        broker.faults().add(FaultRule.held().topic("orders"));
+        var rule = broker.faults().add(FaultRule.held().topic("orders"));
         try (var producer = KafkaClients.producer(bootstrapServers)) {
             var sent = producer.send(new ProducerRecord<>("orders", "order-1", "one coffee"));
-            while (broker.held().list().isEmpty()) {
-                Thread.sleep(10);
-            }
+            rule.awaitHits();
             var held = broker.held().list().get(0);
             assertFalse(sent.isDone());
 
