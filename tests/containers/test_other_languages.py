@@ -30,13 +30,18 @@ def copied(folder: Path, tmp_path: Path) -> Path:
 
 
 @pytest.mark.parametrize(
-    "folder", [PROJECTS / "java", EXAMPLES / "java", CLIENTS / "java"], ids=["module", "example", "client"]
+    ("folder", "name"),
+    [
+        pytest.param(PROJECTS / "java", "KafkaModulesTest", id="module"),
+        pytest.param(EXAMPLES / "java", "LostAckTest", id="example"),
+        pytest.param(CLIENTS / "java", "FauxkaContainerTest", id="client"),
+    ],
 )
-def test_java(engine: Engine, tmp_path: Path, folder: Path) -> None:
+def test_java(engine: Engine, tmp_path: Path, folder: Path, name: str) -> None:
     output = run(engine, copied(folder, tmp_path), "mvn", "--batch-mode", "test")
 
     # The client's tests without a container are skipped here.
-    assert re.search(r"Tests run: [1-9][0-9]*, Failures: 0, Errors: 0, Skipped: 0,", output)
+    assert re.search(rf"Tests run: [1-9][0-9]*, Failures: 0, Errors: 0, Skipped: 0, .*\.{name}$", output, re.MULTILINE)
 
 
 @pytest.mark.parametrize("folder", [PROJECTS / "go", EXAMPLES / "go"], ids=["module", "example"])

@@ -7,8 +7,8 @@ import java.util.Map;
 /**
  * A fault rule: which requests, how often, where, and what happens to them.
  *
- * <p>A recipe of docs/faults.md makes one, and its methods change it: {@code lostAck().topic("orders").times(2)}. A rule
- * hits once, unless times or always say otherwise.
+ * <p>A recipe of docs/faults.md makes one, and its methods change it: {@code lostAck().topic("orders").times(2)}. A
+ * rule hits once, unless times or always say otherwise.
  */
 public final class FaultRule extends Selection<FaultRule> {
     private final Map<String, Object> action = new LinkedHashMap<>();
