@@ -1,5 +1,6 @@
-"""The modules of testcontainers in Java, Go and Node, each with the tests of its own project, and the examples."""
+"""The modules of testcontainers in Java, Go and Node, the examples and the clients, by the tests of their projects."""
 
+import re
 import shutil
 import sys
 from pathlib import Path
@@ -14,6 +15,7 @@ pytestmark = [pytest.mark.containers, pytest.mark.timeout(1800)]
 
 PROJECTS = Path(__file__).parent
 EXAMPLES = ROOT / "examples" / "testcontainers"
+CLIENTS = ROOT / "clients"
 SECONDS_MAX = 1500
 
 
@@ -24,14 +26,22 @@ def run(engine: Engine, folder: Path, *command: str, image: str = IMAGE) -> str:
 
 def copied(folder: Path, tmp_path: Path) -> Path:
     """Return a copy, in which tools may leave what they make."""
-    return shutil.copytree(folder, tmp_path / "project")
+    return shutil.copytree(folder, tmp_path / "project", ignore=shutil.ignore_patterns("target"))
 
 
-@pytest.mark.parametrize("folder", [PROJECTS / "java", EXAMPLES / "java"], ids=["module", "example"])
-def test_java(engine: Engine, tmp_path: Path, folder: Path) -> None:
-    output = run(engine, copied(folder, tmp_path), "mvn", "--batch-mode", "--quiet", "test")
+@pytest.mark.parametrize(
+    ("folder", "name"),
+    [
+        pytest.param(PROJECTS / "java", "KafkaModulesTest", id="module"),
+        pytest.param(EXAMPLES / "java", "LostAckTest", id="example"),
+        pytest.param(CLIENTS / "java", "FauxkaContainerTest", id="client"),
+    ],
+)
+def test_java(engine: Engine, tmp_path: Path, folder: Path, name: str) -> None:
+    output = run(engine, copied(folder, tmp_path), "mvn", "--batch-mode", "test")
 
-    assert "Tests run: 0" not in output
+    # The client's tests without a container are skipped here.
+    assert re.search(rf"Tests run: [1-9][0-9]*, Failures: 0, Errors: 0, Skipped: 0, .*\.{name}$", output, re.MULTILINE)
 
 
 @pytest.mark.parametrize("folder", [PROJECTS / "go", EXAMPLES / "go"], ids=["module", "example"])
