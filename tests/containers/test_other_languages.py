@@ -1,5 +1,6 @@
-"""The modules of testcontainers in Java, Go and Node, each with the tests of its own project, and the examples."""
+"""The modules of testcontainers in Java, Go and Node with the tests of their projects, the examples, and clients/."""
 
+import re
 import shutil
 import sys
 from pathlib import Path
@@ -14,6 +15,7 @@ pytestmark = [pytest.mark.containers, pytest.mark.timeout(1800)]
 
 PROJECTS = Path(__file__).parent
 EXAMPLES = ROOT / "examples" / "testcontainers"
+CLIENTS = ROOT / "clients"
 SECONDS_MAX = 1500
 
 
@@ -37,6 +39,12 @@ def test_java(engine: Engine, tmp_path: Path, folder: Path) -> None:
 @pytest.mark.parametrize("folder", [PROJECTS / "go", EXAMPLES / "go"], ids=["module", "example"])
 def test_go(engine: Engine, tmp_path: Path, folder: Path) -> None:
     assert "ok " in run(engine, copied(folder, tmp_path), "go", "test", "-count=1", "./...")
+
+
+def test_container_of_the_client_for_go(engine: Engine) -> None:
+    output = run(engine, CLIENTS / "go", "go", "test", "-count=1", "-v", "-run", "InAContainer", "./container")
+
+    assert re.findall(r"^--- (\w+): Test", output, re.MULTILINE) == ["PASS", "PASS"]
 
 
 @pytest.mark.parametrize("folder", [PROJECTS / "node", EXAMPLES / "node"], ids=["module", "example"])
