@@ -1,4 +1,4 @@
-"""The modules of testcontainers in Java, Go and Node, the examples and the clients, by the tests of their projects."""
+"""The modules of testcontainers in Java, Go and Node, the examples, and clients/, by the tests of their projects."""
 
 import re
 import shutil
@@ -47,6 +47,12 @@ def test_java(engine: Engine, tmp_path: Path, folder: Path, name: str) -> None:
 @pytest.mark.parametrize("folder", [PROJECTS / "go", EXAMPLES / "go"], ids=["module", "example"])
 def test_go(engine: Engine, tmp_path: Path, folder: Path) -> None:
     assert "ok " in run(engine, copied(folder, tmp_path), "go", "test", "-count=1", "./...")
+
+
+def test_container_of_the_client_for_go(engine: Engine) -> None:
+    output = run(engine, CLIENTS / "go", "go", "test", "-count=1", "-v", "-run", "InAContainer", "./container")
+
+    assert re.findall(r"^--- (\w+): Test", output, re.MULTILINE) == ["PASS", "PASS"]
 
 
 @pytest.mark.parametrize("folder", [PROJECTS / "node", EXAMPLES / "node"], ids=["module", "example"])
