@@ -1,4 +1,4 @@
-"""The modules of testcontainers in Java, Go and Node, each with the tests of its own project, and the examples."""
+"""The modules of testcontainers in Java, Go and Node, with the tests of their own projects; examples and clients."""
 
 import shutil
 import sys
@@ -14,6 +14,7 @@ pytestmark = [pytest.mark.containers, pytest.mark.timeout(1800)]
 
 PROJECTS = Path(__file__).parent
 EXAMPLES = ROOT / "examples" / "testcontainers"
+CLIENTS = ROOT / "clients"
 SECONDS_MAX = 1500
 
 
@@ -24,7 +25,7 @@ def run(engine: Engine, folder: Path, *command: str, image: str = IMAGE) -> str:
 
 def copied(folder: Path, tmp_path: Path) -> Path:
     """Return a copy, in which tools may leave what they make."""
-    return shutil.copytree(folder, tmp_path / "project")
+    return shutil.copytree(folder, tmp_path / "project", ignore=shutil.ignore_patterns("node_modules"))
 
 
 @pytest.mark.parametrize("folder", [PROJECTS / "java", EXAMPLES / "java"], ids=["module", "example"])
@@ -39,13 +40,17 @@ def test_go(engine: Engine, tmp_path: Path, folder: Path) -> None:
     assert "ok " in run(engine, copied(folder, tmp_path), "go", "test", "-count=1", "./...")
 
 
-@pytest.mark.parametrize("folder", [PROJECTS / "node", EXAMPLES / "node"], ids=["module", "example"])
-def test_node(engine: Engine, tmp_path: Path, folder: Path) -> None:
+@pytest.mark.parametrize(
+    ("folder", "script"),
+    [(PROJECTS / "node", "test"), (EXAMPLES / "node", "test"), (CLIENTS / "typescript", "test:container")],
+    ids=["module", "example", "client"],
+)
+def test_node(engine: Engine, tmp_path: Path, folder: Path, script: str) -> None:
     project = copied(folder, tmp_path)
     run(engine, project, "npm", "ci", "--no-audit", "--no-fund", "--ignore-scripts")
 
     with images_named(engine, UNEXPOSED):
-        output = run(engine, project, "npm", "test", image=UNEXPOSED)
+        output = run(engine, project, "npm", "run", script, image=UNEXPOSED)
 
     assert "# fail 0" in output
     assert "# pass 0" not in output

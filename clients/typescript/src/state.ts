@@ -1,4 +1,4 @@
-/** The objects of the admin API: requests, records, topics, producers, groups, nodes. docs/admin-api.md has the rest. */
+/** The objects of the admin API: requests, records, topics, producers, groups, nodes. docs/admin-api.md explains. */
 
 import type { Bytes } from "./wire.js";
 

@@ -19,6 +19,9 @@ export const ADMIN_PORT = 9099;
 export const HOST_PORT_OF_SEVERAL = 19092;
 export const NETWORK_PORT_OF_SEVERAL = 29092;
 const ADVERTISED_FILE = "/tmp/advertised";
+const START_MS_MAX = 30_000;
+// How often the broker is asked, and how long for. A start takes less than a second.
+const POLL_MS = 250;
 const SEPARATORS: Readonly<Record<string, string>> = { ".": "_", _: "__", "-": "___" };
 
 /**
@@ -52,7 +55,7 @@ export class FauxkaContainer extends GenericContainer {
     return this.withEnvironment({ [`KAFKA_${variable}`]: value });
   }
 
-  /** Starts; clients can connect when the promise is fulfilled. */
+  /** Starts; clients can connect when the promise is fulfilled. Rejected after 30 s, or those of withStartupTimeout. */
   override async start(): Promise<StartedFauxkaContainer> {
     return new StartedFauxkaContainer(await super.start(), this.hostPorts, this.environment.FAUXKA_ADMIN_TOKEN);
   }
@@ -66,8 +69,8 @@ export class FauxkaContainer extends GenericContainer {
     const client = await getContainerRuntimeClient();
     const { hostIps } = client.info.containerRuntime;
     const ports = BoundPorts.fromInspectResult(hostIps, inspected).filter(this.exposedPorts);
-    const ready = Wait.forHttp("/readyz", ADMIN_PORT);
-    if (this.startupTimeoutMs !== undefined) ready.withStartupTimeout(this.startupTimeoutMs);
+    const ready = Wait.forHttp("/readyz", ADMIN_PORT).withReadTimeout(POLL_MS);
+    ready.withStartupTimeout(this.startupTimeoutMs ?? START_MS_MAX);
     await waitForContainer(client, client.container.getById(container.getId()), ready, ports);
   }
 }
