@@ -26,7 +26,7 @@ def run(engine: Engine, folder: Path, *command: str, image: str = IMAGE) -> str:
 
 def copied(folder: Path, tmp_path: Path) -> Path:
     """Return a copy, in which tools may leave what they make."""
-    return shutil.copytree(folder, tmp_path / "project", ignore=shutil.ignore_patterns("target"))
+    return shutil.copytree(folder, tmp_path / "project", ignore=shutil.ignore_patterns("target", "node_modules"))
 
 
 @pytest.mark.parametrize(
@@ -55,13 +55,17 @@ def test_container_of_the_client_for_go(engine: Engine) -> None:
     assert re.findall(r"^--- (\w+): Test", output, re.MULTILINE) == ["PASS", "PASS"]
 
 
-@pytest.mark.parametrize("folder", [PROJECTS / "node", EXAMPLES / "node"], ids=["module", "example"])
-def test_node(engine: Engine, tmp_path: Path, folder: Path) -> None:
+@pytest.mark.parametrize(
+    ("folder", "script"),
+    [(PROJECTS / "node", "test"), (EXAMPLES / "node", "test"), (CLIENTS / "typescript", "test:container")],
+    ids=["module", "example", "client"],
+)
+def test_node(engine: Engine, tmp_path: Path, folder: Path, script: str) -> None:
     project = copied(folder, tmp_path)
     run(engine, project, "npm", "ci", "--no-audit", "--no-fund", "--ignore-scripts")
 
     with images_named(engine, UNEXPOSED):
-        output = run(engine, project, "npm", "test", image=UNEXPOSED)
+        output = run(engine, project, "npm", "run", script, image=UNEXPOSED)
 
     assert "# fail 0" in output
     assert "# pass 0" not in output
