@@ -1,0 +1,58 @@
+package fauxka;
+
+import java.util.List;
+import java.util.stream.Collectors;
+
+/**
+ * What became of the batches of a topic. docs/admin-api.md explains the counts and the findings.
+ *
+ * @param findingsLeftOut how many more findings there are
+ * @param forgotten unacknowledged batches that were too many to keep, whose copies are not found
+ */
+public record Verdict(
+    String topic, Batches batches, Records records, List<Finding> findings, int findingsLeftOut, int forgotten) {
+    private static final List<String> NOT_EXACTLY_ONCE = List.of("acknowledged_lost", "appended_twice");
+    /** The first findings show the cause. */
+    private static final int FINDINGS_SHOWN = 5;
+
+    public record Batches(
+        int appendedOnce, int appendedTwice, int refused, int duplicatesRecognised, int acknowledgedLost,
+        int storedUnacknowledged, int reordered) {}
+
+    public record Records(int inLog, int distinct, int duplicates, int deleted) {}
+
+    /** A batch that is not stored exactly once. why: the reason as a sentence. Missing numbers are -1. */
+    public record Finding(
+        String kind, int partition, List<Long> offsets, long producerId, int baseSequence, int records, String why) {
+        private String line() {
+            return "\n    %s: partition %d, offsets %s, producer %d, sequences from %d: %s"
+                .formatted(kind.replace('_', ' '), partition, offsets, producerId, baseSequence, why);
+        }
+    }
+
+    /**
+     * Asserts that every acknowledged batch is in the log, and that no record is in it twice. Fails too if nothing was
+     * produced, and if copies would not have been found.
+     */
+    public void assertExactlyOnce() {
+        if (batches.acknowledgedLost > 0 || records.duplicates > 0) {
+            throw new AssertionError(
+                "%s: expected exactly once, found acknowledged batches lost: %d, records in the log twice: %d%s"
+                    .formatted(topic, batches.acknowledgedLost, records.duplicates, shownFindings()));
+        }
+        if (batches.equals(new Batches(0, 0, 0, 0, 0, 0, 0)) && records.inLog == 0 && records.deleted == 0) {
+            throw new AssertionError(topic + ": nothing was produced, so there is nothing to judge");
+        }
+        if (forgotten > 0) {
+            throw new AssertionError(topic + ": copies of " + forgotten + " batches, too many to keep, are not found");
+        }
+    }
+
+    private String shownFindings() {
+        return findings.stream()
+            .filter(each -> NOT_EXACTLY_ONCE.contains(each.kind))
+            .limit(FINDINGS_SHOWN)
+            .map(Finding::line)
+            .collect(Collectors.joining());
+    }
+}
