@@ -11,6 +11,7 @@ from inspect import iscoroutinefunction
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
+from ..admin.methods.base import wait_seconds
 from ..admin.methods.broker import BrokerMethods
 from ..broker.runtime import event_loop_bridge
 from ..broker.runtime.event_loop import new_event_loop
@@ -29,8 +30,8 @@ if TYPE_CHECKING:
 
 # Far more than a start-up takes, which binds a socket and imports little.
 START_TIMEOUT_SECONDS = 10.0
-# Far more than a call on the broker's thread takes, even on a slow machine, and than the longest wait for hits.
-CALL_TIMEOUT_SECONDS = 660.0
+# Far more than a call on the broker's thread takes, even on a slow machine.
+CALL_TIMEOUT_SECONDS = 60.0
 
 Result = TypeVar("Result")
 
@@ -86,15 +87,15 @@ class Broker(Node, BrokerMethods):
 
         return self._wait(run())
 
-    def _wait(self, coroutine: Coroutine[object, object, Result]) -> Result:
-        """Run coroutine on the broker's event loop, and return its result."""
+    def _wait(self, coroutine: Coroutine[object, object, Result], seconds_max: float = CALL_TIMEOUT_SECONDS) -> Result:
+        """Run coroutine on the broker's event loop, and return its result. Raises TimeoutError after seconds_max."""
         try:
             self._check_started()
         except BrokerStateError:
             coroutine.close()
             raise
         assert self._loop is not None, "a started broker has an event loop"
-        return asyncio.run_coroutine_threadsafe(coroutine, self._loop).result(CALL_TIMEOUT_SECONDS)
+        return asyncio.run_coroutine_threadsafe(coroutine, self._loop).result(seconds_max)
 
     def _take_methods(self) -> None:
         self._send = self._send_to_thread
@@ -104,7 +105,7 @@ class Broker(Node, BrokerMethods):
         if self._reads_counts(operation):
             return operation(self.control, **arguments)
         if iscoroutinefunction(operation):
-            return self._wait(self._awaited(operation, arguments))
+            return self._wait(self._awaited(operation, arguments), CALL_TIMEOUT_SECONDS + wait_seconds(arguments))
         return self.ask(lambda control: operation(control, **arguments))
 
     async def _awaited(

@@ -121,6 +121,18 @@ class AsyncBrokerMethods(AsyncNodeMethods):
         found = await self._all_made(operations.record_operations.list_records, query, make, most, path=path)
         return methods.records.check_count(topic, found, limit)
 
+    async def wait_for_records(self, topic: str, count: int = 1, timeout_ms: int = 5000) -> int:
+        """Wait until a topic has count records that its replicas have, and return their number.
+
+        Counted are the offsets up to the high watermark, those of transaction markers too. The topic may be created
+        during the wait. timeout_ms: in real time. Raises WaitTimeoutError with the number, RuleError for a wrong value.
+        """
+        waiting = operations.record_operations
+        query = convert({"count": count, "timeout_ms": timeout_ms}, waiting.RecordsAwait)
+        path = operations.topic_operations.TopicPath(topic=topic)
+        waited = await self._perform(waiting.await_records, path=path, query=query)
+        return waited.count
+
     async def verdict(self, topic: str, event_id: str | None = None) -> TopicVerdict:
         """Return the delivery counts and findings of a topic.
 

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping
 from ...faults.strict_json import convert
 from ..methods.topics import (
     ConfigValue,
+    PlainValue,
     SeededItems,
     SeedFields,
     TopicItems,
@@ -49,13 +50,19 @@ class AsyncTopics(AsyncMethods):
         """Delete a topic with its records, and return it as it was. Raises CallError."""
         return await self._perform(topic_changes.delete_topic, path=TopicPath(topic=name))
 
-    async def seed(self, name: str, records: Iterable[SeedFields]) -> SeededItems:
+    async def seed(self, name: str, records: Iterable[SeedFields | PlainValue], *, create: bool = False) -> SeededItems:
         """Append records to a topic as test data, and return their places in the order of the call.
 
-        records: at most 10,000 mappings with the fields of SeedFields. This is no Produce: fault rules for requests do
-        not apply, and the journal has no entry. Either all records are appended or none, unless the storage fails.
+        records: at most 10,000 mappings with the fields of SeedFields, or values alone: seed("orders", ["tea", 3]).
+        create: create the topic first if there is none, with num.partitions.
+        This is no Produce: fault rules for requests do not apply, and the journal has no entry. Either all records are
+        appended or none, unless the storage fails.
         Raises RuleError for an invalid record, CallError for an unknown topic or partition and for what Kafka refuses.
         """
         body = convert({"records": [as_seeded(record) for record in records]}, SeedRecords)
+        if create:
+            names = [topic.name for topic in await self.list()]
+            if name not in names:
+                await self.create(name)
         seeded = await self._perform(seed_operations.seed_records, path=TopicPath(topic=name), body=body)
         return seeded.items

@@ -31,3 +31,19 @@ class AsyncTransactions(AsyncMethods):
         """
         path = TransactionPath(transactional_id=transactional_id)
         return await self._perform(transaction_operations.forget_transaction, path=path)
+
+    async def abort(self, transactional_id: str) -> TransactionInfo:
+        """Abort an open transaction as after its timeout, so that its producer is fenced, and return its state.
+
+        Raises CallError for an unknown id, and if no transaction is open.
+        """
+        path = TransactionPath(transactional_id=transactional_id)
+        return await self._perform(transaction_operations.abort_transaction, path=path)
+
+    async def fence(self, transactional_id: str) -> TransactionInfo:
+        """Give a transactional id its next epoch, as another producer with the same id does, and return its state.
+
+        The producer that has it is fenced, and an open transaction is aborted. Raises CallError for an unknown id.
+        """
+        path = TransactionPath(transactional_id=transactional_id)
+        return await self._perform(transaction_operations.fence_transaction, path=path)

@@ -109,6 +109,12 @@ class Methods:
             query = next_page(query, page.next)
 
 
+def wait_seconds(arguments: Mapping[str, object]) -> float:
+    """Return how long an operation may wait that has a timeout; 0 for others."""
+    timeout_ms: int = getattr(arguments.get("query"), "timeout_ms", 0)
+    return timeout_ms / 1000
+
+
 def next_page(query: Struct, token: str) -> Struct:
     """Return the query of the page after a token; the items of some lists have numbers."""
     is_number = isinstance(structs.asdict(query)["since"], int)

@@ -41,6 +41,10 @@ class NodeMethods(Methods):
         body = convert({"controlled": controlled, "noticed": noticed}, operations.node_operations.NodeStop)
         return self._perform(operations.node_operations.stop_node, path=node_path(node), body=body)
 
+    def kill_node(self, node: int, *, noticed: bool = True) -> NodeStatus:
+        """Stop a node as SIGKILL does; noticed: the controller learns of it at once, and another node leads."""
+        return self.stop_node(node, controlled=False, noticed=noticed)
+
     def start_node(self, node: int) -> NodeStatus:
         """Start a node that is down, and return when clients can connect. Raises CallError if it is running."""
         return self._perform(operations.node_operations.start_node, path=node_path(node))

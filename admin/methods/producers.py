@@ -31,11 +31,20 @@ class Producers(Methods):
         changed = self._perform(producer_operations.forget_producer, body=body)
         return changed.items
 
-    def expire(self, producer_id: int, topic: str | None = None, partition: int | None = None) -> ProducerItems:
-        """Expire the producer, as after producer.id.expiration.ms."""
-        body = choice(producer_id, topic, partition)
-        changed = self._perform(producer_operations.expire_producer, body=body)
-        return changed.items
+    def expire(
+        self, producer_id: int | None = None, topic: str | None = None, partition: int | None = None
+    ) -> ProducerItems:
+        """Expire the producer, as after producer.id.expiration.ms; without an id all that have no open transaction."""
+        if producer_id is not None:
+            changed = self._perform(producer_operations.expire_producer, body=choice(producer_id, topic, partition))
+            return changed.items
+        before = self.list(topic, partition)
+        idle = [each for each in before if each.current_txn_first_offset is None]
+        for each in idle:
+            self._perform(
+                producer_operations.expire_producer, body=choice(each.producer_id, each.topic, each.partition)
+            )
+        return idle
 
     def bump_epoch(self, producer_id: int, topic: str | None = None, partition: int | None = None) -> ProducerItems:
         """Raise the epoch of the producer, so that its requests are fenced."""

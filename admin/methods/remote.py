@@ -17,7 +17,7 @@ from ...faults.rules.near_misses import NearMiss
 from ..client.admin_client import RESPONSE_SECONDS_MAX, AdminClient, BadCall
 from ..errors import RULE_ERROR, CallError, Unreachable, WaitTimeoutError
 from ..operation import JSON, Operation
-from .base import AnyOperation
+from .base import AnyOperation, wait_seconds
 
 BAD_REQUEST, UNAUTHORIZED, TIMED_OUT = 400, 401, 408
 
@@ -36,7 +36,7 @@ class HttpSend:
         parameters = {} if query is None else parameters_of(query)
         body = arguments.get("body")
         content = None if body is None else encoded(body)
-        seconds = RESPONSE_SECONDS_MAX + float(getattr(query, "timeout_ms", 0)) / 1000
+        seconds = RESPONSE_SECONDS_MAX + wait_seconds(arguments)
         try:
             answer = self._client.send(called.method, path_of(called, arguments), content, parameters, seconds)
         except BadCall as error:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TypedDict, cast
 
@@ -15,7 +16,11 @@ from .base import Methods
 
 ConfigValue = str | int | float | bool
 Bytes = str | bytes | None
+# A value alone, which becomes the value of a record.
+PlainValue = str | bytes | int | float | None
+AnyValue = PlainValue | Sequence[object] | Mapping[str, object]
 HeaderFields = Mapping[str, Bytes] | Sequence[tuple[str, Bytes]]
+PLAIN = str | bytes | int | float
 # Within the class, `list` is the method.
 TopicItems = list[TopicInfo]
 SeededItems = list[SeededRecord]
@@ -24,13 +29,14 @@ SeededItems = list[SeededRecord]
 class SeedFields(TypedDict, total=False):
     """A record to seed. All fields are optional.
 
-    key, value: text, bytes or None. headers: pairs of name and value, or a mapping.
+    key, value: text, bytes or None; a number, a boolean, a list or a dict becomes JSON.
+    headers: pairs of name and value, or a mapping.
     partition: by default Kafka's partition of the key (murmur2); records without a key go to the partitions in turn.
     timestamp: in ms; by default the time of the broker's clock.
     """
 
-    key: Bytes
-    value: Bytes
+    key: AnyValue
+    value: AnyValue
     headers: HeaderFields
     partition: int
     timestamp: int
@@ -62,29 +68,44 @@ class Topics(Methods):
         """Delete a topic with its records, and return it as it was. Raises CallError."""
         return self._perform(topic_changes.delete_topic, path=TopicPath(topic=name))
 
-    def seed(self, name: str, records: Iterable[SeedFields]) -> SeededItems:
+    def seed(self, name: str, records: Iterable[SeedFields | PlainValue], *, create: bool = False) -> SeededItems:
         """Append records to a topic as test data, and return their places in the order of the call.
 
-        records: at most 10,000 mappings with the fields of SeedFields. This is no Produce: fault rules for requests do
-        not apply, and the journal has no entry. Either all records are appended or none, unless the storage fails.
+        records: at most 10,000 mappings with the fields of SeedFields, or values alone: seed("orders", ["tea", 3]).
+        create: create the topic first if there is none, with num.partitions.
+        This is no Produce: fault rules for requests do not apply, and the journal has no entry. Either all records are
+        appended or none, unless the storage fails.
         Raises RuleError for an invalid record, CallError for an unknown topic or partition and for what Kafka refuses.
         """
         body = convert({"records": [as_seeded(record) for record in records]}, SeedRecords)
+        if create:
+            names = [topic.name for topic in self.list()]
+            if name not in names:
+                self.create(name)
         seeded = self._perform(seed_operations.seed_records, path=TopicPath(topic=name), body=body)
         return seeded.items
 
 
 def as_seeded(record: object) -> object:
-    """Return the record with its headers as the admin API has them; anything invalid as it is, for the conversion."""
+    """Return the record as the admin API has it; anything invalid as it is, for the conversion."""
+    if record is None or isinstance(record, PLAIN):
+        return {"value": _as_bytes(record)}
     if not isinstance(record, Mapping):
         return record
-    fields = cast("Mapping[str, object]", record)
+    fields = dict(cast("Mapping[str, object]", record))
+    fields.update((name, _as_bytes(fields[name])) for name in ("key", "value") if name in fields)
     headers = fields.get("headers")
     if isinstance(headers, Mapping):
         headers = list(cast("Mapping[object, object]", headers).items())
     if not isinstance(headers, list | tuple):
         return fields
     return {**fields, "headers": [_as_header(header) for header in cast("Sequence[object]", headers)]}
+
+
+def _as_bytes(value: object) -> object:
+    """Return a key or value as the admin API has it: what JSON has besides text and null as its JSON."""
+    is_json = isinstance(value, bool | int | float | list | tuple | dict)
+    return json.dumps(value, separators=(",", ":")) if is_json else value
 
 
 def _as_header(header: object) -> object:

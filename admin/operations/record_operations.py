@@ -1,8 +1,12 @@
-"""Operation that lists the records of a topic, decoded."""
+"""Operations that list the records of a topic, decoded, and wait for records."""
 
 from __future__ import annotations
 
-from msgspec import Struct
+import asyncio
+import time
+from typing import Annotated
+
+from msgspec import Meta, Struct
 
 from ...broker.replica.record_reader import (
     CompressionName,
@@ -14,13 +18,20 @@ from ...broker.replica.record_reader import (
 from ...broker.runtime.long_work import for_each
 from ...faults.json_bytes import BytesValue, bytes_value_of
 from ..control import Control
+from ..errors import CallError, WaitTimeoutError
+from ..leading_partitions import find_leading_partition
 from ..long_calls import run_long_call
-from ..operation import Operation
+from ..operation import PATIENT, Caller, Operation
+from ..paging import INT64_MAX
 from .offset_pages import Place, Reading, ReadItems, RecordQuery, place_of_token, read_from, token_of
+from .rule_models import AWAIT_TIMEOUT_MS_DEFAULT, AwaitTimeout
 from .topic_operations import TAG, TopicPath
 
 # Keys, values and headers of a page, so that its response is small as well. A page has at least one record.
 PAGE_BYTES_MAX = 1024 * 1024
+
+# How often a wait counts the records, which takes microseconds.
+POLL_SECONDS = 0.01
 
 
 class RecordHeader(Struct, kw_only=True):
@@ -77,6 +88,53 @@ async def list_records(control: Control, path: TopicPath, query: RecordQuery) ->
     return await run_long_call(control, work())
 
 
+class RecordsAwait(Struct, kw_only=True, forbid_unknown_fields=True):
+    """The number of records to wait for, and the timeout of the wait, in real time."""
+
+    count: Annotated[int, Meta(ge=1, le=INT64_MAX, description="The number of records to wait for.")] = 1
+    timeout_ms: AwaitTimeout = AWAIT_TIMEOUT_MS_DEFAULT
+
+
+class RecordCount(Struct, kw_only=True):
+    """The number of records of a topic."""
+
+    count: int
+
+
+async def await_records(
+    control: Control, path: TopicPath, query: RecordsAwait, caller: Caller = PATIENT
+) -> RecordCount:
+    """Wait until a topic has count records that its replicas have; 408 with their number after the timeout.
+
+    Counted are the offsets from the log start to the high watermark of each partition, those of transaction markers
+    and of open and aborted transactions too. The topic may be created during the wait.
+    """
+    disconnected = asyncio.ensure_future(caller.disconnected())
+    until = time.monotonic() + query.timeout_ms / 1000
+    try:
+        while (count := _count_records(control, path.topic)) < query.count:
+            if time.monotonic() >= until:
+                message = f"{count} of {query.count} records of {path.topic} after {query.timeout_ms} ms"
+                raise WaitTimeoutError(message, count, [])
+            if disconnected.done():
+                raise CallError(503, "the broker is stopping")
+            await asyncio.sleep(POLL_SECONDS)
+    finally:
+        disconnected.cancel()
+    return RecordCount(count=count)
+
+
+def _count_records(control: Control, name: str) -> int:
+    topic = control.cluster.image.find_topic(name)
+    registrations = () if topic is None else topic.partitions
+    count = 0
+    for registration in registrations:
+        partition = None if topic is None else find_leading_partition(control.cluster, topic, registration)
+        log = None if partition is None else partition.find_log()
+        count += 0 if log is None else max(0, log.high_watermark - log.log_start_offset)
+    return count
+
+
 async def _read(control: Control, path: TopicPath, query: RecordQuery, start: Place | None) -> ReadItems[StoredRecord]:
     """Return the first records of the query from start on. Raises CallError."""
     return await read_from(control, path, query, start, Reading(read_page, PAGE_BYTES_MAX))
@@ -107,4 +165,5 @@ def _bytes_value(data: bytes | None) -> str | BytesValue | None:
 
 OPERATIONS = (
     Operation(method="GET", path="/v1/topics/{topic}/records", perform=list_records, tag=TAG, errors=(404, 409)),
+    Operation(method="GET", path="/v1/topics/{topic}/records/await", perform=await_records, tag=TAG, errors=(408, 503)),
 )

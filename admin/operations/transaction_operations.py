@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
+from collections.abc import Generator
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Annotated, Literal
 
 from msgspec import Meta, Struct
@@ -97,18 +98,64 @@ async def forget_transaction(control: Control, path: TransactionPath) -> Transac
     transactions, known = _find(control, path.transactional_id)
 
     async def work() -> TransactionInfo:
-        try:
-            transactions.abort(path.transactional_id)
-            # With flush.messages an abort takes a few flushes.
-            await transactions.flushed()
+        with _conflicts(path, "deleted"):
+            await _abort(transactions, path)
             transactions.delete(path.transactional_id)
-        except KafkaError as error:
-            name = ErrorCode(error.code).name
-            message = f"{path.transactional_id} cannot be deleted: {name} {error.message}"
-            raise conflict(message, field="transactional_id", value=path.transactional_id) from error
         return transaction_info(known)
 
     return await run_long_call(control, work())
+
+
+async def abort_transaction(control: Control, path: TransactionPath) -> TransactionInfo:
+    """Abort an open transaction, as after its timeout: its producer is fenced. Return the state after it.
+
+    Raises CallError 404, and 409 if no transaction is open.
+    """
+    transactions, known = _find(control, path.transactional_id)
+    if not known.is_ongoing:
+        message = f"{path.transactional_id} has no open transaction: it is in state {known.state_name}"
+        raise conflict(message, field="transactional_id", value=path.transactional_id)
+
+    async def work() -> TransactionInfo:
+        with _conflicts(path, "aborted"):
+            await _abort(transactions, path)
+            return transaction_info(transactions.describe(path.transactional_id))
+
+    return await run_long_call(control, work())
+
+
+async def fence_transaction(control: Control, path: TransactionPath) -> TransactionInfo:
+    """Give a transactional id its next epoch, as InitProducerId of another producer does, and return its state.
+
+    The producer that has it is fenced, and an open transaction is aborted.
+    """
+    transactions, known = _find(control, path.transactional_id)
+
+    async def work() -> TransactionInfo:
+        with _conflicts(path, "fenced"):
+            await _abort(transactions, path)
+            initialized = transactions.init_producer(path.transactional_id, known.timeout_ms, None)
+            await transactions.flushed()
+        return transaction_info(initialized)
+
+    return await run_long_call(control, work())
+
+
+async def _abort(transactions: TransactionCoordinator, path: TransactionPath) -> None:
+    """Abort the transaction if it is open, and return when its markers are written."""
+    transactions.abort(path.transactional_id)
+    # With flush.messages an abort takes a few flushes.
+    await transactions.flushed()
+
+
+@contextmanager
+def _conflicts(path: TransactionPath, change: str) -> Generator[None]:
+    """Raise CallError 409 for a change that the coordinator refuses."""
+    try:
+        yield
+    except KafkaError as error:
+        message = f"{path.transactional_id} cannot be {change}: {ErrorCode(error.code).name} {error.message}"
+        raise conflict(message, field="transactional_id", value=path.transactional_id) from error
 
 
 def _coordinators(control: Control) -> list[tuple[Node, TransactionCoordinator]]:
@@ -167,5 +214,15 @@ OPERATIONS = (
         perform=forget_transaction,
         tag=TAG,
         errors=(404, 409),
+    ),
+    *(
+        Operation(
+            method="POST",
+            path=f"/v1/transactions/{{transactional_id}}/{name}",
+            perform=perform,
+            tag=TAG,
+            errors=(404, 409),
+        )
+        for name, perform in (("abort", abort_transaction), ("fence", fence_transaction))
     ),
 )

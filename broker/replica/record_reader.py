@@ -11,9 +11,10 @@ Rules:
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Generic, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar
 
 from ...protocol.batches import records as record_codec
 from ...protocol.batches.control_records import decode_marker
@@ -80,6 +81,20 @@ class StoredRecord:
     transaction: Transaction
     compression: CompressionName
     leader_epoch: int
+
+    @property
+    def text(self) -> str | None:
+        """The value as text of UTF-8; None for null. Raises UnicodeDecodeError."""
+        return None if self.value is None else self.value.decode()
+
+    @property
+    def key_text(self) -> str | None:
+        """The key as text of UTF-8; None for null. Raises UnicodeDecodeError."""
+        return None if self.key is None else self.key.decode()
+
+    def json(self) -> Any:
+        """Return the value, which is JSON, as Python's own types; None for null. Raises ValueError."""
+        return None if self.value is None else json.loads(self.value)
 
 
 @dataclass(frozen=True, slots=True)

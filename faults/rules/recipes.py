@@ -8,7 +8,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Callable, Collection, Mapping
 from inspect import Signature
-from typing import Literal, TypeVar, Unpack, get_args, get_origin
+from typing import TYPE_CHECKING, Literal, TypeVar, Unpack, get_args, get_origin
 
 from msgspec import structs
 
@@ -35,6 +35,13 @@ class RecipeMethods(Recipes[Handle]):
     @abstractmethod
     def add(self, rule: FaultRule, /) -> Handle:
         """Arm a rule and return its handle."""
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> object:
+            """Raise AttributeError with the recipe of a similar name."""
+            message = f"there is no recipe {name}{suggestion(name, RECIPES)}"
+            raise AttributeError(message, name=name, obj=self)
 
     def use_recipe(self, recipe: Recipe[...], arguments: tuple[object, ...], keywords: Mapping[str, object]) -> Handle:
         """Add the rule of a recipe. Raises RuleError for an unknown, a missing, a surplus and an invalid argument."""

@@ -159,14 +159,14 @@ def test_unknown_place_is_an_error(broker: Broker, topic: str, record: SeedField
     ("record", "field"),
     [
         ({"vale": "a"}, r"records\[0\]\.vale"),
-        ({"value": 5}, r"records\[0\]\.value"),
+        ({"value": {5}}, r"records\[0\]\.value"),
         ({"partition": -1}, r"records\[0\]\.partition"),
         ({"timestamp": -1}, r"records\[0\]\.timestamp"),
         ({"value": "\ud800"}, r"records\[0\]\.value"),
         ({"headers": {"\ud800": "x"}}, r"records\[0\]\.headers\[0\]\.name"),
         ({"headers": 5}, r"records\[0\]\.headers"),
         ({"headers": ["x"]}, r"records\[0\]\.headers"),
-        ("a", r"records\[0\]"),
+        (["a"], r"records\[0\]"),
     ],
 )
 def test_invalid_record_is_an_error_with_its_field(broker: Broker, record: Any, field: str) -> None:
