@@ -8,7 +8,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from ...faults.strict_json import convert
+from ..errors import CallError
 from ..methods.topics import (
+    CONFLICT,
     ConfigValue,
     PlainValue,
     SeededItems,
@@ -61,8 +63,10 @@ class AsyncTopics(AsyncMethods):
         """
         body = convert({"records": [as_seeded(record) for record in records]}, SeedRecords)
         if create:
-            names = [topic.name for topic in await self.list()]
-            if name not in names:
+            try:
                 await self.create(name)
+            except CallError as error:
+                if error.status != CONFLICT:
+                    raise
         seeded = await self._perform(seed_operations.seed_records, path=TopicPath(topic=name), body=body)
         return seeded.items

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TypedDict, cast
 
 from ...faults.strict_json import convert
+from ..errors import CallError
 from ..operations import seed_operations, topic_changes, topic_operations
 from ..operations.seed_operations import SeededRecord, SeedRecords
 from ..operations.topic_changes import NewTopic
@@ -21,6 +22,7 @@ PlainValue = str | bytes | int | float | None
 AnyValue = PlainValue | Sequence[object] | Mapping[str, object]
 HeaderFields = Mapping[str, Bytes] | Sequence[tuple[str, Bytes]]
 PLAIN = str | bytes | int | float
+CONFLICT = 409
 # Within the class, `list` is the method.
 TopicItems = list[TopicInfo]
 SeededItems = list[SeededRecord]
@@ -79,9 +81,12 @@ class Topics(Methods):
         """
         body = convert({"records": [as_seeded(record) for record in records]}, SeedRecords)
         if create:
-            names = [topic.name for topic in self.list()]
-            if name not in names:
+            try:
                 self.create(name)
+            except CallError as error:
+                # It exists, or the append says what else is wrong.
+                if error.status != CONFLICT:
+                    raise
         seeded = self._perform(seed_operations.seed_records, path=TopicPath(topic=name), body=body)
         return seeded.items
 

@@ -126,13 +126,11 @@ async def await_records(
 
 def _count_records(control: Control, name: str) -> int:
     topic = control.cluster.image.find_topic(name)
-    registrations = () if topic is None else topic.partitions
-    count = 0
-    for registration in registrations:
-        partition = None if topic is None else find_leading_partition(control.cluster, topic, registration)
-        log = None if partition is None else partition.find_log()
-        count += 0 if log is None else max(0, log.high_watermark - log.log_start_offset)
-    return count
+    if topic is None:
+        return 0
+    partitions = (find_leading_partition(control.cluster, topic, each) for each in topic.partitions)
+    logs = (partition.find_log() for partition in partitions if partition is not None)
+    return sum(max(0, log.high_watermark - log.log_start_offset) for log in logs if log is not None)
 
 
 async def _read(control: Control, path: TopicPath, query: RecordQuery, start: Place | None) -> ReadItems[StoredRecord]:

@@ -50,14 +50,15 @@ def handle_routed(
         return None
 
 
-def keep_route(context: RequestContext, request: ProduceRequest, topic: TopicImage | None) -> None:
-    """Keep the route of a head that names a partition of topic that may be written to and is answered."""
+def keep_route(context: RequestContext, request: ProduceRequest) -> None:
+    """Keep the route of a head that names a partition that may be written to and is answered."""
     routes, head = context.node.produce_routes, request.head
     if (context.api_version, head) in routes:
         # The heads of a connection differ in length.
         context.keep_produce_head(len(head))
         return
     key, ((index, _),) = request.topics[0]
+    topic = find_topic(context, key)
     if topic is None or topic.is_internal or request.acks == ACKS_NONE or request.acks not in ACKS_ALLOWED:
         return
     partition = context.node.replicas.find_partition(topic.topic_id, index)
@@ -124,3 +125,10 @@ def _complete_routed(
     if error is not None:
         node.report_unsafe(deferred.request_id, partition, ErrorCode.KAFKA_STORAGE_ERROR)
     deferred.complete([responses[0] if error is None else responses[1]])
+
+
+def find_topic(context: RequestContext, key: bytes) -> TopicImage | None:
+    """Return the topic that a request names, by its name or, from version 13 on, its id; None for an unknown one."""
+    if context.api_version >= produce_codec.TOPIC_IDS_SINCE:
+        return context.node.image.find_topic_by_id(key)
+    return context.node.image.find_topic(key.decode(errors="replace"))

@@ -43,7 +43,7 @@ from ...requests.produce_responses import (
 )
 from ...requests.produced_transactions import join_transaction
 from ...requests.request_context import RequestContext
-from ...requests.routed_produce import keep_route
+from ...requests.routed_produce import find_topic, keep_route
 from ...runtime.long_work import in_thread, let_others_run, step
 
 logger = logging.getLogger(__name__)
@@ -82,7 +82,7 @@ async def handle(context: RequestContext, request: ProduceRequest) -> ProduceRes
     Raises FrameError for a refused batch with acks=0, to close the connection.
     """
     if request.head and request.transactional_id is None and context.node.authorizer is None:
-        keep_route(context, request, _find_topic(context, request.topics[0][0]))
+        keep_route(context, request)
     responses: list[tuple[bytes, list[PartitionResponse]]] = []
     unsafe: list[Unsafe] = []
     size = context.size
@@ -138,7 +138,7 @@ async def _accept_all(
     for key, partitions in request.topics:
         if not partitions:
             continue  # Kafka builds the response by partition, so a topic without any is not in it.
-        topic = _find_topic(context, key)
+        topic = find_topic(context, key)
         is_denied = not _may_write(context, key, topic)
         answers: list[PartitionResponse] = []
         responses.append((key, answers))
@@ -184,12 +184,6 @@ def _check_first_batches(context: RequestContext, request: ProduceRequest) -> No
                     ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED,
                     f"a transactional batch with the transactional id {transactional_id}",
                 )
-
-
-def _find_topic(context: RequestContext, key: bytes) -> TopicImage | None:
-    if context.api_version >= produce_codec.TOPIC_IDS_SINCE:
-        return context.node.image.find_topic_by_id(key)
-    return context.node.image.find_topic(key.decode(errors="replace"))
 
 
 def _may_write(context: RequestContext, key: bytes, topic: TopicImage | None) -> bool:
@@ -307,7 +301,7 @@ async def _record_refused(
     for key, response in refused:
         if request.is_owned:
             await step()
-        topic = _find_topic(context, key)
+        topic = find_topic(context, key)
         name = _name_of(context, key) if topic is None else topic.name
         if (name, response.index) not in decided:
             error = AppendRefused(ErrorCode(response.error_code), response.error_message or "")
