@@ -18,7 +18,7 @@ PYTHON ?= $(shell for name in python3 python3.14 python3.13 python3.12 python3.1
 # doubles the time of a run.
 export PYTHONDONTWRITEBYTECODE :=
 # The groups that `make test` leaves out. docs/testing.md has the table.
-SLOWER := page or hunt or spark or spark_versions or python_versions or reference or image or containers or simulation or crash or fuzz or packaging or deep or java or go or node or ecosystem
+SLOWER := page or hunt or spark or spark_versions or python_versions or reference or image or containers or simulation or crash or fuzz or packaging or processes or pauses or deep or java or go or node or ecosystem
 # Groups that run in one process: a JVM that uses every processor, or one image for all tests.
 ALONE := ecosystem or spark or spark_versions or python_versions or image or containers
 # Groups whose tests share nothing: those of one file run in several processes.

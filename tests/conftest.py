@@ -44,6 +44,8 @@ GROUPS = (
         "crash",
         "fuzz",
         "packaging",
+        "processes",
+        "pauses",
         "deep",
     ),
     *("java", "go", "node", "page", "kcat", "clients"),

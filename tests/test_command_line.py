@@ -15,6 +15,8 @@ from fauxka.protocol.messages.metadata import MetadataRequest, MetadataResponse
 from .serving_process import COMMAND, environment, run, serving, stop
 from .wire.message_client import MessageClient
 
+pytestmark = [pytest.mark.processes, pytest.mark.slice]
+
 METADATA_VERSION = 9
 # Packages that only some requests need. The first such request loads them.
 LOADED_ON_USE = (

@@ -18,6 +18,8 @@ from fauxka.__main__ import EXIT_INTERRUPTED, EXIT_TERMINATED
 
 from .serving_process import COMMAND, Ended, Serving, environment, serving, stop
 
+pytestmark = pytest.mark.processes
+
 # Limits that only a hang reaches; an audit takes two minutes on a machine that does much else.
 SECONDS_MAX = 240
 SPARK_SECONDS_MAX = 900

@@ -118,6 +118,7 @@ def modules_of_the_checkout() -> set[str]:
     return {f"fauxka/{import_names.get(name, name)}" for name in names}
 
 
+@pytest.mark.slice
 @pytest.mark.packaging
 def test_wheel_holds_every_module_scenario_and_page_file_under_the_one_name(distributions: Distributions) -> None:
     with zipfile.ZipFile(distributions.wheel) as archive:
@@ -141,6 +142,7 @@ def test_sdist_holds_plain_files(distributions: Distributions) -> None:
     assert [member.name for member in members if not (member.isfile() or member.isdir())] == []
 
 
+@pytest.mark.slice
 @pytest.mark.packaging
 def test_installed_command_serves_a_request(installed: Path, tmp_path: Path) -> None:
     with serving(tmp_path, command=[str(installed)]) as broker:

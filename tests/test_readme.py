@@ -16,6 +16,8 @@ from .brokers_by_hand import StartedByHand
 from .runtimes import need
 from .serving_process import Ended, environment, serving
 
+pytestmark = [pytest.mark.processes, pytest.mark.slice]
+
 README = Path(__file__).resolve().parent.parent / "README.md"
 COMMANDS = README.parent / "docs" / "commands.md"
 PROGRAM_SECONDS_MAX = 60

@@ -19,6 +19,8 @@ from fauxka.scenarios.brokers.reserved_port import ReservedPort
 from .broker.blocking_client import BlockingClient
 from .serving_process import Serving, run, serving, stop
 
+pytestmark = pytest.mark.processes
+
 
 def ready_nodes(broker: Serving) -> list[dict[str, Any]]:
     nodes: list[dict[str, Any]] = json.loads(broker.ready_file.read_text())["nodes"]

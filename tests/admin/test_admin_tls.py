@@ -14,6 +14,8 @@ from fauxka.testing.remote_broker import RemoteBroker
 from ..serving_process import Serving, run, serving, stop
 from .admin_client import ANSWER_SECONDS_MAX
 
+pytestmark = pytest.mark.processes
+
 TOKEN = "t0ken"
 
 

@@ -274,6 +274,7 @@ def test_request_of_no_browser_is_served_under_any_host(admin: AdminClient, host
     assert page_call(admin, host, headers).status == 200
 
 
+@pytest.mark.processes
 def test_fetch_of_node_is_taken_for_no_browser() -> None:
     node = which("node")
     if node is None:

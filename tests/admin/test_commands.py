@@ -26,6 +26,8 @@ from ..brokers_by_hand import StartedByHand
 from ..serving_process import Ended, Serving, run, serving
 from .admin_client import AdminClient
 
+pytestmark = pytest.mark.processes
+
 TOKEN = "a secret"
 
 

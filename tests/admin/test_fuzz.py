@@ -32,6 +32,8 @@ from ..serving_process import Serving
 from ..wire.wire_connection import still_serves
 from .admin_client import AdminClient
 
+pytestmark = [pytest.mark.fuzz, pytest.mark.slice]
+
 CHECKS: list[CheckFunction] = [
     not_a_server_error,
     status_code_conformance,

@@ -63,6 +63,7 @@ async def stream(control: Control) -> int:
     return sum([piece.count(b'"api"') async for piece in pieces])
 
 
+@pytest.mark.pauses
 @pytest.mark.parametrize("search", [count, read, stream])
 def test_search_of_the_journal_does_not_hold_the_event_loop(
     search: Callable[[Control], Awaitable[int]], control: Control, monkeypatch: pytest.MonkeyPatch
@@ -76,6 +77,7 @@ def test_search_of_the_journal_does_not_hold_the_event_loop(
         assert pauses.longest < PAUSE_SECONDS_MAX
 
 
+@pytest.mark.pauses
 def test_count_of_a_test_does_not_hold_the_event_loop(control: Control, monkeypatch: pytest.MonkeyPatch) -> None:
     with measured_loop(monkeypatch) as (loop, pauses), Node(loop=loop) as node:
 

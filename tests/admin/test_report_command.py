@@ -13,6 +13,8 @@ from ..broker.topic_client import TOPIC, TopicClient
 from ..serving_process import Serving, run, serving
 from .admin_client import AdminClient
 
+pytestmark = pytest.mark.processes
+
 DATA = re.compile(r'<script type="application/json" id="report">(.*?)</script>', re.DOTALL)
 LOST_ACK = {"match": {"api": "Produce"}, "point": "applied", "action": {"kind": "close"}}
 ENTRY: dict[str, object] = {

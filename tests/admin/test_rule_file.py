@@ -126,6 +126,7 @@ def test_rules_of_a_file_act_without_an_admin_api(tmp_path: Path) -> None:
     assert ended.exit_code == 1
 
 
+@pytest.mark.processes
 @pytest.mark.parametrize("scope", ["faults", "all"])
 def test_reset_of_the_faults_adds_the_rules_of_the_file_again(tmp_path: Path, scope: str) -> None:
     (tmp_path / "rules.json").write_text('{"name": "first", "point": "accepted", "action": {"kind": "close"}}')
@@ -142,6 +143,7 @@ def test_reset_of_the_faults_adds_the_rules_of_the_file_again(tmp_path: Path, sc
     assert after == [("first", 0)]
 
 
+@pytest.mark.processes
 @pytest.mark.parametrize("scope", ["journal", "data"])
 def test_another_reset_keeps_the_rules(tmp_path: Path, scope: str) -> None:
     (tmp_path / "rules.json").write_text(CLOSE)

@@ -15,6 +15,8 @@ from fauxka.broker.lifecycle.advertised_file import FILE_BYTES_MAX, wait_for_adv
 
 from ..serving_process import COMMAND, START_SECONDS_MAX, run
 
+pytestmark = pytest.mark.processes
+
 ADVERTISED = "PLAINTEXT://broker.example:19092"
 LISTENER = ("-c", "listeners=PLAINTEXT://127.0.0.1:0")
 

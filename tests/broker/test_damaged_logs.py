@@ -134,6 +134,8 @@ def keys_of(*places: tuple[str, str]) -> list[Key]:
     return [key for key in GOLDEN_ANSWERS if (key[0], key[2]) in places]
 
 
+@pytest.mark.deep
+@pytest.mark.slice
 @each_case(
     keys_of(*((how, damage) for how in STOPS for damage in SAME if how == STOPPED or damage == "none")), " | ".join
 )

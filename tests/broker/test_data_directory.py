@@ -15,6 +15,8 @@ from ..storage.logs import batches_in
 from .blocking_client import BROKER, TOPIC, BlockingClient, batch
 from .data_dir_scene import end, fetched, serving_from
 
+pytestmark = pytest.mark.processes
+
 # A clean shutdown and a crash.
 ENDINGS = [signal.SIGTERM, signal.SIGKILL]
 

@@ -51,6 +51,7 @@ def opened_beyond_the_limit(server: ServerProcess, stack: ExitStack) -> list[Wir
     return served
 
 
+@pytest.mark.processes
 def test_clients_beyond_the_descriptors_wait_and_the_others_are_served(server: ServerProcess) -> None:
     with ExitStack() as stack:
         served = opened_beyond_the_limit(server, stack)
@@ -92,6 +93,7 @@ def test_first_requests_of_apis_are_answered_without_a_descriptor_for_connection
     assert (deleted.error_code, deleted.low_watermark) == (0, 1)
 
 
+@pytest.mark.processes
 def test_many_partitions_are_written_without_a_descriptor_for_connections(tmp_path: Path) -> None:
     options = ["--data-dir", str(tmp_path / "data")]
     with running_server(tmp_path, BACKLOG, options=options, descriptors_max=DESCRIPTORS_MAX) as server:

@@ -17,6 +17,8 @@ from ..storage.logs import records_in
 from .blocking_client import BlockingClient
 from .data_dir_scene import end, fetched, serving_from
 
+pytestmark = pytest.mark.processes
+
 GOLDEN = Path(__file__).resolve().parent.parent / "golden" / "kafka-4.3.0-data-dir"
 # The start and end of the log of demo, and a producer whose newest batch has the sequences 3 and 4.
 DEMO_START, DEMO_END = 2, 15

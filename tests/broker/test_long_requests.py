@@ -30,6 +30,8 @@ from .loop_pauses import PAUSE_SECONDS_MAX
 from .measured_node import MeasuredNode, check_widest, measured_node
 from .wide_requests import WideRequest, wide_requests
 
+pytestmark = pytest.mark.pauses
+
 # To decode a record for a rule takes ten times as long as to validate it.
 MANY_RECORDS_WITH_RULES = LongRequest(
     "Produce, zstd of 1 M empty records", lambda: produce(1, Compression.ZSTD, empty_records(1_000_000), 1_000_000)
@@ -70,6 +72,7 @@ def test_widest_request_is_matched_with_rules_and_does_not_hold_the_event_loop(
     check_widest(request_, measured_with_rules)
 
 
+@pytest.mark.slice
 @pytest.mark.parametrize("request_", list(wide_requests()), ids=str)
 def test_request_with_one_element_more_closes_its_connection(request_: WideRequest, measured: MeasuredNode) -> None:
     node, _ = measured
@@ -80,7 +83,9 @@ def test_request_with_one_element_more_closes_its_connection(request_: WideReque
 
 def marked_requests() -> Iterator[object]:
     for request in LONG_REQUESTS:
-        yield pytest.param(request, id=str(request), marks=pytest.mark.deep if request.name == OF_MOST_RECORDS else ())
+        yield pytest.param(
+            request, id=str(request), marks=pytest.mark.deep if request.name == OF_MOST_RECORDS else pytest.mark.slice
+        )
 
 
 @pytest.mark.parametrize("request_", list(marked_requests()))

@@ -28,6 +28,8 @@ from .loop_pauses import PAUSE_SECONDS_MAX
 from .measured_node import MeasuredNode, check_widest, measured_node
 from .wide_requests import WideRequest, wide_requests
 
+pytestmark = pytest.mark.pauses
+
 WITH_AUTHORIZER = {"authorizer.class.name": CLASS_NAME}
 # All that a request needs as a whole; what it needs of topics is denied.
 ALLOWED = {
@@ -130,6 +132,7 @@ SUBSCRIPTIONS = {
 NO_MEMBER = (ErrorCode.GROUP_ID_NOT_FOUND, ErrorCode.UNKNOWN_MEMBER_ID)
 
 
+@pytest.mark.slice
 @pytest.mark.parametrize("api_key", SUBSCRIPTIONS, ids=lambda api_key: APIS[api_key].name)
 def test_subscription_to_very_many_topics_is_authorized_without_holding_the_event_loop(api_key: ApiKey) -> None:
     api = APIS[api_key]

@@ -17,6 +17,8 @@ from fauxka.broker.metadata.client_quotas_image import (
 from .measured_node import MeasuredNode, check_widest, measured_node
 from .wide_requests import WideRequest, wide_requests
 
+pytestmark = pytest.mark.pauses
+
 # Each request exceeds the first two, and each Fetch is measured for the third.
 QUOTAS = {REQUEST_PERCENTAGE: 1e-9, PRODUCER_BYTE_RATE: 1.0, CONSUMER_BYTE_RATE: 2.0**40}
 # Responses of as many elements: made in steps, encoded in pieces, and with the throttle time at the end.
@@ -33,7 +35,9 @@ def measured() -> Iterator[MeasuredNode]:
 def chosen_requests() -> Iterator[object]:
     """Yield every list of every request; most of them only in the group `deep`."""
     for request in wide_requests():
-        yield pytest.param(request, id=str(request), marks=() if str(request) in LISTS else pytest.mark.deep)
+        yield pytest.param(
+            request, id=str(request), marks=pytest.mark.slice if str(request) in LISTS else pytest.mark.deep
+        )
 
 
 @pytest.mark.parametrize("request_", list(chosen_requests()))

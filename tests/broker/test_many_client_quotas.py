@@ -49,12 +49,14 @@ def pause_after(measured: MeasuredNode, frame: bytes) -> float:
     return pauses.longest
 
 
+@pytest.mark.pauses
 def test_description_of_all_does_not_hold_the_event_loop(measured: MeasuredNode) -> None:
     request = DescribeClientQuotasRequest(components=[], strict=False)
 
     assert pause_after(measured, request_frame(APIS[ApiKey.DESCRIBE_CLIENT_QUOTAS], 1, 1, request)) < PAUSE_SECONDS_MAX
 
 
+@pytest.mark.pauses
 def test_entity_that_is_named_very_often_does_not_hold_the_event_loop(measured: MeasuredNode) -> None:
     entry = RequestEntryData(entity=[EntityData(entity_type=USER, entity_name="alice")], ops=[])
     request = AlterClientQuotasRequest(entries=[entry] * 49_000)

@@ -12,6 +12,8 @@ from ..pipeline.logs_on_disk import read
 from ..serving_process import run
 from .client_properties import properties_text, sasl_properties, tls_properties
 
+pytestmark = pytest.mark.processes
+
 VALUES = [f"value {number}".encode() for number in range(20)]
 
 

@@ -12,6 +12,8 @@ from ..serving_process import COMMAND, run, serving
 from .client import STEP_SECONDS_MAX, unique_name
 from .console_tools import TOPICS, ConsoleTools, Ended
 
+pytestmark = pytest.mark.processes
+
 TOPIC_ID = re.compile(r"TopicId: \S{22}")
 CONFIGS = re.compile(r"(?<=Configs: )\S+")
 # Each with NAME for a topic of its own; together they make, change and delete it. None describes several topics, which

@@ -59,27 +59,6 @@ def secrets(tmp_path: Path) -> Path:
     return folder
 
 
-@pytest.mark.slice
-def test_short_variables_are_a_secured_broker_that_is_healthy(engine: Engine, tmp_path: Path) -> None:
-    port = free_port()
-    options = (
-        f"--publish=127.0.0.1:{port}:9092",
-        f"--env=FAUXKA_LISTENER=SASL_SSL://0.0.0.0:9092,localhost:{port}",
-        "--env=FAUXKA_USER=alice:secret bob:hidden",
-    )
-    with engine.running(*options) as broker:
-        wait_until(lambda: is_ready(engine, broker))
-        engine.step("cp", f"{broker}:/tmp/certificates/ca.pem", str(tmp_path / "ca.pem"))
-        trusted = {"security.protocol": "SASL_SSL", "ssl.ca.location": str(tmp_path / "ca.pem")}
-        address = f"localhost:{port}"
-
-        round_trip(address, {**trusted, **LOGIN})
-
-        assert is_healthy(engine, broker)
-        assert KafkaError._AUTHENTICATION in errors_of(address, {**trusted, **LOGIN, "sasl.password": "wrong"})
-        assert "secret" not in engine.log(broker)
-
-
 def test_stores_and_credentials_of_the_secrets_folder_and_a_jaas_file(engine: Engine, secrets: Path) -> None:
     """The variables of the examples of apache/kafka and cp-kafka."""
     port, plain = free_port(), free_port()

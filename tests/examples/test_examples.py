@@ -12,6 +12,8 @@ import pytest
 from ..runtimes import need
 from ..serving_process import environment
 
+pytestmark = pytest.mark.processes
+
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 # The first run of a machine downloads clients, and Go compiles its own.
 EXAMPLE_SECONDS_MAX = 280

@@ -202,6 +202,8 @@ for thread in threads:
 """
 
 
+@pytest.mark.deep
+@pytest.mark.slice
 def test_first_rules_of_several_brokers_are_converted() -> None:
     for _ in range(10):
         ended = subprocess.run([sys.executable, "-c", FIRST_CONVERSIONS], capture_output=True, text=True, timeout=60)

@@ -48,11 +48,14 @@ def check(seed: int, frames: int, *, is_on_disk: bool = False) -> None:
     assert report.control_records > 0
 
 
-@pytest.mark.parametrize("seed", range(1, 5))
+@pytest.mark.fuzz
+@pytest.mark.parametrize("seed", [pytest.param(1, marks=pytest.mark.slice), 2, 3, 4])
 def test_drawn_and_changed_requests_harm_no_other_client(seed: int) -> None:
     check(seed, 10_000)
 
 
+@pytest.mark.fuzz
+@pytest.mark.slice
 def test_drawn_and_changed_requests_harm_no_other_client_of_a_broker_on_disk() -> None:
     check(5, 10_000, is_on_disk=True)
 
@@ -71,6 +74,7 @@ def failure_of(statement: str) -> str:
     return str(failed.value)
 
 
+@pytest.mark.processes
 def test_failing_handler_is_reported_with_the_frame_that_calls_it() -> None:
     report = failure_of("raise RuntimeError('broken')")
 
@@ -78,6 +82,7 @@ def test_failing_handler_is_reported_with_the_frame_that_calls_it() -> None:
     assert "(ListGroups " in report
 
 
+@pytest.mark.processes
 def test_blocked_event_loop_is_reported_with_the_frame_that_blocks_it() -> None:
     report = failure_of(SPIN)
 
@@ -91,6 +96,7 @@ def test_broker_that_ends_is_reported() -> None:
     assert "the broker ended with 7" in report
 
 
+@pytest.mark.processes
 def test_response_that_does_not_decode_is_reported_with_its_request() -> None:
     # A response without its body, as the codecs of Produce and Fetch would encode it.
     cut = "[b'\\0\\0\\0\\4' + id_.to_bytes(4, 'big')]"

@@ -27,7 +27,8 @@ def check(seed: int, frames: int) -> None:
     assert report.authenticated >= 2 * frames // 1000
 
 
-@pytest.mark.parametrize("seed", [1, 2])
+@pytest.mark.fuzz
+@pytest.mark.parametrize("seed", [pytest.param(1, marks=pytest.mark.slice), 2])
 def test_clients_that_do_not_authenticate_are_served_nothing_and_harm_no_other(seed: int) -> None:
     check(seed, 5_000)
 

@@ -16,6 +16,8 @@ import pytest
 
 from ..serving_process import run, serving
 
+pytestmark = pytest.mark.processes
+
 PROGRAM = (sys.executable, str(Path(__file__).parent / "order_producer.py"))
 DOUBLING, MENDED = (*PROGRAM, "plain"), (*PROGRAM, "idempotent")
 # Lost acknowledgements are tried first: of three equivalent requests all.

@@ -4,6 +4,8 @@ import pytest
 
 from ..testing.child_pytest import prepare, run_tests
 
+pytestmark = pytest.mark.processes
+
 pytest_plugins = ["pytester"]
 
 # A send that is repeated by itself after a lost acknowledgement; only an idempotent producer is not doubled by that.

@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.processes
+
 PRODUCER = Path(__file__).parent / "order_producer.py"
 # After two runs without faults and one trial, it hangs with a child.
 PROGRAM = """

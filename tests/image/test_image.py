@@ -76,7 +76,6 @@ def test_it_holds_no_sources_and_nothing_that_builds(image: BuiltImage) -> None:
     assert list(image.file_system.glob("usr/local/lib/python3*/dist-packages/build")) == []
 
 
-@pytest.mark.slice
 def test_its_health_check_passes_when_clients_can_connect(container: Running) -> None:
     wait_until(lambda: container.has_open_port(KAFKA_PORT))
 
@@ -119,7 +118,7 @@ def test_it_is_process_1_and_has_no_rights(container: Running) -> None:
     assert int(status["CapEff"], 16) == 0
 
 
-@pytest.mark.parametrize("number", [pytest.param(signal.SIGTERM, marks=pytest.mark.slice), signal.SIGINT])
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 def test_a_signal_stops_it_with_exit_code_0(container: Running, number: signal.Signals) -> None:
     wait_until(lambda: container.has_open_port(KAFKA_PORT))
 

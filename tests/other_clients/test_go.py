@@ -12,6 +12,7 @@ CLIENT = Path(__file__).resolve().parents[2] / "clients" / "go"
 SECONDS_MAX = 280
 
 
+@pytest.mark.slice
 @pytest.mark.go
 def test_client_in_go_passes_its_own_tests(variables: dict[str, str]) -> None:
     command = ("go", "test", "-count=1", "-v", "-skip", "InAContainer", "./...")

@@ -13,6 +13,7 @@ PROJECT = Path(__file__).resolve().parents[2] / "clients" / "java"
 SECONDS_MAX = 280
 
 
+@pytest.mark.slice
 @pytest.mark.java
 def test_client_in_java_passes_its_own_tests(variables: dict[str, str], tmp_path: Path) -> None:
     project = shutil.copytree(PROJECT, tmp_path / "java", ignore=shutil.ignore_patterns("target"))

@@ -13,6 +13,7 @@ CLIENT = Path(__file__).resolve().parents[2] / "clients" / "typescript"
 SECONDS_MAX = 280
 
 
+@pytest.mark.slice
 @pytest.mark.node
 def test_client_in_typescript_passes_its_own_tests(variables: dict[str, str], tmp_path: Path) -> None:
     project = shutil.copytree(CLIENT, tmp_path / "client", ignore=shutil.ignore_patterns("node_modules", "dist"))

@@ -70,6 +70,8 @@ def test_fetched_rows_equal_the_rows_of_the_files(broker: Broker, folder: Path, 
     assert len(fetched) == 2 * MESSAGES or view == "batches"
 
 
+@pytest.mark.deep
+@pytest.mark.slice
 @pytest.mark.parametrize("view", ["records", "batches"])
 @pytest.mark.parametrize("size", [1, 7, 1000])
 def test_splits_of_any_size_return_each_row_once(broker: Broker, view: str, size: int) -> None:

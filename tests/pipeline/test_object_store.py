@@ -23,6 +23,8 @@ from .logs_on_disk import GOLDEN, batch, batches, options_of, read, rows_of, wri
 from .plain_rows import Row
 from .test_committed import Transactions
 
+pytestmark = pytest.mark.processes
+
 # A denied or unreachable store fails after this many seconds at most.
 FAILURE_SECONDS_MAX = 20
 NOW_MS = 1_767_268_800_000

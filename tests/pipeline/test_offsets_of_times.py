@@ -58,6 +58,8 @@ def ranges(place: dict[str, str], time: int) -> tuple[object, object]:
     return starts, {name: min(end, last[name]) for name, end in ends.items()}
 
 
+@pytest.mark.deep
+@pytest.mark.slice
 def test_files_have_the_offsets_that_their_broker_returns(broker: Broker, folder: Path) -> None:
     assert len(list((folder / "t-0").glob("*.log"))) > 1, "the log has several segments"
     on_broker = {"bootstrap": broker.bootstrap_servers, "topics": "t"}

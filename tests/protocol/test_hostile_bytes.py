@@ -68,6 +68,8 @@ def first_and_last_versions() -> list[MessageVersion]:
     return [version for versions in by_name.values() for version in dict.fromkeys((versions[0], versions[-1]))]
 
 
+@pytest.mark.deep
+@pytest.mark.slice
 @each_case(MESSAGE_VERSIONS)
 @FEWER
 @given(data=st.data())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -14,6 +15,8 @@ from .message_catalog import MessageVersion
 from .test_messages_against_kio import FEW
 
 
+@pytest.mark.deep
+@pytest.mark.slice
 @each_case(kafka_python_messages.KAFKA_PYTHON_VERSIONS)
 @FEW
 @given(data=st.data())

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 from typing import Any
 
+import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from kio.serial import entity_reader, entity_writer
@@ -30,6 +31,8 @@ def kio_bytes(entity: Any, entity_class: type[Any]) -> bytes:
     return buffer.getvalue()
 
 
+@pytest.mark.deep
+@pytest.mark.slice
 @each_case(MESSAGE_VERSIONS)
 @FEW
 @given(data=st.data())

@@ -17,6 +17,8 @@ from fauxka.scenarios.scenario_list import list_text
 from ..serving_process import run
 from .test_without_spark import HIDE_PYSPARK
 
+pytestmark = pytest.mark.processes
+
 
 def test_list_names_every_scenario_with_its_title() -> None:
     scenarios, _, _ = run("scenario", "list").output.partition("\n\n")

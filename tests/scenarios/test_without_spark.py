@@ -8,6 +8,8 @@ from fauxka.scenarios.spark.job_scenario_files import job_scenario_names
 
 from ..serving_process import run
 
+pytestmark = pytest.mark.processes
+
 # Python runs this file at its start; it hides pyspark.
 HIDE_PYSPARK = """
 import importlib.metadata as metadata

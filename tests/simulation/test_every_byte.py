@@ -22,6 +22,8 @@ from .drawing import Sent, draw_batch
 from .simulation import CLEAN_MARK, contents_of
 from .stored_batches import StoredBatch, batches_in
 
+pytestmark = pytest.mark.simulation
+
 TOPIC = "damaged"
 FOLDER = f"{TOPIC}-0"
 CONFIG = LogConfig(segment_bytes=4300, index_interval_bytes=300, segment_index_bytes=600)
@@ -151,7 +153,7 @@ def every(size: int, first: int, step: int) -> Iterator[int]:
 
 # Each test damages every eighth position. `make test` starts at position 0 only, the group simulation at each of eight.
 STEP = 8
-EIGHTHS = [pytest.param(first, marks=() if first == 0 else pytest.mark.simulation) for first in range(STEP)]
+EIGHTHS = [pytest.param(first, marks=pytest.mark.slice if first == 0 else ()) for first in range(STEP)]
 
 
 @pytest.mark.parametrize("first", EIGHTHS)
@@ -232,6 +234,7 @@ def check_other_damage(intact: Stored, path: str, damaged: bytes, where: str) ->
     check_takes_batches(log)
 
 
+@pytest.mark.slice
 def test_undamaged_log_is_loaded_completely_after_a_kill_and_after_a_clean_shutdown() -> None:
     for is_clean in (False, True):
         intact = stored(is_clean=is_clean)

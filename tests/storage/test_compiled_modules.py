@@ -20,6 +20,8 @@ from ..protocol.batch_bytes import NOW_MS, batch, record, unsigned
 from ..run_counts import examples
 from .plain_modules import COMPILED, Modules, imported_modules, plain_modules
 
+pytestmark = [pytest.mark.deep, pytest.mark.slice]
+
 DRAWN = settings(max_examples=examples(800), deadline=None)
 Outcome = object
 

@@ -113,6 +113,7 @@ def append(broker: AsyncBroker, data: bytes) -> None:
     partition.append(memoryview(data), now_ms, validated)
 
 
+@pytest.mark.pauses
 @pytest.mark.parametrize(
     ("value_bytes", "count", "from_offset", "returned"),
     [
@@ -143,6 +144,7 @@ def test_long_read_does_not_hold_the_event_loop(
     assert pauses.longest < PAUSE_SECONDS_MAX
 
 
+@pytest.mark.pauses
 def test_long_seed_does_not_hold_the_event_loop(monkeypatch: pytest.MonkeyPatch) -> None:
     given: list[SeedFields] = [{"key": f"{number}"} for number in range(10_000)]
 

@@ -8,7 +8,7 @@ import pytest
 from .child_pytest import prepare, run_tests
 
 pytest_plugins = ["pytester"]
-pytestmark = pytest.mark.clients
+pytestmark = [pytest.mark.clients, pytest.mark.processes]
 
 ROOT = Path(__file__).resolve().parents[2]
 PROGRAM = re.compile(r"```python\n(.*?)```", re.DOTALL)

@@ -6,6 +6,8 @@ import pytest
 
 from .child_pytest import prepare, run_tests
 
+pytestmark = pytest.mark.processes
+
 pytest_plugins = ["pytester"]
 
 # A module whose tests need a number of partitions; the placeholder is the number.

@@ -15,6 +15,8 @@ from ..broker.topic_client import TopicClient
 from ..serving_process import serving
 from .child_pytest import SEND, prepare, run_tests
 
+pytestmark = pytest.mark.processes
+
 pytest_plugins = ["pytester"]
 
 DATA = re.compile(r'<script type="application/json" id="report">(.*?)</script>', re.DOTALL)

@@ -4,6 +4,8 @@ import pytest
 
 from .child_pytest import SEND, prepare, run_tests
 
+pytestmark = pytest.mark.processes
+
 pytest_plugins = ["pytester"]
 
 HEADING = "*- fauxka: what happened -*"

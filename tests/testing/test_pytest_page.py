@@ -8,7 +8,7 @@ import pytest
 from .child_pytest import prepare, run_tests
 
 pytest_plugins = ["pytester"]
-pytestmark = pytest.mark.clients
+pytestmark = [pytest.mark.clients, pytest.mark.processes]
 
 PAGE = (Path(__file__).resolve().parents[2] / "docs" / "pytest.md").read_text()
 PROGRAMS = [str(text) for text in re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL) if "def test_" in text]

@@ -7,6 +7,8 @@ import pytest
 
 from .child_pytest import SEND, prepare, run_tests
 
+pytestmark = [pytest.mark.processes, pytest.mark.slice]
+
 pytest_plugins = ["pytester"]
 
 

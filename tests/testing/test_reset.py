@@ -120,6 +120,8 @@ def test_a_batch_that_is_validated_in_a_thread_is_not_applied(scope: Scope) -> N
         assert broker.producers.list(name)[0].next_sequence == 8
 
 
+@pytest.mark.deep
+@pytest.mark.slice
 def test_a_long_request_ends_with_the_reset() -> None:
     def topics() -> int:
         return broker.call(lambda: len(broker.cluster.image.topics))

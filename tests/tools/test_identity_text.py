@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.processes
+
 TOOL = Path(__file__).resolve().parent.parent.parent / "tools" / "identity_text.py"
 
 

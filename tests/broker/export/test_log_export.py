@@ -300,6 +300,7 @@ def test_folder_that_a_broker_uses_is_refused(tmp_path: Path) -> None:
     assert "a broker is using" in ended.log
 
 
+@pytest.mark.processes
 @pytest.mark.parametrize(
     ("options", "reason"),
     [

@@ -161,6 +161,7 @@ def test_no_version_of_tls_is_refused() -> None:
     )
 
 
+@pytest.mark.processes
 @pytest.mark.parametrize(
     ("options", "reason"),
     [

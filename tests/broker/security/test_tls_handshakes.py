@@ -15,6 +15,8 @@ from fauxka.broker.network.socket_server import TLS_HANDSHAKE_SECONDS_MAX
 from ...serving_process import Serving, serving, stop
 from ..running_node import wait_until
 
+pytestmark = pytest.mark.processes
+
 CONNECTIONS = 1000
 SECONDS_MAX = 60
 # ApiVersions version 0, correlation id 7, client id null, behind the four bytes of its size.
