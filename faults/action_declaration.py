@@ -12,7 +12,7 @@ from typing import ClassVar, NamedTuple
 
 from msgspec import Struct
 
-from ..protocol.api_keys import Api
+from ..protocol.api_keys import APIS, Api, ApiKey
 from .family import Family
 from .hunted_faults import Equivalent, HuntedFault
 from .points import Points
@@ -54,6 +54,7 @@ class DeclaredAction(Struct, frozen=True, forbid_unknown_fields=True, tag_field=
     """An action. Each class declares itself.
 
     points: where it is possible. not_at_accepted: fields that must have their defaults there.
+    only_for: the APIs whose requests can have it; empty for all.
     applied: whether a request with it is applied. response: which response the client gets.
     hunted: the faults of hunts that are this action. equivalents: what hunts need not try in addition.
     """
@@ -61,6 +62,7 @@ class DeclaredAction(Struct, frozen=True, forbid_unknown_fields=True, tag_field=
     family: ClassVar[Family]
     points: ClassVar[Points] = Points()
     not_at_accepted: ClassVar[Sequence[str]] = ()
+    only_for: ClassVar[Sequence[ApiKey]] = ()
     applied: ClassVar[Applied] = Applied.ONCE
     response: ClassVar[Response] = Response.WHOLE
     hunted: ClassVar[Sequence[HuntedFault]] = ()
@@ -68,4 +70,8 @@ class DeclaredAction(Struct, frozen=True, forbid_unknown_fields=True, tag_field=
 
     def refusal(self, apis: Apis) -> Refusal | None:
         """Return why requests of the APIs cannot have the action; None if they can. apis: empty for any."""
-        return None
+        if not self.only_for or (apis and all(api.key in self.only_for for api in apis)):
+            return None
+        names, kind = " or ".join(APIS[key].name for key in self.only_for), self.__struct_config__.tag
+        message = f"match.api: {kind} is for {names}, which match.api must name"
+        return Refusal("match.api", [api.name for api in apis] or None, names, message)

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 from typing import get_args
 
+from ..protocol.api_keys import ApiKey
 from . import numbers
 from .action_declaration import Apis, Applied, DeclaredAction, Refusal, Response
 from .action_refusals import Scope as Scope
 from .action_refusals import error_refusal, throttle_refusal
 from .family import Family
 from .hunted_faults import Equivalent, HuntedFault, Requests
-from .points import BEFORE_THE_BYTES, OF_THE_BYTES, Points, Reason
+from .points import BEFORE_IT_IS_APPLIED, BEFORE_THE_BYTES, OF_THE_BYTES, Points, Reason
 
 # Of hunts: the size of a response and a part of what it must have; the first byte of its correlation id, after which a
 # client takes no other request's response for this one.
@@ -112,6 +113,14 @@ class Hold(DeclaredAction, frozen=True, kw_only=True, tag="hold"):
     equivalents = (Equivalent("received", "delay", "received"), Equivalent("applied", "hang", "applied"))
 
 
+class HoldMarkers(DeclaredAction, frozen=True, tag="hold_markers"):
+    """Apply an EndTxn and respond, and write the markers of its transaction when the request is released."""
+
+    family = Family.SLOW
+    points = BEFORE_IT_IS_APPLIED
+    only_for = (ApiKey.END_TXN,)
+
+
 class Close(DeclaredAction, frozen=True, tag="close"):
     """Close the connection (FIN)."""
 
@@ -189,7 +198,7 @@ class DeliverTwice(DeclaredAction, frozen=True, tag="deliver_twice"):
     """Apply the request twice, one after the other; the client gets one response."""
 
     family = Family.TWICE
-    points = Points(accepted=Reason.NO_REQUEST_YET, applied=Reason.APPLIED_ALREADY, answering=Reason.APPLIED_ALREADY)
+    points = BEFORE_IT_IS_APPLIED
     applied = Applied.TWICE
     hunted = (HuntedFault("delivered twice", "received", 1, Requests.CHANGING),)
 
@@ -218,6 +227,7 @@ Action = (
     | Delay
     | Hang
     | Hold
+    | HoldMarkers
     | Close
     | Reset
     | Truncate

@@ -16,6 +16,7 @@ from .actions import (
     Error,
     Hang,
     Hold,
+    HoldMarkers,
     Observe,
     Reset,
     Throttle,
@@ -88,6 +89,11 @@ class Recipes(RecipeUser[Handle]):
     def slow_requests(self, ms: int, **chosen: Unpack[RequestSelection]) -> At:
         """Apply the request ms later; later requests of the connection are applied before it."""
         return "received", Delay(ms=ms)
+
+    @recipe(Group.DELAYS, "Hold the markers of a transaction", api="EndTxn")
+    def held_markers(self, **chosen: Unpack[RequestSelection]) -> At:
+        """Respond to an EndTxn, and write the markers of its transaction when the request is released."""
+        return "received", HoldMarkers()
 
     @recipe(Group.DELAYS, "Throttle", api=_PRODUCE, ms=1000)
     def throttled(self, ms: int, **chosen: Unpack[RequestSelection]) -> At:

@@ -37,4 +37,7 @@ class Points(NamedTuple):
 
 
 BEFORE_THE_BYTES = Points(accepted=Reason.NO_REQUEST_YET, answering=Reason.BYTES_MADE)
+BEFORE_IT_IS_APPLIED = Points(
+    accepted=Reason.NO_REQUEST_YET, applied=Reason.APPLIED_ALREADY, answering=Reason.APPLIED_ALREADY
+)
 OF_THE_BYTES = Points(accepted=Reason.NO_REQUEST_YET, received=Reason.NO_BYTES_YET, applied=Reason.NO_BYTES_YET)

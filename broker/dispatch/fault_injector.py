@@ -18,7 +18,6 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable
 from typing import TYPE_CHECKING, assert_never, cast
-from weakref import WeakSet
 
 from ...faults.actions import (
     Close,
@@ -31,6 +30,7 @@ from ...faults.actions import (
     Error,
     Hang,
     Hold,
+    HoldMarkers,
     Observe,
     Reset,
     Throttle,
@@ -50,8 +50,9 @@ from ..requests.fault_ports import NO_RESPONSE, PENDING, Ending, ResponsePlan, j
 from ..requests.request_context import RequestContext
 from ..runtime.deferred import Buffers, Deferred
 from ..runtime.long_work import in_thread
-from . import sasl_faults
-from .fault_reports import ACCEPTED, ANSWERING, APPLIED, RECEIVED, FaultReports
+from . import sasl_faults, transaction_faults
+from .connection_faults import ConnectionFaults
+from .fault_reports import ANSWERING, APPLIED, RECEIVED, FaultReports, misplaced
 from .owned_request import OwnedRequest
 from .throttling import set_throttle_time
 
@@ -90,41 +91,18 @@ class FaultInjector:
         self._file_faults = file_faults or NoFileFaults()
         self._reports = FaultReports(observer)
         self._crash = crash
-        # Weak references, because a client may close its connection while it hangs.
-        self._hanging_connections: WeakSet[ResponseWriter] = WeakSet()
+        self._connections = ConnectionFaults(self._clock)
 
     def lift(self) -> None:
         """Give up every request and connection that a fault holds, and close the connections."""
         self.held.give_up()
-        connections = list(self._hanging_connections)
-        self._hanging_connections.clear()
-        for connection in connections:
-            connection.close()
-
-    # -- accepted
+        self._connections.close_hanging()
 
     def accepted(self, connection: ResponseWriter, info: ConnectionInfo) -> None:
         """Carry out the plan's fault for a new connection."""
         fault = self.plan.accepted(info)
-        if fault is None:
-            return
-        match fault.action:
-            case Close():
-                connection.close()
-            case Reset():
-                connection.reset()
-            case Drip(bytes=piece_bytes, every_ms=every_ms):
-                connection.slow_down(piece_bytes, every_ms)
-            case Hang():
-                connection.hang()
-                self._hanging_connections.add(connection)
-            case Delay(ms=delay_ms):
-                connection.hang()
-                self._clock.call_later(delay_ms, connection.wake)
-            case Observe() | Error() | Drop() | Hold() | Truncate() | Corrupt() | Throttle() | DeliverTwice() | Crash():
-                raise _misplaced(fault, ACCEPTED)
-            case _:
-                assert_never(fault.action)
+        if fault is not None:
+            self._connections.carry_out(connection, fault)
 
     # -- received
 
@@ -174,6 +152,8 @@ class FaultInjector:
                 return await self._refuse(request, fault)
             case Throttle():
                 return await self._apply(request, throttled_by=fault)
+            case HoldMarkers():
+                return await self._apply_without_markers(request, fault)
             case DeliverTwice():
                 await self._deliver_once_more(request, fault)
                 return await self._apply(request)
@@ -188,7 +168,7 @@ class FaultInjector:
                 self._reports.not_applied(request, fault)
                 return self._end(action)
             case Observe() | Truncate() | Corrupt() | Drip():
-                raise _misplaced(fault, RECEIVED)
+                raise misplaced(fault, RECEIVED)
             case _:
                 assert_never(fault.action)
 
@@ -245,16 +225,28 @@ class FaultInjector:
         code: int = 0,
     ) -> ResponsePlan | None:
         """Handle the request and pass its response on to `applied`. refused: parts that get the error code."""
-        handled = self._begin(request)
-        if throttled_by is not None:
-            self._reports.acted(request, throttled_by, RECEIVED)
-        response = await handled if isinstance(handled, Deferred) else handled
+        response = await self._handled(request, throttled_by)
         if response is not None and throttled_by is not None:
             _throttle(response, throttled_by)
         if response is not None and refused is not None:
             response = response_message(response, request.api_version)
             refused.add_errors(response, code)
         return await self._applied(request, response)
+
+    async def _apply_without_markers(self, request: OwnedRequest, fault: Fault) -> ResponsePlan | None:
+        """Handle an EndTxn, and hold the markers of its transaction."""
+        hold = transaction_faults.MarkerHold(request)
+        response = await self._handled(request, fault)
+        if hold.ends_transaction():
+            self.held.keep(fault.kind, RECEIVED, fault.rule_id, request, (hold.release, hold.release_soon))
+        return await self._applied(request, response)
+
+    async def _handled(self, request: OwnedRequest, fault: Fault | None) -> Response | None:
+        """Handle the request. fault: what acts on it meanwhile."""
+        handled = self._begin(request)
+        if fault is not None:
+            self._reports.acted(request, fault, RECEIVED)
+        return await handled if isinstance(handled, Deferred) else handled
 
     def _begin(self, request: OwnedRequest) -> Response | Deferred[Response | None] | None:
         """Begin to handle the request, and report it to the observer. Raises FrameError."""
@@ -305,8 +297,19 @@ class FaultInjector:
                 if await self._hold(request, fault, action, APPLIED):
                     return await self._answering(request, response)
                 return _GIVEN_UP
-            case Observe() | Drop() | Close() | Reset() | Crash() | Truncate() | Corrupt() | Drip() | DeliverTwice():
-                raise _misplaced(fault, APPLIED)
+            case (
+                Observe()
+                | Drop()
+                | Close()
+                | Reset()
+                | Crash()
+                | Truncate()
+                | Corrupt()
+                | Drip()
+                | DeliverTwice()
+                | HoldMarkers()
+            ):
+                raise misplaced(fault, APPLIED)
             case _:
                 assert_never(fault.action)
 
@@ -348,8 +351,8 @@ class FaultInjector:
             case Close() | Reset() as action:
                 self._reports.unanswered(request)
                 return self._end(action)
-            case Observe() | Error() | Drop() | Hang() | Hold() | Throttle() | DeliverTwice() | Crash():
-                raise _misplaced(fault, ANSWERING)
+            case Observe() | Error() | Drop() | Hang() | Hold() | Throttle() | DeliverTwice() | Crash() | HoldMarkers():
+                raise misplaced(fault, ANSWERING)
             case _:
                 assert_never(fault.action)
 
@@ -378,10 +381,6 @@ _GIVEN_UP = ResponsePlan(ending=Ending.CLOSE, is_whole=False)
 def _throttle(response: Response, fault: Fault) -> None:
     assert isinstance(fault.action, Throttle), "only a Throttle sets throttle_time_ms"
     set_throttle_time(response, fault.action.ms)
-
-
-def _misplaced(fault: Fault, point: str) -> AssertionError:
-    return AssertionError(f"{fault.kind} at {point}: rule_checks.ACTIONS_AT does not allow it")
 
 
 def _corrupted(response: bytes, at: int, byte_count: int) -> bytes:
