@@ -28,6 +28,13 @@ class RecordValidation(Enum):
     BATCH = "batch"
 
 
+class Records(Enum):
+    """fauxka.records: STORED is Kafka's log; DISCARDED deletes all records below the high watermark at once."""
+
+    STORED = "stored"
+    DISCARDED = "discarded"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LogConfig:
     """The configuration of one log; replaced as a whole when the topic is altered.
@@ -60,6 +67,7 @@ class LogConfig:
     preallocate: bool = False
     producer_id_expiration_ms: int = 86_400_000
     record_validation: RecordValidation = RecordValidation.FULL
+    records: Records = Records.STORED
     retention_bytes: int = -1
     retention_ms: int = 604_800_000
     segment_bytes: int = 1_073_741_824

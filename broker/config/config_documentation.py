@@ -18,6 +18,7 @@ _TOPIC_LINES = {
     "compression.type": "The codec of stored batches; producer keeps the codec of each batch.",
     "compression.zstd.level": "The level of records that the broker compresses with zstd.",
     "delete.retention.ms": "How long a compacted topic keeps tombstones and transaction markers after cleaning.",
+    "fauxka.records": "discarded validates and acknowledges batches, and deletes them at once. Fixed at creation.",
     "file.delete.delay.ms": "How long the files of a deleted segment or topic stay on disk.",
     "flush.messages": "The number of records after which a log is flushed; 1 flushes before each response.",
     "flush.ms": "The time after which unflushed records are flushed.",

@@ -86,6 +86,13 @@ OWN_ROWS: tuple[config_table.Row, ...] = (
     ("fauxka.transaction.version", "INT", "2", "range 0 2", "read-only", "", False),
 )
 
+# The topic keys of fauxka. DescribeConfigs returns them for topics that set them, as Kafka does with internal keys.
+OWN_TOPIC_ROWS: tuple[config_table.Row, ...] = (
+    # discarded: batches are validated and acknowledged, and deleted at once.
+    ("fauxka.records", "STRING", "stored", "in stored,discarded", "read-only", "", True),
+)
+OWN_PREFIX = "fauxka."
+
 # The keys that Kafka hands to its StandardAuthorizer, and does not describe.
 AUTHORIZER_ROWS: tuple[config_table.Row, ...] = (
     ("allow.everyone.if.no.acl.found", "BOOLEAN", "false", "", "read-only", "", True),
@@ -120,7 +127,7 @@ def synonym_of(text: str) -> Synonym:
 
 
 BROKER_KEYS = keys_of(Scope.BROKER, (*config_table.BROKER_ROWS, *OWN_ROWS, *AUTHORIZER_ROWS))
-TOPIC_KEYS = keys_of(Scope.TOPIC, config_table.TOPIC_ROWS)
+TOPIC_KEYS = keys_of(Scope.TOPIC, (*config_table.TOPIC_ROWS, *OWN_TOPIC_ROWS))
 GROUP_KEYS = keys_of(Scope.GROUP, config_table.GROUP_ROWS)
 
 

@@ -17,6 +17,7 @@ from ...protocol.error_codes import ErrorCode, KafkaError
 from ...protocol.kafka_uuid import new_uuid
 from ...storage.file_systems.file_system import FileSystem
 from ...storage.file_systems.memory_file_system import MemoryFileSystem
+from ...storage.log_config import Records
 from .. import replica
 from ..config.broker_config import BrokerConfig
 from ..metadata.metadata_image import MetadataImage, PartitionRegistration, TopicImage
@@ -270,10 +271,20 @@ class ReplicaManager:
         registration: PartitionRegistration,
         log: PartitionLog | Callable[[Partition], PartitionLog],
     ) -> Partition:
-        partition = Partition(topic.name, topic.topic_id, registration.index, log, registration.leader_epoch)
+        make = self._partition_type_of(topic)
+        partition = make(topic.name, topic.topic_id, registration.index, log, registration.leader_epoch)
         self._apply_registration(topic, partition, registration)
         self._add_flusher(partition, partition.find_log())
         return partition
+
+    def _partition_type_of(self, topic: TopicImage) -> type[Partition]:
+        if not topic.configs:
+            return Partition
+        match self._log_configs.get(self.config, topic.configs).records:
+            case Records.STORED:
+                return Partition
+            case Records.DISCARDED:
+                return replica.discarding_partition.DiscardingPartition
 
     def _add_flusher(self, partition: Partition, log: PartitionLog | None) -> None:
         if self.is_on_disk and log is not None:

@@ -207,7 +207,7 @@ class JournalScene:
         self._report_deleted(partition)
 
     def _report_deleted(self, partition: int) -> None:
-        for deleted in self.logs[partition].take_deleted_records():
+        for deleted in self.logs[partition].deletions.take():
             self.journal.records_deleted(TOPIC, partition, deleted)
 
     def verdict(self, event_id: str | None = None) -> TopicVerdict:
