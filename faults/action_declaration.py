@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from enum import Enum
-from typing import ClassVar, NamedTuple
+from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 from msgspec import Struct
 
@@ -17,7 +17,12 @@ from .family import Family
 from .hunted_faults import Equivalent, HuntedFault
 from .points import Points
 
+if TYPE_CHECKING:
+    from .request_view import EvaluatedRequest
+
 Apis = Sequence[Api]
+# Topic names and partition indexes.
+Partitions = frozenset[tuple[str, int]]
 
 
 class Applied(Enum):
@@ -67,6 +72,13 @@ class DeclaredAction(Struct, frozen=True, forbid_unknown_fields=True, tag_field=
     response: ClassVar[Response] = Response.WHOLE
     hunted: ClassVar[Sequence[HuntedFault]] = ()
     equivalents: ClassVar[Sequence[Equivalent]] = ()
+
+    def can_act_on(self, request: EvaluatedRequest, partitions: Partitions) -> bool:
+        """Return whether a matching request has what the action acts on. If not, the rule does not match it.
+
+        partitions: those that match; empty for all.
+        """
+        return True
 
     def refusal(self, apis: Apis) -> Refusal | None:
         """Return why requests of the APIs cannot have the action; None if they can. apis: empty for any."""

@@ -6,21 +6,26 @@ the fields of the action with their types, units and bounds, and declares the re
 
 from __future__ import annotations
 
-from typing import get_args
+from typing import TYPE_CHECKING, Literal, get_args
 
 from ..protocol.api_keys import ApiKey
 from . import numbers
-from .action_declaration import Apis, Applied, DeclaredAction, Refusal, Response
+from .action_declaration import Apis, Applied, DeclaredAction, Partitions, Refusal, Response
 from .action_refusals import Scope as Scope
 from .action_refusals import error_refusal, throttle_refusal
 from .family import Family
 from .hunted_faults import Equivalent, HuntedFault, Requests
-from .points import BEFORE_IT_IS_APPLIED, BEFORE_THE_BYTES, OF_THE_BYTES, Points, Reason
+from .points import BEFORE_IT_IS_APPLIED, BEFORE_THE_BYTES, OF_THE_BYTES, OF_THE_RESPONSE, Points, Reason
+from .record_damage import FoundRecord, find_record
+
+if TYPE_CHECKING:
+    from .request_view import EvaluatedRequest
 
 # Of hunts: the size of a response and a part of what it must have; the first byte of its correlation id, after which a
 # client takes no other request's response for this one.
 _CUT_BYTES = 6
 _CORRELATION_ID_AT = 4
+_ALL_BITS = 0xFF
 _RESTART = {"restart_after_ms": 300}
 
 
@@ -168,6 +173,50 @@ class Corrupt(DeclaredAction, frozen=True, kw_only=True, tag="corrupt"):
     response = Response.DAMAGED
     hunted = (HuntedFault("changed correlation id", "answering", 4, fields={"at": _CORRELATION_ID_AT, "bytes": 1}),)
 
+    def damaged(self, response: bytes) -> bytes:
+        """Return the bytes of a response with the bits flipped."""
+        changed = bytes(byte ^ _ALL_BITS for byte in response[self.at : self.at + self.bytes])
+        return response[: self.at] + changed + response[self.at + len(changed) :]
+
+
+class CorruptRecord(DeclaredAction, frozen=True, kw_only=True, tag="corrupt_record"):
+    """Change one bit of the value of one record in the response to a Fetch that has the record.
+
+    offset: of the record. nth: counts the records of the response from 1; for a rule without offset. crc: "kept", so
+    that the batch does not match it, or "recomputed", so that only a checksum in the value shows the damage.
+    """
+
+    offset: numbers.Natural | None = None
+    nth: numbers.Ordinal = 1
+    crc: Literal["kept", "recomputed"] = "kept"
+
+    family = Family.DAMAGE
+    points = OF_THE_RESPONSE
+    only_for = (ApiKey.FETCH,)
+    response = Response.DAMAGED
+    # A client recognises either, and fetches again.
+    equivalents = (Equivalent("applied", "corrupt", "answering"),)
+
+    def can_act_on(self, request: EvaluatedRequest, partitions: Partitions) -> bool:
+        """Return whether the response has the record, with a value."""
+        return self._find_record(request, partitions) is not None
+
+    def damage(self, request: EvaluatedRequest, partitions: Partitions) -> None:
+        """Damage the record in the response, on which the action can act."""
+        found = self._find_record(request, partitions)
+        assert found is not None, "a rule matches only responses with the record"
+        found.damage(keeps_crc=self.crc == "kept")
+
+    def _find_record(self, request: EvaluatedRequest, partitions: Partitions) -> FoundRecord | None:
+        chosen = [each.fetched for each in request.fetched if not partitions or each[:2] in partitions]
+        return find_record(chosen, offset=self.offset, nth=self.nth)
+
+    def refusal(self, apis: Apis) -> Refusal | None:
+        """Refuse all requests but Fetch, and a record that is chosen twice."""
+        if self.offset is not None and self.nth != 1:
+            return Refusal("action.nth", self.nth, "no value beside offset", "action.nth: offset chooses the record")
+        return super().refusal(apis)
+
 
 class Drip(DeclaredAction, frozen=True, kw_only=True, tag="drip"):
     """Send the response in pieces of bytes, one every every_ms; at accepted, every response of the connection."""
@@ -232,6 +281,7 @@ Action = (
     | Reset
     | Truncate
     | Corrupt
+    | CorruptRecord
     | Drip
     | Throttle
     | DeliverTwice

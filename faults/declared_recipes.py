@@ -8,6 +8,7 @@ from .action_refusals import Scope
 from .actions import (
     Close,
     Corrupt,
+    CorruptRecord,
     Crash,
     Delay,
     DeliverTwice,
@@ -26,6 +27,7 @@ from .points import Point
 from .recipe import At, ConnectionSelection, Group, Handle, Recipe, RecipeUser, RequestSelection, recipe
 
 _OfRequest = Literal["received", "applied"]
+_Crc = Literal["kept", "recomputed"]
 _Loss = Literal["close", "reset", "drop"]
 _LOSSES: dict[_Loss, Close | Reset | Drop] = {"close": Close(), "reset": Reset(), "drop": Drop()}
 # Long enough for later requests to overtake, short against a client's request timeout.
@@ -145,6 +147,16 @@ class Recipes(RecipeUser[Handle]):
     def corrupt_answers(self, at: int, byte_count: int = 1, **chosen: Unpack[RequestSelection]) -> At:
         """Flip the bits of bytes of the response from position `at` on; position 0 is its size field."""
         return "answering", Corrupt(at=at, bytes=byte_count)
+
+    @recipe(Group.BYTES, "Corrupt a record", api="Fetch")
+    def corrupt_record(
+        self, offset: int | None = None, nth: int = 1, crc: _Crc = "kept", **chosen: Unpack[RequestSelection]
+    ) -> At:
+        """Change one bit of the value of one record in the response.
+
+        offset, or nth of the response: the record. crc: "kept", so that clients find a wrong CRC, or "recomputed".
+        """
+        return "applied", CorruptRecord(offset=offset, nth=nth, crc=crc)
 
     @recipe(Group.BYTES, "Drip the response", byte_count=10, every_ms=100)
     def dripping_answers(self, byte_count: int, every_ms: int, **chosen: Unpack[RequestSelection]) -> At:

@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, assert_never, cast
 from ...faults.actions import (
     Close,
     Corrupt,
+    CorruptRecord,
     Crash,
     Delay,
     DeliverTwice,
@@ -66,9 +67,6 @@ if TYPE_CHECKING:
     from .pipeline import Pipeline
 
 logger = logging.getLogger(__name__)
-
-# A corrupted byte has all of its bits inverted.
-_ALL_BITS = 0xFF
 
 
 class FaultInjector:
@@ -167,7 +165,7 @@ class FaultInjector:
             case Close() | Reset() | Crash() as action:
                 self._reports.not_applied(request, fault)
                 return self._end(action)
-            case Observe() | Truncate() | Corrupt() | Drip():
+            case Observe() | Truncate() | Corrupt() | CorruptRecord() | Drip():
                 raise misplaced(fault, RECEIVED)
             case _:
                 assert_never(fault.action)
@@ -269,6 +267,7 @@ class FaultInjector:
         return response
 
     async def _applied(self, request: OwnedRequest, response: Response | None) -> ResponsePlan | None:
+        request.note_response(response)
         fault = self.plan.applied(request)
         if fault is None:
             return await self._answering(request, response)
@@ -290,6 +289,9 @@ class FaultInjector:
                 if request.is_of_sasl:
                     return await self._end_authentication(request, changed, fault.error_code)
                 return await self._answering(request, changed)
+            case CorruptRecord() as action:
+                action.damage(request, fault.partitions)
+                return await self._answering(request, response)
             case Throttle():
                 _throttle(response, fault)
                 return await self._answering(request, response)
@@ -341,8 +343,8 @@ class FaultInjector:
         match fault.action:
             case Truncate(bytes=byte_count):
                 return ResponsePlan([joined(buffers)[:byte_count]], Ending.CLOSE, is_whole=False)
-            case Corrupt(at=at, bytes=byte_count):
-                return ResponsePlan([_corrupted(joined(buffers), at, byte_count)], is_whole=False)
+            case Corrupt() as action:
+                return ResponsePlan([action.damaged(joined(buffers))], is_whole=False)
             case Drip(bytes=piece_bytes, every_ms=every_ms):
                 return ResponsePlan(buffers, piece_bytes=piece_bytes, every_ms=every_ms)
             case Delay() as action:
@@ -351,7 +353,18 @@ class FaultInjector:
             case Close() | Reset() as action:
                 self._reports.unanswered(request)
                 return self._end(action)
-            case Observe() | Error() | Drop() | Hang() | Hold() | Throttle() | DeliverTwice() | Crash() | HoldMarkers():
+            case (
+                Observe()
+                | Error()
+                | Drop()
+                | Hang()
+                | Hold()
+                | Throttle()
+                | DeliverTwice()
+                | Crash()
+                | HoldMarkers()
+                | CorruptRecord()
+            ):
                 raise misplaced(fault, ANSWERING)
             case _:
                 assert_never(fault.action)
@@ -381,9 +394,3 @@ _GIVEN_UP = ResponsePlan(ending=Ending.CLOSE, is_whole=False)
 def _throttle(response: Response, fault: Fault) -> None:
     assert isinstance(fault.action, Throttle), "only a Throttle sets throttle_time_ms"
     set_throttle_time(response, fault.action.ms)
-
-
-def _corrupted(response: bytes, at: int, byte_count: int) -> bytes:
-    """Return the response with all bits inverted in byte_count bytes from position `at`."""
-    changed = bytes(byte ^ _ALL_BITS for byte in response[at : at + byte_count])
-    return response[:at] + changed + response[at + len(changed) :]
