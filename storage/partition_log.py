@@ -337,15 +337,19 @@ class PartitionLog:
         The last batch may be cut. Only one segment is read, as in Kafka.
         Raises KafkaError OFFSET_OUT_OF_RANGE below the log start and above the log end.
         """
+        self.check_offset(offset)
+        if offset >= upper_offset:
+            return FetchedRecords([], 0)
+        return self.segments.read(offset, max_bytes, upper_offset=upper_offset, min_one_batch=min_one_batch)
+
+    def check_offset(self, offset: int) -> None:
+        """Raise KafkaError OFFSET_OUT_OF_RANGE below the log start and above the log end."""
         if not self.log_start_offset <= offset <= self.log_end_offset:
             raise KafkaError(
                 ErrorCode.OFFSET_OUT_OF_RANGE,
                 f"offset {offset} of {self.topic_partition} is not within "
                 f"{self.log_start_offset}..{self.log_end_offset}",
             )
-        if offset >= upper_offset:
-            return FetchedRecords([], 0)
-        return self.segments.read(offset, max_bytes, upper_offset=upper_offset, min_one_batch=min_one_batch)
 
     def offset_for_timestamp(self, timestamp_ms: int, *, is_on_brokers_clock: bool = False) -> TimestampOffset | None:
         """Return the first record with a timestamp of at least timestamp_ms. See LogSegments.find_by_timestamp."""

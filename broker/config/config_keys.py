@@ -88,8 +88,13 @@ OWN_ROWS: tuple[config_table.Row, ...] = (
 
 # The topic keys of fauxka. DescribeConfigs returns them for topics that set them, as Kafka does with internal keys.
 OWN_TOPIC_ROWS: tuple[config_table.Row, ...] = (
-    # discarded: batches are validated and acknowledged, and deleted at once.
-    ("fauxka.records", "STRING", "stored", "in stored,discarded", "read-only", "", True),
+    # The records of a topic whose fauxka.records is generated.
+    ("fauxka.generated.batch.records", "INT", "1000", "range 1 10000", "read-only", "", True),
+    ("fauxka.generated.keys", "INT", "100", "range 0 10000", "read-only", "", True),
+    ("fauxka.generated.records", "LONG", "1000000000000", "range 1 1000000000000000", "read-only", "", True),
+    ("fauxka.generated.value.bytes", "INT", "100", "range 0 10000", "read-only", "", True),
+    # discarded: batches are validated and acknowledged, and deleted at once. generated: any offset has a made record.
+    ("fauxka.records", "STRING", "stored", "in stored,discarded,generated", "read-only", "", True),
 )
 OWN_PREFIX = "fauxka."
 

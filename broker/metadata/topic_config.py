@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import TypeVar
 
 from ...protocol.batches.record_batch import Compression, TimestampType
-from ...storage.log_config import CleanupPolicy, LogConfig, Records, RecordValidation
+from ...storage.log_config import CleanupPolicy, GeneratedRecords, LogConfig, Records, RecordValidation
 from ..config.broker_config import BrokerConfig
 from ..config.config_keys import OWN_TOPIC_ROWS, ConfigKey, topic_key_of
 from ..config.config_types import ConfigError, ConfigValue
@@ -138,6 +138,12 @@ def log_config_of(config: BrokerConfig, overrides: Mapping[str, str]) -> LogConf
         producer_id_expiration_ms=config.producer_id_expiration_ms,
         record_validation=RecordValidation(config.record_validation),
         records=records,
+        generated=GeneratedRecords(
+            count=integer("fauxka.generated.records"),
+            batch_records=integer("fauxka.generated.batch.records"),
+            keys=integer("fauxka.generated.keys"),
+            value_bytes=integer("fauxka.generated.value.bytes"),
+        ),
         retention_bytes=integer("retention.bytes"),
         retention_ms=integer("retention.ms"),
         segment_bytes=segment_bytes,
