@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 _CUT_BYTES = 6
 _CORRELATION_ID_AT = 4
 _ALL_BITS = 0xFF
+# Within a class with the field `bytes`, the type has another name.
+_Frame = bytes
 _RESTART = {"restart_after_ms": 300}
 
 
@@ -173,7 +175,7 @@ class Corrupt(DeclaredAction, frozen=True, kw_only=True, tag="corrupt"):
     response = Response.DAMAGED
     hunted = (HuntedFault("changed correlation id", "answering", 4, fields={"at": _CORRELATION_ID_AT, "bytes": 1}),)
 
-    def damaged(self, response: bytes) -> bytes:
+    def damaged(self, response: _Frame) -> _Frame:
         """Return the bytes of a response with the bits flipped."""
         changed = bytes(byte ^ _ALL_BITS for byte in response[self.at : self.at + self.bytes])
         return response[: self.at] + changed + response[self.at + len(changed) :]

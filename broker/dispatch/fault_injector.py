@@ -156,19 +156,21 @@ class FaultInjector:
                 await self._deliver_once_more(request, fault)
                 return await self._apply(request)
             case Delay() | Hold() | Hang() as action:
-                self._reports.not_applied(request, fault)
-                is_released = await self._hold(request, fault, action, RECEIVED)
-                return await self._apply(request) if is_released else _GIVEN_UP
-            case Drop():
-                self._reports.not_applied(request, fault)
-                return None
-            case Close() | Reset() | Crash() as action:
+                return await self._apply_later(request, fault, action)
+            case Drop() | Close() | Reset() | Crash() as action:
                 self._reports.not_applied(request, fault)
                 return self._end(action)
             case Observe() | Truncate() | Corrupt() | CorruptRecord() | Drip():
                 raise misplaced(fault, RECEIVED)
             case _:
                 assert_never(fault.action)
+
+    async def _apply_later(
+        self, request: OwnedRequest, fault: Fault, action: Delay | Hold | Hang
+    ) -> ResponsePlan | None:
+        self._reports.not_applied(request, fault)
+        is_released = await self._hold(request, fault, action, RECEIVED)
+        return await self._apply(request) if is_released else _GIVEN_UP
 
     async def _refuse(self, request: OwnedRequest, fault: Fault) -> ResponsePlan | None:
         """Refuse the partitions that the fault chooses, and handle the rest of the request."""
@@ -272,12 +274,9 @@ class FaultInjector:
         if fault is None:
             return await self._answering(request, response)
         self._reports.acted(request, fault, APPLIED)
-        if isinstance(fault.action, Close | Reset | Crash):
+        if isinstance(fault.action, Drop | Close | Reset | Crash):
             self._reports.unanswered(request)
             return self._end(fault.action)
-        if isinstance(fault.action, Drop):
-            self._reports.unanswered(request)
-            return None
         # Without a response (acks=0) there is nothing to delay or change.
         return None if response is None else await self._change_response(request, response, fault)
 
@@ -379,7 +378,10 @@ class FaultInjector:
             self.held.release_after(held_id, action.ms)
         return released
 
-    def _end(self, action: Close | Reset | Crash) -> ResponsePlan:
+    def _end(self, action: Drop | Close | Reset | Crash) -> ResponsePlan | None:
+        """End the connection, or only send no response."""
+        if isinstance(action, Drop):
+            return None
         if isinstance(action, Crash):
             self._crash(action.restart_after_ms)
         # A crashed node has closed its sockets already.

@@ -22,7 +22,11 @@ pytestmark = pytest.mark.clients
 SECONDS_MAX = 60
 TOPIC = "generated"
 COUNT = 100_000
-CONFIGS = {"fauxka.records": "generated", "fauxka.generated.keys": 7, "fauxka.generated.value.bytes": 32}
+CONFIGS: dict[str, str | int | float | bool] = {
+    "fauxka.records": "generated",
+    "fauxka.generated.keys": 7,
+    "fauxka.generated.value.bytes": 32,
+}
 
 Row = tuple[int, bytes | None, bytes | None]
 
