@@ -269,7 +269,7 @@ class Node:
     def report_deleted(self, partition: Partition) -> None:
         """Report to the journal what was deleted from the partition's log since the last call."""
         log = partition.find_log()
-        for deleted in [] if log is None else log.take_deleted_records():
+        for deleted in [] if log is None else log.deletions.take():
             # Each follower deletes the same records.
             if self.observer is not None and partition.is_leader:
                 self.observer.records_deleted(partition.topic_name, partition.index, deleted)

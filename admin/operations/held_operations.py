@@ -33,10 +33,12 @@ class HeldPath(Struct, kw_only=True, forbid_unknown_fields=True):
 class HeldRequestInfo(Struct, kw_only=True):
     """A held request.
 
-    point: `received`, before it is applied, or `applied`, before its response. since_ms: on the broker's clock.
+    kind: `hold`, or `hold_markers` for an EndTxn that is answered, and whose markers are not written. point:
+    `received`, before it is applied, or `applied`, before its response. since_ms: on the broker's clock.
     """
 
     id: int
+    kind: str
     rule: int
     point: str
     since_ms: int
@@ -109,6 +111,7 @@ def held_request_info(held: HeldRequest) -> HeldRequestInfo:
         topics, batches = (), []
     return HeldRequestInfo(
         id=held.held_id,
+        kind=held.kind,
         rule=held.rule_id,
         point=held.point,
         since_ms=held.since_ms,
