@@ -39,6 +39,7 @@ class ErrorBody(msgspec.Struct, kw_only=True):
 class WaitTimedOut(msgspec.Struct, kw_only=True):
     """The body of a 408 response: fewer hits than expected within the timeout.
 
+    hits: so far; of other waits the number of records, or of the members of a group.
     near_misses: why other requests did not match, the nearest first.
     """
 
@@ -73,7 +74,7 @@ class WaitTimeoutError(CallError, TimeoutError):
     """Fewer hits than expected within the timeout: 408 with the hits so far and the near misses of the rule."""
 
     def __init__(self, message: str, hits: int, near_misses: list[NearMiss]) -> None:
-        """Create the error. hits: the hits so far."""
+        """Create the error. hits: as in WaitTimedOut."""
         super().__init__(408, message)
         self.hits = hits
         self.near_misses = near_misses
