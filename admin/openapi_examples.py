@@ -112,6 +112,9 @@ ERRORS: dict[str, tuple[CallError, ...]] = {
         unknown("transaction", "transfers", field="transactional_id"),
         conflict("transfers cannot be deleted: CONCURRENT_TRANSACTIONS", field="transactional_id", value="transfers"),
     ),
+    "/v1/topics/{topic}/compact": (
+        conflict("orders is not compacted: it needs cleanup.policy=compact", field="topic"),
+    ),
     "/v1/groups/{group_id}/rebalance": _GROUP_ERRORS,
     "/v1/groups/{group_id}/offsets": _GROUP_ERRORS,
     "/v1/acls": (conflict(NO_AUTHORIZER),),

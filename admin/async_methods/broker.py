@@ -90,7 +90,7 @@ class AsyncBrokerMethods(AsyncNodeMethods):
 
     @cached_property
     def topics(self) -> async_methods.topics.AsyncTopics:
-        """The topics: list, create, delete, and seed with records."""
+        """The topics: list, create, delete, seed with records, compact, and apply retention."""
         return async_methods.topics.AsyncTopics(self._send)
 
     @cached_property

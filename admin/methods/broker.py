@@ -87,7 +87,7 @@ class BrokerMethods(NodeMethods):
 
     @cached_property
     def topics(self) -> methods.topics.Topics:
-        """The topics: list, create, delete, and seed with records."""
+        """The topics: list, create, delete, seed with records, compact, and apply retention."""
         return methods.topics.Topics(self._send)
 
     @cached_property

@@ -20,7 +20,7 @@ from ..paging import INT64_MAX
 from .group_operations import SHARE, TAG, GroupInfo, GroupPath, OffsetInfo, find_group, get_group
 from .offset_pages import PartitionIndex, unknown_partition
 from .rule_models import AWAIT_TIMEOUT_MS_DEFAULT, AwaitTimeout
-from .topic_operations import NAME_CHARACTERS_MAX, TopicPath, topic_of
+from .topic_operations import TopicName, TopicPath, topic_of
 from .waiting import wait_until_found
 
 if TYPE_CHECKING:
@@ -33,7 +33,6 @@ WITHOUT_MEMBERS = frozenset({"Empty", "Dead"})
 # How many members an error names.
 MEMBERS_NAMED_MAX = 10
 
-TopicName = Annotated[str, Meta(min_length=1, max_length=NAME_CHARACTERS_MAX)]
 Force = Annotated[bool, Meta(description="Whether to do so while the group has members, which Kafka refuses.")]
 
 

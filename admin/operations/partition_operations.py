@@ -17,11 +17,10 @@ from ..operation import Operation
 from ..paging import LIMIT_DEFAULT, Limit, make_token, page_of, split_token
 from .node_changes import NodeId, changes_node, check_node, check_running_node
 from .offset_pages import PartitionIndex, unknown_partition
-from .topic_operations import NAME_CHARACTERS_MAX, TopicPath, topic_of
+from .topic_operations import TopicName, TopicPath, topic_of
 
 TAG = "replicas"
 
-TopicName = Annotated[str, Meta(min_length=1, max_length=NAME_CHARACTERS_MAX)]
 # As long as the string of a request may be.
 CoordinatorKey = Annotated[str, Meta(min_length=1, max_length=32_767)]
 

@@ -20,6 +20,7 @@ TAG = "state"
 
 # Names and ids in a path; topic names have at most 249 characters.
 NAME_CHARACTERS_MAX = 1000
+TopicName = Annotated[str, Meta(min_length=1, max_length=NAME_CHARACTERS_MAX)]
 
 
 class PartitionInfo(Struct, kw_only=True):
@@ -56,7 +57,7 @@ class TopicPage(Struct, kw_only=True):
 class TopicPath(Struct, kw_only=True, forbid_unknown_fields=True):
     """The name of a topic."""
 
-    topic: Annotated[str, Meta(min_length=1, max_length=NAME_CHARACTERS_MAX)]
+    topic: TopicName
 
 
 def list_topics(control: Control, query: NamePage) -> TopicPage:
