@@ -10,12 +10,11 @@ from .. import FauxkaError
 from ..faults.rules.near_misses import NearMiss
 
 if TYPE_CHECKING:
-    from ..faults.rule_error import RuleError
+    from ..faults.rule_error import InvalidValueError
 
 
 # The header of an error response with the exception of a caller in process.
 KIND_HEADER = "Fauxka-Error"
-RULE_ERROR = "RuleError"
 
 
 class ErrorDetail(msgspec.Struct, kw_only=True):
@@ -123,8 +122,8 @@ def too_many_connections(connections_max: int) -> CallError:
     return CallError(503, f"the admin API has {connections_max} connections and accepts no more")
 
 
-def of_rule_error(error: RuleError) -> CallError:
+def of_invalid_value(error: InvalidValueError) -> CallError:
     """Return the 400 for an invalid value."""
     refusal = CallError(400, error.message, field=error.field, value=error.value, allowed=error.allowed)
-    refusal.kind = RULE_ERROR
+    refusal.kind = type(error).__name__
     return refusal

@@ -10,7 +10,7 @@ from typing import cast
 
 from msgspec import Struct, structs, to_builtins
 
-from ..faults.rule_error import RuleError
+from ..faults.rule_error import InvalidValueError
 from ..faults.rules.near_misses import NearMiss
 from ..faults.strict_json import convert, decode_query
 from .errors import (
@@ -18,7 +18,7 @@ from .errors import (
     WaitTimeoutError,
     conflict,
     missing_token,
-    of_rule_error,
+    of_invalid_value,
     too_large,
     too_many_connections,
     unfinished_request,
@@ -206,8 +206,8 @@ def _invalid_call(operation: Operation) -> CallError:
         else:
             model = operation.query_type or NoParameters
             decode_query({_misspelled_parameter(model): "1"}, model)
-    except RuleError as error:
-        return of_rule_error(error)
+    except InvalidValueError as error:
+        return of_invalid_value(error)
     raise AssertionError(f"the example of {operation.path} is not invalid")
 
 

@@ -45,7 +45,7 @@ class AsyncTopics(AsyncMethods):
         """Create a topic and return it.
 
         partitions: None for num.partitions. configs: Kafka's topic configs, such as {"cleanup.policy": "compact"}.
-        Raises RuleError for a wrong type, CallError with Kafka's message for what Kafka refuses.
+        Raises InvalidValueError for a wrong type, CallError with Kafka's message for what Kafka refuses.
         """
         body = convert({"name": name, "partitions": partitions, "configs": configs or {}}, NewTopic)
         return await self._perform(topic_changes.create_topic, body=body)
@@ -61,7 +61,8 @@ class AsyncTopics(AsyncMethods):
         create: create the topic first if there is none, with num.partitions.
         This is no Produce: fault rules for requests do not apply, and the journal has no entry. Either all records are
         appended or none, unless the storage fails.
-        Raises RuleError for an invalid record, CallError for an unknown topic or partition and for what Kafka refuses.
+        Raises InvalidValueError for an invalid record, CallError for an unknown topic or partition, and for what Kafka
+        refuses.
         """
         body = convert({"records": [as_seeded(record) for record in records]}, SeedRecords)
         if create:

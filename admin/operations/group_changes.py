@@ -10,7 +10,7 @@ from msgspec import Meta, Struct
 
 from ...broker.coordinators import group as group_package
 from ...broker.coordinators.internal_topics import CoordinatorType, ensure_internal_topic, partition_index_of_key
-from ...faults.rule_error import RuleError
+from ...faults.rule_error import InvalidValueError
 from ...protocol.error_codes import ErrorCode, KafkaError
 from ..control import Control
 from ..errors import CallError, WaitTimeoutError, conflict
@@ -145,7 +145,9 @@ async def delete_offsets(control: Control, path: GroupPath, query: OffsetChoice)
     While members are subscribed to the topic the call is 409 without force.
     """
     if query.partition is not None and query.topic is None:
-        raise RuleError("partition", query.partition, "nothing without topic", "partition is given without topic")
+        raise InvalidValueError(
+            "partition", query.partition, "nothing without topic", "partition is given without topic"
+        )
     group = get_group(control, path)
     _check_has_offsets(group)
     chosen = [

@@ -9,7 +9,7 @@ import pytest
 from confluent_kafka import Consumer, TopicPartition
 
 from fauxka.protocol.messages.share_group_heartbeat import ShareGroupHeartbeatRequest
-from fauxka.testing import CallError, RuleError, WaitTimeoutError
+from fauxka.testing import CallError, InvalidValueError, WaitTimeoutError
 
 from ..wire.message_client import MessageClient
 from .transports import Broker
@@ -236,14 +236,14 @@ def test_offset_of_an_unknown_partition_is_refused(
 
 @pytest.mark.parametrize("offsets", [{"orders": 1}, {("orders", 0): -1}, {}, None])
 def test_invalid_offsets_are_refused(broker: Broker, offsets: dict[tuple[str, int], int]) -> None:
-    with pytest.raises(RuleError, match=r"offsets"):
+    with pytest.raises(InvalidValueError, match=r"offsets"):
         broker.groups.set_offsets("readers", offsets)
 
 
 def test_partition_without_a_topic_is_refused(broker: Broker) -> None:
     broker.groups.set_offsets("readers", {("orders", 0): 1})
 
-    with pytest.raises(RuleError, match="partition is given without topic"):
+    with pytest.raises(InvalidValueError, match="partition is given without topic"):
         broker.groups.delete_offsets("readers", partition=0)
 
 
