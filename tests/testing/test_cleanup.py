@@ -13,7 +13,7 @@ from .transports import Broker
 
 SECONDS_MAX = 30
 DAY_MS = 24 * 3600 * 1000
-COMPACTED = {"cleanup.policy": "compact", "min.cleanable.dirty.ratio": 1}
+COMPACTED: dict[str, str | int] = {"cleanup.policy": "compact", "min.cleanable.dirty.ratio": 1}
 OF_ONE_KEY: list[Any] = [{"key": "tea", "value": str(number)} for number in range(4)]
 
 
