@@ -275,6 +275,11 @@ class PartitionLog:
         except OSError as error:
             raise self._storage_error(error) from error
 
+    def finish_active_segment(self, now_ms: int) -> None:
+        """Start a new active segment unless the present one is empty, as segment.ms does. Raises AppendRefused."""
+        if self.segments.active.size:
+            self._roll_for_append(now_ms)
+
     def _roll(self, now_ms: int) -> None:
         """Start a new active segment at the log end, and write the producer snapshot of that offset."""
         offset = self.log_end_offset

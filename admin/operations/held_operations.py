@@ -8,7 +8,7 @@ from msgspec import Meta, Struct
 
 from ...broker.dispatch.held_requests import HeldRequest
 from ...faults.journal.journal_entries import BATCHES_MAX, BatchInfo
-from ...faults.rule_error import RuleError
+from ...faults.rule_error import InvalidValueError
 from ...protocol.frames import FrameError
 from ...protocol.shortened_text import shortened
 from ..control import Control
@@ -89,7 +89,7 @@ def release_held(control: Control, path: HeldPath) -> Released:
 def release_held_in_order(control: Control, body: Release) -> Released:
     """Release held requests in the given order; none of them if one is not held."""
     if len(set(body.ids)) < len(body.ids):
-        raise RuleError("ids", body.ids, "each id once", "an id is given twice")
+        raise InvalidValueError("ids", body.ids, "each id once", "an id is given twice")
     return _release(control, body.ids)
 
 

@@ -39,6 +39,9 @@ EventId = Annotated[
 class VerdictQuery(Struct, kw_only=True, forbid_unknown_fields=True):
     """The topic, and the event id of its records."""
 
+    # Documented, for programs that catch it.
+    error_type = RuleError
+
     topic: TopicName
     event_id: EventId | None = None
 
