@@ -23,11 +23,11 @@ from starlette.responses import Response, StreamingResponse
 from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from ..faults.rule_error import RuleError
+from ..faults.rule_error import InvalidValueError
 from ..faults.strict_json import decode, decode_query
 from .browser_guard import BrowserGuard
 from .control import Control
-from .errors import CallError, missing_token, of_rule_error, too_large
+from .errors import CallError, missing_token, of_invalid_value, too_large
 from .operation import JSON, NoParameters, Operation
 from .page_files import page_routes
 from .responses import error_response, json_response
@@ -103,8 +103,8 @@ class _Endpoints:
                 return await self._respond(operation, request)
             except CallError as error:
                 return error_response(error)
-            except RuleError as error:
-                return error_response(of_rule_error(error.without_value() if operation.has_secret else error))
+            except InvalidValueError as error:
+                return error_response(of_invalid_value(error.without_value() if operation.has_secret else error))
 
         return respond
 
@@ -153,7 +153,7 @@ class _HttpCaller:
 
 
 def _parameters_of(operation: Operation, request: Request) -> dict[str, object]:
-    """Return path, query and headers, those that the operation takes. Raises RuleError."""
+    """Return path, query and headers, those that the operation takes. Raises InvalidValueError."""
     arguments: dict[str, object] = {}
     if operation.path_type is not None:
         parts = {name: unquote(str(value)) for name, value in request.path_params.items()}
@@ -167,7 +167,7 @@ def _parameters_of(operation: Operation, request: Request) -> dict[str, object]:
 
 
 def _body_of(operation: Operation, body: bytes) -> dict[str, object]:
-    """Return the body or the form, if the operation takes one. Raises RuleError and CallError."""
+    """Return the body or the form, if the operation takes one. Raises InvalidValueError and CallError."""
     if operation.body_type is not None:
         return {"body": decode(body, cast("type[object]", operation.body_type), operation.ignored)}
     if operation.form_type is not None:
@@ -178,11 +178,14 @@ def _body_of(operation: Operation, body: bytes) -> dict[str, object]:
 
 
 def read_parameters(model: type[Parameters], given: Iterable[tuple[str, str]]) -> Parameters:
-    """Return names and values as a model. Raises RuleError for unknown, invalid, missing and repeated parameters."""
+    """Return names and values as a model.
+
+    Raises InvalidValueError for unknown, invalid, missing and repeated parameters.
+    """
     values: dict[str, str] = {}
     for name, text in given:
         if name in values:
-            raise RuleError(name, text, "one value", f"{name} is given more than once")
+            raise InvalidValueError(name, text, "one value", f"{name} is given more than once")
         values[name] = text
     return decode_query(values, model)
 

@@ -11,6 +11,7 @@ from ..broker.node import Node
 from ..broker.runtime.clock import AdjustableClock
 from ..faults.files.file_fault_injector import FileFaultInjector
 from ..faults.files.file_rule_plan import FileRulePlan
+from .change_signal import ChangeSignal
 from .errors import CallError, conflict
 from .export_folder import ExportFolder
 from .fault_injection import FaultInjection
@@ -50,6 +51,10 @@ class Control:
         self.kcl = KclFaults(self.plan, self.cluster)
         self.snapshots = Snapshots()
         self.watch = StateWatch()
+        # Groups and transactions.
+        self.coordinator_changes = ChangeSignal()
+        for node in self.cluster.nodes:
+            node.on_coordinators_changed = self.coordinator_changes.notify
 
     @property
     def is_running(self) -> bool:

@@ -10,12 +10,11 @@ from .. import FauxkaError
 from ..faults.rules.near_misses import NearMiss
 
 if TYPE_CHECKING:
-    from ..faults.rule_error import RuleError
+    from ..faults.rule_error import InvalidValueError
 
 
 # The header of an error response with the exception of a caller in process.
 KIND_HEADER = "Fauxka-Error"
-RULE_ERROR = "RuleError"
 
 
 class ErrorDetail(msgspec.Struct, kw_only=True):
@@ -39,6 +38,7 @@ class ErrorBody(msgspec.Struct, kw_only=True):
 class WaitTimedOut(msgspec.Struct, kw_only=True):
     """The body of a 408 response: fewer hits than expected within the timeout.
 
+    hits: so far; of other waits the number of records, or of the members of a group.
     near_misses: why other requests did not match, the nearest first.
     """
 
@@ -73,7 +73,7 @@ class WaitTimeoutError(CallError, TimeoutError):
     """Fewer hits than expected within the timeout: 408 with the hits so far and the near misses of the rule."""
 
     def __init__(self, message: str, hits: int, near_misses: list[NearMiss]) -> None:
-        """Create the error. hits: the hits so far."""
+        """Create the error. hits: as in WaitTimedOut."""
         super().__init__(408, message)
         self.hits = hits
         self.near_misses = near_misses
@@ -122,8 +122,8 @@ def too_many_connections(connections_max: int) -> CallError:
     return CallError(503, f"the admin API has {connections_max} connections and accepts no more")
 
 
-def of_rule_error(error: RuleError) -> CallError:
+def of_invalid_value(error: InvalidValueError) -> CallError:
     """Return the 400 for an invalid value."""
     refusal = CallError(400, error.message, field=error.field, value=error.value, allowed=error.allowed)
-    refusal.kind = RULE_ERROR
+    refusal.kind = type(error).__name__
     return refusal

@@ -8,17 +8,17 @@ from typing import TYPE_CHECKING, TypeVar, cast
 
 from ..broker.runtime.deferred import Deferred
 from ..broker.runtime.long_work import Step
-from ..faults.rule_error import RuleError
+from ..faults.rule_error import InvalidValueError
 from .control import Control
 from .errors import CallError, conflict
 
 if TYPE_CHECKING:
-    Refusal = CallError | RuleError
+    Refusal = CallError | InvalidValueError
 
 Result = TypeVar("Result")
 
 # The errors of calls that are no internal errors.
-REFUSALS = (CallError, RuleError)
+REFUSALS = (CallError, InvalidValueError)
 # The name of the work in the log, in place of a connection.
 CALLER = "a call of the admin API"
 
@@ -26,7 +26,7 @@ CALLER = "a call of the admin API"
 async def run_long_call(control: Control, work: Coroutine[Step, object, Result | Deferred[Result]]) -> Result:
     """Run the work in slices and return its result, or the result that it waits for.
 
-    Raises the CallError or RuleError of a step, and CallError 409 if the node crashes or is reset before the end.
+    Raises the CallError or InvalidValueError of a step, and CallError 409 if the node crashes or is reset meanwhile.
     """
     answered = cast("Coroutine[Step, object, Result | Refusal | Deferred[Result | Refusal]]", _with_refusal(work))
     result: object = control.node.long_work.run(answered, CALLER)

@@ -10,7 +10,7 @@ from typing import cast
 
 from msgspec import Struct, structs, to_builtins
 
-from ..faults.rule_error import RuleError
+from ..faults.rule_error import InvalidValueError
 from ..faults.rules.near_misses import NearMiss
 from ..faults.strict_json import convert, decode_query
 from .errors import (
@@ -18,7 +18,7 @@ from .errors import (
     WaitTimeoutError,
     conflict,
     missing_token,
-    of_rule_error,
+    of_invalid_value,
     too_large,
     too_many_connections,
     unfinished_request,
@@ -57,6 +57,10 @@ BODIES: dict[str, Json] = {
     "POST /v1/producers/expire": PRODUCER,
     "POST /v1/producers/bump_epoch": PRODUCER,
     "POST /v1/producers/evict_cache": PRODUCER,
+    "PUT /v1/groups/{group_id}/offsets": {
+        "offsets": [{"topic": "orders", "partition": 0, "offset": 5}],
+        "force": False,
+    },
     "POST /v1/acls": {"resource_type": "TOPIC", "name": "orders", "principal": "User:alice", "operation": "WRITE"},
     "POST /v1/certificates": {"kind": "expired", "listener": "SSL", "node": 1},
     "POST /v1/quotas": {"client_id": "my-app", "producer_byte_rate": 20_000},
@@ -89,6 +93,10 @@ BODIES: dict[str, Json] = {
 _NO_PRODUCER = CallError(404, "producer 7 has no entry in any topic", field="producer_id", value=7)
 _EPOCH_AT_MAX = "producer 7 on orders-0 has epoch 32766, which is the greatest"
 _PRODUCER_ERRORS = (_NO_PRODUCER, conflict(_EPOCH_AT_MAX, field="producer_id", value=7))
+_GROUP_ERRORS = (
+    CallError(404, "there is no group 'raeders'", field="group_id", value="raeders", allowed="the id of a group"),
+    conflict("classic group readers is Empty with no members: only a group with members rebalances", field="group_id"),
+)
 NODE_DOWN = "the node is down; POST /v1/restart starts it"
 # The errors of single operations by path, in the order of the statuses 404 and 409.
 ERRORS: dict[str, tuple[CallError, ...]] = {
@@ -104,6 +112,11 @@ ERRORS: dict[str, tuple[CallError, ...]] = {
         unknown("transaction", "transfers", field="transactional_id"),
         conflict("transfers cannot be deleted: CONCURRENT_TRANSACTIONS", field="transactional_id", value="transfers"),
     ),
+    "/v1/topics/{topic}/compact": (
+        conflict("orders is not compacted: it needs cleanup.policy=compact", field="topic"),
+    ),
+    "/v1/groups/{group_id}/rebalance": _GROUP_ERRORS,
+    "/v1/groups/{group_id}/offsets": _GROUP_ERRORS,
     "/v1/acls": (conflict(NO_AUTHORIZER),),
     "/v1/certificates": (unknown("node", 7, field="node"), conflict(NO_TLS, field="kind", value="expired")),
     "/v1/quotas": (conflict("cannot write cluster-metadata.json: No space left on device"),),
@@ -193,8 +206,8 @@ def _invalid_call(operation: Operation) -> CallError:
         else:
             model = operation.query_type or NoParameters
             decode_query({_misspelled_parameter(model): "1"}, model)
-    except RuleError as error:
-        return of_rule_error(error)
+    except InvalidValueError as error:
+        return of_invalid_value(error)
     raise AssertionError(f"the example of {operation.path} is not invalid")
 
 

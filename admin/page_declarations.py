@@ -14,7 +14,8 @@ from typing import Literal, get_args, get_origin
 from msgspec import Struct, structs, to_builtins
 
 from ..faults.action_declaration import DeclaredAction, Response
-from ..faults.actions import ACTION_TYPES, RECIPES, kind_of
+from ..faults.actions import ACTION_TYPES, kind_of
+from ..faults.declared_recipes import RECIPES
 from ..faults.family import Family
 from ..faults.files.file_action_declaration import FileRecipe
 from ..faults.files.file_actions import FILE_ACTIONS, FileAction

@@ -8,7 +8,7 @@ from typing import Annotated, TypeVar
 import msgspec
 from msgspec import Meta, Struct
 
-from ..faults.rule_error import RuleError
+from ..faults.rule_error import InvalidValueError
 
 Item = TypeVar("Item")
 Described = TypeVar("Described")
@@ -67,10 +67,10 @@ def make_token(*parts: str | int) -> str:
 
 
 def split_token(token: str, *, names: int, numbers: int) -> list[str]:
-    """Return the parts of a token: names, then decimal numbers of at most 19 digits. Raises RuleError for `since`."""
+    """Return the parts of a token: names, then decimal numbers of at most 19 digits. Raises InvalidValueError."""
     parts = token.split("/")
     if len(parts) != names + numbers or not all(map(_is_number, parts[names:])):
-        raise RuleError("since", token, "the `next` of another page", f"since cannot be {token!r}")
+        raise InvalidValueError("since", token, "the `next` of another page", f"since cannot be {token!r}")
     return parts
 
 

@@ -13,7 +13,7 @@ from math import isinf
 from typing import cast
 
 from ..faults import strict_json
-from ..faults.rule_error import RuleError
+from ..faults.rule_error import InvalidValueError, RuleError
 from ..faults.rules.fault_rules import FaultRule
 from ..faults.rules.rule_checks import ANSWER_FIELDS, check_rule
 from ..faults.rules.rule_list import RULES_MAX
@@ -49,7 +49,7 @@ def _document_in(path: str) -> object:
         return _parse_toml(content, path)
     try:
         return strict_json.parse(content)
-    except RuleError as error:
+    except InvalidValueError as error:
         raise RuleFileError(f"{path}: {error.message.replace('the body', 'the file')}") from error
 
 

@@ -76,6 +76,8 @@ class Node:
         self.client_quotas: ClientQuotas | None = None
         # Called when the first quota is set, for the dispatcher.
         self.on_client_quotas: Callable[[], None] | None = None
+        # Called while a coordinator changes its state, see CoordinatorLog; for those who wait for a state.
+        self.on_coordinators_changed: Callable[[], None] | None = None
         self.authorizer = _authorizer_of(self.configs.static)
         self._coordinators: Coordinators | None = None
         self._fetch_sessions: FetchSessions | None = None
@@ -102,8 +104,14 @@ class Node:
         """The coordinators."""
         if self._coordinators is None:
             make = coordinators.coordinators.Coordinators
-            self._coordinators = make(self.controller, self.replicas, self._find_peer_coordinators)
+            self._coordinators = make(
+                self.controller, self.replicas, self._find_peer_coordinators, self._coordinators_changed
+            )
         return self._coordinators
+
+    def _coordinators_changed(self) -> None:
+        if self.on_coordinators_changed is not None:
+            self.on_coordinators_changed()
 
     def _find_peer_coordinators(self, node_id: int) -> Coordinators | None:
         peer = self.find_peer(node_id)
@@ -269,7 +277,7 @@ class Node:
     def report_deleted(self, partition: Partition) -> None:
         """Report to the journal what was deleted from the partition's log since the last call."""
         log = partition.find_log()
-        for deleted in [] if log is None else log.take_deleted_records():
+        for deleted in [] if log is None else log.deletions.take():
             # Each follower deletes the same records.
             if self.observer is not None and partition.is_leader:
                 self.observer.records_deleted(partition.topic_name, partition.index, deleted)

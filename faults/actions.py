@@ -6,21 +6,28 @@ the fields of the action with their types, units and bounds, and declares the re
 
 from __future__ import annotations
 
-from typing import Literal, Unpack, get_args
+from typing import TYPE_CHECKING, Literal, get_args
 
+from ..protocol.api_keys import ApiKey
 from . import numbers
-from .action_declaration import Apis, Applied, DeclaredAction, Refusal, Response
+from .action_declaration import Apis, Applied, DeclaredAction, Partitions, Refusal, Response
 from .action_refusals import Scope as Scope
 from .action_refusals import error_refusal, throttle_refusal
 from .family import Family
 from .hunted_faults import Equivalent, HuntedFault, Requests
-from .points import BEFORE_THE_BYTES, OF_THE_BYTES, Point, Points, Reason
-from .recipe import At, ConnectionSelection, Group, Handle, Recipe, RecipeUser, RequestSelection, recipe
+from .points import BEFORE_IT_IS_APPLIED, BEFORE_THE_BYTES, OF_THE_BYTES, OF_THE_RESPONSE, Points, Reason
+from .record_damage import FoundRecord, find_record
+
+if TYPE_CHECKING:
+    from .request_view import EvaluatedRequest
 
 # Of hunts: the size of a response and a part of what it must have; the first byte of its correlation id, after which a
 # client takes no other request's response for this one.
 _CUT_BYTES = 6
 _CORRELATION_ID_AT = 4
+_ALL_BITS = 0xFF
+# Within a class with the field `bytes`, the type has another name.
+_Frame = bytes
 _RESTART = {"restart_after_ms": 300}
 
 
@@ -113,6 +120,14 @@ class Hold(DeclaredAction, frozen=True, kw_only=True, tag="hold"):
     equivalents = (Equivalent("received", "delay", "received"), Equivalent("applied", "hang", "applied"))
 
 
+class HoldMarkers(DeclaredAction, frozen=True, tag="hold_markers"):
+    """Apply an EndTxn and respond, and write the markers of its transaction when the request is released."""
+
+    family = Family.SLOW
+    points = BEFORE_IT_IS_APPLIED
+    only_for = (ApiKey.END_TXN,)
+
+
 class Close(DeclaredAction, frozen=True, tag="close"):
     """Close the connection (FIN)."""
 
@@ -160,6 +175,50 @@ class Corrupt(DeclaredAction, frozen=True, kw_only=True, tag="corrupt"):
     response = Response.DAMAGED
     hunted = (HuntedFault("changed correlation id", "answering", 4, fields={"at": _CORRELATION_ID_AT, "bytes": 1}),)
 
+    def damaged(self, response: _Frame) -> _Frame:
+        """Return the bytes of a response with the bits flipped."""
+        changed = bytes(byte ^ _ALL_BITS for byte in response[self.at : self.at + self.bytes])
+        return response[: self.at] + changed + response[self.at + len(changed) :]
+
+
+class CorruptRecord(DeclaredAction, frozen=True, kw_only=True, tag="corrupt_record"):
+    """Change one bit of the value of one record in the response to a Fetch that has the record.
+
+    offset: of the record. nth: counts the records of the response from 1; for a rule without offset. crc: "kept", so
+    that the batch does not match it, or "recomputed", so that only a checksum in the value shows the damage.
+    """
+
+    offset: numbers.Natural | None = None
+    nth: numbers.Ordinal = 1
+    crc: Literal["kept", "recomputed"] = "kept"
+
+    family = Family.DAMAGE
+    points = OF_THE_RESPONSE
+    only_for = (ApiKey.FETCH,)
+    response = Response.DAMAGED
+    # A client recognises either, and fetches again.
+    equivalents = (Equivalent("applied", "corrupt", "answering"),)
+
+    def can_act_on(self, request: EvaluatedRequest, partitions: Partitions) -> bool:
+        """Return whether the response has the record, with a value."""
+        return self._find_record(request, partitions) is not None
+
+    def damage(self, request: EvaluatedRequest, partitions: Partitions) -> None:
+        """Damage the record in the response, on which the action can act."""
+        found = self._find_record(request, partitions)
+        assert found is not None, "a rule matches only responses with the record"
+        found.damage(keeps_crc=self.crc == "kept")
+
+    def _find_record(self, request: EvaluatedRequest, partitions: Partitions) -> FoundRecord | None:
+        chosen = [each.fetched for each in request.fetched if not partitions or each[:2] in partitions]
+        return find_record(chosen, offset=self.offset, nth=self.nth)
+
+    def refusal(self, apis: Apis) -> Refusal | None:
+        """Refuse all requests but Fetch, and a record that is chosen twice."""
+        if self.offset is not None and self.nth != 1:
+            return Refusal("action.nth", self.nth, "no value beside offset", "action.nth: offset chooses the record")
+        return super().refusal(apis)
+
 
 class Drip(DeclaredAction, frozen=True, kw_only=True, tag="drip"):
     """Send the response in pieces of bytes, one every every_ms; at accepted, every response of the connection."""
@@ -190,7 +249,7 @@ class DeliverTwice(DeclaredAction, frozen=True, tag="deliver_twice"):
     """Apply the request twice, one after the other; the client gets one response."""
 
     family = Family.TWICE
-    points = Points(accepted=Reason.NO_REQUEST_YET, applied=Reason.APPLIED_ALREADY, answering=Reason.APPLIED_ALREADY)
+    points = BEFORE_IT_IS_APPLIED
     applied = Applied.TWICE
     hunted = (HuntedFault("delivered twice", "received", 1, Requests.CHANGING),)
 
@@ -219,10 +278,12 @@ Action = (
     | Delay
     | Hang
     | Hold
+    | HoldMarkers
     | Close
     | Reset
     | Truncate
     | Corrupt
+    | CorruptRecord
     | Drip
     | Throttle
     | DeliverTwice
@@ -236,144 +297,3 @@ def kind_of(action: DeclaredAction | type[DeclaredAction]) -> str:
     kind = action.__struct_config__.tag
     assert isinstance(kind, str), "every action is tagged by its kind"
     return kind
-
-
-_OfRequest = Literal["received", "applied"]
-_Loss = Literal["close", "reset", "drop"]
-_LOSSES: dict[_Loss, Close | Reset | Drop] = {"close": Close(), "reset": Reset(), "drop": Drop()}
-# Long enough for later requests to overtake, short against a client's request timeout.
-_OVERTAKEN_MS = 500
-_PRODUCE = "Produce"
-
-
-class Recipes(RecipeUser[Handle]):
-    """The recipes (recipe.py). Those for producing match only Produce requests unless `api` is given."""
-
-    @recipe(Group.LOSSES, "Lose the next acknowledgement", api=_PRODUCE)
-    def lost_ack(self, how: _Loss = "close", **chosen: Unpack[RequestSelection]) -> At:
-        """Apply the request and lose its response.
-
-        how: "close" or "reset" the connection instead of responding, so that the client retries at once; "drop" only
-        the response, so that the client waits for its request timeout.
-        """
-        return "applied", _LOSSES[how]
-
-    @recipe(Group.LOSSES, "Lose the next request", api=_PRODUCE)
-    def lost_request(self, how: _Loss = "drop", **chosen: Unpack[RequestSelection]) -> At:
-        """Lose the request: it is neither applied nor answered. how: as in lost_ack."""
-        return "received", _LOSSES[how]
-
-    @recipe(Group.LOSSES, "Hang", api=_PRODUCE)
-    def hang(self, point: _OfRequest = "applied", **chosen: Unpack[RequestSelection]) -> At:
-        """Keep the connection open, and never send this response and all later ones."""
-        return point, Hang()
-
-    @recipe(Group.LOSSES, "Close the connection")
-    def closed_connection(self, **chosen: Unpack[RequestSelection]) -> At:
-        """Close the connection (FIN) instead of handling the request."""
-        return "received", Close()
-
-    @recipe(Group.LOSSES, "Reset the connection")
-    def reset_connection(self, **chosen: Unpack[RequestSelection]) -> At:
-        """Reset the connection (RST) instead of handling the request."""
-        return "received", Reset()
-
-    @recipe(Group.ORDER, "Deliver twice", api=_PRODUCE)
-    def delivered_twice(self, **chosen: Unpack[RequestSelection]) -> At:
-        """Apply the request twice; the client gets one response."""
-        return "received", DeliverTwice()
-
-    @recipe(Group.ORDER, "Let later requests overtake", api=_PRODUCE)
-    def overtaken(self, ms: int = _OVERTAKEN_MS, **chosen: Unpack[RequestSelection]) -> At:
-        """Apply the request ms late, so that later requests of the connection are applied first."""
-        return "received", Delay(ms=ms)
-
-    @recipe(Group.ORDER, "Hold", api=_PRODUCE)
-    def held(self, point: _OfRequest = "received", **chosen: Unpack[RequestSelection]) -> At:
-        """Hold the request until it is released. Held requests continue in the order of their release."""
-        return point, Hold()
-
-    @recipe(Group.DELAYS, "Delay the response", ms=500)
-    def slow_answers(self, ms: int, **chosen: Unpack[RequestSelection]) -> At:
-        """Apply the request at once and respond ms later; later responses of the connection wait."""
-        return "applied", Delay(ms=ms)
-
-    @recipe(Group.DELAYS, "Delay the request", ms=500)
-    def slow_requests(self, ms: int, **chosen: Unpack[RequestSelection]) -> At:
-        """Apply the request ms later; later requests of the connection are applied before it."""
-        return "received", Delay(ms=ms)
-
-    @recipe(Group.DELAYS, "Throttle", api=_PRODUCE, ms=1000)
-    def throttled(self, ms: int, **chosen: Unpack[RequestSelection]) -> At:
-        """Set throttle_time_ms of the response to ms."""
-        return "applied", Throttle(ms=ms)
-
-    @recipe(Group.ERRORS, "Respond with an error", error="NOT_LEADER_OR_FOLLOWER")
-    def refuse(self, error: str | int, scope: Scope | None = None, **chosen: Unpack[RequestSelection]) -> At:
-        """Respond with an error and do not apply the request.
-
-        error: Kafka's name or code. scope: the part of the request that fails; by default what the match names.
-        """
-        return "received", Error(error=error, scope=scope)
-
-    @recipe(Group.ERRORS, "Apply, and respond with an error", api=_PRODUCE, error="REQUEST_TIMED_OUT")
-    def false_error(self, error: str | int, scope: Scope | None = None, **chosen: Unpack[RequestSelection]) -> At:
-        """Apply the request and respond with an error. error, scope: as in refuse."""
-        return "applied", Error(error=error, scope=scope)
-
-    @recipe(Group.ERRORS, "Respond with a false success", api=_PRODUCE)
-    def false_success(self, **chosen: Unpack[RequestSelection]) -> At:
-        """Respond with success and do not apply the request."""
-        return "received", Error(error="NONE")
-
-    @recipe(Group.ERRORS, "Reject a login", api="SaslAuthenticate")
-    def rejected_login(self, **chosen: Unpack[RequestSelection]) -> At:
-        """Reject the token of a client that authenticates, as that of an unknown user, and close the connection."""
-        return "received", Error(error="SASL_AUTHENTICATION_FAILED")
-
-    @recipe(Group.CRASHES, "Crash after the append", api=_PRODUCE)
-    def crash_after_append(self, restart_after_ms: int | None = 0, **chosen: Unpack[RequestSelection]) -> At:
-        """Crash the broker, as SIGKILL does, after the request is applied and before its response.
-
-        restart_after_ms: when the broker starts again; None for never.
-        """
-        return "applied", Crash(restart_after_ms=restart_after_ms)
-
-    @recipe(Group.CRASHES, "Crash before the append", api=_PRODUCE)
-    def crash_before_append(self, restart_after_ms: int | None = 0, **chosen: Unpack[RequestSelection]) -> At:
-        """Crash the broker, as SIGKILL does, before the request is applied. See crash_after_append."""
-        return "received", Crash(restart_after_ms=restart_after_ms)
-
-    @recipe(Group.BYTES, "Cut the response", byte_count=10)
-    def cut_answers(self, byte_count: int, **chosen: Unpack[RequestSelection]) -> At:
-        """Send only the first bytes of the response, size field included, and close the connection."""
-        return "answering", Truncate(bytes=byte_count)
-
-    @recipe(Group.BYTES, "Corrupt the response", at=8)
-    def corrupt_answers(self, at: int, byte_count: int = 1, **chosen: Unpack[RequestSelection]) -> At:
-        """Flip the bits of bytes of the response from position `at` on; position 0 is its size field."""
-        return "answering", Corrupt(at=at, bytes=byte_count)
-
-    @recipe(Group.BYTES, "Drip the response", byte_count=10, every_ms=100)
-    def dripping_answers(self, byte_count: int, every_ms: int, **chosen: Unpack[RequestSelection]) -> At:
-        """Send the response in pieces, one every every_ms."""
-        return "answering", Drip(bytes=byte_count, every_ms=every_ms)
-
-    @recipe(Group.CONNECTIONS, "Refuse the next connection")
-    def refused_connections(self, **chosen: Unpack[ConnectionSelection]) -> At:
-        """Reset new connections before reading a byte."""
-        return "accepted", Reset()
-
-    @recipe(Group.CONNECTIONS, "Let the next connection hang")
-    def hanging_connections(self, **chosen: Unpack[ConnectionSelection]) -> At:
-        """Accept new connections and never read from them."""
-        return "accepted", Hang()
-
-    @recipe(Group.CONNECTIONS, "Only count", times=None)
-    def observed(self, point: Point = "received", **chosen: Unpack[RequestSelection]) -> At:
-        """Only count the requests, so that a test can wait for them."""
-        return point, Observe()
-
-
-# By name, in the order of the command line and the page.
-RECIPES: dict[str, Recipe[...]] = {name: each for name, each in vars(Recipes).items() if isinstance(each, Recipe)}

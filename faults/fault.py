@@ -5,11 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ..protocol.error_codes import ErrorCode
-from .action_declaration import Applied
+from .action_declaration import Applied, Partitions
 from .action_refusals import Scope
 from .actions import Action, Error, kind_of
-
-Partitions = frozenset[tuple[str, int]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -13,6 +13,7 @@ ERROR_CODE_MIN = -(2**15)
 ERROR_CODE_MAX = 2**15 - 1
 
 Natural = Annotated[int, Meta(ge=0, le=INT64_MAX)]
+Ordinal = Annotated[int, Meta(ge=1, le=INT64_MAX)]
 Milliseconds = Annotated[int, Meta(ge=0, le=INT64_MAX)]
 SomeMilliseconds = Annotated[int, Meta(ge=1, le=INT64_MAX)]
 # The throttle time of a response, and the size of a frame, are Java ints.

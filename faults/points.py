@@ -14,6 +14,8 @@ class Reason(Enum):
 
     NO_REQUEST_YET = "an accepted connection has sent no request yet"
     NO_BYTES_YET = "the response has bytes only at answering"
+    NO_RESPONSE_YET = "there is no response yet; use applied"
+    ENCODED = "the response is already encoded; use applied"
     BYTES_MADE = "the response is already encoded; use received or applied"
     APPLIED_ALREADY = "the request is already applied"
 
@@ -37,4 +39,8 @@ class Points(NamedTuple):
 
 
 BEFORE_THE_BYTES = Points(accepted=Reason.NO_REQUEST_YET, answering=Reason.BYTES_MADE)
+BEFORE_IT_IS_APPLIED = Points(
+    accepted=Reason.NO_REQUEST_YET, applied=Reason.APPLIED_ALREADY, answering=Reason.APPLIED_ALREADY
+)
+OF_THE_RESPONSE = Points(accepted=Reason.NO_REQUEST_YET, received=Reason.NO_RESPONSE_YET, answering=Reason.ENCODED)
 OF_THE_BYTES = Points(accepted=Reason.NO_REQUEST_YET, received=Reason.NO_BYTES_YET, applied=Reason.NO_BYTES_YET)

@@ -1,8 +1,8 @@
 """Recipes: methods that make the most frequent fault rules, named for their effect.
 
-A recipe is declared once, in actions.Recipes. Its method returns a point and an action. Whoever uses the recipe gets
-what its own class makes of them (`use_recipe`): a rule, or the handle of an armed rule. The recipes of Python, the
-commands of the command line and the buttons of the page are these methods.
+A recipe is declared once, in declared_recipes.Recipes. Its method returns a point and an action. Whoever uses the
+recipe gets what its own class makes of them (`use_recipe`): a rule, or the handle of an armed rule. The recipes of
+Python, the commands of the command line and the buttons of the page are these methods.
 
 Every recipe takes the fields of Match, `times` and `skip` of When, and `name` and `enabled` of the rule, in addition to
 its own arguments.

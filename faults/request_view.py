@@ -8,6 +8,7 @@ from typing import Protocol
 from ..protocol.error_codes import KafkaError
 from ..protocol.request_facts import RequestFacts
 from ..storage.append_result import AppendResult
+from .record_damage import FetchedRecords
 
 
 class ConnectionView(Protocol):
@@ -98,6 +99,11 @@ class EvaluatedRequest(MatchedRequest, Protocol):
     @property
     def is_long(self) -> bool:
         """Whether decoding the body may hold the event loop."""
+        ...
+
+    @property
+    def fetched(self) -> Sequence[FetchedRecords]:
+        """The partitions in the response to a Fetch, from applied on; empty for any other request."""
         ...
 
     @property

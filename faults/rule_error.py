@@ -1,6 +1,8 @@
-"""RuleError: an invalid value in a rule, a body or a parameter, with its field and what is allowed."""
+"""InvalidValueError: an invalid value in a call, with its field and what is allowed; RuleError: one in a rule."""
 
 from __future__ import annotations
+
+from typing import Self
 
 from .. import FauxkaError
 
@@ -10,8 +12,8 @@ _SHOWN_CHARACTERS_MAX = 200
 JsonObject = dict[str, object]
 
 
-class RuleError(FauxkaError, ValueError):
-    """An invalid value.
+class InvalidValueError(FauxkaError, ValueError):
+    """An invalid value in a body, a parameter or an argument.
 
     field: its path, such as "match.partition" or "match.topic[1].regex"; "" for the whole document.
     value: as JSON, None for a missing field. allowed: a description of the allowed values.
@@ -25,13 +27,20 @@ class RuleError(FauxkaError, ValueError):
         self.allowed = allowed
         self.message = message
 
-    def without_value(self) -> RuleError:
+    def without_value(self) -> Self:
         """Return the error without its value, which may be a secret, also one in a misspelled field."""
-        return RuleError(self.field, None, self.allowed, f"{self.field} is not valid; allowed: {self.allowed}")
+        return type(self)(self.field, None, self.allowed, f"{self.field} is not valid; allowed: {self.allowed}")
 
     def as_json(self) -> JsonObject:
         """Return the parts under their names in a response body."""
         return {"field": self.field, "value": self.value, "allowed": self.allowed, "message": self.message}
+
+
+class RuleError(InvalidValueError):
+    """An invalid value in a rule, in an argument of a recipe, or in a filter, which is the match of a rule.
+
+    A model about rules declares it as its `error_type`, which strict_json raises for its values.
+    """
 
 
 def _shortened(value: object) -> object:

@@ -1,5 +1,6 @@
-"""Strict conversion between JSON and models. An unknown field or an invalid value is a RuleError.
+"""Strict conversion between JSON and models.
 
+An unknown field or an invalid value is an InvalidValueError; a model may declare a subclass of it as its `error_type`.
 In a document of Python, bytes stand for `{"base64": "..."}` (json_bytes).
 """
 
@@ -8,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Mapping
 from contextlib import AbstractContextManager, nullcontext
-from typing import TypeVar, cast
+from typing import NamedTuple, TypeVar, cast
 
 import msgspec
 
@@ -16,7 +17,7 @@ from ..protocol.similar_names import suggestion
 from .expected_types import FieldType, describe_type
 from .json_bytes import as_json
 from .json_syntax import describe_syntax_error
-from .rule_error import RuleError
+from .rule_error import InvalidValueError
 
 T = TypeVar("T")
 
@@ -49,7 +50,7 @@ def encode(value: object) -> bytes:
 
 
 def decode(data: bytes, model: type[T], ignored: Collection[str] = ()) -> T:
-    """Return the JSON as the model. Raises RuleError for invalid JSON and for a document that is not the model's.
+    """Return the JSON as the model. Raises InvalidValueError for any other document.
 
     ignored: top-level fields to skip, because responses have them in addition to the model.
     """
@@ -63,55 +64,74 @@ def decode(data: bytes, model: type[T], ignored: Collection[str] = ()) -> T:
 
 
 def parse(data: bytes) -> object:
-    """Return the JSON as Python's own types. Raises RuleError for invalid JSON."""
+    """Return the JSON as Python's own types. Raises InvalidValueError for invalid JSON."""
     try:
         return cast("object", msgspec.json.decode(data))
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
         shown = data.decode("utf-8", "replace")
         message = f"the body is not JSON: {describe_syntax_error(data, str(error))}"
-        raise RuleError("", shown, "JSON in UTF-8", message) from None
+        raise InvalidValueError("", shown, "JSON in UTF-8", message) from None
 
 
 def convert(value: object, model: type[T]) -> T:
-    """Return a value of JSON's types, and Python's bytes, as the model. Raises RuleError."""
+    """Return a value of JSON's types, and Python's bytes, as the model. Raises InvalidValueError."""
     value = as_json(value)
     try:
         with _Turns.lock:
             return msgspec.convert(value, model)
     except msgspec.ValidationError as error:
-        raise _rule_error(str(error), value, FieldType.of(model)) from None
+        raise _invalid_value(str(error), value, model) from None
 
 
 def check(instance: msgspec.Struct) -> None:
-    """Raise RuleError if a model that was created in Python, and so not converted, has an invalid value."""
+    """Raise its error_type if a model that was created in Python, and so not converted, has an invalid value."""
     try:
         document: object = msgspec.to_builtins(instance)
     except (TypeError, ValueError) as error:
-        raise RuleError("", ascii(instance), "values of JSON's types, and bytes", f"invalid rule: {error}") from None
+        error_type = error_type_of(type(instance))
+        raise error_type("", ascii(instance), "values of JSON's types, and bytes", f"invalid rule: {error}") from None
     convert(document, type(instance))
 
 
 def decode_query(parameters: Mapping[str, str], model: type[T]) -> T:
-    """Return query parameters as the model; numbers and booleans are read from text. Raises RuleError."""
+    """Return query parameters as the model; numbers and booleans are read from text. Raises InvalidValueError."""
     try:
         with _Turns.lock:
             return msgspec.convert(dict(parameters), model, strict=False)
     except msgspec.ValidationError as error:
-        raise _rule_error(str(error), dict(parameters), FieldType.of(model)) from None
+        raise _invalid_value(str(error), dict(parameters), model) from None
 
 
-def _missing_body(model: type) -> RuleError:
+def error_type_of(model: type) -> type[InvalidValueError]:
+    """Return the error of invalid values of a model."""
+    return cast("type[InvalidValueError]", getattr(model, "error_type", InvalidValueError))
+
+
+def _missing_body(model: type) -> InvalidValueError:
     """Return the error for an empty body: the first required field is missing, or else the first field."""
     field_type = FieldType.of(model)
     names = field_type.field_names(None)
     field = next(iter(field_type.required_names() or names))
     allowed = describe_type(field_type.child(field, None))
     message = f'"{field}" is missing: the request has no body; allowed: an object with {", ".join(names)}'
-    return RuleError(field, None, allowed, message)
+    return error_type_of(model)(field, None, allowed, message)
 
 
-def _rule_error(text: str, document: object, model: FieldType) -> RuleError:
+def _invalid_value(text: str, document: object, model: type) -> InvalidValueError:
     """Translate the text of a ValidationError, which holds the reason and the path."""
+    return error_type_of(model)(*_invalid_field(text, document, FieldType.of(model)))
+
+
+class _InvalidField(NamedTuple):
+    """The arguments of an InvalidValueError."""
+
+    field: str
+    value: object
+    allowed: str
+    message: str
+
+
+def _invalid_field(text: str, document: object, model: FieldType) -> _InvalidField:
     path = _path_of(text)
     what = _PLACE.sub("", text)
     value, field_type = _look_up(document, path, model)
@@ -122,22 +142,22 @@ def _rule_error(text: str, document: object, model: FieldType) -> RuleError:
     if missing is not None:
         field = _shown([*path, missing[1]])
         allowed = describe_type(field_type.child(missing[1], value))
-        return RuleError(field, None, allowed, f'"{field}" is missing; allowed: {allowed}')
+        return _InvalidField(field, None, allowed, f'"{field}" is missing; allowed: {allowed}')
     field = _shown(path)
     allowed = describe_type(field_type)
     reason = f" ({what})" if what.startswith("Invalid base64") else ""
     hint = suggestion(value, field_type.literals)
     message = f"{field or 'the body'} cannot be {_quoted(value)}{reason}; allowed: {allowed}{hint}"
-    return RuleError(field, value, allowed, message)
+    return _InvalidField(field, value, allowed, message)
 
 
-def _unknown_field(path: Path, name: str, value: object, model: FieldType) -> RuleError:
+def _unknown_field(path: Path, name: str, value: object, model: FieldType) -> _InvalidField:
     field = _shown([*path, name])
     names = model.field_names(value)
     allowed = f"the fields {', '.join(names)}" if names else "no field"
     given = cast("Mapping[str, object]", value).get(name) if isinstance(value, dict) else None
     message = f"{field} is not a known field; allowed: {allowed}{suggestion(name, names)}"
-    return RuleError(field, given, allowed, message)
+    return _InvalidField(field, given, allowed, message)
 
 
 def _path_of(text: str) -> Path:

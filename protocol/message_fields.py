@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import cast
 
 from .primitives import ZERO_UUID
@@ -26,3 +27,9 @@ def number_in(message: object, field: str, default: int) -> int:
 def topic_id_in(message: object, field: str) -> bytes:
     """Return the topic id of a field; ZERO_UUID (none) if the message has no such field."""
     return cast(bytes, getattr(message, field, ZERO_UUID))
+
+
+def set_values(message: object, values: Mapping[str, object]) -> None:
+    """Set the fields of a message, by name."""
+    for name, value in values.items():
+        setattr(message, name, value)

@@ -9,6 +9,7 @@ from ..rare_parts import part_loader
 if TYPE_CHECKING:
     from . import append_decision as append_decision
     from . import append_refused as append_refused
+    from . import generated_log as generated_log
     from . import log_manager as log_manager
 else:
     __getattr__ = part_loader(__name__)

@@ -28,6 +28,30 @@ class RecordValidation(Enum):
     BATCH = "batch"
 
 
+class Records(Enum):
+    """fauxka.records: STORED is Kafka's log; DISCARDED deletes all records below the high watermark at once.
+
+    GENERATED has a made record at each offset, see generated_log.
+    """
+
+    STORED = "stored"
+    DISCARDED = "discarded"
+    GENERATED = "generated"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GeneratedRecords:
+    """The records of a log with Records.GENERATED: fauxka.generated.*.
+
+    count: of the partition, rounded up to whole batches. keys: 0 for null keys.
+    """
+
+    count: int = 1_000_000_000_000
+    batch_records: int = 1000
+    keys: int = 100
+    value_bytes: int = 100
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LogConfig:
     """The configuration of one log; replaced as a whole when the topic is altered.
@@ -60,6 +84,8 @@ class LogConfig:
     preallocate: bool = False
     producer_id_expiration_ms: int = 86_400_000
     record_validation: RecordValidation = RecordValidation.FULL
+    records: Records = Records.STORED
+    generated: GeneratedRecords = GeneratedRecords()
     retention_bytes: int = -1
     retention_ms: int = 604_800_000
     segment_bytes: int = 1_073_741_824

@@ -29,7 +29,7 @@ from .append_refused import AppendRefused
 from .append_result import AppendResult, append_result
 from .coordinator_batch import CoordinatorBatch, first_offset_of
 from .deleted_files import DeletedFiles
-from .deleted_records import DeletedRecords, DeletionCause
+from .deleted_records import DeletedRecords, DeletionCause, Deletions
 from .leader_epoch_cache import EpochEndOffset
 from .log_config import LogConfig
 from .log_files import partition_folder
@@ -89,7 +89,7 @@ class PartitionLog:
         self._loaded_end_offset = loaded.log_end_offset
         self.deleted_files = DeletedFiles(location.file_system, loaded.snapshots, self.flushes)
         self.is_being_cleaned = False
-        self._deleted_records: list[DeletedRecords] = []
+        self.deletions = Deletions()
         # The offset up to which the in-sync replicas have the log; None without other replicas.
         self.replicated_offset: int | None = None
         self.flushes.apply_config(config, loaded.log_end_offset)
@@ -275,6 +275,11 @@ class PartitionLog:
         except OSError as error:
             raise self._storage_error(error) from error
 
+    def finish_active_segment(self, now_ms: int) -> None:
+        """Start a new active segment unless the present one is empty, as segment.ms does. Raises AppendRefused."""
+        if self.segments.active.size:
+            self._roll_for_append(now_ms)
+
     def _roll(self, now_ms: int) -> None:
         """Start a new active segment at the log end, and write the producer snapshot of that offset."""
         offset = self.log_end_offset
@@ -337,15 +342,19 @@ class PartitionLog:
         The last batch may be cut. Only one segment is read, as in Kafka.
         Raises KafkaError OFFSET_OUT_OF_RANGE below the log start and above the log end.
         """
+        self.check_offset(offset)
+        if offset >= upper_offset:
+            return FetchedRecords([], 0)
+        return self.segments.read(offset, max_bytes, upper_offset=upper_offset, min_one_batch=min_one_batch)
+
+    def check_offset(self, offset: int) -> None:
+        """Raise KafkaError OFFSET_OUT_OF_RANGE below the log start and above the log end."""
         if not self.log_start_offset <= offset <= self.log_end_offset:
             raise KafkaError(
                 ErrorCode.OFFSET_OUT_OF_RANGE,
                 f"offset {offset} of {self.topic_partition} is not within "
                 f"{self.log_start_offset}..{self.log_end_offset}",
             )
-        if offset >= upper_offset:
-            return FetchedRecords([], 0)
-        return self.segments.read(offset, max_bytes, upper_offset=upper_offset, min_one_batch=min_one_batch)
 
     def offset_for_timestamp(self, timestamp_ms: int, *, is_on_brokers_clock: bool = False) -> TimestampOffset | None:
         """Return the first record with a timestamp of at least timestamp_ms. See LogSegments.find_by_timestamp."""
@@ -402,16 +411,15 @@ class PartitionLog:
 
     def _advance_log_start(self, offset: int, cause: DeletionCause, limit: int) -> None:
         if offset > self.log_start_offset:
-            self._deleted_records.append(DeletedRecords(self.log_start_offset, offset, cause, limit))
+            self.deletions.add(DeletedRecords(self.log_start_offset, offset, cause, limit))
             self.log_start_offset = offset
             # Not stored here, to save a sync: loading drops the same epochs again.
             if self.leader_epochs.truncate_from_start(offset):
                 self._are_epochs_stored = False
 
-    def take_deleted_records(self) -> list[DeletedRecords]:
-        """Return what was deleted since the last call."""
-        deleted, self._deleted_records = self._deleted_records, []
-        return deleted
+    def discard_records(self) -> None:
+        """Delete all records below the high watermark, for Records.DISCARDED; see delete_records_before."""
+        self._advance_log_start(self.high_watermark, DeletionCause.DISCARDED, 0)
 
     def enforce_retention(self, now_ms: int) -> int:
         """Delete the oldest segments by log start, retention.bytes and retention.ms, and return their number.

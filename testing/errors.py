@@ -2,7 +2,8 @@
 
 Every error for a wrong argument or call is a FauxkaError:
 
-- RuleError: an invalid rule, recipe argument, filter or value; `field`, `value` and `allowed` are attributes.
+- InvalidValueError: an invalid argument; `field`, `value` and `allowed` are attributes.
+- RuleError: an InvalidValueError of a rule, a recipe argument, a filter, an event id or a scope.
 - CallError: a call that the state of the broker does not allow, with the status that the admin API responds with.
 - WaitTimeoutError: fewer hits than expected within the timeout; a CallError and a TimeoutError.
 - UnknownRuleError, AmbiguousRuleError: no rule in force has a name, or several have it; both are a LookupError.
@@ -17,7 +18,7 @@ from __future__ import annotations
 from .. import FauxkaError
 from ..admin.errors import BrokerStateError, CallError, Unreachable, WaitTimeoutError
 from ..broker.config.config_types import ConfigError, UnknownConfigKey
-from ..faults.rule_error import RuleError
+from ..faults.rule_error import InvalidValueError, RuleError
 from ..faults.rules.rule_lookup import AmbiguousRuleError, UnknownRuleError
 
 __all__ = [
@@ -26,6 +27,7 @@ __all__ = [
     "CallError",
     "ConfigError",
     "FauxkaError",
+    "InvalidValueError",
     "RuleError",
     "UnknownConfigKey",
     "UnknownRuleError",

@@ -20,8 +20,8 @@ from ..faults import strict_json
 class RemoteBroker(BrokerMethods):
     """The methods of Broker, over HTTP. `call` sends any call of the admin API.
 
-    Raises CallError for a call that the broker refuses, RuleError for an invalid rule or argument, and Unreachable if
-    nothing responds.
+    Raises CallError for a call that the broker refuses, InvalidValueError for an invalid rule or argument, and
+    Unreachable if nothing responds.
     """
 
     def __init__(self, admin: str, token: str | None = None, *, ca: str | os.PathLike[str] | None = None) -> None:

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from fauxka.broker.config.broker_config import TOPIC_KEYS_WITHOUT_EFFECT, keys_with_effect
 from fauxka.broker.config.config_documentation import documentation_of
-from fauxka.broker.config.config_keys import BROKER_KEYS, TOPIC_KEYS, ConfigKey
+from fauxka.broker.config.config_keys import BROKER_KEYS, OWN_PREFIX, TOPIC_KEYS, ConfigKey
 from fauxka.broker.config.config_types import ConfigType
 
 PAGE = Path(__file__).resolve().parent.parent / "docs" / "configuration.md"
@@ -72,7 +72,7 @@ def table(keys: Iterable[ConfigKey]) -> str:
         f"| `{key.name}` | {key.config_type.name.lower()} | {default_of(key)} | {allowed(key)} | {source_of(key)} "
         f"| {documentation_of(key) or ''} |\n"
         for key in keys
-        if not key.is_internal or key.name.startswith("producer.")
+        if not key.is_internal or key.name.startswith(("producer.", OWN_PREFIX))
     ]
     head = "| key | type | default | allowed | default comes from | effect |\n|---|---|---|---|---|---|\n"
     return head + "".join(rows)

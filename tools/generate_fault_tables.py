@@ -17,7 +17,8 @@ from msgspec import structs
 
 from fauxka.faults import strict_json
 from fauxka.faults.action_declaration import DeclaredAction
-from fauxka.faults.actions import ACTION_TYPES, RECIPES, kind_of
+from fauxka.faults.actions import ACTION_TYPES, kind_of
+from fauxka.faults.declared_recipes import RECIPES
 from fauxka.faults.docstrings import effect_of
 from fauxka.faults.expected_types import FieldType, describe_type
 from fauxka.faults.files.file_actions import FILE_ACTIONS

@@ -19,7 +19,7 @@ from .base import AsyncMethods
 
 
 class AsyncAcls(AsyncMethods):
-    """The ACLs. Raises RuleError for a wrong value."""
+    """The ACLs. Raises InvalidValueError for a wrong value."""
 
     async def list(self, **values: Unpack[AclValues]) -> AclItems:
         """Return the ACLs that have all of these values, in the order of their creation."""

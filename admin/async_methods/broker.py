@@ -90,7 +90,7 @@ class AsyncBrokerMethods(AsyncNodeMethods):
 
     @cached_property
     def topics(self) -> async_methods.topics.AsyncTopics:
-        """The topics: list, create, delete, and seed with records."""
+        """The topics: list, create, delete, seed with records, compact, and apply retention."""
         return async_methods.topics.AsyncTopics(self._send)
 
     @cached_property
@@ -125,7 +125,8 @@ class AsyncBrokerMethods(AsyncNodeMethods):
         """Wait until a topic has count records that its replicas have, and return their number.
 
         Counted are the offsets up to the high watermark, those of transaction markers too. The topic may be created
-        during the wait. timeout_ms: in real time. Raises WaitTimeoutError with the number, RuleError for a wrong value.
+        during the wait. timeout_ms: in real time.
+        Raises WaitTimeoutError with the number, InvalidValueError for a wrong value.
         """
         waiting = operations.record_operations
         query = convert({"count": count, "timeout_ms": timeout_ms}, waiting.RecordsAwait)

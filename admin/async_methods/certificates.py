@@ -28,7 +28,7 @@ class AsyncCertificates(AsyncMethods):
 
         kind: "new", "expired", "not_yet_valid", "wrong_host" or "unknown_authority"; "configured" for that of the
         start. listener: its name, None for all with a throw-away certificate. node: None for all.
-        Raises RuleError for a wrong value, CallError for an unknown listener or node, or without a throw-away
+        Raises InvalidValueError for a wrong value, CallError for an unknown listener or node, or without a throw-away
         certificate.
         """
         body = convert({"kind": kind, "listener": listener, "node": node}, CertificateChoice)

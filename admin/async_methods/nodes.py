@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class AsyncNodeMethods(AsyncMethods):
-    """The operations on nodes and replicas. They raise CallError and RuleError."""
+    """The operations on nodes and replicas. They raise CallError and InvalidValueError."""
 
     async def nodes(self) -> list[NodeStatus]:
         """Return all nodes with their state, in the order of their ids."""

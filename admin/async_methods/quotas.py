@@ -17,7 +17,7 @@ from .base import AsyncMethods
 
 
 class AsyncQuotas(AsyncMethods):
-    """The quotas of clients. Raises RuleError for a wrong type."""
+    """The quotas of clients. Raises InvalidValueError for a wrong type."""
 
     async def list(self, **names: Unpack[QuotaSelection]) -> Entities:
         """Return the entities that have these names, with their quotas, the oldest first."""

@@ -15,7 +15,7 @@ from .base import AsyncMethods
 
 
 class AsyncSessions(AsyncMethods):
-    """The SASL sessions of the clients. Raises RuleError for a wrong value."""
+    """The SASL sessions of the clients. Raises InvalidValueError for a wrong value."""
 
     async def list(self, **values: Unpack[SessionValues]) -> SessionItems:
         """Return the sessions that have all of these values, in the order of their connections."""

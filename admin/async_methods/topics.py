@@ -1,4 +1,4 @@
-"""The topics of a broker: list, create, delete, and seed with records.
+"""The topics of a broker: list, create, delete, seed with records, compact, and apply retention.
 
 Made of admin/methods/topics.py by tools/async_methods.py: change that one.
 """
@@ -13,12 +13,14 @@ from ..methods.topics import (
     CONFLICT,
     ConfigValue,
     PlainValue,
+    RemovedItems,
     SeededItems,
     SeedFields,
     TopicItems,
     as_seeded,
 )
-from ..operations import seed_operations, topic_changes, topic_operations
+from ..operations import cleanup_operations, seed_operations, topic_changes, topic_operations
+from ..operations.cleanup_operations import CompactionQuery, RetentionQuery
 from ..operations.seed_operations import SeedRecords
 from ..operations.topic_changes import NewTopic
 from ..operations.topic_operations import TopicInfo, TopicPath
@@ -27,7 +29,7 @@ from .base import AsyncMethods
 
 
 class AsyncTopics(AsyncMethods):
-    """The topics: list, create, delete, and seed with records."""
+    """The topics: list, create, delete, seed with records, compact, and apply retention."""
 
     async def list(self) -> TopicItems:
         """Return all topics with their partitions, sorted by name."""
@@ -43,7 +45,7 @@ class AsyncTopics(AsyncMethods):
         """Create a topic and return it.
 
         partitions: None for num.partitions. configs: Kafka's topic configs, such as {"cleanup.policy": "compact"}.
-        Raises RuleError for a wrong type, CallError with Kafka's message for what Kafka refuses.
+        Raises InvalidValueError for a wrong type, CallError with Kafka's message for what Kafka refuses.
         """
         body = convert({"name": name, "partitions": partitions, "configs": configs or {}}, NewTopic)
         return await self._perform(topic_changes.create_topic, body=body)
@@ -59,7 +61,8 @@ class AsyncTopics(AsyncMethods):
         create: create the topic first if there is none, with num.partitions.
         This is no Produce: fault rules for requests do not apply, and the journal has no entry. Either all records are
         appended or none, unless the storage fails.
-        Raises RuleError for an invalid record, CallError for an unknown topic or partition and for what Kafka refuses.
+        Raises InvalidValueError for an invalid record, CallError for an unknown topic or partition, and for what Kafka
+        refuses.
         """
         body = convert({"records": [as_seeded(record) for record in records]}, SeedRecords)
         if create:
@@ -70,3 +73,22 @@ class AsyncTopics(AsyncMethods):
                     raise
         seeded = await self._perform(seed_operations.seed_records, path=TopicPath(topic=name), body=body)
         return seeded.items
+
+    async def compact(self, name: str, partition: int | None = None) -> RemovedItems:
+        """Compact a topic at once, whatever its dirty ratio; return the logs from which it removed something.
+
+        partition: None for all. The active segment is finished first, as segment.ms does. Followers compact their logs
+        too. Raises CallError for an unknown topic or partition, and for a topic without cleanup.policy=compact.
+        """
+        query = convert({"partition": partition}, CompactionQuery)
+        removed = await self._perform(cleanup_operations.compact_topic, path=TopicPath(topic=name), query=query)
+        return removed.items
+
+    async def apply_retention(self, name: str | None = None) -> RemovedItems:
+        """Apply retention.ms and retention.bytes at once; return the logs from which it removed something.
+
+        name: None for all topics. Raises CallError for an unknown topic.
+        """
+        query = convert({"topic": name}, RetentionQuery)
+        removed = await self._perform(cleanup_operations.apply_retention, query=query)
+        return removed.items

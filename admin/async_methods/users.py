@@ -20,7 +20,10 @@ class AsyncUsers(AsyncMethods):
         return [user.name for user in users]
 
     async def set_password(self, user: str, password: str) -> None:
-        """Set the password of a user, who may be new. Raises RuleError for an empty one, CallError without users."""
+        """Set the password of a user, who may be new.
+
+        Raises InvalidValueError for an empty one, CallError without users.
+        """
         await self._perform(user_operations.put_user, path=path_of(user), body=body_of(password))
 
     async def remove(self, user: str) -> None:

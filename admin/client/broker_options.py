@@ -11,7 +11,7 @@ from typing import ParamSpec, TypeVar
 
 import click
 
-from ...faults.rule_error import RuleError
+from ...faults.rule_error import InvalidValueError
 from ..errors import CallError
 from .admin_client import AdminClient, BadCall, Unreachable, find_admin_address
 
@@ -58,7 +58,7 @@ def chosen_broker(
     """
     try:
         yield AdminClient(find_admin_address(admin, ready_file), admin_token, admin_ca)
-    except (BadCall, CallError, RuleError) as error:
+    except (BadCall, CallError, InvalidValueError) as error:
         raise click.ClickException(str(error)) from error
     except Unreachable as error:
         click.echo(f"fauxka: {' '.join(str(error).split())}", err=True)

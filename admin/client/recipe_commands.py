@@ -1,6 +1,6 @@
 """The recipes as commands: `fauxka fault add lost_ack --topic orders`.
 
-Arguments and options come from the signatures of actions.Recipes: an argument of a recipe without a default is
+Arguments and options come from the signatures of declared_recipes.Recipes: an argument of a recipe without a default is
 an argument of the command, any other one is an option, and so is each field of the match.
 """
 
@@ -15,7 +15,7 @@ from typing import Annotated, Any, Literal, cast, get_args, get_origin, get_type
 import click
 
 from ...faults import strict_json
-from ...faults.actions import RECIPES
+from ...faults.declared_recipes import RECIPES
 from ...faults.rule_error import RuleError
 from ...faults.rules import recipes
 from ...faults.rules.fault_rules import FaultRule
@@ -35,7 +35,7 @@ TIMES = "times"
 
 
 def recipe_names() -> list[str]:
-    """Return the names of the recipes, in the order of actions.Recipes."""
+    """Return the names of the recipes, in the order of declared_recipes.Recipes."""
     return list(RECIPES)
 
 

@@ -34,7 +34,7 @@ class AclValues(TypedDict, total=False):
 
 
 class Acls(Methods):
-    """The ACLs. Raises RuleError for a wrong value."""
+    """The ACLs. Raises InvalidValueError for a wrong value."""
 
     def list(self, **values: Unpack[AclValues]) -> AclItems:
         """Return the ACLs that have all of these values, in the order of their creation."""

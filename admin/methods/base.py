@@ -32,7 +32,7 @@ class Send(Protocol):
     def __call__(self, operation: AnyOperation, arguments: Mapping[str, object], /) -> Any:
         """Return the result. operation: its function. arguments: path, query and body.
 
-        Raises CallError and RuleError as the operation does, and Unreachable if there is no broker.
+        Raises CallError and InvalidValueError as the operation does, and Unreachable if there is no broker.
         """
         ...
 

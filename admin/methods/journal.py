@@ -90,5 +90,5 @@ def condition_of(fields: MatchFields) -> str | None:
 
 
 def span_of(since: int, limit: int | None = None) -> Span:
-    """Return the requests to return. Raises RuleError for a negative number."""
+    """Return the requests to return. Raises InvalidValueError for a negative number."""
     return strict_json.convert({"since": since, "limit": limit}, Span)

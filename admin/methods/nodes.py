@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class NodeMethods(Methods):
-    """The operations on nodes and replicas. They raise CallError and RuleError."""
+    """The operations on nodes and replicas. They raise CallError and InvalidValueError."""
 
     def nodes(self) -> list[NodeStatus]:
         """Return all nodes with their state, in the order of their ids."""
@@ -121,5 +121,5 @@ class NodeMethods(Methods):
 
 
 def node_path(node: int) -> NodePath:
-    """Return a node as the operations name it. Raises RuleError for an invalid id."""
+    """Return a node as the operations name it. Raises InvalidValueError for an invalid id."""
     return convert({"id": node}, operations.node_operations.NodePath)

@@ -60,5 +60,5 @@ class Producers(Methods):
 
 
 def choice(producer_id: int, topic: str | None, partition: int | None) -> ProducerChoice:
-    """Return a producer of all partitions, of a topic's or of one. Raises RuleError."""
+    """Return a producer of all partitions, of a topic's or of one. Raises InvalidValueError."""
     return convert({"producer_id": producer_id, "topic": topic, "partition": partition}, ProducerChoice)

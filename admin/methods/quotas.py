@@ -40,7 +40,7 @@ class QuotaSelection(EntityNames, total=False):
 
 
 class Quotas(Methods):
-    """The quotas of clients. Raises RuleError for a wrong type."""
+    """The quotas of clients. Raises InvalidValueError for a wrong type."""
 
     def list(self, **names: Unpack[QuotaSelection]) -> Entities:
         """Return the entities that have these names, with their quotas, the oldest first."""
@@ -61,5 +61,5 @@ class Quotas(Methods):
 
 
 def match_of(names: QuotaSelection) -> QuotaMatch:
-    """Return the names as the admin API has them: an empty one is the default of its type. Raises RuleError."""
+    """Return the names as the admin API has them: an empty one is the default of its type. Raises InvalidValueError."""
     return convert({name: "" if value is None else value for name, value in names.items()}, QuotaMatch)

@@ -6,7 +6,7 @@ from typing import TypedDict
 
 from ...broker.replica.record_reader import StoredRecord
 from ...faults.json_bytes import BytesValue, bytes_of
-from ...faults.rule_error import RuleError
+from ...faults.rule_error import InvalidValueError
 from ..errors import CallError
 from ..operations.record_operations import RecordInfo
 
@@ -26,10 +26,10 @@ class RecordFilter(TypedDict, total=False):
 
 
 def check_limit(limit: object) -> int | None:
-    """Return the limit. Raises RuleError."""
+    """Return the limit. Raises InvalidValueError."""
     if limit is None or (type(limit) is int and limit >= 1):
         return limit
-    raise RuleError("limit", limit, "integer >= 1 or null", f"limit cannot be {limit!r}; allowed: integer >= 1")
+    raise InvalidValueError("limit", limit, "integer >= 1 or null", f"limit cannot be {limit!r}; allowed: integer >= 1")
 
 
 def check_count(topic: str, records: list[StoredRecord], limit: int | None) -> list[StoredRecord]:

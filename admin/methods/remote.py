@@ -12,13 +12,15 @@ import msgspec
 from msgspec import Struct, structs
 
 from ...faults import strict_json
-from ...faults.rule_error import RuleError
+from ...faults.rule_error import InvalidValueError, RuleError
 from ...faults.rules.near_misses import NearMiss
 from ..client.admin_client import RESPONSE_SECONDS_MAX, AdminClient, BadCall
-from ..errors import RULE_ERROR, CallError, Unreachable, WaitTimeoutError
+from ..errors import CallError, Unreachable, WaitTimeoutError
 from ..operation import JSON, Operation
 from .base import AnyOperation, wait_seconds
 
+# The errors of operations for invalid values, by their names in the header of a response.
+INVALID_VALUES = {each.__name__: each for each in (InvalidValueError, RuleError)}
 BAD_REQUEST, UNAUTHORIZED, TIMED_OUT = 400, 401, 408
 
 
@@ -30,7 +32,7 @@ class HttpSend:
         self._client = client
 
     def __call__(self, operation: AnyOperation, arguments: Mapping[str, object], /) -> Any:
-        """Perform an operation, and return its result. Raises CallError, RuleError and Unreachable."""
+        """Perform an operation, and return its result. Raises CallError, InvalidValueError and Unreachable."""
         called = operation_of(operation)
         query = arguments.get("query")
         parameters = {} if query is None else parameters_of(query)
@@ -45,12 +47,13 @@ class HttpSend:
 
 
 def encoded(body: object) -> bytes:
-    """Return a body as JSON. Raises RuleError for a text that UTF-8 does not have."""
+    """Return a body as JSON. Raises InvalidValueError for a text that UTF-8 does not have."""
     try:
         return strict_json.encode(body)
     except UnicodeEncodeError as error:
         field = field_of(msgspec.to_builtins(body), error.object) or ""
-        raise RuleError(field, ascii(error.object), "text of UTF-8", f"{field} is no text of UTF-8") from None
+        error_type = strict_json.error_type_of(type(body))
+        raise error_type(field, ascii(error.object), "text of UTF-8", f"{field} is no text of UTF-8") from None
 
 
 def field_of(value: object, text: str, path: str = "") -> str | None:
@@ -100,11 +103,11 @@ def result_of(operation: Operation, answer: bytes) -> object:
     model = cast("type[object]", operation.result_type)
     try:
         return strict_json.convert(strict_json.parse(answer), model)
-    except RuleError as error:
+    except InvalidValueError as error:
         raise Unreachable(f"the broker is of another version of fauxka: {error.message}") from error
 
 
-def error_of(refusal: BadCall) -> CallError | RuleError:
+def error_of(refusal: BadCall) -> CallError | InvalidValueError:
     """Return the error that the operation has raised."""
     message, body, status = str(refusal), refusal.body, refusal.status or BAD_REQUEST
     detail: Mapping[str, Any] = {} if body is None else body.get("error", {})
@@ -112,8 +115,9 @@ def error_of(refusal: BadCall) -> CallError | RuleError:
         misses = strict_json.convert(body["near_misses"], list[NearMiss])
         return WaitTimeoutError(message, body["hits"], misses)
     field, value, allowed = (detail.get(name) for name in ("field", "value", "allowed"))
-    if refusal.kind == RULE_ERROR:
-        return RuleError(field or "", value, allowed or "", detail.get("message", message))
+    error_type = INVALID_VALUES.get(refusal.kind or "")
+    if error_type is not None:
+        return error_type(field or "", value, allowed or "", detail.get("message", message))
     # The client's message says how to give the token.
     said = message if status == UNAUTHORIZED else detail.get("message", message)
     return CallError(status, said, field=field, value=value, allowed=allowed)

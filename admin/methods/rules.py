@@ -13,6 +13,7 @@ from msgspec import Struct
 from ...faults import strict_json
 from ...faults.files.file_rules import FileRule
 from ...faults.numbers import Natural
+from ...faults.rule_error import RuleError
 from ...faults.rules.fault_rules import FaultRule
 from ...faults.rules.near_misses import NearMiss
 from ...faults.rules.recipes import RecipeMethods
@@ -83,6 +84,8 @@ OF_FILES = RuleKind(
 
 class Wait(Struct):
     """A wait for count hits."""
+
+    error_type = RuleError
 
     count: Natural
     timeout_ms: AwaitTimeout

@@ -24,7 +24,7 @@ class SessionValues(TypedDict, total=False):
 
 
 class Sessions(Methods):
-    """The SASL sessions of the clients. Raises RuleError for a wrong value."""
+    """The SASL sessions of the clients. Raises InvalidValueError for a wrong value."""
 
     def list(self, **values: Unpack[SessionValues]) -> SessionItems:
         """Return the sessions that have all of these values, in the order of their connections."""

@@ -1,4 +1,4 @@
-"""The topics of a broker: list, create, delete, and seed with records."""
+"""The topics of a broker: list, create, delete, seed with records, compact, and apply retention."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from typing import TypedDict, cast
 
 from ...faults.strict_json import convert
 from ..errors import CallError
-from ..operations import seed_operations, topic_changes, topic_operations
+from ..operations import cleanup_operations, seed_operations, topic_changes, topic_operations
+from ..operations.cleanup_operations import CompactionQuery, Removed, RetentionQuery
 from ..operations.seed_operations import SeededRecord, SeedRecords
 from ..operations.topic_changes import NewTopic
 from ..operations.topic_operations import TopicInfo, TopicPath
@@ -26,6 +27,7 @@ CONFLICT = 409
 # Within the class, `list` is the method.
 TopicItems = list[TopicInfo]
 SeededItems = list[SeededRecord]
+RemovedItems = list[Removed]
 
 
 class SeedFields(TypedDict, total=False):
@@ -45,7 +47,7 @@ class SeedFields(TypedDict, total=False):
 
 
 class Topics(Methods):
-    """The topics: list, create, delete, and seed with records."""
+    """The topics: list, create, delete, seed with records, compact, and apply retention."""
 
     def list(self) -> TopicItems:
         """Return all topics with their partitions, sorted by name."""
@@ -61,7 +63,7 @@ class Topics(Methods):
         """Create a topic and return it.
 
         partitions: None for num.partitions. configs: Kafka's topic configs, such as {"cleanup.policy": "compact"}.
-        Raises RuleError for a wrong type, CallError with Kafka's message for what Kafka refuses.
+        Raises InvalidValueError for a wrong type, CallError with Kafka's message for what Kafka refuses.
         """
         body = convert({"name": name, "partitions": partitions, "configs": configs or {}}, NewTopic)
         return self._perform(topic_changes.create_topic, body=body)
@@ -77,7 +79,8 @@ class Topics(Methods):
         create: create the topic first if there is none, with num.partitions.
         This is no Produce: fault rules for requests do not apply, and the journal has no entry. Either all records are
         appended or none, unless the storage fails.
-        Raises RuleError for an invalid record, CallError for an unknown topic or partition and for what Kafka refuses.
+        Raises InvalidValueError for an invalid record, CallError for an unknown topic or partition, and for what Kafka
+        refuses.
         """
         body = convert({"records": [as_seeded(record) for record in records]}, SeedRecords)
         if create:
@@ -89,6 +92,25 @@ class Topics(Methods):
                     raise
         seeded = self._perform(seed_operations.seed_records, path=TopicPath(topic=name), body=body)
         return seeded.items
+
+    def compact(self, name: str, partition: int | None = None) -> RemovedItems:
+        """Compact a topic at once, whatever its dirty ratio; return the logs from which it removed something.
+
+        partition: None for all. The active segment is finished first, as segment.ms does. Followers compact their logs
+        too. Raises CallError for an unknown topic or partition, and for a topic without cleanup.policy=compact.
+        """
+        query = convert({"partition": partition}, CompactionQuery)
+        removed = self._perform(cleanup_operations.compact_topic, path=TopicPath(topic=name), query=query)
+        return removed.items
+
+    def apply_retention(self, name: str | None = None) -> RemovedItems:
+        """Apply retention.ms and retention.bytes at once; return the logs from which it removed something.
+
+        name: None for all topics. Raises CallError for an unknown topic.
+        """
+        query = convert({"topic": name}, RetentionQuery)
+        removed = self._perform(cleanup_operations.apply_retention, query=query)
+        return removed.items
 
 
 def as_seeded(record: object) -> object:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ...faults.rule_error import RuleError
+from ...faults.rule_error import InvalidValueError
 from ...faults.strict_json import convert
 from ..operations import user_operations
 from ..operations.session_operations import Session
@@ -24,7 +24,10 @@ class Users(Methods):
         return [user.name for user in users]
 
     def set_password(self, user: str, password: str) -> None:
-        """Set the password of a user, who may be new. Raises RuleError for an empty one, CallError without users."""
+        """Set the password of a user, who may be new.
+
+        Raises InvalidValueError for an empty one, CallError without users.
+        """
         self._perform(user_operations.put_user, path=path_of(user), body=body_of(password))
 
     def remove(self, user: str) -> None:
@@ -42,13 +45,13 @@ class Users(Methods):
 
 
 def path_of(user: str) -> UserPath:
-    """Return the user as the operations name it. Raises RuleError for an empty name."""
+    """Return the user as the operations name it. Raises InvalidValueError for an empty name."""
     return convert({"name": user}, UserPath)
 
 
 def body_of(password: str) -> UserPassword:
-    """Return a password as the operations take it. Raises RuleError without the value."""
+    """Return a password as the operations take it. Raises InvalidValueError without the value."""
     try:
         return convert({"password": password}, UserPassword)
-    except RuleError as error:
+    except InvalidValueError as error:
         raise error.without_value() from None

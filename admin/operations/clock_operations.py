@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 from msgspec import Meta, Struct
 
 from ...broker.runtime.clock import ADVANCE_MS_MAX, ClockMode
-from ...faults.rule_error import RuleError
+from ...faults.rule_error import InvalidValueError
 from ..control import Control
 from ..operation import Operation
 
@@ -54,7 +54,7 @@ async def move_clock(control: Control, body: ClockChange) -> ClockInfo:
 def change_clock(control: Control, body: ClockChange) -> ClockInfo:
     """Set the mode of the clock or advance it, and run the expired timers. A due restart has only started."""
     if body.mode is None and body.advance_ms is None:
-        raise RuleError("", {}, "an object with mode, advance_ms", "mode or advance_ms is required")
+        raise InvalidValueError("", {}, "an object with mode, advance_ms", "mode or advance_ms is required")
     if body.mode is not None:
         control.clock.set_mode(ClockMode(body.mode))
     if body.advance_ms is not None:

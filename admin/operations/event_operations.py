@@ -9,7 +9,7 @@ from typing import Annotated
 from msgspec import Meta, Struct
 
 from ...faults.numbers import INT64_MAX
-from ...faults.rule_error import RuleError
+from ...faults.rule_error import InvalidValueError
 from ..control import Control
 from ..errors import CallError
 from ..event_stream import EventStream
@@ -65,7 +65,7 @@ async def _events(
 def _last_event_id(headers: Mapping[str, str]) -> int:
     text = headers[LAST_EVENT_ID]
     if not (text.isascii() and text.isdecimal() and len(text) <= ID_DIGITS_MAX and int(text) <= INT64_MAX):
-        raise RuleError("Last-Event-ID", text, "the id of an event", f"Last-Event-ID cannot be {text!r}")
+        raise InvalidValueError("Last-Event-ID", text, "the id of an event", f"Last-Event-ID cannot be {text!r}")
     return int(text)
 
 

@@ -8,7 +8,7 @@ from msgspec import Meta, Struct
 
 from ...broker.dispatch.held_requests import HeldRequest
 from ...faults.journal.journal_entries import BATCHES_MAX, BatchInfo
-from ...faults.rule_error import RuleError
+from ...faults.rule_error import InvalidValueError
 from ...protocol.frames import FrameError
 from ...protocol.shortened_text import shortened
 from ..control import Control
@@ -33,10 +33,12 @@ class HeldPath(Struct, kw_only=True, forbid_unknown_fields=True):
 class HeldRequestInfo(Struct, kw_only=True):
     """A held request.
 
-    point: `received`, before it is applied, or `applied`, before its response. since_ms: on the broker's clock.
+    kind: `hold`, or `hold_markers` for an EndTxn that is answered, and whose markers are not written. point:
+    `received`, before it is applied, or `applied`, before its response. since_ms: on the broker's clock.
     """
 
     id: int
+    kind: str
     rule: int
     point: str
     since_ms: int
@@ -87,7 +89,7 @@ def release_held(control: Control, path: HeldPath) -> Released:
 def release_held_in_order(control: Control, body: Release) -> Released:
     """Release held requests in the given order; none of them if one is not held."""
     if len(set(body.ids)) < len(body.ids):
-        raise RuleError("ids", body.ids, "each id once", "an id is given twice")
+        raise InvalidValueError("ids", body.ids, "each id once", "an id is given twice")
     return _release(control, body.ids)
 
 
@@ -109,6 +111,7 @@ def held_request_info(held: HeldRequest) -> HeldRequestInfo:
         topics, batches = (), []
     return HeldRequestInfo(
         id=held.held_id,
+        kind=held.kind,
         rule=held.rule_id,
         point=held.point,
         since_ms=held.since_ms,

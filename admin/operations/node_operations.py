@@ -8,7 +8,7 @@ from msgspec import Meta, Struct
 
 from ...broker.isolation import Surroundings
 from ...broker.lifecycle.cluster_server import NodeState
-from ...faults.rule_error import RuleError
+from ...faults.rule_error import InvalidValueError
 from ..control import Control
 from ..errors import conflict
 from ..operation import Operation
@@ -75,7 +75,7 @@ async def stop_node(control: Control, path: NodePath, body: NodeStop) -> NodeSta
     node_id = check_running_node(control, path.id, "id")
     if body.noticed and body.controlled:
         message = "noticed: the controller always learns of a controlled stop; give it with controlled false"
-        raise RuleError("noticed", body.noticed, "false", message)
+        raise InvalidValueError("noticed", body.noticed, "false", message)
     try:
         with changes_node("id", node_id):
             await control.server.stop_node(node_id, controlled=body.controlled, noticed=body.noticed)

@@ -128,6 +128,6 @@ def token_of(place: Place) -> str:
 
 
 def place_of_token(token: str) -> Place:
-    """Return the place of a token. Raises RuleError."""
+    """Return the place of a token. Raises InvalidValueError."""
     partition, offset = split_token(token, names=0, numbers=2)
     return Place(int(partition), int(offset))

@@ -9,7 +9,7 @@ from msgspec import Meta, Struct
 
 from ...broker.coordinators.internal_topics import INTERNAL_TOPICS, CoordinatorType, partition_index_of_key
 from ...broker.metadata.metadata_image import PartitionRegistration, TopicImage
-from ...faults.rule_error import RuleError
+from ...faults.rule_error import InvalidValueError
 from ..control import Control
 from ..errors import conflict
 from ..leading_partitions import find_leading_partition
@@ -17,11 +17,10 @@ from ..operation import Operation
 from ..paging import LIMIT_DEFAULT, Limit, make_token, page_of, split_token
 from .node_changes import NodeId, changes_node, check_node, check_running_node
 from .offset_pages import PartitionIndex, unknown_partition
-from .topic_operations import NAME_CHARACTERS_MAX, TopicPath, topic_of
+from .topic_operations import TopicName, TopicPath, topic_of
 
 TAG = "replicas"
 
-TopicName = Annotated[str, Meta(min_length=1, max_length=NAME_CHARACTERS_MAX)]
 # As long as the string of a request may be.
 CoordinatorKey = Annotated[str, Meta(min_length=1, max_length=32_767)]
 
@@ -169,10 +168,10 @@ def _move(control: Control, place: _Place, node_id: int, *, unclean: bool) -> Pa
 
 
 def _coordinator_place(control: Control, body: CoordinatorMove) -> _Place:
-    """Return the partition of a coordinator. Raises RuleError, and CallError 409 if its topic does not exist."""
+    """Return the partition of a coordinator. Raises InvalidValueError, and CallError 409 without its topic."""
     if (body.group_id is None) == (body.transactional_id is None):
         message = "give either group_id or transactional_id"
-        raise RuleError("", {}, "an object with either group_id or transactional_id", message)
+        raise InvalidValueError("", {}, "an object with either group_id or transactional_id", message)
     field, key, kind = (
         ("group_id", body.group_id, CoordinatorType.GROUP)
         if body.group_id is not None
@@ -187,11 +186,13 @@ def _coordinator_place(control: Control, body: CoordinatorMove) -> _Place:
 
 
 def _check_choice(control: Control, body: ReplicaChoice) -> None:
-    """Check the node, the topic and the partition. Raises RuleError and CallError."""
+    """Check the node, the topic and the partition. Raises InvalidValueError and CallError."""
     check_node(control, body.node)
     if body.topic is None:
         if body.partition is not None:
-            raise RuleError("partition", body.partition, "nothing without topic", "partition is given without topic")
+            raise InvalidValueError(
+                "partition", body.partition, "nothing without topic", "partition is given without topic"
+            )
         return
     topic = topic_of(control, TopicPath(topic=body.topic))
     if body.partition is not None:

@@ -7,6 +7,7 @@ from typing import Literal
 from msgspec import Struct
 
 from ...broker.lifecycle.cluster_reset import reset_cluster
+from ...faults.rule_error import RuleError
 from ...protocol.error_codes import KafkaError
 from ..control import Control
 from ..errors import conflict
@@ -29,6 +30,9 @@ class Reset(Struct, kw_only=True, forbid_unknown_fields=True):
     clock. Isolated nodes rejoin, and unregistered ones register again. No request received before the reset is applied
     after it, and producer ids continue.
     """
+
+    # Documented, for programs that catch it.
+    error_type = RuleError
 
     scope: Scope = "all"
 

@@ -7,6 +7,7 @@ from typing import Annotated
 from msgspec import Meta, Struct
 
 from ...faults.actions import Action
+from ...faults.rule_error import RuleError
 from ...faults.rules.armed_rule import ArmedRule
 from ...faults.rules.fault_rules import Point, When
 from ...faults.rules.match import Match
@@ -32,6 +33,8 @@ class RulePath(Struct, kw_only=True, forbid_unknown_fields=True):
 class RuleAddress(Struct, kw_only=True, forbid_unknown_fields=True):
     """The id of a rule, or its name. Digits are an id; a name must be that of one rule only."""
 
+    error_type = RuleError
+
     id: Annotated[str, Meta(min_length=1, max_length=NAME_CHARACTERS_MAX, description="The id of a rule, or its name.")]
 
 
@@ -50,6 +53,8 @@ class AwaitQuery(RuleQuery, kw_only=True, forbid_unknown_fields=True):
 
 class RuleChange(Struct, kw_only=True, forbid_unknown_fields=True):
     """A change of a rule in force, which keeps its place and its counts. enabled: whether it is evaluated."""
+
+    error_type = RuleError
 
     enabled: bool
 

@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 from msgspec import Meta, Struct
 
-from ...faults.rule_error import RuleError
+from ...faults.rule_error import InvalidValueError
 from ...storage.producers.emulated_version import EmulatedVersion
 from ..control import Control
 from ..daemon_thread import run_in_daemon_thread
@@ -78,7 +78,7 @@ def _check_version(text: str | None) -> None:
         if text is not None:
             EmulatedVersion.parse(text)
     except ValueError as error:
-        raise RuleError("as_version", text, "a version of Kafka such as 2.4", str(error)) from error
+        raise InvalidValueError("as_version", text, "a version of Kafka such as 2.4", str(error)) from error
 
 
 def _scenarios(control: Control) -> Scenarios:

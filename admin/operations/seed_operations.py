@@ -138,7 +138,7 @@ class _PartitionChooser:
 
 
 def _decoded(field: str, record: SeedRecord, now_ms: int) -> Record:
-    """Return the record. field: its path, for errors. Raises RuleError."""
+    """Return the record. field: its path, for errors. Raises InvalidValueError."""
     headers: list[tuple[str, bytes | None]] = []
     for index, header in enumerate(record.headers):
         path = f"{field}.headers[{index}]"

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from ...protocol.batches.whole_batches import split_batches
+from ...storage.log_config import Records
 from ..leading_partitions import find_leading_partition
 
 if TYPE_CHECKING:
@@ -34,7 +35,8 @@ class ClusterLogs:
             return
         leader = find_leading_partition(self._cluster, found, found.partitions[partition])
         log = None if leader is None else leader.find_log()
-        if log is None:
+        if log is None or log.config.records is Records.GENERATED:
+            # Generated records were not produced, and have nearly no end.
             return
         offset = max(from_offset, log.log_start_offset)
         while offset < log.log_end_offset:

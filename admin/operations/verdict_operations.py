@@ -6,6 +6,7 @@ from typing import Annotated
 
 from msgspec import Meta, Struct
 
+from ...broker.metadata.metadata_image import TopicImage
 from ...faults.rule_error import RuleError
 from ...faults.verdict.topic_verdict import TopicVerdict
 from ...faults.verdict.verdict import judge
@@ -38,6 +39,9 @@ EventId = Annotated[
 class VerdictQuery(Struct, kw_only=True, forbid_unknown_fields=True):
     """The topic, and the event id of its records."""
 
+    # Documented, for programs that catch it.
+    error_type = RuleError
+
     topic: TopicName
     event_id: EventId | None = None
 
@@ -48,7 +52,7 @@ def read_verdict(control: Control, query: VerdictQuery) -> TopicVerdict:
     Reads the whole log wherever a copy may be. A deleted topic has a verdict as long as its batches are counted.
     """
     check_event_id(query.event_id)
-    _check_logs(control, query.topic)
+    _prepare_logs(control, query.topic)
     return judge(control.journal, ClusterLogs(control.cluster), query.topic, event_id=query.event_id)
 
 
@@ -61,15 +65,26 @@ def check_event_id(event_id: str | None) -> None:
     raise RuleError("event_id", event_id, EVENT_IDS, message)
 
 
-def _check_logs(control: Control, name: str) -> None:
-    """Raise CallError: 409 if a log of the topic cannot be read, 404 if there is no topic and it has no counts."""
+def _prepare_logs(control: Control, name: str) -> None:
+    """Bring the journal up to date with the logs.
+
+    Raises CallError: 409 if a log of the topic cannot be read, 404 if there is no topic and it has no counts.
+    """
     control.check_running()
     topic = control.cluster.image.find_topic(name)
     if topic is not None:
         for registration in topic.partitions:
             leading_partition_of(control.cluster, topic, registration)
+        _report_deleted(control, topic)
     elif name not in control.journal.deliveries.counts.topics:
         raise unknown_topic(control, name)
+
+
+def _report_deleted(control: Control, topic: TopicImage) -> None:
+    """Report what was deleted since the last retention: a topic with fauxka.records=discarded deletes all the time."""
+    for node in control.cluster.nodes:
+        for partition in node.replicas.partitions_of(topic):
+            node.report_deleted(partition)
 
 
 OPERATIONS = (Operation(method="GET", path="/v1/verdict", perform=read_verdict, tag=TAG, errors=(404, 409)),)

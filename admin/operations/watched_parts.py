@@ -10,10 +10,11 @@ from ..paging import NamePage, NumberPage
 from ..state_watch import Page, Parts
 from .clock_operations import get_clock
 from .file_operations import list_file_rules
+from .group_operations import list_groups
 from .held_operations import list_held
 from .node_operations import list_nodes
 from .rule_operations import list_rules
-from .topic_operations import list_groups, list_topics
+from .topic_operations import list_topics
 from .transaction_operations import TransactionQuery, list_transactions
 
 # The items of one part that are compared; a page shows fewer.

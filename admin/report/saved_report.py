@@ -8,7 +8,7 @@ from typing import Any, cast
 
 import msgspec
 
-from ...faults.rule_error import RuleError
+from ...faults.rule_error import InvalidValueError
 from ...faults.strict_json import convert
 from .run_report import RecordedJournal, RunReport, newest_of, report_of
 
@@ -37,6 +37,6 @@ def read_report(path: str) -> RunReport:
             report = convert(fields, RunReport)
             report.journal = newest_of(report.journal)
             return report
-    except RuleError as error:
+    except InvalidValueError as error:
         raise SavedReportError(f"{path}: {error.message}") from error
     raise SavedReportError(f"{path} has no journal: expected what --save wrote, or GET /v1/journal returned")

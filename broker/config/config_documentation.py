@@ -18,6 +18,14 @@ _TOPIC_LINES = {
     "compression.type": "The codec of stored batches; producer keeps the codec of each batch.",
     "compression.zstd.level": "The level of records that the broker compresses with zstd.",
     "delete.retention.ms": "How long a compacted topic keeps tombstones and transaction markers after cleaning.",
+    "fauxka.generated.batch.records": "The records of a batch. The value of a record is its offset modulo this.",
+    "fauxka.generated.keys": "The number of keys. The key is the number in the value modulo this; 0 for null keys.",
+    "fauxka.generated.records": "The records of a partition, rounded up to whole batches.",
+    "fauxka.generated.value.bytes": "The size of a value: the last digits of its number, with zeros before it.",
+    "fauxka.records": (
+        "discarded acknowledges batches and deletes them at once; generated makes records and refuses to append. "
+        "Fixed at creation."
+    ),
     "file.delete.delay.ms": "How long the files of a deleted segment or topic stay on disk.",
     "flush.messages": "The number of records after which a log is flushed; 1 flushes before each response.",
     "flush.ms": "The time after which unflushed records are flushed.",

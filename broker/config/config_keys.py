@@ -86,6 +86,18 @@ OWN_ROWS: tuple[config_table.Row, ...] = (
     ("fauxka.transaction.version", "INT", "2", "range 0 2", "read-only", "", False),
 )
 
+# The topic keys of fauxka. DescribeConfigs returns them for topics that set them, as Kafka does with internal keys.
+OWN_TOPIC_ROWS: tuple[config_table.Row, ...] = (
+    # The records of a topic whose fauxka.records is generated.
+    ("fauxka.generated.batch.records", "INT", "1000", "range 1 10000", "read-only", "", True),
+    ("fauxka.generated.keys", "INT", "100", "range 0 10000", "read-only", "", True),
+    ("fauxka.generated.records", "LONG", "1000000000000", "range 1 1000000000000000", "read-only", "", True),
+    ("fauxka.generated.value.bytes", "INT", "100", "range 0 10000", "read-only", "", True),
+    # discarded: batches are validated and acknowledged, and deleted at once. generated: any offset has a made record.
+    ("fauxka.records", "STRING", "stored", "in stored,discarded,generated", "read-only", "", True),
+)
+OWN_PREFIX = "fauxka."
+
 # The keys that Kafka hands to its StandardAuthorizer, and does not describe.
 AUTHORIZER_ROWS: tuple[config_table.Row, ...] = (
     ("allow.everyone.if.no.acl.found", "BOOLEAN", "false", "", "read-only", "", True),
@@ -120,7 +132,7 @@ def synonym_of(text: str) -> Synonym:
 
 
 BROKER_KEYS = keys_of(Scope.BROKER, (*config_table.BROKER_ROWS, *OWN_ROWS, *AUTHORIZER_ROWS))
-TOPIC_KEYS = keys_of(Scope.TOPIC, config_table.TOPIC_ROWS)
+TOPIC_KEYS = keys_of(Scope.TOPIC, (*config_table.TOPIC_ROWS, *OWN_TOPIC_ROWS))
 GROUP_KEYS = keys_of(Scope.GROUP, config_table.GROUP_ROWS)
 
 

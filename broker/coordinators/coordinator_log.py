@@ -106,6 +106,7 @@ class CoordinatorLog:
     """Appends to and reads the internal topic of one type of coordinator."""
 
     __slots__ = (
+        "_changed",
         "_controller",
         "_is_current",
         "_is_metadata_unsaved",
@@ -122,14 +123,17 @@ class CoordinatorLog:
         replicas: ReplicaManager,
         coordinator_type: CoordinatorType,
         is_current: Callable[[], bool],
+        changed: Callable[[], None],
     ) -> None:
         """Create the log. The first append creates the topic.
 
         is_current: returns whether the node still has the coordinator of this log.
+        changed: called after each append, before the coordinator has changed its state, and after each load.
         """
         self._controller = controller
         self._replicas = replicas
         self._is_current = is_current
+        self._changed = changed
         self._type = coordinator_type
         # The partitions whose records are in memory, because they were replayed or appended here.
         self._loaded: set[int] = set()
@@ -207,6 +211,7 @@ class CoordinatorLog:
         self._loaded.add(partition.index)
         self.await_safe(partition, result)
         self._is_metadata_unsaved |= not self._controller.is_saved
+        self._changed()
         return result.base_offset
 
     def await_safe(self, partition: Partition, result: AppendResult) -> None:
@@ -280,6 +285,7 @@ class CoordinatorLog:
             if index not in self._loaded:
                 self._loaded.add(index)
                 _replay(index, log, apply)
+        self._changed()
 
     def forget(self) -> frozenset[int]:
         """Return the partitions that were loaded and now have another leader. The next load replays them."""

@@ -50,15 +50,21 @@ class Coordinators:
     """The coordinators of a node until its next crash or reset, which creates new ones."""
 
     def __init__(
-        self, controller: Controller, replicas: ReplicaManager, find_peer: Callable[[int], Coordinators | None]
+        self,
+        controller: Controller,
+        replicas: ReplicaManager,
+        find_peer: Callable[[int], Coordinators | None],
+        changed: Callable[[], None],
     ) -> None:
         """Create no coordinator yet.
 
         find_peer: returns the coordinators of another node by its id, or None if it cannot be reached.
+        changed: see CoordinatorLog.
         """
         self._controller = controller
         self._replicas = replicas
         self._find_peer = find_peer
+        self._changed = changed
         self._is_abandoned = False
 
     def _is_current(self) -> bool:
@@ -70,7 +76,7 @@ class Coordinators:
 
     def coordinator_log(self, coordinator_type: CoordinatorType) -> CoordinatorLog:
         """Return the log of one type of coordinator. It rejects appends once these coordinators are abandoned."""
-        return CoordinatorLog(self._controller, self._replicas, coordinator_type, self._is_current)
+        return CoordinatorLog(self._controller, self._replicas, coordinator_type, self._is_current, self._changed)
 
     @cached_property
     def groups(self) -> GroupCoordinator:

@@ -18,11 +18,11 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable
 from typing import TYPE_CHECKING, assert_never, cast
-from weakref import WeakSet
 
 from ...faults.actions import (
     Close,
     Corrupt,
+    CorruptRecord,
     Crash,
     Delay,
     DeliverTwice,
@@ -31,6 +31,7 @@ from ...faults.actions import (
     Error,
     Hang,
     Hold,
+    HoldMarkers,
     Observe,
     Reset,
     Throttle,
@@ -50,8 +51,9 @@ from ..requests.fault_ports import NO_RESPONSE, PENDING, Ending, ResponsePlan, j
 from ..requests.request_context import RequestContext
 from ..runtime.deferred import Buffers, Deferred
 from ..runtime.long_work import in_thread
-from . import sasl_faults
-from .fault_reports import ACCEPTED, ANSWERING, APPLIED, RECEIVED, FaultReports
+from . import sasl_faults, transaction_faults
+from .connection_faults import ConnectionFaults
+from .fault_reports import ANSWERING, APPLIED, RECEIVED, FaultReports, misplaced
 from .owned_request import OwnedRequest
 from .throttling import set_throttle_time
 
@@ -65,9 +67,6 @@ if TYPE_CHECKING:
     from .pipeline import Pipeline
 
 logger = logging.getLogger(__name__)
-
-# A corrupted byte has all of its bits inverted.
-_ALL_BITS = 0xFF
 
 
 class FaultInjector:
@@ -90,41 +89,18 @@ class FaultInjector:
         self._file_faults = file_faults or NoFileFaults()
         self._reports = FaultReports(observer)
         self._crash = crash
-        # Weak references, because a client may close its connection while it hangs.
-        self._hanging_connections: WeakSet[ResponseWriter] = WeakSet()
+        self._connections = ConnectionFaults(self._clock)
 
     def lift(self) -> None:
         """Give up every request and connection that a fault holds, and close the connections."""
         self.held.give_up()
-        connections = list(self._hanging_connections)
-        self._hanging_connections.clear()
-        for connection in connections:
-            connection.close()
-
-    # -- accepted
+        self._connections.close_hanging()
 
     def accepted(self, connection: ResponseWriter, info: ConnectionInfo) -> None:
         """Carry out the plan's fault for a new connection."""
         fault = self.plan.accepted(info)
-        if fault is None:
-            return
-        match fault.action:
-            case Close():
-                connection.close()
-            case Reset():
-                connection.reset()
-            case Drip(bytes=piece_bytes, every_ms=every_ms):
-                connection.slow_down(piece_bytes, every_ms)
-            case Hang():
-                connection.hang()
-                self._hanging_connections.add(connection)
-            case Delay(ms=delay_ms):
-                connection.hang()
-                self._clock.call_later(delay_ms, connection.wake)
-            case Observe() | Error() | Drop() | Hold() | Truncate() | Corrupt() | Throttle() | DeliverTwice() | Crash():
-                raise _misplaced(fault, ACCEPTED)
-            case _:
-                assert_never(fault.action)
+        if fault is not None:
+            self._connections.carry_out(connection, fault)
 
     # -- received
 
@@ -174,23 +150,27 @@ class FaultInjector:
                 return await self._refuse(request, fault)
             case Throttle():
                 return await self._apply(request, throttled_by=fault)
+            case HoldMarkers():
+                return await self._apply_without_markers(request, fault)
             case DeliverTwice():
                 await self._deliver_once_more(request, fault)
                 return await self._apply(request)
             case Delay() | Hold() | Hang() as action:
-                self._reports.not_applied(request, fault)
-                is_released = await self._hold(request, fault, action, RECEIVED)
-                return await self._apply(request) if is_released else _GIVEN_UP
-            case Drop():
-                self._reports.not_applied(request, fault)
-                return None
-            case Close() | Reset() | Crash() as action:
+                return await self._apply_later(request, fault, action)
+            case Drop() | Close() | Reset() | Crash() as action:
                 self._reports.not_applied(request, fault)
                 return self._end(action)
-            case Observe() | Truncate() | Corrupt() | Drip():
-                raise _misplaced(fault, RECEIVED)
+            case Observe() | Truncate() | Corrupt() | CorruptRecord() | Drip():
+                raise misplaced(fault, RECEIVED)
             case _:
                 assert_never(fault.action)
+
+    async def _apply_later(
+        self, request: OwnedRequest, fault: Fault, action: Delay | Hold | Hang
+    ) -> ResponsePlan | None:
+        self._reports.not_applied(request, fault)
+        is_released = await self._hold(request, fault, action, RECEIVED)
+        return await self._apply(request) if is_released else _GIVEN_UP
 
     async def _refuse(self, request: OwnedRequest, fault: Fault) -> ResponsePlan | None:
         """Refuse the partitions that the fault chooses, and handle the rest of the request."""
@@ -245,16 +225,28 @@ class FaultInjector:
         code: int = 0,
     ) -> ResponsePlan | None:
         """Handle the request and pass its response on to `applied`. refused: parts that get the error code."""
-        handled = self._begin(request)
-        if throttled_by is not None:
-            self._reports.acted(request, throttled_by, RECEIVED)
-        response = await handled if isinstance(handled, Deferred) else handled
+        response = await self._handled(request, throttled_by)
         if response is not None and throttled_by is not None:
             _throttle(response, throttled_by)
         if response is not None and refused is not None:
             response = response_message(response, request.api_version)
             refused.add_errors(response, code)
         return await self._applied(request, response)
+
+    async def _apply_without_markers(self, request: OwnedRequest, fault: Fault) -> ResponsePlan | None:
+        """Handle an EndTxn, and hold the markers of its transaction."""
+        hold = transaction_faults.MarkerHold(request)
+        response = await self._handled(request, fault)
+        if hold.ends_transaction():
+            self.held.keep(fault.kind, RECEIVED, fault.rule_id, request, (hold.release, hold.release_soon))
+        return await self._applied(request, response)
+
+    async def _handled(self, request: OwnedRequest, fault: Fault | None) -> Response | None:
+        """Handle the request. fault: what acts on it meanwhile."""
+        handled = self._begin(request)
+        if fault is not None:
+            self._reports.acted(request, fault, RECEIVED)
+        return await handled if isinstance(handled, Deferred) else handled
 
     def _begin(self, request: OwnedRequest) -> Response | Deferred[Response | None] | None:
         """Begin to handle the request, and report it to the observer. Raises FrameError."""
@@ -277,16 +269,14 @@ class FaultInjector:
         return response
 
     async def _applied(self, request: OwnedRequest, response: Response | None) -> ResponsePlan | None:
+        request.note_response(response)
         fault = self.plan.applied(request)
         if fault is None:
             return await self._answering(request, response)
         self._reports.acted(request, fault, APPLIED)
-        if isinstance(fault.action, Close | Reset | Crash):
+        if isinstance(fault.action, Drop | Close | Reset | Crash):
             self._reports.unanswered(request)
             return self._end(fault.action)
-        if isinstance(fault.action, Drop):
-            self._reports.unanswered(request)
-            return None
         # Without a response (acks=0) there is nothing to delay or change.
         return None if response is None else await self._change_response(request, response, fault)
 
@@ -298,6 +288,9 @@ class FaultInjector:
                 if request.is_of_sasl:
                     return await self._end_authentication(request, changed, fault.error_code)
                 return await self._answering(request, changed)
+            case CorruptRecord() as action:
+                action.damage(request, fault.partitions)
+                return await self._answering(request, response)
             case Throttle():
                 _throttle(response, fault)
                 return await self._answering(request, response)
@@ -305,8 +298,19 @@ class FaultInjector:
                 if await self._hold(request, fault, action, APPLIED):
                     return await self._answering(request, response)
                 return _GIVEN_UP
-            case Observe() | Drop() | Close() | Reset() | Crash() | Truncate() | Corrupt() | Drip() | DeliverTwice():
-                raise _misplaced(fault, APPLIED)
+            case (
+                Observe()
+                | Drop()
+                | Close()
+                | Reset()
+                | Crash()
+                | Truncate()
+                | Corrupt()
+                | Drip()
+                | DeliverTwice()
+                | HoldMarkers()
+            ):
+                raise misplaced(fault, APPLIED)
             case _:
                 assert_never(fault.action)
 
@@ -338,8 +342,8 @@ class FaultInjector:
         match fault.action:
             case Truncate(bytes=byte_count):
                 return ResponsePlan([joined(buffers)[:byte_count]], Ending.CLOSE, is_whole=False)
-            case Corrupt(at=at, bytes=byte_count):
-                return ResponsePlan([_corrupted(joined(buffers), at, byte_count)], is_whole=False)
+            case Corrupt() as action:
+                return ResponsePlan([action.damaged(joined(buffers))], is_whole=False)
             case Drip(bytes=piece_bytes, every_ms=every_ms):
                 return ResponsePlan(buffers, piece_bytes=piece_bytes, every_ms=every_ms)
             case Delay() as action:
@@ -348,8 +352,19 @@ class FaultInjector:
             case Close() | Reset() as action:
                 self._reports.unanswered(request)
                 return self._end(action)
-            case Observe() | Error() | Drop() | Hang() | Hold() | Throttle() | DeliverTwice() | Crash():
-                raise _misplaced(fault, ANSWERING)
+            case (
+                Observe()
+                | Error()
+                | Drop()
+                | Hang()
+                | Hold()
+                | Throttle()
+                | DeliverTwice()
+                | Crash()
+                | HoldMarkers()
+                | CorruptRecord()
+            ):
+                raise misplaced(fault, ANSWERING)
             case _:
                 assert_never(fault.action)
 
@@ -363,7 +378,10 @@ class FaultInjector:
             self.held.release_after(held_id, action.ms)
         return released
 
-    def _end(self, action: Close | Reset | Crash) -> ResponsePlan:
+    def _end(self, action: Drop | Close | Reset | Crash) -> ResponsePlan | None:
+        """End the connection, or only send no response."""
+        if isinstance(action, Drop):
+            return None
         if isinstance(action, Crash):
             self._crash(action.restart_after_ms)
         # A crashed node has closed its sockets already.
@@ -378,13 +396,3 @@ _GIVEN_UP = ResponsePlan(ending=Ending.CLOSE, is_whole=False)
 def _throttle(response: Response, fault: Fault) -> None:
     assert isinstance(fault.action, Throttle), "only a Throttle sets throttle_time_ms"
     set_throttle_time(response, fault.action.ms)
-
-
-def _misplaced(fault: Fault, point: str) -> AssertionError:
-    return AssertionError(f"{fault.kind} at {point}: rule_checks.ACTIONS_AT does not allow it")
-
-
-def _corrupted(response: bytes, at: int, byte_count: int) -> bytes:
-    """Return the response with all bits inverted in byte_count bytes from position `at`."""
-    changed = bytes(byte ^ _ALL_BITS for byte in response[at : at + byte_count])
-    return response[:at] + changed + response[at + len(changed) :]

@@ -16,6 +16,11 @@ APPLIED = "applied"
 ANSWERING = "answering"
 
 
+def misplaced(fault: Fault, point: str) -> AssertionError:
+    """Return the error for an action at a point where it is impossible."""
+    return AssertionError(f"{fault.kind} at {point}: rule_checks.ACTIONS_AT does not allow it")
+
+
 class FaultReports:
     """Reports to an observer. The first report of a request gives it its id."""
 

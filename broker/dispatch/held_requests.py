@@ -1,7 +1,8 @@
 """The requests that faults hold: until a release (hold), until the clock has advanced (delay), or for good (hang).
 
 When the faults are lifted or the node crashes, all of them are given up: they are not applied, and their connections
-are closed.
+are closed. An EndTxn that was answered, and whose markers are held (hold_markers), stays applied: its markers are
+written when the faults are lifted.
 """
 
 from __future__ import annotations
@@ -14,7 +15,8 @@ if TYPE_CHECKING:
     from ...faults.request_view import ReceivedRequest
     from ..runtime.clock import Clock, Timer
 
-HELD = "hold"
+# What waits for a release.
+RELEASED = frozenset({"hold", "hold_markers"})
 
 Callback = Callable[[], None]
 
@@ -23,8 +25,8 @@ Callback = Callable[[], None]
 class HeldRequest:
     """A held request.
 
-    held_id: unique in the cluster, 1 for the first. kind: "hold", "delay" or "hang". point: the fault's point.
-    since_ms: the broker's time.
+    held_id: unique in the cluster, 1 for the first. kind: "hold", "hold_markers", "delay" or "hang". point: the
+    fault's point. since_ms: the broker's time.
     """
 
     held_id: int
@@ -62,7 +64,7 @@ class HeldRequests:
 
     def items(self) -> list[HeldRequest]:
         """Return the requests that wait for a release, in the order of their arrival."""
-        return [held for held in self._held.values() if held.kind == HELD]
+        return [held for held in self._held.values() if held.kind in RELEASED]
 
     @property
     def count(self) -> int:
@@ -72,7 +74,7 @@ class HeldRequests:
     def find(self, held_id: int) -> HeldRequest | None:
         """Return the request that waits for a release, or None for an unknown id."""
         held = self._held.get(held_id)
-        return held if held is not None and held.kind == HELD else None
+        return held if held is not None and held.kind in RELEASED else None
 
     def release(self, held_ids: Sequence[int]) -> None:
         """Resume the requests in this order. Unknown ids are ignored."""

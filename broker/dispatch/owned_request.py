@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from ...faults.record_damage import FetchedRecords
 from ...protocol import fetch_codec
 from ...protocol.api_keys import Api, ApiKey
-from ...protocol.fetch_codec import FetchRequest
+from ...protocol.fetch_codec import FetchRequest, FetchResults
 from ...protocol.messages.sasl_authenticate import SaslAuthenticateRequest
 from ...protocol.messages.sasl_handshake import SaslHandshakeRequest
 from ...protocol.request_facts import Request, RequestFacts, facts_of
@@ -25,7 +27,7 @@ class OwnedRequest(RequestContext):
     """A request with a frame of its own. It implements faults.request_view.ReceivedRequest for the fault rules.
 
     message: the decoded request, after decode. is_long: it was decoded in a thread, or took more than a slice.
-    result: what completes with its response, once it waits.
+    result: what completes with its response, once it waits. fetched: see note_response.
     """
 
     def __init__(
@@ -52,6 +54,7 @@ class OwnedRequest(RequestContext):
         # Read before the request is handled, because the token has another meaning then.
         self._principal: str | None = None
         self.matched_ahead: dict[object, object] = {}
+        self.fetched: Sequence[FetchedRecords] = ()
 
     async def decode(self) -> None:
         """Decode the request, in a thread if that takes long. Raises FrameError."""
@@ -122,6 +125,15 @@ class OwnedRequest(RequestContext):
             if topic is not None:
                 named.append((topic, partition))
         return tuple(named)
+
+    def note_response(self, response: object) -> None:
+        """Have rules match with the response of the handler."""
+        if isinstance(response, FetchResults):
+            uses_topic_ids, name_of = self.api_version >= fetch_codec.TOPIC_IDS_SINCE, self.node.image.topic_name_of
+            self.fetched = [
+                FetchedRecords((name_of(key) or "") if uses_topic_ids else key.decode(), fetched.index, fetched)
+                for key, fetched in response.partitions
+            ]
 
     def part_was_refused(self) -> None:
         """Match rules with what is left of the request from now on."""

@@ -21,12 +21,12 @@ from typing import TYPE_CHECKING, cast
 
 from ...protocol.api_keys import Api, ApiKey
 from ...protocol.error_codes import ErrorCode
-from ...protocol.errors.error_entries import set_values
 from ...protocol.frames import FrameError
+from ...protocol.message_fields import set_values
 from ...protocol.message_types import request_type, response_type
 from ...protocol.primitives import Reader
 from .. import handlers, requests
-from ..requests.encoded_response import Handle, Handled, Response, awaited, encode_response
+from ..requests.encoded_response import awaited, encode_response
 from ..requests.forwarding import handle_forwarded
 from ..requests.request_context import LARGE_BODY_BYTES, RequestContext
 from ..runtime.deferred import Buffers, Deferred, WaitFailed
@@ -34,6 +34,7 @@ from ..runtime.long_work import Step, in_thread
 
 if TYPE_CHECKING:
     from ...protocol.request_facts import Request
+    from ..requests.encoded_response import Handle, Handled, Response
     from ..requests.request_context import HandleFrame, NodeServices
     from .throttling import Throttling
 

@@ -12,9 +12,9 @@ from time import perf_counter_ns
 from typing import TYPE_CHECKING
 
 from ...protocol.api_keys import Api, ApiKey
-from ...protocol.errors.error_entries import set_values
 from ...protocol.errors.response_frames import THROTTLE_FIELD
 from ...protocol.message import Message
+from ...protocol.message_fields import set_values
 from ..metadata.client_quotas_image import PRODUCER_BYTE_RATE
 from ..requests.encoded_response import awaited
 from ..runtime.deferred import Deferred

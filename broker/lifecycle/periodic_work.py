@@ -34,8 +34,8 @@ class PeriodicWork:
         self._every(settings.producer_id_expiration_check_interval_ms, replicas.expire_producers)
         if settings.delegation_token_secret_key is not None:
             self._every(settings.delegation_token_expiry_check_interval_ms, self._remove_expired_tokens)
+        self._cleaner_thread = CleanerThread(replicas)
         if settings.log_cleaner_enable:
-            self._cleaner_thread = CleanerThread(replicas)
             self._every(max(settings.log_cleaner_backoff_ms, CLEANER_BACKOFF_MS_MIN), self._cleaner_thread.clean)
         if self._cluster.membership is not None:
             # As often as Kafka's isr-expiration task.
@@ -43,6 +43,12 @@ class PeriodicWork:
         if replicas.is_on_disk:
             for interval_ms, work in LogScheduler(replicas).schedule():
                 self._every(interval_ms, work)
+
+    @property
+    def cleaner_thread(self) -> CleanerThread:
+        """The thread of the log cleaner, which also cleans on call. Only while the work runs."""
+        assert self._cleaner_thread is not None, "the node runs"
+        return self._cleaner_thread
 
     def cancel(self) -> None:
         """Begin no further work. A cleaning goes on."""

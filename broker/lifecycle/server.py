@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from ..requests.fault_ports import FaultPlan, RequestObserver
     from ..requests.response_writer import ResponseWriter
     from ..security.tls.listener_tls import ListenerTls
+    from .cleaner_thread import CleanerThread
     from .crash_restart import CrashedNode, LogEndOffsets, SnapshotFault
 
 logger = logging.getLogger(__name__)
@@ -110,6 +111,11 @@ class Server:
     def bootstrap_servers(self) -> str:
         """The advertised address of the first listener, "host:port"."""
         return self.listeners[0].address
+
+    @property
+    def cleaner_thread(self) -> CleanerThread:
+        """The thread of the log cleaner. Only while the node runs."""
+        return self._periodic_work.cleaner_thread
 
     def _make_fault_injector(self) -> FaultInjector:
         # The package of the fault actions is loaded with the first rule.

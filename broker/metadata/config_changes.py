@@ -25,7 +25,7 @@ from .dynamic_broker_rules import (
 )
 from .features import ELR_VERSION
 from .metadata_image import MetadataImage
-from .topic_config import validate_topic_configs
+from .topic_config import check_fixed_configs, validate_topic_configs
 from .topic_validation import find_topic_name_error
 
 
@@ -226,6 +226,10 @@ def _replace_topic_configs(controller: Controller, name: str, texts: dict[str, s
     topic = controller.image.find_topic(name)
     if topic is None:
         raise KafkaError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, f"The topic '{name}' does not exist.")
+    try:
+        check_fixed_configs(topic.configs, texts)
+    except ConfigError as error:
+        raise KafkaError(ErrorCode.INVALID_CONFIG, str(error)) from error
     if not validate_only:
         controller.alter_topic_configs(topic, texts)
 

@@ -9,10 +9,14 @@ from collections.abc import Mapping
 from typing import TypeVar
 
 from ...protocol.batches.record_batch import Compression, TimestampType
-from ...storage.log_config import CleanupPolicy, LogConfig, RecordValidation
+from ...storage.log_config import CleanupPolicy, GeneratedRecords, LogConfig, Records, RecordValidation
 from ..config.broker_config import BrokerConfig
-from ..config.config_keys import ConfigKey, topic_key_of
+from ..config.config_keys import OWN_TOPIC_ROWS, ConfigKey, topic_key_of
 from ..config.config_types import ConfigError, ConfigValue
+
+# A log of discarded records is deleted segment by segment; one with more than this is rolled. It must have room for the
+# largest batch.
+DISCARDED_SEGMENT_BYTES = 1024 * 1024
 
 # The cache of LogConfigs is cleared at this size; most topics have the same configs.
 CACHED_LOG_CONFIGS_MAX = 1_000
@@ -70,6 +74,13 @@ def validate_topic_configs(config: BrokerConfig, overrides: Mapping[str, str | N
         )
 
 
+def check_fixed_configs(before: Mapping[str, str], after: Mapping[str, str]) -> None:
+    """Raise ConfigError if a key of fauxka is altered: what a topic does with records is fixed at its creation."""
+    for name, *_ in OWN_TOPIC_ROWS:
+        if before.get(name) != after.get(name):
+            raise ConfigError(f"{name} is fixed at the creation of the topic: it is {before.get(name, 'not set')}")
+
+
 class TopicConfigReader:
     """Reads typed values of topic keys: the topic's own, or the broker's defaults."""
 
@@ -98,8 +109,12 @@ def log_config_of(config: BrokerConfig, overrides: Mapping[str, str]) -> LogConf
     integer = reader.integer
     policies = topic_value_of(config, overrides, "cleanup.policy")
     assert isinstance(policies, list), f"cleanup.policy is {policies!r}"
+    records = Records(reader.read("fauxka.records", str))
     # The internal key allows segments below the minimum of segment.bytes (LogConfig.segmentSize).
     segment_key = "internal.segment.bytes" if "internal.segment.bytes" in overrides else "segment.bytes"
+    max_message_bytes, segment_bytes = integer("max.message.bytes"), integer(segment_key)
+    if records is Records.DISCARDED:
+        segment_bytes = min(segment_bytes, max(DISCARDED_SEGMENT_BYTES, max_message_bytes))
     return LogConfig(
         cleanup_policies=frozenset(map(CleanupPolicy, policies)),
         compression_type=compression_of(reader.read("compression.type", str)),
@@ -107,12 +122,12 @@ def log_config_of(config: BrokerConfig, overrides: Mapping[str, str]) -> LogConf
         compression_lz4_level=integer("compression.lz4.level"),
         compression_zstd_level=integer("compression.zstd.level"),
         delete_retention_ms=integer("delete.retention.ms"),
-        file_delete_delay_ms=integer("file.delete.delay.ms"),
+        file_delete_delay_ms=0 if records is Records.DISCARDED else integer("file.delete.delay.ms"),
         flush_messages=integer("flush.messages"),
         flush_ms=integer("flush.ms"),
         index_interval_bytes=integer("index.interval.bytes"),
         max_compaction_lag_ms=integer("max.compaction.lag.ms"),
-        max_message_bytes=integer("max.message.bytes"),
+        max_message_bytes=max_message_bytes,
         message_timestamp_after_max_ms=integer("message.timestamp.after.max.ms"),
         message_timestamp_before_max_ms=integer("message.timestamp.before.max.ms"),
         message_timestamp_type=TIMESTAMP_TYPES[reader.read("message.timestamp.type", str)],
@@ -122,9 +137,16 @@ def log_config_of(config: BrokerConfig, overrides: Mapping[str, str]) -> LogConf
         preallocate=reader.read("preallocate", bool),
         producer_id_expiration_ms=config.producer_id_expiration_ms,
         record_validation=RecordValidation(config.record_validation),
+        records=records,
+        generated=GeneratedRecords(
+            count=integer("fauxka.generated.records"),
+            batch_records=integer("fauxka.generated.batch.records"),
+            keys=integer("fauxka.generated.keys"),
+            value_bytes=integer("fauxka.generated.value.bytes"),
+        ),
         retention_bytes=integer("retention.bytes"),
         retention_ms=integer("retention.ms"),
-        segment_bytes=integer(segment_key),
+        segment_bytes=segment_bytes,
         segment_index_bytes=integer("segment.index.bytes"),
         segment_jitter_ms=integer("segment.jitter.ms"),
         segment_ms=integer("segment.ms"),

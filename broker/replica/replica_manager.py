@@ -17,6 +17,7 @@ from ...protocol.error_codes import ErrorCode, KafkaError
 from ...protocol.kafka_uuid import new_uuid
 from ...storage.file_systems.file_system import FileSystem
 from ...storage.file_systems.memory_file_system import MemoryFileSystem
+from ...storage.log_config import LogConfig, Records
 from .. import replica
 from ..config.broker_config import BrokerConfig
 from ..metadata.metadata_image import MetadataImage, PartitionRegistration, TopicImage
@@ -199,7 +200,7 @@ class ReplicaManager:
 
     def apply_topic_configs(self, topic: TopicImage) -> None:
         """Apply the topic's configs to its logs, from the next append on."""
-        log_config = self._log_configs.get(self.config, topic.configs)
+        log_config = self._log_config_of(topic)
         for partition in self.partitions_of(topic):
             log = partition.find_log()
             if log is not None:
@@ -270,10 +271,25 @@ class ReplicaManager:
         registration: PartitionRegistration,
         log: PartitionLog | Callable[[Partition], PartitionLog],
     ) -> Partition:
-        partition = Partition(topic.name, topic.topic_id, registration.index, log, registration.leader_epoch)
+        make = self._partition_type_of(topic)
+        if self._has_generated_records(topic) and self.node_id in registration.replicas:
+            # A log that was loaded is empty.
+            log = self._create_log(topic, registration.index)
+        partition = make(topic.name, topic.topic_id, registration.index, log, registration.leader_epoch)
         self._apply_registration(topic, partition, registration)
         self._add_flusher(partition, partition.find_log())
         return partition
+
+    def _partition_type_of(self, topic: TopicImage) -> type[Partition]:
+        if topic.configs and self._log_config_of(topic).records is Records.DISCARDED:
+            return replica.discarding_partition.DiscardingPartition
+        return Partition
+
+    def _has_generated_records(self, topic: TopicImage) -> bool:
+        return bool(topic.configs) and self._log_config_of(topic).records is Records.GENERATED
+
+    def _log_config_of(self, topic: TopicImage) -> LogConfig:
+        return self._log_configs.get(self.config, topic.configs)
 
     def _add_flusher(self, partition: Partition, log: PartitionLog | None) -> None:
         if self.is_on_disk and log is not None:
@@ -347,7 +363,9 @@ class ReplicaManager:
     def _create_log(self, topic: TopicImage, index: int) -> PartitionLog:
         # The folder of a single node in memory needs no topic id: it has no folder of a topic that was deleted.
         topic_id = topic.topic_id if self.is_on_disk or len(self.image.brokers) > 1 else None
-        log_config = self._log_configs.get(self.config, topic.configs)
+        log_config = self._log_config_of(topic)
+        if self._has_generated_records(topic):
+            return storage.generated_log.GeneratedLog(topic.name, index, log_config)
         return self.logs.create(topic.name, index, log_config, now_ms=self.clock.now_ms(), topic_id=topic_id)
 
     def _create_log_on_use(self, partition: Partition) -> PartitionLog:

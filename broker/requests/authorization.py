@@ -16,12 +16,12 @@ from ...protocol.apis.authorization import KAFKAS_TEXT, NAMED_REQUEST
 from ...protocol.apis.fields import NO_NODE
 from ...protocol.error_codes import ErrorCode
 from ...protocol.error_messages import ERROR_MESSAGES
-from ...protocol.errors.error_entries import new_entry, set_values
+from ...protocol.errors.error_entries import new_entry
 from ...protocol.errors.error_responses import empty_response, error_response
 from ...protocol.errors.partial_errors import PartSelector, SelectedParts, overwrite_errors
 from ...protocol.errors.response_frames import error_holders
 from ...protocol.message import Message
-from ...protocol.message_fields import elements, number_in, text_in
+from ...protocol.message_fields import elements, number_in, set_values, text_in
 from ...protocol.messages.describe_user_scram_credentials import DescribeUserScramCredentialsRequest
 from ..config.config_resources import ResourceType as ConfigResourceType
 from ..runtime.deferred import Deferred

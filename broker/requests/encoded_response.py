@@ -6,24 +6,24 @@ from collections.abc import Callable, Coroutine
 from struct import pack_into
 from typing import TYPE_CHECKING
 
-from ...protocol.fetch_codec import FetchResults
 from ...protocol.frames import FRAME_SIZE_BYTES
 from ...protocol.message import Message
 from ...protocol.primitives import Writer
-from ...protocol.produce_codec import ProduceResults
-from ...protocol.request_facts import Request
 from ..runtime.deferred import Deferred
 from ..runtime.long_work import Step
-from .request_context import RequestContext, ResponseHeader
 
 if TYPE_CHECKING:
+    from ...protocol.fetch_codec import FetchResults
+    from ...protocol.produce_codec import ProduceResults
+    from ...protocol.request_facts import Request
     from ..runtime.deferred import Buffers
+    from .request_context import RequestContext, ResponseHeader
 
-# Two APIs have codecs of their own.
-Response = Message | ProduceResults | FetchResults
-# What a stage of the pipeline returns: a response, or what has to be awaited for it; None without one (acks=0).
-Handled = Response | Deferred[Response] | Coroutine[Step, object, Response | Deferred[Response] | None] | None
-Handle = Callable[[RequestContext, Request], Handled]
+    # Two APIs have codecs of their own.
+    Response = Message | ProduceResults | FetchResults
+    # What a stage of the pipeline returns: a response, or what has to be awaited for it; None without one (acks=0).
+    Handled = Response | Deferred[Response] | Coroutine[Step, object, Response | Deferred[Response] | None] | None
+    Handle = Callable[[RequestContext, Request], Handled]
 
 
 async def awaited(handled: Handled) -> Response | None:

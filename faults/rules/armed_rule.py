@@ -47,7 +47,10 @@ class ArmedRule(RuleInForce[FaultRule]):
     def evaluate(self, request: EvaluatedRequest) -> Fault | None:
         """Count the request and return the fault if it is hit."""
         ahead = cast("Matched | Mismatch | None", request.matched_ahead.get(self.matcher))
-        return self._decide(ahead or self.matcher.match(request), request.api_name)
+        outcome = ahead or self.matcher.match(request)
+        if isinstance(outcome, Matched) and not self.rule.action.can_act_on(request, outcome.partitions):
+            return None
+        return self._decide(outcome, request.api_name)
 
     def _decide(self, outcome: Matched | Mismatch, api_name: str) -> Fault | None:
         if isinstance(outcome, Mismatch):

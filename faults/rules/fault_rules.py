@@ -13,6 +13,7 @@ from msgspec import Meta, Struct, field
 from ..actions import Action
 from ..numbers import INT64_MAX, Milliseconds, Natural, SomeMilliseconds
 from ..points import Point as Point
+from ..rule_error import RuleError
 from .match import Match
 from .named_rule import NamedRule
 
@@ -28,6 +29,8 @@ class When(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     probability: hit each of these with this probability, drawn from a generator seeded with seed.
     times: the number of hits, after which the rule does nothing; None for no limit.
     """
+
+    error_type = RuleError
 
     skip: Natural = 0
     times: Count | None = 1

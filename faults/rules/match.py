@@ -19,6 +19,7 @@ from ..match_values import AnyBytes, AnyHeader, AnyInteger, AnyName, AnyNatural,
 from ..match_values import HeaderMatch as HeaderMatch
 from ..match_values import IntegerRange as IntegerRange
 from ..match_values import Pattern as Pattern
+from ..rule_error import RuleError
 
 
 class Match(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
@@ -33,6 +34,8 @@ class Match(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_
     header: of any record: {"name": ..., "value": ...}, the value written like a key.
     Only key and header decode records. A batch that does not decode does not match them.
     """
+
+    error_type = RuleError
 
     api: AnyName | None = None
     api_version: AnyNatural | None = None

@@ -1,4 +1,4 @@
-"""The recipes of actions.Recipes as methods that add a rule, and as functions of this module that return it.
+"""The recipes of declared_recipes.Recipes as methods that add a rule, and as functions of this module that return it.
 
 `recipes.lost_ack(topic="orders")` is a FaultRule.
 """
@@ -14,7 +14,8 @@ from msgspec import structs
 
 from ...protocol.similar_names import suggestion
 from .. import strict_json
-from ..actions import RECIPES, Recipes, kind_of
+from ..actions import kind_of
+from ..declared_recipes import RECIPES, Recipes
 from ..recipe import ConnectionSelection as ConnectionSelection
 from ..recipe import MatchFields as MatchFields
 from ..recipe import Recipe

@@ -60,10 +60,10 @@ def check_match_value(field: str, wanted: object) -> None:
         elif isinstance(entry, IntegerRange):
             _check_range(path, entry)
         elif isinstance(entry, HeaderMatch):
-            check_bytes(f"{path}.name", entry.name)
-            check_bytes(f"{path}.value", entry.value)
+            check_bytes(f"{path}.name", entry.name, RuleError)
+            check_bytes(f"{path}.value", entry.value, RuleError)
         else:
-            check_bytes(path, entry)
+            check_bytes(path, entry, RuleError)
 
 
 def _entries_of(wanted: object) -> list[object]:

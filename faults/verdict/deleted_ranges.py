@@ -38,11 +38,8 @@ class DeletedRanges:
         self._counts[topic] = self.count_of_topic(topic) + deleted.end_offset - deleted.first_offset
         ranges = self._ranges.setdefault(topic, [])
         for index, known in enumerate(ranges):
-            before = known.records
-            if (known.partition, before.end_offset) == (partition, deleted.first_offset) and (
-                (before.cause, before.limit) == (deleted.cause, deleted.limit)
-            ):
-                joined = DeletedRecords(before.first_offset, deleted.end_offset, deleted.cause, deleted.limit)
+            joined = known.records.joined(deleted) if known.partition == partition else None
+            if joined is not None:
                 ranges[index] = DeletedRange(partition, joined)
                 return
         if len(ranges) < RANGES_MAX:

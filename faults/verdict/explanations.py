@@ -120,6 +120,8 @@ def explain_deletion(deleted: DeletedRange) -> str:
             return f"retention.bytes is {limit}, and the later segments have as many bytes"
         case DeletionCause.DELETE_RECORDS:
             return f"a client deleted the records before offset {limit} (DeleteRecords)"
+        case DeletionCause.DISCARDED:
+            return "fauxka.records of the topic is discarded"
         case _:
             assert_never(cause)
 

@@ -29,6 +29,7 @@ PREFIX_SIZE = 16
 _PREFIX = Struct(">qii")
 
 MAGIC_POSITION = 16
+_CRC_POSITION = 17
 ATTRIBUTES_POSITION = 21
 _CRC = Struct(">I")
 _CHECKED_HEADER = Struct(">hiqqqhii")
@@ -180,6 +181,11 @@ def rewritten_header(
         ),
         records,
     )
+
+
+def header_with_crc(header: bytes, crc: int) -> bytes:
+    """Return the bytes of the header with another CRC."""
+    return header[:_CRC_POSITION] + _CRC.pack(crc) + header[ATTRIBUTES_POSITION:]
 
 
 def sealed_header(header: BatchHeader, records: bytes | memoryview) -> bytes:

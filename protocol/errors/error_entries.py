@@ -6,14 +6,13 @@ tests/golden/error_answers-4.3.0.jsonl holds their results for every API and ver
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import cast
 
 from ..api_keys import Api, ApiKey
 from ..apis.fields import NO_NODE, TopicList
 from ..error_messages import ERROR_MESSAGES
 from ..message import Message
-from ..message_fields import elements
+from ..message_fields import elements, set_values
 from ..message_types import element_type
 
 
@@ -22,12 +21,6 @@ def set_error(api: Api, message: object, field: str, code: int) -> None:
     setattr(message, field, code)
     if hasattr(message, "error_message"):
         set_values(message, {"error_message": ERROR_MESSAGES.get(code) if api.errors.has_text else None})
-
-
-def set_values(message: object, values: Mapping[str, object]) -> None:
-    """Set the fields of a message, by name."""
-    for name, value in values.items():
-        setattr(message, name, value)
 
 
 def new_entry(api: Api, owner: object, list_field: str, code: int) -> Message:

@@ -14,9 +14,9 @@ from ..api_keys import Api, ApiKey
 from ..apis.fields import TopicList
 from ..error_codes import ErrorCode
 from ..message import Message
-from ..message_fields import elements, number_in, text_in, topic_id_in
+from ..message_fields import elements, number_in, set_values, text_in, topic_id_in
 from ..message_types import element_type, response_type
-from .error_entries import add_entries, new_entry, new_owner, new_partition, new_topic, set_error, set_values
+from .error_entries import add_entries, new_entry, new_owner, new_partition, new_topic, set_error
 from .partial_errors import PartSelector, SelectedParts, can_report_error, overwrite_errors
 from .response_frames import first_error_code, has_throttle_time
 

@@ -17,8 +17,8 @@ from typing import NamedTuple, cast
 from ..api_keys import Api, ApiKey
 from ..apis.fields import TopicList, TopicNameOf
 from ..message import Message
-from ..message_fields import elements
-from .error_entries import new_owner, new_partition, new_topic, set_error, set_values
+from ..message_fields import elements, set_values
+from .error_entries import new_owner, new_partition, new_topic, set_error
 from .response_frames import error_holders
 
 # Whether a partition fails, by topic name and partition index. With None for the index: whether the topic fails.

@@ -12,7 +12,7 @@ import msgspec
 from ...admin.errors import CallError, Unreachable
 from ...admin.methods.broker import BrokerMethods
 from ...broker.security.tls.listener_tls import CertificateKind
-from ...faults.rule_error import RuleError
+from ...faults.rule_error import InvalidValueError
 from ...testing import QuotaValues
 from ..clients.login import Login
 from ..report.cached_batches import CachedSequences
@@ -127,5 +127,5 @@ def failures() -> Generator[None]:
     """Raise BrokerFailed, in one line, for what the broker refuses, and for one that does not respond."""
     try:
         yield
-    except (CallError, RuleError, Unreachable) as error:
+    except (CallError, InvalidValueError, Unreachable) as error:
         raise BrokerFailed(" ".join(str(error).split())) from error

@@ -66,12 +66,20 @@ class LogCleaner:
 
     def begin(self, now_ms: int) -> LogCleaning | None:
         """Return a cleaning of the dirtiest log; None if no log is due or another is being cleaned."""
-        if self._current is not None and not self._has_ended(self._current):
+        dirtiest = None if self._is_cleaning() else self._find_dirtiest(now_ms)
+        return None if dirtiest is None else self._begin(*dirtiest, now_ms)
+
+    def begin_log(self, log: PartitionLog, now_ms: int) -> LogCleaning | None:
+        """Return a cleaning of a compacted log, due or not; None if it has nothing to clean, and as begin."""
+        if self._is_cleaning() or not self._is_cleanable(log, now_ms):
             return None
-        dirtiest = self._find_dirtiest(now_ms)
-        if dirtiest is None:
-            return None
-        log, cleanable = dirtiest
+        cleanable = cleanable_range(log, self._cleaned_offsets.get(log), now_ms)
+        return self._begin(log, cleanable, now_ms) if cleanable.cleanable_bytes else None
+
+    def _is_cleaning(self) -> bool:
+        return self._current is not None and not self._has_ended(self._current)
+
+    def _begin(self, log: PartitionLog, cleanable: CleanableRange, now_ms: int) -> LogCleaning:
         offsets_max = cleanable.first_uncleanable_offset - cleanable.first_dirty_offset
         offsets = KeyOffsetMap(self.dedupe_buffer_bytes, offsets_max, self.load_factor)
         self._current = LogCleaning(self._file_system, log, cleanable, offsets, now_ms)

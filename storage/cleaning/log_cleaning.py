@@ -52,6 +52,9 @@ class LogCleaning:
         self.error: Exception | None = None
         self.first_dirty_offset = cleanable.first_dirty_offset
         self.bytes_before = self.bytes_after = 0
+        self.records_before = self.records_after = 0
+        # By which the log has fewer segments.
+        self.merged_segments = 0
         self._file_system = file_system
         self._config = log.config
         self.now_ms = now_ms
@@ -161,8 +164,10 @@ class LogCleaning:
                 if self.is_cancelled:
                     return
                 kept = self._rules.filter_batch(header, batch)
+                self.records_before += header.records_count
                 if kept is not None:
                     kept_header = parse_header(kept)
+                    self.records_after += kept_header.records_count
                     cleaned.append(b"", kept, kept_header.last_offset, kept_header.max_timestamp)
                 for abort in self._rules.take_retained_aborts():
                     cleaned.transaction_index.append(abort)
@@ -191,7 +196,7 @@ class LogCleaning:
             self._swap = self._swap or SegmentSwap(self._file_system, self.log, self._cleaned, self._groups[0])
             self._swap.finish(self.now_ms)
             self._swap = self._cleaned = None
-            self._groups.popleft()
+            self.merged_segments += len(self._groups.popleft()) - 1
         self._begin_group()
 
     def _begin_group(self) -> None:

@@ -14,6 +14,7 @@ from typing import NamedTuple
 from ...faults.action_declaration import Applied, Response
 from ...faults.actions import ACTION_TYPES, kind_of
 from ...faults.hunted_faults import Requests
+from ...protocol.api_keys import APIS
 from .plan import CHANGING
 from .result import Tried
 
@@ -50,6 +51,8 @@ def coverage_of(apis: Iterable[str], tried: Iterable[Tried]) -> Coverage:
 def _possible(api: str) -> Iterator[_Combination]:
     is_changing = api in CHANGING
     for each in ACTION_TYPES:
+        if each.only_for and api not in {APIS[key].name for key in each.only_for}:
+            continue
         if each.response is not Response.WHOLE or (is_changing and each.applied is not Applied.ONCE):
             # At accepted there is no request.
             yield from ((point, kind_of(each)) for point in each.points.possible if point != "accepted")

@@ -17,7 +17,7 @@ import pytest
 from fauxka.admin.admin_options import DEFAULT_PORT
 from fauxka.admin.client.recipe_commands import RecipeParameters, find_recipe, recipe_names
 from fauxka.admin.client.verdict_text import FINDINGS_MAX, verdict_lines
-from fauxka.faults.actions import Recipes
+from fauxka.faults.declared_recipes import Recipes
 from fauxka.faults.recipe import Recipe
 from fauxka.faults.rules import recipes
 

@@ -3,6 +3,7 @@
 import threading
 import time
 from collections.abc import Callable, Iterator
+from functools import partial
 
 import pytest
 
@@ -101,3 +102,19 @@ def test_shutdown_stops_the_cleaner(clock: ManualClock) -> None:
     broker.stop()
 
     assert not [thread for thread in threading.enumerate() if thread.name.startswith("fauxka-cleaner")]
+
+
+def test_cleaning_on_call_fails_if_the_node_crashes(broker: Broker) -> None:
+    logs = [log_of_same_key(broker, "first"), log_of_same_key(broker, "second")]
+    failed: list[str] = []
+
+    def crash_while_cleaning() -> None:
+        server = broker.control.server.servers[0]
+        for log in logs:
+            cleaned = server.cleaner_thread.clean_log(log)
+            cleaned.deliver_to(lambda _: None, partial(failed.append, log.topic_partition))
+        server.crash()
+
+    broker.call(crash_while_cleaning)
+
+    assert sorted(failed) == ["first-0", "second-0"]

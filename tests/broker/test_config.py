@@ -168,7 +168,15 @@ def test_every_attribute_of_the_configuration_is_read_somewhere(attribute: str) 
 
 @pytest.mark.parametrize("name", sorted(TOPIC_KEYS))
 def test_documented_effect_of_a_topic_key_is_right(name: str) -> None:
-    names = {"cleanup.policy": r"is_compacted|is_deleting", "internal.segment.bytes": "segment_bytes"}
+    names = {
+        "cleanup.policy": r"is_compacted|is_deleting",
+        "fauxka.generated.batch.records": "batch_records",
+        "fauxka.generated.keys": "keys",
+        "fauxka.generated.records": "count",
+        "fauxka.generated.value.bytes": "value_bytes",
+        "fauxka.records": "records",
+        "internal.segment.bytes": "segment_bytes",
+    }
     attribute = names.get(name, name.replace(".", "_"))
 
     is_read = re.search(rf"\.({attribute})\b", SOURCE) is not None

@@ -13,7 +13,7 @@ import pytest
 
 from fauxka.broker.coordinators.coordinator_log import ReplayedRecord
 from fauxka.broker.coordinators.internal_topics import CoordinatorType
-from fauxka.broker.coordinators.transaction.transaction_coordinator import RETRY_MS
+from fauxka.broker.coordinators.transaction.end_retries import RETRY_MS
 from fauxka.protocol.messages.end_txn import EndTxnResponse
 from fauxka.protocol.stored_records.transaction_log_records import TransactionLogValue
 from fauxka.testing import Broker

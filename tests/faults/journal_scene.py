@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from fauxka.faults.actions import Action, Delay, Drop, Error, Hold
 from fauxka.faults.fault import Fault
 from fauxka.faults.journal.journal import Journal
 from fauxka.faults.journal.journal_record import RESPONDED
+from fauxka.faults.record_damage import FetchedRecords
 from fauxka.faults.verdict.topic_verdict import TopicVerdict
 from fauxka.faults.verdict.verdict import judge
 from fauxka.protocol.api_keys import ApiKey
@@ -61,6 +62,7 @@ class FakeRequest:
     principal: str = "User:ANONYMOUS"
     is_long: bool = False
     matched_ahead: dict[object, object] = field(default_factory=dict[object, object])
+    fetched: Sequence[FetchedRecords] = ()
 
     @property
     def kept_client_id(self) -> str | None:
@@ -207,7 +209,7 @@ class JournalScene:
         self._report_deleted(partition)
 
     def _report_deleted(self, partition: int) -> None:
-        for deleted in self.logs[partition].take_deleted_records():
+        for deleted in self.logs[partition].deletions.take():
             self.journal.records_deleted(TOPIC, partition, deleted)
 
     def verdict(self, event_id: str | None = None) -> TopicVerdict:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from fauxka.faults.record_damage import FetchedRecords
 from fauxka.protocol.batches.record_batch import Compression, parse_header
 from fauxka.protocol.batches.records import BatchOptions, Record, build_batch
 from fauxka.protocol.request_facts import BatchFacts, RequestFacts
@@ -34,6 +36,7 @@ class Request:
     times_read: int = 0
     is_long: bool = False
     matched_ahead: dict[object, object] = field(default_factory=dict[object, object])
+    fetched: Sequence[FetchedRecords] = ()
 
     @property
     def facts(self) -> RequestFacts:

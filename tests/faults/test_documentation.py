@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from fauxka.faults.actions import ACTION_TYPES, RECIPES, kind_of
+from fauxka.faults.actions import ACTION_TYPES, kind_of
+from fauxka.faults.declared_recipes import RECIPES
 from fauxka.faults.files.file_actions import FILE_ACTIONS
 from fauxka.faults.files.file_rules import FileRule, check_file_rule
 from fauxka.faults.rules import recipes

@@ -1,4 +1,4 @@
-"""Bodies and queries to models: any bytes give a value or a RuleError."""
+"""Bodies and queries to models: any bytes give a value or a InvalidValueError."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from msgspec import Struct
 
 from fauxka.admin.operations.reset_operations import Reset
-from fauxka.faults.rule_error import RuleError
+from fauxka.faults.rule_error import InvalidValueError
 from fauxka.faults.strict_json import decode, decode_query, encode
 
 from .posted_rules import decode_rule
@@ -26,8 +26,8 @@ class Restart(Struct, forbid_unknown_fields=True):
     is_last: bool = False
 
 
-def refused(data: bytes) -> RuleError:
-    with pytest.raises(RuleError) as caught:
+def refused(data: bytes) -> InvalidValueError:
+    with pytest.raises(InvalidValueError) as caught:
         decode(data, Restart)
     return caught.value
 
@@ -88,7 +88,7 @@ def test_missing_body_is_answered_with_the_field_that_is_needed(data: bytes) -> 
 
 
 def test_missing_body_without_a_required_field_is_answered_with_its_first_field() -> None:
-    with pytest.raises(RuleError, match=r'^"scope" is missing: the request has no body') as caught:
+    with pytest.raises(InvalidValueError, match=r'^"scope" is missing: the request has no body') as caught:
         decode(b"", Reset)
 
     assert (caught.value.field, caught.value.allowed) == ("scope", "all, data, faults or journal")
@@ -137,7 +137,7 @@ def test_long_value_is_cut_in_the_error() -> None:
 
 def test_query_parameters_are_read_from_text() -> None:
     assert decode_query({"node": "3", "is_last": "true"}, Restart) == Restart(3, is_last=True)
-    with pytest.raises(RuleError) as caught:
+    with pytest.raises(InvalidValueError) as caught:
         decode_query({"node": "three"}, Restart)
     assert (caught.value.field, caught.value.value, caught.value.allowed) == ("node", "three", "integer")
 
@@ -165,7 +165,7 @@ near_rules = st.dictionaries(
 def test_any_document_is_a_rule_or_rejected(document: dict[str, Any]) -> None:
     try:
         rule = decode_rule(json.dumps(document).encode())
-    except RuleError as error:
+    except InvalidValueError as error:
         encode(error.as_json())
         assert error.allowed
         assert error.message
@@ -176,7 +176,7 @@ def test_any_document_is_a_rule_or_rejected(document: dict[str, Any]) -> None:
 @settings(derandomize=True, deadline=None)
 @given(st.binary(max_size=50))
 def test_any_bytes_are_a_rule_or_rejected(data: bytes) -> None:
-    with pytest.raises(RuleError):
+    with pytest.raises(InvalidValueError):
         decode_rule(data)
 
 

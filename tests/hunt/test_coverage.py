@@ -14,9 +14,11 @@ USERS = {"EndTxn", "JoinGroup"}
 LOST_ACK = faults_of("Produce")[0]
 
 
-# The actions of received, applied and answering without those that leave a request as it is.
+# The actions of received, applied and answering without those that leave a request as it is, and those of other APIs.
 POSSIBLE = sum(
-    kind not in ("observe", "throttle") for point in ("received", "applied", "answering") for kind in ACTIONS_AT[point]
+    kind not in ("observe", "throttle", "hold_markers", "corrupt_record")
+    for point in ("received", "applied", "answering")
+    for kind in ACTIONS_AT[point]
 )
 
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 import pytest
 
 from fauxka.broker.dispatch import fault_injector
-from fauxka.broker.requests.encoded_response import Response, encode_response
+from fauxka.broker.requests.encoded_response import encode_response
 from fauxka.broker.requests.request_context import RequestContext
 from fauxka.broker.runtime import long_work
 from fauxka.broker.runtime.deferred import Buffers
@@ -35,6 +36,9 @@ from .interception_scene import (
     interception_scene,
     produce_request,
 )
+
+if TYPE_CHECKING:
+    from fauxka.broker.requests.encoded_response import Response
 
 pytestmark = pytest.mark.asyncio
 

@@ -9,7 +9,7 @@ from confluent_kafka import KafkaError, Producer
 
 from fauxka.admin.methods.acls import Acls
 from fauxka.broker.security.acl.standard_authorizer import CLASS_NAME
-from fauxka.testing import AclValues, AsyncBroker, CallError, RuleError
+from fauxka.testing import AclValues, AsyncBroker, CallError, InvalidValueError
 from fauxka.testing.remote_broker import RemoteBroker
 
 from ..serving_process import serving
@@ -82,7 +82,7 @@ def test_remote_broker_has_the_same_calls(tmp_path: Path) -> None:
 def test_wrong_value_is_named_before_a_remote_call() -> None:
     acls = RemoteBroker("http://127.0.0.1:1").acls
     for call in (acls.list, acls.create, acls.delete):
-        with pytest.raises(RuleError, match="did you mean WRITE"):
+        with pytest.raises(InvalidValueError, match="did you mean WRITE"):
             call(**changed_acl(operation="WRIET"))
 
 
@@ -116,7 +116,7 @@ def test_acls_need_an_authorizer() -> None:
     ],
 )
 def test_wrong_value_is_named(changed: dict[str, object], field: str, value: object) -> None:
-    with secured() as broker, pytest.raises(RuleError) as raised:
+    with secured() as broker, pytest.raises(InvalidValueError) as raised:
         broker.acls.create(**changed_acl(**changed))
 
     assert (raised.value.field, raised.value.value) == (field, value)

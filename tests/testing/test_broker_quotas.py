@@ -14,7 +14,7 @@ from fauxka import testing
 from fauxka.broker.metadata.client_quotas_image import IP
 from fauxka.faults.strict_json import encode
 from fauxka.protocol.messages.produce import ProduceResponse
-from fauxka.testing import AsyncBroker, CallError, RuleError
+from fauxka.testing import AsyncBroker, CallError, InvalidValueError
 from fauxka.testing.remote_broker import RemoteBroker
 
 from ..golden.quota_effects import TOPIC, producing
@@ -128,7 +128,7 @@ def test_quotas_are_listed_and_deleted_by_names(
 
 def test_page_is_no_name_to_list(broker: Broker, serving_remote: RemoteBroker) -> None:
     for quotas in (broker.quotas, serving_remote.quotas):
-        with pytest.raises(RuleError, match="since"):
+        with pytest.raises(InvalidValueError, match="since"):
             quotas.list(since=1)  # type: ignore[call-arg] # pyright: ignore[reportCallIssue]
 
 
@@ -193,7 +193,7 @@ def test_host_with_a_quota_is_not_looked_up_on_the_event_loop(monkeypatch: pytes
     ],
 )
 def test_wrong_type_is_named(broker: Broker, values: dict[str, Any], field: str) -> None:
-    with pytest.raises(RuleError) as raised:
+    with pytest.raises(InvalidValueError) as raised:
         broker.quotas.set(**values)
 
     assert (raised.value.field, raised.value.value) == (field, values[field])

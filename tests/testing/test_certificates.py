@@ -11,7 +11,7 @@ import pytest
 from confluent_kafka import Producer
 
 from fauxka.broker.security.tls.listener_tls import CertificateKind
-from fauxka.testing import AsyncBroker, Broker, CallError, RuleError
+from fauxka.testing import AsyncBroker, Broker, CallError, InvalidValueError
 from fauxka.testing.remote_broker import RemoteBroker
 
 from ..serving_process import serving
@@ -196,7 +196,7 @@ def test_broker_without_tls_has_no_certificates() -> None:
     [({"kind": "old"}, "kind", "old"), ({"kind": "new", "node": -1}, "node", -1)],
 )
 def test_wrong_value_is_named(broker: Broker, arguments: dict[str, object], field: str, value: object) -> None:
-    with pytest.raises(RuleError) as raised:
+    with pytest.raises(InvalidValueError) as raised:
         broker.certificates.present(**cast("dict[str, CertificateKind]", arguments))  # type: ignore[arg-type]
 
     assert (raised.value.field, raised.value.value) == (field, value)

@@ -15,6 +15,7 @@ from fauxka.testing import (
     CallError,
     ConfigError,
     FauxkaError,
+    InvalidValueError,
     RuleError,
     UnknownConfigKey,
     WaitTimeoutError,
@@ -44,17 +45,9 @@ def broker() -> Iterator[Broker]:
         ('broker.reset("al")', "scope", "allowed: all, data, faults or journal; did you mean all?"),
         ('broker.verdict("orders", event_id="kye")', "event_id", "key or header:NAME; did you mean key?"),
         ('broker.verdict("orders", event_id=5)', "event_id", "event_id cannot be 5"),
-        ('broker.restore("x")', "id", "id cannot be"),
-        ("broker.crash(-1)", "restart_after_ms", "restart_after_ms cannot be -1"),
-        ('broker.crash(snapshots="dorp")', "snapshots", "did you mean drop?"),
-        ('broker.clock.set_mode("manul")', "mode", "did you mean manual?"),
-        ("broker.clock.advance(-1)", "advance_ms", "advance_ms cannot be -1"),
-        ('broker.held.release("7")', "ids[0]", "ids[0] cannot be"),
-        ('broker.producers.forget("7")', "producer_id", "producer_id cannot be"),
         ('broker.journal.entries(topik="orders")', "topik", "did you mean topic?"),
         ('broker.journal.count(api="Produc")', "api", "did you mean Produce?"),
         ('broker.journal.entries(key="a")', "key", "the journal does not keep records"),
-        ("broker.journal.entries(limit=-1)", "limit", "limit cannot be -1"),
         ("broker.faults.add(5)", "", "cannot add 5; allowed: a FaultRule, a dict"),
         ('broker.faults.add(FileRule(action="fail"))', "", "allowed: a FaultRule, a dict"),
         ('broker.faults.add(point="aplied", action={"kind": "close"})', "point", "did you mean applied?"),
@@ -76,10 +69,44 @@ def broker() -> Iterator[Broker]:
         ('broker.faults.lost_ack(match={"topic": "a"})', "match", "lost_ack() has no argument match"),
     ],
 )
-def test_wrong_value_is_a_rule_error_with_its_field(broker: Broker, wrong: str, field: str, message: str) -> None:
+def test_wrong_rule_filter_event_id_or_scope_is_a_rule_error(
+    broker: Broker, wrong: str, field: str, message: str
+) -> None:
     with pytest.raises(RuleError) as caught:
         perform(wrong, broker)
 
+    assert caught.value.field == field
+    assert message in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "field", "message"),
+    [
+        ('broker.restore("x")', "id", "id cannot be"),
+        ("broker.crash(-1)", "restart_after_ms", "restart_after_ms cannot be -1"),
+        ('broker.crash(snapshots="dorp")', "snapshots", "did you mean drop?"),
+        ('broker.clock.set_mode("manul")', "mode", "did you mean manual?"),
+        ("broker.clock.advance(-1)", "advance_ms", "advance_ms cannot be -1"),
+        ('broker.held.release("7")', "ids[0]", "ids[0] cannot be"),
+        ('broker.producers.forget("7")', "producer_id", "producer_id cannot be"),
+        ("broker.journal.entries(limit=-1)", "limit", "limit cannot be -1"),
+        ('broker.topics.create("orders", partitions="3")', "partitions", "partitions cannot be"),
+        ('broker.topics.compact("orders", -1)', "partition", "partition cannot be -1"),
+        ('broker.topics.seed("orders", [{"valeu": "a"}])', "records[0].valeu", "did you mean value?"),
+        ('broker.groups.wait_stable("g", 0)', "members", "members cannot be 0"),
+        ('broker.groups.delete_offsets("g", partition=0)', "partition", "partition is given without topic"),
+        ('broker.records("orders", from_offset=-1)', "from_offset", "from_offset cannot be -1"),
+        ('broker.transactions.list("ongoing")', "state", "did you mean Ongoing?"),
+        ("broker.move_coordinator(1)", "", "give either group_id or transactional_id"),
+    ],
+)
+def test_other_wrong_value_is_an_error_with_its_field_and_no_rule_error(
+    broker: Broker, wrong: str, field: str, message: str
+) -> None:
+    with pytest.raises(InvalidValueError) as caught:
+        perform(wrong, broker)
+
+    assert not isinstance(caught.value, RuleError)
     assert caught.value.field == field
     assert message in str(caught.value)
 

@@ -11,7 +11,7 @@ from fauxka.admin.methods import records as record_methods
 from fauxka.admin.operations import record_operations
 from fauxka.broker.replica import record_reader
 from fauxka.broker.replica.record_reader import StoredRecord
-from fauxka.faults.rule_error import RuleError
+from fauxka.faults.rule_error import InvalidValueError
 from fauxka.protocol.batches.compression import compress
 from fauxka.protocol.batches.record_batch import Compression, parse_header
 from fauxka.protocol.batches.records import BatchOptions
@@ -170,7 +170,7 @@ def test_unknown_topic_and_partition_are_errors(broker: Broker) -> None:
 def test_invalid_argument_is_an_error_with_its_name(broker: Broker, chosen: dict[str, Any]) -> None:
     (name,) = chosen
 
-    with pytest.raises(RuleError, match=name):
+    with pytest.raises(InvalidValueError, match=name):
         broker.records(TOPIC, **chosen)
 
 

@@ -11,7 +11,7 @@ from confluent_kafka import Producer
 
 from fauxka.admin.errors import CallError
 from fauxka.broker.replica.record_writer import BATCH_BYTES_MAX
-from fauxka.faults.rule_error import RuleError
+from fauxka.faults.rule_error import InvalidValueError
 from fauxka.protocol.murmur2 import partition_of_key
 from fauxka.testing import SeedFields
 
@@ -170,7 +170,7 @@ def test_unknown_place_is_an_error(broker: Broker, topic: str, record: SeedField
     ],
 )
 def test_invalid_record_is_an_error_with_its_field(broker: Broker, record: Any, field: str) -> None:
-    with pytest.raises(RuleError, match=field):
+    with pytest.raises(InvalidValueError, match=field):
         broker.topics.seed("orders", [record])
 
 

@@ -10,7 +10,7 @@ import pytest
 from confluent_kafka import KafkaError, Producer
 
 from fauxka.scenarios.clients.login import OAUTHBEARER, Login
-from fauxka.testing import AsyncBroker, Broker, CallError, ConfigError, RuleError
+from fauxka.testing import AsyncBroker, Broker, CallError, ConfigError, InvalidValueError
 from fauxka.testing.remote_broker import RemoteBroker
 
 from ..broker.security.login_client import LoginClient
@@ -319,11 +319,11 @@ def test_unknown_user_and_broker_without_users_are_errors(broker: Broker) -> Non
 @pytest.mark.parametrize("password", ["", "alice-secret" * 100])
 def test_wrong_value_is_named_without_the_password(broker: Broker, is_remote: bool, password: str) -> None:
     chosen = RemoteBroker("http://127.0.0.1:1") if is_remote else broker
-    with pytest.raises(RuleError) as of_session:
+    with pytest.raises(InvalidValueError) as of_session:
         chosen.sessions.end(principle=ALICE)  # type: ignore[call-arg] # pyright: ignore[reportCallIssue]
-    with pytest.raises(RuleError) as of_password:
+    with pytest.raises(InvalidValueError) as of_password:
         chosen.users.set_password("alice", password)
-    with pytest.raises(RuleError) as of_user:
+    with pytest.raises(InvalidValueError) as of_user:
         chosen.users.remove("")
 
     assert (of_session.value.field, of_session.value.value) == ("principle", ALICE)

@@ -15,7 +15,7 @@ from fauxka.protocol.api_keys import ApiKey
 from fauxka.protocol.batches.records import BatchOptions, Record, build_batch
 from fauxka.protocol.messages.unregister_broker import UnregisterBrokerRequest, UnregisterBrokerResponse
 from fauxka.storage.producers.producer_state_entry import without_evicted
-from fauxka.testing import AsyncBroker, Broker, CallError, ConfigError, RuleError
+from fauxka.testing import AsyncBroker, Broker, CallError, ConfigError, InvalidValueError
 
 from ..broker.blocking_client import BlockingClient
 from .child_pytest import prepare, run_tests
@@ -226,7 +226,7 @@ def test_seeded_records_go_to_the_leaders(broker: Broker) -> None:
 
 
 def test_calls_on_nodes_check_their_arguments(broker: Broker) -> None:
-    with pytest.raises(RuleError, match='from\\[0\\] cannot be "controler"'):
+    with pytest.raises(InvalidValueError, match='from\\[0\\] cannot be "controler"'):
         broker.isolate(1, ["controler"])  # type: ignore[list-item]
     with pytest.raises(CallError, match="there is no node 4"):
         broker.rejoin(4)
@@ -234,13 +234,13 @@ def test_calls_on_nodes_check_their_arguments(broker: Broker) -> None:
         broker.move_leader(TOPIC, 7, 1)
     with pytest.raises(CallError, match="there is no node 9"):
         broker.pause_replication(9)
-    with pytest.raises(RuleError, match="partition is given without topic"):
+    with pytest.raises(InvalidValueError, match="partition is given without topic"):
         broker.resume_replication(1, partition=0)
     with pytest.raises(CallError, match="no coordinator yet"):
         broker.move_coordinator(1, group_id="g")
     with pytest.raises(CallError, match="node 1 is running"):
         broker.start_node(1)
-    with pytest.raises(RuleError, match="noticed"):
+    with pytest.raises(InvalidValueError, match="noticed"):
         broker.stop_node(1, noticed=True)
     with pytest.raises(CallError, match="node is missing: there are several nodes"):
         broker.crash()

@@ -8,7 +8,7 @@ import pytest
 
 from fauxka.admin.errors import CallError
 from fauxka.admin.methods import base
-from fauxka.faults.rule_error import RuleError
+from fauxka.faults.rule_error import InvalidValueError
 
 from .transports import Broker
 
@@ -76,7 +76,7 @@ def test_topic_that_kafka_refuses_is_an_error_with_its_message(
     ("arguments", "field"), [({"partitions": 0}, "partitions"), ({"configs": {"a": []}}, "configs")]
 )
 def test_wrong_type_is_an_error_with_its_field(broker: Broker, arguments: Mapping[str, Any], field: str) -> None:
-    with pytest.raises(RuleError, match=field):
+    with pytest.raises(InvalidValueError, match=field):
         broker.topics.create("orders", **arguments)
 
 
@@ -120,7 +120,7 @@ def test_lists_have_the_items_of_all_pages(broker: Broker, monkeypatch: pytest.M
 def test_configs_that_are_no_mapping_are_an_error_with_their_field(broker: Broker) -> None:
     not_a_mapping: Any = ["cleanup.policy"]
 
-    with pytest.raises(RuleError, match="configs"):
+    with pytest.raises(InvalidValueError, match="configs"):
         broker.topics.create("orders", configs=not_a_mapping)
 
 

@@ -20,15 +20,16 @@ from ....protocol.messages.consumer_group_describe import (
 from ....protocol.stored_records.consumer_group_records import ConsumerGroupRecord
 from ....protocol.stored_records.consumer_group_values import Partitions, RegularExpression
 from .classic_members import ClassicMembers
-from .coordinator_result import ConsumerGroupStore
+from .coordinator_result import ConsumerGroupStore, GroupChange
 from .heartbeats import Client, Heartbeats
 from .member import merged, without_epochs
 from .member_update import MemberUpdate
 from .members import Fencing
 from .migration import Downgrade, Upgrade
+from .records import group_record
 from .regex_refresh import RegexRefresh
 from .sessions import MemberSessions
-from .topics import existing_topics
+from .topics import existing_topics, metadata_hash
 
 if TYPE_CHECKING:
     from ....protocol.messages.consumer_group_heartbeat import (
@@ -139,6 +140,14 @@ class ConsumerGroups:
     def leave(self, group_id: str, members: Sequence[MemberIdentity]) -> list[int]:
         """Remove members, and return the error code of each. Raises KafkaError if the write fails."""
         return self._classic_members.leave(self._store.group_of(group_id), members)
+
+    def bump_epoch(self, group_id: str) -> None:
+        """Give a group its next epoch, with which the next heartbeat computes an assignment. Raises KafkaError."""
+        group = self._store.group_of(group_id)
+        change = GroupChange(group)
+        topics_hash = metadata_hash(group.subscriptions.topic_names, self._topics)
+        change.add(group_record(group_id, group.group_epoch + 1, topics_hash))
+        self._store.commit(change)
 
     # -- at start-up
 

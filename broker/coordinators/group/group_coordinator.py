@@ -241,6 +241,22 @@ class GroupCoordinator:
         except KafkaError as error:
             return describe_error(group_id, error)
 
+    def rebalance(self, group_id: str) -> None:
+        """Begin a rebalance of a group that has members, as if another one had joined.
+
+        Members of a classic group must join again; no effect while the group waits for them. A group of another type
+        gets its next epoch. Raises KafkaError: GROUP_ID_NOT_FOUND, and the errors of CoordinatorLog.append.
+        """
+        group = self._registry.group_of(group_id)
+        if isinstance(group, ClassicGroup):
+            if group.can_rebalance:
+                self._rebalance.prepare(group, "requested by a test")
+            group.timers.finish_step()
+        elif group.group_type is GroupType.CONSUMER:
+            self.consumer_groups.bump_epoch(group_id)
+        else:
+            self.share_groups.bump_epoch(group_id)
+
     def delete_group(self, group_id: str) -> None:
         """Delete a group without members, and its offsets.
 

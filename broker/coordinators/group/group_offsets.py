@@ -18,7 +18,7 @@ from ....protocol.primitives import ZERO_UUID
 from ....protocol.produced_records import TransactionalProducer
 from ..java_strings import java_string_length
 from .classic_group import ClassicGroup, GroupState
-from .group import CheckOffset, Group, OffsetCommitter
+from .group import CheckOffset, Group, OffsetCommitter, accept_any_offset
 from .group_records import offset_record, offset_tombstone
 from .offset_store import CommittedOffset, GroupTopicPartition, OffsetStore
 from .pending_offsets import PendingOffsets
@@ -113,7 +113,20 @@ class GroupOffsets:
             check = group.check_offset_commit(committer)
             if isinstance(group, ClassicGroup) and group.state in (GroupState.STABLE, GroupState.PREPARING_REBALANCE):
                 self._extend_session(group, committer.member_id)
-            written = self._write(committer.group_id, check, offsets, retention_time_ms, BatchOptions())
+            return self._commit(committer.group_id, check, offsets, retention_time_ms)
+
+    def commit_unchecked(self, group_id: str, offsets: Sequence[OffsetToCommit]) -> None:
+        """Commit the offsets whatever the state of the group. A missing group is created.
+
+        Raises KafkaError, see CoordinatorLog.append.
+        """
+        with self._group_of(OffsetCommitter(group_id=group_id, api_version=GROUP_ID_NOT_FOUND_SINCE)):
+            self._commit(group_id, accept_any_offset, offsets, DEFAULT_RETENTION_TIME)
+
+    def _commit(
+        self, group_id: str, check: CheckOffset, offsets: Sequence[OffsetToCommit], retention_time_ms: int
+    ) -> list[ErrorCode]:
+        written = self._write(group_id, check, offsets, retention_time_ms, BatchOptions())
         for partition, committed in written.commits:
             self._store.put(partition, committed)
         return written.error_codes
@@ -244,19 +257,20 @@ class GroupOffsets:
 
         Raises KafkaError, see CoordinatorLog.append. No offset is deleted then.
         """
-        deletable = [
-            GroupTopicPartition(group.group_id, topic_name, index)
-            for topic_name, index in dict.fromkeys(partitions)
-            if not group.is_subscribed_to(topic_name)
-        ]
-        existing = [each for each in deletable if self._store.find(*each) or self._pending.is_pending(each)]
-        if existing:
-            self._log.append(group.group_id, [offset_tombstone(each) for each in existing])
-            self.remove(existing)
+        deletable = [each for each in dict.fromkeys(partitions) if not group.is_subscribed_to(each[0])]
+        self.delete_unchecked(group.group_id, deletable)
         return [
             ErrorCode.GROUP_SUBSCRIBED_TO_TOPIC if group.is_subscribed_to(topic_name) else ErrorCode.NONE
             for topic_name, _ in partitions
         ]
+
+    def delete_unchecked(self, group_id: str, partitions: Iterable[tuple[str, int]]) -> None:
+        """Delete the offsets of the partitions, also of those that members consume. Raises KafkaError as delete."""
+        keys = [GroupTopicPartition(group_id, *each) for each in partitions]
+        existing = [key for key in keys if self._store.find(*key) or self._pending.is_pending(key)]
+        if existing:
+            self._log.append(group_id, [offset_tombstone(key) for key in existing])
+            self.remove(existing)
 
     def remove_topics(self, topics: Sequence[tuple[str, bytes]]) -> None:
         """Delete the offsets for deleted topics, each given by name and id.

@@ -9,7 +9,7 @@ Kafka 4.3.0.
 from __future__ import annotations
 
 import logging
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -146,11 +146,17 @@ class ShareHeartbeats:
             ShareRecordType.MEMBER_METADATA,
         ):
             change.add(record_type, None, member.member_id)
-        names = subscribed_names(each for each in group.members.values() if each is not member)
-        topics_hash = metadata_hash(names, self._topics)
-        change.add(ShareRecordType.GROUP_METADATA, ShareGroupMetadata(group.group_epoch + 1, topics_hash))
-        self._store.commit(change)
+        self._commit_with_next_epoch(change, [each for each in group.members.values() if each is not member])
         group.timers.cancel(_session_of(member.member_id))
+
+    def bump_epoch(self, group: ShareGroup) -> None:
+        """Give a group its next epoch, with which the next heartbeat computes an assignment. Raises KafkaError."""
+        self._commit_with_next_epoch(ShareGroupChange(group), group.members.values())
+
+    def _commit_with_next_epoch(self, change: ShareGroupChange, members: Iterable[ShareMember]) -> None:
+        topics_hash = metadata_hash(subscribed_names(members), self._topics)
+        change.add(ShareRecordType.GROUP_METADATA, ShareGroupMetadata(change.group.group_epoch + 1, topics_hash))
+        self._store.commit(change)
 
     def _extend_session(self, group: ShareGroup, member_id: str) -> None:
         """Restart the member's session timeout."""

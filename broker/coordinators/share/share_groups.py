@@ -78,6 +78,10 @@ class ShareGroups:
         """Return the response to a ShareGroupHeartbeat. Raises KafkaError, see ShareHeartbeats.handle."""
         return self._heartbeats.handle(request, client)
 
+    def bump_epoch(self, group_id: str) -> None:
+        """Give a group its next epoch, with which the next heartbeat computes an assignment. Raises KafkaError."""
+        self._heartbeats.bump_epoch(self._store.group_of(group_id))
+
     def describe(self, group_id: str) -> DescribedGroup:
         """Return the group with its members."""
         if not group_id:

@@ -20,8 +20,8 @@ The states of a transactional id (TransactionStatus):
   log, completes decided transactions, and goes on with open ones.
 - An abort by the broker raises the epoch, so that the producer is fenced.
 - Without flush.messages, the decision, the markers and the completion are one synchronous step. Other requests find
-  PREPARE_x only if a marker failed, so fewer of them get CONCURRENT_TRANSACTIONS than in Kafka. An `await` inside a
-  step would break this.
+  PREPARE_x only if a marker failed or is held (held_markers.py), so fewer of them get CONCURRENT_TRANSACTIONS than in
+  Kafka. An `await` inside a step would break this.
 transaction_rules.py holds the checks of each request, transaction_metadata.py the transitions.
 Source: TransactionCoordinator, TransactionStateManager and TransactionMarkerChannelManager, Kafka 4.3.0.
 """
@@ -49,6 +49,8 @@ from ...metadata.metadata_image import TRANSACTION_STATE_TOPIC
 from ..coordinator_log import CoordinatorLog, CoordinatorRecord, ReplayedRecord
 from ..internal_topics import partition_index_of_key
 from . import transaction_rules as rules
+from .end_retries import EndRetries
+from .held_markers import HeldMarkers
 from .transaction_markers import MarkersAbandoned, write_markers
 from .transaction_metadata import (
     EPOCH_BUMP_SINCE,
@@ -77,9 +79,6 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-# The delay before a failed marker or completion is tried again.
-RETRY_MS = 500
-
 
 class TransactionCoordinator:
     """Coordinates the transactional ids of the partitions that the node leads."""
@@ -98,9 +97,9 @@ class TransactionCoordinator:
         self._write_marker = write_marker
         self._transactions: dict[str, TransactionMetadata] = {}
         self._periodic_timers: list[Timer] = []
-        self._retry_timer: Timer | None = None
         # The ids whose end failed, with the step to try again: _end or _complete.
-        self._retries: dict[str, Callable[[TransactionMetadata], None]] = {}
+        self._retries = EndRetries(log, replicas, self._transactions)
+        self.held_markers = HeldMarkers()
 
     # -- requests of producers
 
@@ -261,7 +260,7 @@ class TransactionCoordinator:
         for transactional_id in list(self._transactions) if lost else ():
             if self._log.index_of(transactional_id) in lost:
                 del self._transactions[transactional_id]
-                self._retries.pop(transactional_id, None)
+                self._retries.drop(transactional_id)
         self.load()
 
     def unload(self) -> None:
@@ -272,9 +271,6 @@ class TransactionCoordinator:
         for timer in self._periodic_timers:
             timer.cancel()
         self._periodic_timers.clear()
-        if self._retry_timer is not None:
-            self._retry_timer.cancel()
-            self._retry_timer = None
 
     def _apply(self, _partition: int, record: ReplayedRecord) -> None:
         """Apply a record of the log. A record that cannot be decoded is skipped and logged."""
@@ -412,7 +408,7 @@ class TransactionCoordinator:
             if is_durable:
                 self._complete(prepared)
             else:
-                self._retry_later(prepared, self._end)
+                self._retries.add(prepared, self._end)
 
         self._log.run_when_flushed(decided)
 
@@ -420,6 +416,8 @@ class TransactionCoordinator:
         """Write the markers, and the completed transaction after the last one. Failures are tried again later."""
         topic = self._controller.image.find_topic(TRANSACTION_STATE_TOPIC)
         if topic is None or not self._is_present(prepared):
+            return
+        if self.held_markers.keep(prepared.transactional_id, lambda: self._complete_released(prepared)):
             return
         index = partition_index_of_key(prepared.transactional_id, len(topic.partitions))
         try:
@@ -430,6 +428,10 @@ class TransactionCoordinator:
         self._log.run_when_flushed(
             lambda is_durable: self._write_complete(prepared, failed if is_durable else prepared.partitions)
         )
+
+    def _complete_released(self, prepared: TransactionMetadata) -> None:
+        self._complete(prepared)
+        self._flush()
 
     def _write_complete(self, prepared: TransactionMetadata, missing: Mapping[TopicPartition, None]) -> None:
         """Write the completed transaction. missing: the partitions whose marker is not written or not flushed."""
@@ -442,7 +444,7 @@ class TransactionCoordinator:
             except KafkaError as error:
                 logger.error("%s: %s", TRANSACTION_STATE_TOPIC, error.message)
         self._transactions[prepared.transactional_id] = replace(prepared, partitions=missing)
-        self._retry_later(prepared, self._complete)
+        self._retries.add(prepared, self._complete)
 
     def _is_present(self, prepared: TransactionMetadata) -> bool:
         """Whether the transaction is still ending. After a crash of the node, the next load continues."""
@@ -451,25 +453,6 @@ class TransactionCoordinator:
     def _append_marker(self, topic_name: str, index: int, marker: TransactionMarker) -> None:
         """Append a marker. The completion and the next response wait for its flush, like consumers."""
         self._log.await_safe(*self._write_marker(topic_name, index, marker))
-
-    def _retry_later(self, prepared: TransactionMetadata, step: Callable[[TransactionMetadata], None]) -> None:
-        self._retries[prepared.transactional_id] = step
-        if self._retry_timer is None and self._log.is_current:
-            self._retry_timer = self._replicas.clock.call_later(RETRY_MS, self._retry)
-
-    def _retry(self) -> None:
-        self._retry_timer = None
-        retries, self._retries = self._retries, {}
-        for transactional_id, step in retries.items():
-            metadata = self._transactions.get(transactional_id)
-            if metadata is None or not metadata.is_prepared:
-                continue
-            try:
-                step(metadata)
-            except KafkaError as error:
-                logger.error("%s: %s", TRANSACTION_STATE_TOPIC, error.message)
-                self._retry_later(metadata, step)
-        self._flush()
 
 
 @contextmanager

@@ -39,6 +39,7 @@ from ....storage.checkpoints.checkpoint_files import (
 from ....storage.file_systems.own_folder import delete_own_folder, identity_of
 from ....storage.file_systems.path_problems import find_file_in_the_way
 from ....storage.log_files import is_log_file, partition_folder
+from ...config.config_keys import OWN_PREFIX
 from .server_properties import NODE_ID, SERVER_PROPERTIES, server_properties
 
 # The block size of Kafka's controller (ProducerIdsBlock.PRODUCER_ID_BLOCK_SIZE).
@@ -187,8 +188,8 @@ def _records_of(cluster: ExportedCluster, directory_id: bytes) -> Iterator[Metad
                 directories=[directory_id],
             )
         for name, value in topic.configs.items():
-            # A partition with one replica would take no batch with acks=all.
-            if name != MIN_INSYNC_REPLICAS:
+            # A partition with one replica would take no batch with acks=all. Kafka has no keys of fauxka.
+            if name != MIN_INSYNC_REPLICAS and not name.startswith(OWN_PREFIX):
                 yield ConfigRecord(resource_name=topic.name, name=name, value=value)
     if cluster.producer_id_end > 0:
         # Without it Kafka allocates ids from 0 again, and takes batches of new producers for duplicates of old ones.
