@@ -11,7 +11,6 @@ from inspect import iscoroutinefunction
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
-from .. import testing
 from ..admin.methods.base import wait_seconds
 from ..admin.methods.broker import BrokerMethods
 from ..broker.runtime import event_loop_bridge
@@ -28,7 +27,6 @@ convert_in_turns(threading.Lock())
 
 if TYPE_CHECKING:
     from ..admin.methods.base import AnyOperation
-    from .isolated_tests import EarlierClient, IsolatedTests
 
 # Far more than a start-up takes, which binds a socket and imports little.
 START_TIMEOUT_SECONDS = 10.0
@@ -49,8 +47,6 @@ class Broker(Node, BrokerMethods):
     _thread: threading.Thread | None = None
     _stopping: asyncio.Event | None = None
     _failure: BaseException | None = None
-    # Made with the first test.
-    _tests: IsolatedTests | None = None
 
     def start(self) -> Self:
         """Start the broker; clients can connect when this returns.
@@ -125,17 +121,6 @@ class Broker(Node, BrokerMethods):
         """
         self._wait(self._begin_test(name))
 
-    async def _begin_test(self, name: str) -> None:
-        if self._tests is None:
-            self._tests = testing.isolated_tests.IsolatedTests(self.control)
-        await self._tests.begin_test(name)
-
-    @property
-    def earlier_clients(self) -> Mapping[EarlierClient, int]:
-        """The rejected connections of clients of earlier tests since the last begin_test."""
-        tests = self._tests
-        return {} if tests is None else self.call(lambda: dict(tests.rejected))
-
     def __enter__(self) -> Self:
         """Start the broker."""
         return self.start()
@@ -164,6 +149,4 @@ class Broker(Node, BrokerMethods):
             started.set()
         if self._failure is None:
             await self._stopping.wait()
-            if self._tests is not None:
-                self._tests.close()
             await self._stop_server()

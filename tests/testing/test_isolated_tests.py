@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import socket
 import time
 from collections.abc import Callable, Iterator
@@ -9,7 +10,7 @@ from collections.abc import Callable, Iterator
 import pytest
 from confluent_kafka import Producer
 
-from fauxka.testing import Broker
+from fauxka.testing import AsyncBroker, Broker
 from fauxka.testing.isolated_tests import TESTS_KEPT_MAX, EarlierClient
 
 from .child_pytest import SEND, prepare, run_tests
@@ -160,6 +161,18 @@ def test_each_node_has_a_new_address_also_one_that_the_earlier_test_has_killed()
         assert producer.flush(DELIVERED_SECONDS_MAX) == 0
         for address in earlier:
             assert connect_and_send(address, HEADER) == b""
+
+
+def test_a_broker_on_the_loop_of_the_test_rejects_clients_of_earlier_tests() -> None:
+    async def use() -> tuple[bytes, dict[EarlierClient, int]]:
+        async with AsyncBroker() as broker:
+            await broker.begin_test("first")
+            address = broker.bootstrap_servers
+            await broker.begin_test("second")
+            received = await asyncio.to_thread(connect_and_send, address, HEADER)
+            return received, dict(broker.earlier_clients)
+
+    assert asyncio.run(use()) == (b"", {EarlierClient("first", "shop", "127.0.0.1"): 1})
 
 
 def test_a_crashed_node_restarts_on_the_address_of_its_test(broker: Broker) -> None:
