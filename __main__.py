@@ -1,4 +1,4 @@
-"""The command line: serve, health, export, scenario, and the commands of admin/client, testing/hunting and pipeline.
+"""The command line: serve, health, export, help, scenario; those of admin/client, testing/hunting and pipeline.
 
 A usage error is one line on standard error and exit code 2. Each command imports its own package when it runs.
 """
@@ -20,6 +20,8 @@ from .broker.lifecycle import export as exporting
 from .storage import checkpoints
 
 if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
+
     from .admin.admin_options import AdminOptions
     from .admin.scenarios import Scenarios
     from .broker.lifecycle.serve_command import ServeOptions
@@ -79,16 +81,16 @@ def read_command_config(file: str | None) -> dict[str, str]:
 
 HUNT = "hunt"
 # The commands of admin/client. They are listed here so that no other command imports them.
-ADMIN_COMMANDS = ("admin", "fault", "journal", "report", "reset", "verdict")
+ADMIN_COMMANDS = ("admin", "completion", "fault", "journal", "report", "reset", "verdict")
 
 
 class _Commands(click.Group):
     """The commands of this module, of admin/client and of the pipeline; the others are imported on first use."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        """Return the names of all commands."""
-        of_pipeline = pipeline.command_line.commands.list_commands(ctx)
-        return sorted([*super().list_commands(ctx), HUNT, *ADMIN_COMMANDS, *of_pipeline])
+        """Return the names of all commands that are not hidden."""
+        own = [name for name, command in self.commands.items() if not command.hidden]
+        return sorted([*own, HUNT, *ADMIN_COMMANDS, *pipeline.command_line.commands.list_commands(ctx)])
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Return a command by its name."""
@@ -100,6 +102,15 @@ class _Commands(click.Group):
         if cmd_name == HUNT:
             return testing.hunting.command_line.hunt
         return pipeline.command_line.commands.get_command(ctx, cmd_name)
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Find the command of the first word. Raises UsageError for an unknown one, with the most similar name."""
+        name = args[0]
+        if not (name.startswith("-") or ctx.resilient_parsing or self.get_command(ctx, name)):
+            raise click.UsageError(protocol.similar_names.unknown_name("command", name, self.list_commands(ctx)), ctx)
+        return super().resolve_command(ctx, args)
 
 
 def show_version(ctx: click.Context, parameter: click.Parameter, is_wanted: bool) -> None:
@@ -405,6 +416,35 @@ def export(folder: str, data_folder: str | None, bootstrap: str | None, command_
         raise click.ClickException(str(error)) from error
 
 
+def context_of(words: Sequence[str]) -> click.Context:
+    """Return the context of the command of these words, without parsing its options. Raises UsageError."""
+    context = click.Context(commands, info_name="fauxka", **commands.context_settings)
+    for word in words:
+        group = context.command
+        if not isinstance(group, click.Group):
+            raise click.UsageError(f"{context.command_path} has no commands")
+        _, command, _ = group.resolve_command(context, [word])
+        assert command is not None, "an unknown command is an error"
+        context = click.Context(command, parent=context, info_name=word)
+    return context
+
+
+def next_commands(ctx: click.Context, parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """Return the commands that begin with incomplete, after the words before it, for a shell."""
+    try:
+        context = context_of(ctx.params.get("words") or ())
+    except click.UsageError:
+        return []
+    return context.command.shell_complete(context, incomplete)
+
+
+@commands.command("help")
+@click.argument("words", metavar="[COMMAND]...", nargs=-1, shell_complete=next_commands)
+def show_help(words: tuple[str, ...]) -> None:
+    """Show the options of a command, or all commands."""
+    click.echo(context_of(words).get_help())
+
+
 @commands.group()
 def scenario() -> None:
     """Show how an idempotent producer and a broker handle faults."""
@@ -416,8 +456,13 @@ def list_scenarios() -> None:
     click.echo(scenarios.scenario_list.list_text(admin.client.text_width.terminal_width()))
 
 
+def scenario_names(ctx: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:
+    """Return the scenarios that begin with incomplete, for a shell."""
+    return [name for name in scenarios.all_scenarios.all_names() if name.startswith(incomplete)]
+
+
 @scenario.command("run")
-@click.argument("name")
+@click.argument("name", shell_complete=scenario_names)
 @click.option(
     "--client",
     help="The producer: raw, confluent, aiokafka or kafka-python.  [default: raw, or Spark's own]",

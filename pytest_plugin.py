@@ -150,9 +150,9 @@ def fauxka_broker(
     fauxka_racks: Sequence[str] | None,
     _fauxka_brokers: BrokerPool,
 ) -> Broker:
-    """The broker of the session, in a thread of this process; it keeps its state between tests."""
+    """The broker of the session, in a thread of this process; it keeps its state and its address between tests."""
     wanted = testing.broker_pool.Configuration.of(fauxka_config, fauxka_as_version, fauxka_nodes, fauxka_racks)
-    return _fauxka_brokers.broker_of(wanted)
+    return _fauxka_brokers.session_broker_of(wanted)
 
 
 @pytest.fixture
@@ -170,14 +170,17 @@ def _fauxka_configuration(
 def fauxka(
     request: pytest.FixtureRequest, _fauxka_configuration: Configuration, _fauxka_brokers: BrokerPool
 ) -> Iterator[Broker]:
-    """The broker of the test's configuration, reset: no connections, topics or rules, an empty journal, real time."""
+    """The broker of the test's configuration, reset: no connections, topics or rules, an empty journal, real time.
+
+    Its address is the test's own, unless fauxka_broker was used before.
+    """
     broker: Broker
     if _overrides_broker(request):
         broker = request.getfixturevalue("fauxka_broker")
         _check_configuration(_fauxka_brokers, broker, _fauxka_configuration)
     else:
         broker = _fauxka_brokers.broker_of(_fauxka_configuration)
-    yield from _lent(broker, request.node)
+    yield from _lent(broker, _fauxka_brokers, request.node)
 
 
 @pytest.fixture(scope="session")
@@ -195,7 +198,7 @@ def fauxka_secured(
 ) -> Iterator[Broker]:
     """A broker with SASL_SSL and fauxka_users, reset as `fauxka` is; client_config() is what a client needs."""
     wanted = replace(_fauxka_configuration, users=tuple(fauxka_users.items()))
-    yield from _lent(_fauxka_brokers.broker_of(wanted), request.node)
+    yield from _lent(_fauxka_brokers.broker_of(wanted), _fauxka_brokers, request.node)
 
 
 @pytest.fixture
@@ -210,9 +213,9 @@ def faults(fauxka: Broker) -> Faults:
     return fauxka.faults
 
 
-def _lent(broker: Broker, item: pytest.Item) -> Iterator[Broker]:
+def _lent(broker: Broker, brokers: BrokerPool, item: pytest.Item) -> Iterator[Broker]:
     """Yield the broker, reset, for one test."""
-    broker.reset("all")
+    brokers.begin_test(broker, item.nodeid)
     _observe(item, broker, since=0)
     yield broker
     # Releases held requests, so that clients that are closed after this test do not hang.

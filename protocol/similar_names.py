@@ -28,5 +28,11 @@ def suggestion(name: object, names: Iterable[str]) -> str:
     return "" if similar is None or similar == name else f"; did you mean {similar}?"
 
 
+def unknown_name(kind: str, name: str, names: Iterable[str]) -> str:
+    """Return the message for a name that is none of names, with the most similar one. kind: what they are names of."""
+    known = list(names)
+    return f"unknown {kind} {name!r}{suggestion(name, known)}; known are {', '.join(known)}"
+
+
 def _folded(name: str) -> str:
     return name.casefold().translate(_SEPARATORS)

@@ -8,6 +8,7 @@ from ..rare_parts import part_loader
 
 if TYPE_CHECKING:
     from . import admin_runner as admin_runner
+    from . import all_scenarios as all_scenarios
     from . import command as command
     from . import report as report
     from . import scenario_list as scenario_list

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ..protocol.similar_names import unknown_name
 from . import spark
 from .clients.clients import CLIENTS, client_of
 from .engine import Report, run
@@ -21,7 +22,7 @@ def load_any(name: str) -> Scenario | JobScenario:
     if name in job_scenario_names():
         return load_job_scenario(name)
     if name not in scenario_names():
-        raise UnknownScenario(f"unknown scenario {name!r}; known are {', '.join(all_names())}")
+        raise UnknownScenario(unknown_name("scenario", name, all_names()))
     return load_scenario(name)
 
 

@@ -11,6 +11,7 @@ import msgspec
 
 from ..broker.lifecycle.node_options import NODES_MAX
 from ..protocol.sequences import MAX_SEQUENCE
+from ..protocol.similar_names import unknown_name
 from .scenario import Expectation, Scenario
 from .steps import Acks, AnyStep, Batch, Consume, Mechanism, Send
 
@@ -67,7 +68,7 @@ def load_scenario(name: str) -> Scenario:
     """Return a scenario. Raises UnknownScenario."""
     names = scenario_names()
     if name not in names:
-        raise UnknownScenario(f"unknown scenario {name!r}; known are {', '.join(names)}")
+        raise UnknownScenario(unknown_name("scenario", name, names))
     text = (resources.files(_PACKAGE) / _FOLDER / f"{name}{_SUFFIX}").read_text(encoding="utf-8")
     return parse_scenario(name, text)
 

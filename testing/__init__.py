@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from . import client_security as client_security
     from . import failed_test_reports as failed_test_reports
     from . import hunting as hunting
+    from . import isolated_tests as isolated_tests
     from . import token_endpoint as token_endpoint
     from . import tracebacks as tracebacks
     from .async_broker import AsyncBroker

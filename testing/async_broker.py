@@ -53,6 +53,10 @@ class AsyncBroker(Node, AsyncBrokerMethods):
         self._check_started()
         return function()
 
+    async def begin_test(self, name: str) -> None:
+        """Reset the broker, on other free ports; as Broker.begin_test."""
+        await self._begin_test(name)
+
     def _take_methods(self) -> None:
         self._send = self._perform_here
 

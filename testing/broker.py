@@ -113,6 +113,14 @@ class Broker(Node, BrokerMethods):
     ) -> Any:
         return await operation(self.control, **arguments)
 
+    def begin_test(self, name: str) -> None:
+        """Reset the broker as reset("all") does, on other free ports, where no client of an earlier test finds it.
+
+        name: of the test, for the report of a later one. The configured ports of the listeners are 0.
+        Raises CallError 409 as a reset does, OSError if no port is free, and BrokerStateError.
+        """
+        self._wait(self._begin_test(name))
+
     def __enter__(self) -> Self:
         """Start the broker."""
         return self.start()

@@ -1,7 +1,8 @@
 """The brokers of a test session: one for each distinct configuration, started when a test first asks for it.
 
-Each broker runs until the session ends, so that tests of several configurations may follow each other in any order. The
-caller must reset the broker that it gets.
+Each broker runs until the session ends, so that tests of several configurations may follow each other in any order.
+Each test has its own addresses (testing/isolated_tests.py), unless a fixture of a wider scope has got the broker:
+clients of that scope must find it in all tests.
 """
 
 from __future__ import annotations
@@ -74,6 +75,8 @@ class BrokerPool:
     def __init__(self) -> None:
         """Start without brokers."""
         self._brokers: dict[Configuration, Broker] = {}
+        # The configurations of the brokers that keep their addresses.
+        self._kept: set[Configuration] = set()
 
     def broker_of(self, wanted: Configuration) -> Broker:
         """Return the broker with this configuration; the first call starts it. Raises as Broker does."""
@@ -81,6 +84,18 @@ class BrokerPool:
         if broker is None:
             broker = self._brokers[wanted] = broker_with(wanted).start()
         return broker
+
+    def session_broker_of(self, wanted: Configuration) -> Broker:
+        """Return the broker with this configuration, which keeps its present addresses in all later tests."""
+        self._kept.add(wanted)
+        return self.broker_of(wanted)
+
+    def begin_test(self, broker: Broker, name: str) -> None:
+        """Reset the broker for a test; on other addresses if it is one of the pool and need not keep them."""
+        if any(running is broker and each not in self._kept for each, running in self._brokers.items()):
+            broker.begin_test(name)
+        else:
+            broker.reset("all")
 
     def find_difference(self, broker: Broker, wanted: Configuration) -> str | None:
         """Return a sentence if the broker is one of the pool and has another configuration; otherwise None."""

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from ..admin.control import Control
+    from .isolated_tests import EarlierClient, IsolatedTests
     from .token_endpoint import TokenEndpoint
 
 Result = TypeVar("Result")
@@ -47,6 +48,8 @@ class Node(ABC):
 
     # Served from the first use on.
     _token_endpoint: TokenEndpoint | None = None
+    # Made with the first test.
+    _tests: IsolatedTests | None = None
 
     def __init__(
         self,
@@ -203,8 +206,22 @@ class Node(ABC):
             self._token_endpoint = testing.token_endpoint.TokenEndpoint(self.control)
         return self._token_endpoint.url
 
+    async def _begin_test(self, name: str) -> None:
+        self._check_started()
+        if self._tests is None:
+            self._tests = testing.isolated_tests.IsolatedTests(self.control)
+        await self._tests.begin_test(name)
+
+    @property
+    def earlier_clients(self) -> Mapping[EarlierClient, int]:
+        """The number of rejected connections of each client of an earlier test, since the last begin_test."""
+        tests = self._tests
+        return {} if tests is None else self.call(lambda: dict(tests.rejected))
+
     async def _stop_server(self) -> None:
-        """Stop the nodes, and the token endpoint if it is served."""
+        """Stop the nodes, the token endpoint if it is served, and the rejection of clients of earlier tests."""
+        if self._tests is not None:
+            self._tests.close()
         if self._token_endpoint is not None:
             await self._token_endpoint.stop()
         await self._server.stop()

@@ -5,16 +5,22 @@ from __future__ import annotations
 import asyncio
 import os
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 
 from ..admin.async_methods.broker import AsyncBrokerMethods
 from ..admin.client.admin_client import AdminClient, BadCall, JsonObject, parse_address
+from ..admin.errors import Unreachable
 from ..admin.methods.base import AnyOperation
 from ..admin.methods.broker import BrokerMethods
 from ..admin.methods.remote import HttpSend, error_of
 from ..faults import strict_json
+
+if TYPE_CHECKING:
+    from ..broker.lifecycle.cluster_server import NodeState
+
+RUNNING: NodeState = "running"
 
 
 class RemoteBroker(BrokerMethods):
@@ -36,6 +42,19 @@ class RemoteBroker(BrokerMethods):
     @property
     def _address(self) -> str:
         return self._client.address.url
+
+    @property
+    def bootstrap_servers(self) -> str:
+        """The addresses that the nodes advertise on their first listeners, "host:port", joined by commas."""
+        return ",".join(node.bootstrap for node in self.nodes())
+
+    @property
+    def is_running(self) -> bool:
+        """Whether clients can connect to a node; False if the admin API does not respond."""
+        try:
+            return any(node.state == RUNNING for node in self.nodes())
+        except Unreachable:
+            return False
 
     def call(
         self, method: str, path: str, body: Struct | Mapping[str, object] | None = None, **query: object
@@ -60,6 +79,19 @@ class AsyncRemoteBroker(AsyncBrokerMethods):
     @property
     def _address(self) -> str:
         return self._client.address.url
+
+    @property
+    async def bootstrap_servers(self) -> str:
+        """The addresses of the nodes; as of RemoteBroker."""
+        return ",".join(node.bootstrap for node in await self.nodes())
+
+    @property
+    async def is_running(self) -> bool:
+        """Whether clients can connect to a node; as of RemoteBroker."""
+        try:
+            return any(node.state == RUNNING for node in await self.nodes())
+        except Unreachable:
+            return False
 
     async def _send_in_thread(self, operation: AnyOperation, arguments: Mapping[str, object]) -> Any:
         return await asyncio.to_thread(self._blocking, operation, arguments)

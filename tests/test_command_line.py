@@ -305,6 +305,32 @@ def test_unknown_command_is_one_line_and_exit_code_2() -> None:
     assert (ended.exit_code, len(ended.log.splitlines())) == (2, 1)
 
 
+@pytest.mark.parametrize(
+    ("words", "reason"),
+    [
+        (("veridct",), "unknown command 'veridct'; did you mean verdict?; known are admin, audit, "),
+        (("nosuch",), "unknown command 'nosuch'; known are admin, audit, "),
+        (("help", "veridct"), "unknown command 'veridct'; did you mean verdict?; known are admin, audit, "),
+        (("help", "serve", "now"), "fauxka serve has no commands"),
+        (("scenario", "run", "lost-akc"), "unknown scenario 'lost-akc'; did you mean lost-ack?; known are "),
+        (("scenario", "run", "gap", "--client", "confluant"), "unknown client 'confluant'; did you mean confluent?; "),
+    ],
+)
+def test_misspelled_name_is_one_line_with_the_probable_meaning(words: tuple[str, ...], reason: str) -> None:
+    ended = run(*words)
+
+    assert (ended.exit_code, ended.output, ended.log.count("\n")) == (2, "", 1)
+    assert ended.log.startswith(f"fauxka: {reason}")
+
+
+@pytest.mark.parametrize("command", [(), ("serve",), ("scenario", "run"), ("fault", "add", "lost_ack"), ("audit",)])
+def test_help_of_a_command_is_the_one_of_its_option(command: tuple[str, ...]) -> None:
+    ended = run("help", *command)
+
+    assert ended == run(*command, "--help")
+    assert ended.exit_code == 0
+
+
 @pytest.mark.parametrize("option", ["-h", "--help"])
 @pytest.mark.parametrize(
     "command",

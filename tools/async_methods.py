@@ -4,9 +4,10 @@
 
 - A class that derives from Methods, or from such a class, gets a twin with the prefix Async. Everything else that its
   module defines is imported from it.
-- A call of `self`, or of what `self` has, is awaited; so is a property of the class that is itself awaited. A method
-  with such a call is a coroutine.
-- `with` methods become those of `async with`. admin/methods/twins.py has the marks of the exceptions.
+- A call of `self`, or of what `self` has, is awaited; so is a call of a variable that is declared with such a class,
+  and a property of the class that is itself awaited. A method with such a call is a coroutine.
+- `with` methods become those of `async with`, and so does `with` in docstrings. admin/methods/twins.py has the marks of
+  the exceptions.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from __future__ import annotations
 import ast
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -134,6 +135,8 @@ class _Twin(_Names):
 
     def __init__(self, twinned: frozenset[str], of_class: ast.ClassDef) -> None:
         super().__init__(twinned)
+        # The variables of the method that is visited which have the class of a twin.
+        self._handles: frozenset[str] = frozenset()
         self._awaited = {
             each.name
             for each in of_class.body
@@ -149,6 +152,10 @@ class _Twin(_Names):
     def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.AST:
         if ARMS in _marks_of(node):
             return self._arming(node)
+        variables = [each for each in ast.walk(node) if isinstance(each, ast.AnnAssign)]
+        self._handles = frozenset(
+            _name_of(each.target) for each in variables if _name_of(each.annotation) in self._twinned
+        )
         self.generic_visit(node)
         is_of_with = node.name in OF_WITH
         node.name = OF_WITH.get(node.name, node.name)
@@ -167,8 +174,15 @@ class _Twin(_Names):
         return node
 
     def visit_Call(self, node: ast.Call) -> ast.AST:
+        is_awaited = _is_of({"self"}, node.func) or _is_of(self._handles, node.func)
         self.generic_visit(node)
-        return ast.Await(node) if _is_of_self(node.func) else node
+        return ast.Await(node) if is_awaited else node
+
+    def visit_Expr(self, node: ast.Expr) -> ast.AST:
+        """Turn `with` of a docstring into `async with`."""
+        if isinstance(node.value, ast.Constant) and isinstance(node.value.value, str):
+            node.value.value = async_text(node.value.value)
+        return self.generic_visit(node)
 
     def visit_Attribute(self, node: ast.Attribute) -> ast.AST:
         visited = super().visit_Attribute(node)
@@ -197,16 +211,21 @@ def _is_property(node: ast.FunctionDef) -> bool:
 
 
 def _calls_self(node: ast.FunctionDef) -> bool:
-    return any(isinstance(each, ast.Call) and _is_of_self(each.func) for each in ast.walk(node))
+    return any(isinstance(each, ast.Call) and _is_of({"self"}, each.func) for each in ast.walk(node))
 
 
-def _is_of_self(called: ast.expr) -> bool:
-    """Whether a called expression is an attribute of self, or of an attribute of it."""
+def _is_of(names: Collection[str], called: ast.expr) -> bool:
+    """Whether a called expression is an attribute of one of these variables, or of an attribute of it."""
     if not isinstance(called, ast.Attribute):
         return False
     while isinstance(called, ast.Attribute):
         called = called.value
-    return isinstance(called, ast.Name) and called.id == "self"
+    return isinstance(called, ast.Name) and called.id in names
+
+
+def async_text(docstring: str) -> str:
+    """Return a docstring as the twin has it."""
+    return docstring.replace("`with", "`async with").replace("a `async", "an `async")
 
 
 def _formatted(made: dict[str, str]) -> dict[str, str]:

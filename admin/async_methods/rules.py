@@ -36,7 +36,7 @@ from .base import AnyOperation, AsyncMethods, AsyncSend
 class AsyncRule(AsyncMethods):
     """The handle of an armed rule; its counts stay readable after the removal.
 
-    `with faults.lost_ack(topic="orders") as rule:` removes the rule at the end of the block.
+    `async with faults.lost_ack(topic="orders") as rule:` removes the rule at the end of the block.
     """
 
     def __init__(self, send: AsyncSend, kind: RuleKind[Any], info: AnyInfo) -> None:
@@ -229,8 +229,9 @@ class AsyncRules(AsyncMethods, Generic[Given]):
     async def unfired(self, allowed: Collection[str] = ()) -> list[str]:
         """Return descriptions of the rules armed since watch without a hit; allowed: names of rules to leave out."""
         lines: list[str] = []
+        rule: AsyncRule
         for rule in self.watched:
-            info = await self._info_of(rule)
+            info = await rule.info()
             if not info.hits and info.name not in allowed:
                 lines += description_of(info)
         return lines
@@ -244,15 +245,11 @@ class AsyncRules(AsyncMethods, Generic[Given]):
                 raise
             return []
         by_id: dict[int, AnyInfo] = {info.id: info for info in infos}
+        rule: AsyncRule
         for rule in self.watched:
             if rule.id not in by_id:
-                by_id[rule.id] = await self._info_of(rule)
+                by_id[rule.id] = await rule.info()
         return [by_id[rule_id] for rule_id in sorted(by_id)]
-
-    async def _info_of(self, rule: AsyncRule) -> AnyInfo:
-        path, query = (RuleAddress(id=str(rule.id)), RuleQuery(removed=True))
-        info: AnyInfo = await self._send(self._kind.get, {"path": path, "query": query})
-        return info
 
 
 class AsyncFiles(AsyncRules[FileRule]):
@@ -269,7 +266,7 @@ class AsyncFaults(AsyncRules[FaultRule], RecipeMethods[Arming[AsyncRule]]):
 
     faults.lost_ack(topic="orders", times=2) arms a recipe of fauxka.faults.rules.recipes; faults.add arms any rule:
     faults.add(match={"api": "Fetch"}, point="received", action={"kind": "delay", "ms": 100})
-    Both return a handle with the counts of the rule. It can wait for hits, and as a `with` block removes the rule.
+    Both return a handle with the counts. It can wait for hits, and as an `async with` block removes the rule.
     faults["lost ack"] and faults[1] return the handle of an armed rule.
     """
 

@@ -1,4 +1,4 @@
-"""The commands that call the admin API of a running broker: admin, fault, journal, report, reset and verdict.
+"""The commands that call the admin API of a running broker: admin, completion, fault, journal, report, reset, verdict.
 
 Exit codes: 0; 1 if the broker cannot be reached; 2 for invalid input, also if the broker found it. `verdict` returns 1
 for findings, as `audit` does, and 2 without a verdict.
@@ -16,9 +16,11 @@ from click.core import ParameterSource
 
 from ... import admin
 from ...faults import strict_json
+from ...protocol.similar_names import unknown_name
 from .. import client as parts
 from .admin_client import AdminClient, BadCall
 from .broker_options import JSON_OPTION, broker_options, calls_broker, chosen_broker, print_json, print_response
+from .completion import api_names, completion, rule_names, topic_names
 from .report_command import report
 from .rule_text import rule_line, rule_lines
 
@@ -32,6 +34,7 @@ def commands() -> None:
     """Commands that call the admin API of a running broker."""
 
 
+commands.add_command(completion)
 commands.add_command(report)
 
 
@@ -58,7 +61,7 @@ class _Recipes(click.Group):
         """Return the command of a recipe. Raises UsageError for an unknown name."""
         recipe = parts.recipe_commands.find_recipe(cmd_name)
         if recipe is None:
-            raise click.UsageError(parts.recipe_commands.unknown_recipe(cmd_name))
+            raise click.UsageError(unknown_name("recipe", cmd_name, parts.recipe_commands.recipe_names()))
         return parts.recipe_commands.recipe_command(recipe)
 
 
@@ -107,7 +110,7 @@ def list_faults(client: AdminClient, *, as_json: bool) -> None:
 
 
 @fault.command("clear")
-@click.argument("rules", metavar="[ID|NAME]...", nargs=-1)
+@click.argument("rules", metavar="[ID|NAME]...", nargs=-1, shell_complete=rule_names)
 @calls_broker()
 @JSON_OPTION
 def clear_faults(client: AdminClient, rules: tuple[str, ...], *, as_json: bool) -> None:
@@ -128,7 +131,7 @@ def clear_faults(client: AdminClient, rules: tuple[str, ...], *, as_json: bool) 
 
 
 @commands.command()
-@click.argument("topic")
+@click.argument("topic", shell_complete=topic_names)
 @click.option("--event-id", metavar="key|header:NAME", help="The event id of a record: finds copies of any producer.")
 @calls_broker(EXIT_NO_VERDICT)
 @JSON_OPTION
@@ -148,8 +151,8 @@ def verdict(client: AdminClient, topic: str, event_id: str | None, *, as_json: b
 
 
 @commands.command()
-@click.option("--api", help="Only requests of this API, such as Produce.")
-@click.option("--topic", help="Only requests with this topic.")
+@click.option("--api", help="Only requests of this API, such as Produce.", shell_complete=api_names)
+@click.option("--topic", help="Only requests with this topic.", shell_complete=topic_names)
 @click.option("--partition", type=click.IntRange(min=0), help="Only requests with this partition.")
 @click.option("--node", type=click.IntRange(min=0), help="Only requests to this node.")
 @click.option("--client-id", help="Only requests of this client id.")

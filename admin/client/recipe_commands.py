@@ -19,9 +19,9 @@ from ...faults.declared_recipes import RECIPES
 from ...faults.rule_error import RuleError
 from ...faults.rules import recipes
 from ...faults.rules.fault_rules import FaultRule
-from ...protocol.similar_names import suggestion
 from .admin_client import AdminClient, BadCall
 from .broker_options import JSON_OPTION, calls_broker, print_response
+from .completion import COMPLETIONS
 from .rule_text import rule_line
 
 Recipe = Callable[..., FaultRule]
@@ -43,12 +43,6 @@ def find_recipe(name: str) -> Recipe | None:
     """Return a recipe. name: words joined by _ or -."""
     words = name.replace("-", "_")
     return getattr(recipes, words) if words in RECIPES else None
-
-
-def unknown_recipe(name: str) -> str:
-    """Return the message for an unknown recipe, with the nearest name."""
-    names = recipe_names()
-    return f"unknown recipe {name!r}{suggestion(name, names)}; known are {', '.join(names)}"
 
 
 def recipe_command(recipe: Recipe) -> click.Command:
@@ -111,7 +105,8 @@ class RecipeParameters:
 
 def _own_parameter(parameter: inspect.Parameter, hint: Any) -> click.Parameter:
     if parameter.default is inspect.Parameter.empty:
-        return click.Argument([parameter.name], type=_type_of(parameter.name, hint))
+        complete = COMPLETIONS.get(parameter.name)
+        return click.Argument([parameter.name], type=_type_of(parameter.name, hint), shell_complete=complete)
     has_word = parameter.default is None and int in _leaves(hint)
     default = _word_of(parameter.name) if has_word else parameter.default
     return click.Option(
@@ -132,6 +127,7 @@ def _field_option(name: str, hint: Any) -> click.Option:
         multiple=list in leaves,
         metavar=_METAVARS.get(name),
         help=_HELP.get(name, "Only requests with this value; repeatable."),
+        shell_complete=COMPLETIONS.get(name),
     )
 
 

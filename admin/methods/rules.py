@@ -307,8 +307,9 @@ class Rules(Methods, Generic[Given]):
     def unfired(self, allowed: Collection[str] = ()) -> list[str]:
         """Return descriptions of the rules armed since watch without a hit; allowed: names of rules to leave out."""
         lines: list[str] = []
+        rule: Rule
         for rule in self.watched:
-            info = self._info_of(rule)
+            info = rule.info()
             if not info.hits and info.name not in allowed:
                 lines += description_of(info)
         return lines
@@ -323,15 +324,11 @@ class Rules(Methods, Generic[Given]):
                 raise
             return []
         by_id: dict[int, AnyInfo] = {info.id: info for info in infos}
+        rule: Rule
         for rule in self.watched:
             if rule.id not in by_id:
-                by_id[rule.id] = self._info_of(rule)
+                by_id[rule.id] = rule.info()
         return [by_id[rule_id] for rule_id in sorted(by_id)]
-
-    def _info_of(self, rule: Rule) -> AnyInfo:
-        path, query = RuleAddress(id=str(rule.id)), RuleQuery(removed=True)
-        info: AnyInfo = self._send(self._kind.get, {"path": path, "query": query})
-        return info
 
 
 class Files(Rules[FileRule]):
@@ -348,7 +345,7 @@ class Faults(Rules[FaultRule], RecipeMethods[Rule]):
 
     faults.lost_ack(topic="orders", times=2) arms a recipe of fauxka.faults.rules.recipes; faults.add arms any rule:
     faults.add(match={"api": "Fetch"}, point="received", action={"kind": "delay", "ms": 100})
-    Both return a handle with the counts of the rule. It can wait for hits, and as a `with` block removes the rule.
+    Both return a handle with the counts. It can wait for hits, and as a `with` block removes the rule.
     faults["lost ack"] and faults[1] return the handle of an armed rule.
     """
 

@@ -229,6 +229,13 @@ class Server:
         self.node.listeners = self.listeners
         self._register_addresses()
 
+    async def move(self) -> None:
+        """Listen on other free ports, after the socket server has handed over its sockets.
+
+        Each port of the configs is 0. Raises OSError.
+        """
+        await self._listen(self._configs)
+
     def _register_addresses(self) -> None:
         registration = self.node.image.find_broker(self.node.node_id)
         assert registration is not None, "a node is registered before it listens"

@@ -78,10 +78,14 @@ class Acceptor:
 
     def close(self) -> None:
         """Accept no more, and close the listening sockets."""
+        for listening in self.hand_over():
+            listening.close()
+
+    def hand_over(self) -> Sequence[socket.socket]:
+        """Accept no more, and return the listening sockets, which the caller closes."""
         self._pause()
         self._is_closed = True
-        for listening in self.sockets:
-            listening.close()
+        return self.sockets
 
     def _pause(self) -> None:
         if self._retry is not None:

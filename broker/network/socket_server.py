@@ -121,6 +121,12 @@ class SocketServer:
         self._drop_throttled()
         self._quotas.stop()
 
+    def hand_over(self) -> list[socket.socket]:
+        """Accept no more, and return the listening sockets, which the caller closes. Connections stay open."""
+        sockets = [each for acceptor in self._acceptors for each in acceptor.hand_over()]
+        self._acceptors.clear()
+        return sockets
+
     def reserve_ports(self) -> None:
         """Stop to listen, and keep the ports for the next start, with sockets that do not listen.
 

@@ -96,8 +96,8 @@ class TopicVerdict(Struct, kw_only=True):
         """Assert that every acknowledged record is in the log, and that no record is in it twice.
 
         A record that is in the log and was never acknowledged is no failure, nor is one that retention or DeleteRecords
-        deleted. Raises AssertionError with the first findings, for a topic to which nothing was produced, and if copies
-        would not have been found (see forgotten).
+        deleted. Raises AssertionError with the first findings, for a topic to which nothing was produced (test data
+        is not), and if copies would not have been found (see forgotten).
         """
         __tracebackhide__ = True
         self._check("exactly once", (ACKNOWLEDGED_LOST, APPENDED_TWICE))
@@ -118,8 +118,6 @@ class TopicVerdict(Struct, kw_only=True):
     def _check(self, wanted: str, kinds: Sequence[str]) -> None:
         """Raise AssertionError if a batch of these kinds was counted. wanted: what was expected."""
         __tracebackhide__ = True
-        if self.batches == BatchVerdict() and not (self.records.in_log or self.records.deleted):
-            raise AssertionError(f"nothing was produced to {self.topic!r}, so there is nothing to judge")
         counts = {
             ACKNOWLEDGED_LOST: (self.batches.acknowledged_lost, "acknowledged batch lost", "acknowledged batches lost"),
             APPENDED_TWICE: (self.records.duplicates, "record in the log twice", "records in the log twice"),
@@ -128,6 +126,12 @@ class TopicVerdict(Struct, kw_only=True):
         if failed:
             summary = ", ".join(f"{count} {one if count == 1 else many}" for count, one, many in failed)
             raise AssertionError("\n".join([f"{self.topic}: expected {wanted}, found {summary}", *self._lines(kinds)]))
+        if self.batches == BatchVerdict():
+            seeded = f" ({self.records.in_log} in its log: test data, or older than the journal)"
+            raise AssertionError(
+                f"nothing was produced to {self.topic!r}{seeded if self.records.in_log else ''}, "
+                "so there is nothing to judge"
+            )
         if self.forgotten and APPENDED_TWICE in kinds:
             raise AssertionError(
                 f"{self.topic}: found no duplicates, but copies of {self.forgotten} unacknowledged batches, which were "

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from importlib import import_module
 from importlib.util import find_spec
 
+from ...protocol.similar_names import unknown_name
 from ..scenario import RAW
 from .client import ClientOptions, ClientUnavailable, ScenarioClient
 from .consumer import ConsumerOptions, MakeConsumer, ScenarioConsumer
@@ -65,7 +66,7 @@ class NamedClient:
 def client_of(name: str) -> NamedClient:
     """Return a client. Raises ClientUnavailable for an unknown name, and if its package is not installed."""
     if name not in CLIENTS:
-        raise ClientUnavailable(f"unknown client {name!r}; known are {', '.join(CLIENTS)}")
+        raise ClientUnavailable(unknown_name("client", name, CLIENTS))
     client = CLIENTS[name]
     if not client.is_installed:
         raise ClientUnavailable(f"the client {name} needs the package {client.package}; install it with {INSTALL}")

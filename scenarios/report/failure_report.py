@@ -6,7 +6,7 @@ out. A part that raises is one line with the error: a report must not hide the f
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import groupby, islice
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from ...faults.journal.journal_entries import JournalEntry
     from ...faults.verdict.topic_verdict import TopicVerdict
     from ...testing import Broker, Rule
+    from ...testing.isolated_tests import EarlierClient
 
 # The newest requests of the journal that a report reads: all that it keeps by default.
 REQUESTS_READ_MAX = 10_000
@@ -131,6 +132,16 @@ def state_lines(test: FailedTest) -> Iterator[str]:
         yield "The broker is down: clients cannot connect."
 
 
+def earlier_client_lines(test: FailedTest) -> Iterator[str]:
+    """Yield a line for each client of an earlier test that tried to connect."""
+    # A project may use a RemoteBroker as its broker of the session, which has one address.
+    rejected: Mapping[EarlierClient, int] = getattr(test.broker, "earlier_clients", {})
+    for client, count in rejected.items():
+        name = "a client" if client.client_id is None else f"client {client.client_id!r}"
+        connections = f"{count} connection{'' if count == 1 else 's'}"
+        yield from _indented(f"{name} of {client.test} at {client.address} was left open: {connections} rejected")
+
+
 def earlier_producer_lines(test: FailedTest) -> Iterator[str]:
     """Yield a line for each partition that a producer from before the test has sent batches to."""
     written: dict[tuple[int, str, int], int] = {}
@@ -180,6 +191,7 @@ def rule_lines(test: FailedTest) -> Iterator[str]:
 PARTS = (
     Part(diagram_lines, lines_max=DIAGRAM_LINES_MAX),
     Part(state_lines),
+    Part(earlier_client_lines, heading="Earlier clients"),
     Part(earlier_producer_lines, heading="Earlier producers"),
     Part(verdict_lines, heading="Verdict"),
     Part(rule_lines, heading="Fault rules"),

@@ -8,6 +8,7 @@ from importlib.resources.abc import Traversable
 
 import msgspec
 
+from ...protocol.similar_names import unknown_name
 from ..scenario import ALL_VERSIONS
 from ..scenario_files import NodeCount, ScenarioFileError, UnknownScenario, batch_of
 from .job_scenario import AnyJobStep, AuditLog, CopyJob, DedupLog, EndCopy, JobExpectation, JobScenario, Send, WriteJob
@@ -39,7 +40,7 @@ def load_job_scenario(name: str) -> JobScenario:
     """Return a scenario. Raises UnknownScenario."""
     names = job_scenario_names()
     if name not in names:
-        raise UnknownScenario(f"unknown scenario {name!r} with Spark; known are {', '.join(names)}")
+        raise UnknownScenario(unknown_name("scenario with Spark", name, names))
     return parse_job_scenario(name, (_folder() / f"{name}{_SUFFIX}").read_text(encoding="utf-8"))
 
 

@@ -27,7 +27,23 @@ def report_text(result: Result, folders: Sequence[str] = ()) -> str:
     for number, (finding, folder) in enumerate(zip_longest(result.findings, folders), start=1):
         lines += [f"{number}. {finding.trial}", *(f"   {detail}" for detail in details_of(finding))]
         lines += [""] if folder is None else [f"   {folder}", ""]
-    return "\n".join([*lines, *remarks(result), summary_line(result)])
+    end = [] if result.findings else [no_finding_text(result)]
+    return "\n".join([*lines, *remarks(result), summary_line(result), *end])
+
+
+def no_finding_text(result: Result) -> str:
+    """Return what a hunt without a finding means, and what it does not mean."""
+    judged = [each for each in result.tried if each.judgement.outcome is not Outcome.NOT_JUDGED and each.met]
+    if not judged:
+        return "No finding, and no statement about the program: it met no fault in a run that was judged."
+    faults = {fault.name for each in judged for fault, _ in each.met}
+    apis = dict.fromkeys(target.api for each in judged for _, target in each.met)
+    kinds = "1 kind" if len(faults) == 1 else f"{len(faults)} kinds"
+    return (
+        f"No finding: the program met a fault in {_trials_text(len(judged))}, with {kinds} of faults at "
+        f"{', '.join(apis)}, and broke its promise in none. This holds for these requests and their timing. It is no "
+        "proof for other inputs, and for faults that were not tried or not met."
+    )
 
 
 def remarks(result: Result) -> list[str]:

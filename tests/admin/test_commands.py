@@ -619,7 +619,8 @@ def test_a_server_of_another_protocol_is_exit_code_1(broker: Serving) -> None:
 
 
 @pytest.mark.parametrize(
-    "words", [("serve", "--port", "0", "--config", "none"), ("health", "--port", "1"), ("--version",)]
+    "words",
+    [("serve", "--port", "0", "--config", "none"), ("health", "--port", "1"), ("--version",), ("help", "serve")],
 )
 def test_other_commands_do_not_import_the_client(words: tuple[str, ...]) -> None:
     ended = run(*words, command=(sys.executable, "-X", "importtime", "-m", "fauxka"))

@@ -3,6 +3,7 @@
 import pytest
 
 from fauxka.faults.verdict.topic_verdict import FINDINGS_SHOWN, TopicVerdict
+from fauxka.testing import Broker
 
 from .journal_scene import Batch, JournalScene, events, numbered
 
@@ -112,6 +113,17 @@ def test_topic_without_records_and_batches_fails(name: str) -> None:
     verdict = JournalScene().verdict_of("oders")
 
     with pytest.raises(AssertionError, match="nothing was produced to 'oders', so there is nothing to judge"):
+        getattr(verdict, name)()
+
+
+@pytest.mark.parametrize("name", ["assert_exactly_once", "assert_nothing_lost", "assert_no_duplicates"])
+def test_topic_with_test_data_only_fails(name: str) -> None:
+    with Broker() as broker:
+        broker.topics.seed("orders", ["one coffee", "one tea"], create=True)
+        verdict = broker.verdict("orders")
+
+    message = r"nothing was produced to 'orders' \(2 in its log: test data, or older than the journal\), so"
+    with pytest.raises(AssertionError, match=message):
         getattr(verdict, name)()
 
 

@@ -50,6 +50,17 @@ def test_an_idempotent_function_holds() -> None:
 
     assert not result.findings, report_text(result)
     assert [each.judgement.outcome for each in result.tried] == [Outcome.HELD] * 4
+    assert report_text(result).splitlines()[-1].startswith("No finding: the program met a fault in 4 trials, with ")
+
+
+def test_a_hunt_in_which_no_fault_was_met_states_nothing_about_the_program() -> None:
+    result = hunt(idempotent, topics=["orders"], budget=1)
+    (tried,) = result.tried
+    unmet = replace(tried, judgement=Judgement(Outcome.NOT_MET, hits=[False]))
+
+    lines = report_text(replace(result, tried=[unmet])).splitlines()
+
+    assert lines[-1] == "No finding, and no statement about the program: it met no fault in a run that was judged."
 
 
 def test_the_same_program_and_seed_have_the_same_plan_and_findings(monkeypatch: pytest.MonkeyPatch) -> None:

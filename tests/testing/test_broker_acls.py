@@ -1,7 +1,5 @@
 """ACLs in process and over HTTP, and what a client learns when one is created or deleted."""
 
-import asyncio
-from pathlib import Path
 from typing import cast
 
 import pytest
@@ -9,10 +7,9 @@ from confluent_kafka import KafkaError, Producer
 
 from fauxka.admin.methods.acls import Acls
 from fauxka.broker.security.acl.standard_authorizer import CLASS_NAME
-from fauxka.testing import AclValues, AsyncBroker, CallError, InvalidValueError
+from fauxka.testing import AclValues, CallError, InvalidValueError
 from fauxka.testing.remote_broker import RemoteBroker
 
-from ..serving_process import serving
 from .transports import Broker
 
 SECONDS_MAX = 20
@@ -70,31 +67,11 @@ def test_acls_are_listed_by_their_values() -> None:
         check_lists(broker.acls)
 
 
-def test_remote_broker_has_the_same_calls(tmp_path: Path) -> None:
-    with serving(tmp_path, "--admin-port", "0", "-c", f"authorizer.class.name={CLASS_NAME}") as process:
-        assert process.admin is not None
-        acls = RemoteBroker(process.admin).acls
-        check_lists(acls)
-        with pytest.raises(CallError, match="Could not parse principal"):
-            acls.create(**changed_acl(principal="alice"))
-
-
 def test_wrong_value_is_named_before_a_remote_call() -> None:
     acls = RemoteBroker("http://127.0.0.1:1").acls
     for call in (acls.list, acls.create, acls.delete):
         with pytest.raises(InvalidValueError, match="did you mean WRITE"):
             call(**changed_acl(operation="WRIET"))
-
-
-def test_async_broker_has_the_same_calls() -> None:
-    async def use() -> list[str]:
-        async with AsyncBroker(CONFIG) as broker:
-            await broker.acls.create(**WRITE)
-            found = [acl.name for acl in await broker.acls.list()]
-            await broker.acls.delete(name=TOPIC)
-            return found + [acl.name for acl in await broker.acls.list()]
-
-    assert asyncio.run(use()) == [TOPIC]
 
 
 def test_acls_need_an_authorizer() -> None:

@@ -1,6 +1,5 @@
 """Client quotas in process and over HTTP, and the throttle times that clients get at once."""
 
-import asyncio
 import socket
 import threading
 from collections.abc import Iterator
@@ -14,7 +13,7 @@ from fauxka import testing
 from fauxka.broker.metadata.client_quotas_image import IP
 from fauxka.faults.strict_json import encode
 from fauxka.protocol.messages.produce import ProduceResponse
-from fauxka.testing import AsyncBroker, CallError, InvalidValueError
+from fauxka.testing import CallError, InvalidValueError
 from fauxka.testing.remote_broker import RemoteBroker
 
 from ..golden.quota_effects import TOPIC, producing
@@ -130,17 +129,6 @@ def test_page_is_no_name_to_list(broker: Broker, serving_remote: RemoteBroker) -
     for quotas in (broker.quotas, serving_remote.quotas):
         with pytest.raises(InvalidValueError, match="since"):
             quotas.list(since=1)  # type: ignore[call-arg] # pyright: ignore[reportCallIssue]
-
-
-def test_async_broker_has_the_same_calls() -> None:
-    async def use() -> list[int]:
-        async with AsyncBroker() as broker:
-            await broker.quotas.set(client_id=APP, producer_byte_rate=1)
-            counts = [len(await broker.quotas.list(client_id=APP))]
-            await broker.quotas.delete(client_id=APP)
-            return [*counts, len(await broker.quotas.list())]
-
-    assert asyncio.run(use()) == [1, 0]
 
 
 def test_quota_of_a_user_throttles_only_that_user() -> None:

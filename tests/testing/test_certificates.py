@@ -1,6 +1,5 @@
 """Certificates that change while clients are connected, in process, in a thread and over HTTP."""
 
-import asyncio
 import socket
 import ssl
 from collections.abc import Iterator
@@ -11,10 +10,11 @@ import pytest
 from confluent_kafka import Producer
 
 from fauxka.broker.security.tls.listener_tls import CertificateKind
-from fauxka.testing import AsyncBroker, Broker, CallError, InvalidValueError
+from fauxka.testing import CallError, InvalidValueError
 from fauxka.testing.remote_broker import RemoteBroker
 
 from ..serving_process import serving
+from .transports import Broker
 
 SECONDS_MAX = 20
 DEFECTS = {
@@ -132,15 +132,6 @@ def test_certificate_is_described(broker: Broker) -> None:
     assert {"localhost", "127.0.0.1", "::1"} <= set(configured.hosts)
     assert configured.sha256 != expired.sha256
     assert expired.not_after_ms - expired.not_before_ms == 24 * 60 * 60 * 1000
-
-
-def test_async_broker_has_the_same_calls() -> None:
-    async def use() -> list[str]:
-        async with AsyncBroker(security_protocol="SSL") as broker:
-            await broker.certificates.present("new", listener="SSL")
-            return [each.kind for each in await broker.certificates.list()]
-
-    assert asyncio.run(use()) == ["new"]
 
 
 def test_remote_broker_changes_one_of_two_listeners(tmp_path: Path) -> None:

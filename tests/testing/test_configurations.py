@@ -43,17 +43,15 @@ def test_each_module_has_its_own_configuration_in_any_order(run: pytest.Pytester
 
 
 def test_modules_with_the_same_configuration_share_a_broker_after_another_one(run: pytest.Pytester) -> None:
-    module = (
-        MODULE.format(partitions=3) + "\n\ndef test_address(fauxka):\n    print('ADDRESS', fauxka.bootstrap_servers)\n"
-    )
+    module = MODULE.format(partitions=3) + "\n\ndef test_broker(fauxka):\n    print('BROKER', id(fauxka))\n"
     run.makepyfile(test_first=module, test_other=MODULE.format(partitions=5), test_third=module)
 
     result = run_tests(run, "-s", "test_first.py", "test_other.py", "test_third.py")
 
     result.assert_outcomes(passed=8)
-    addresses = [line.split("ADDRESS")[1].split()[0] for line in result.outlines if "ADDRESS" in line]
-    assert len(addresses) == 2
-    assert addresses[0] == addresses[1]
+    brokers = [line.split("BROKER")[1].split()[0] for line in result.outlines if "BROKER" in line]
+    assert len(brokers) == 2
+    assert brokers[0] == brokers[1]
 
 
 def test_all_brokers_are_stopped_at_the_end_of_the_session(run: pytest.Pytester) -> None:
@@ -242,7 +240,7 @@ def test_numbers_and_texts_are_the_same_configuration_and_booleans_are_another(r
     run.makepyfile("""
 import pytest
 
-addresses = []
+brokers = []
 
 @pytest.fixture(params=[3, "3"])
 def partitions(request):
@@ -253,9 +251,9 @@ class TestNumber:
     def fauxka_config(self, partitions):
         return partitions
 
-    def test_address(self, fauxka):
-        addresses.append(fauxka.bootstrap_servers)
-        assert len(set(addresses)) == 1
+    def test_number(self, fauxka):
+        brokers.append(fauxka)
+        assert len(set(brokers)) == 1
 
 class TestBoolean:
     @pytest.fixture

@@ -40,14 +40,13 @@ def test_first_record_has_offset_0(fauxka, fauxka_bootstrap, time):
 
 def test_all_tests_of_a_process_share_one_broker(run: pytest.Pytester) -> None:
     run.makepyfile("""
-addresses = set()
+brokers = []
 
-def test_first(fauxka_bootstrap):
-    addresses.add(fauxka_bootstrap)
+def test_first(fauxka):
+    brokers.append(fauxka)
 
-def test_second(fauxka_bootstrap, fauxka_broker):
-    addresses.add(fauxka_bootstrap)
-    assert addresses == {fauxka_broker.bootstrap_servers}
+def test_second(fauxka, fauxka_broker):
+    assert brokers == [fauxka] == [fauxka_broker]
 """)
 
     run_tests(run).assert_outcomes(passed=2)
@@ -318,7 +317,7 @@ def send():
     producers[0].produce("orders", value="one coffee")
     assert producers[0].flush(30) == 0
 
-def test_first(fauxka):
+def test_first(fauxka, fauxka_broker):
     # After the reset for this test, which would come before or after the id of an earlier producer.
     config = {"bootstrap.servers": fauxka.bootstrap_servers, "enable.idempotence": True, "log_level": 0}
     producers.append(Producer(config))

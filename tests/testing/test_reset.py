@@ -143,10 +143,11 @@ def test_a_long_request_ends_with_the_reset() -> None:
 @pytest.mark.parametrize("turns", range(TURNS_MAX))
 def test_a_connection_that_is_being_accepted_is_closed(turns: int) -> None:
     with Broker() as broker:
+        address = broker.bootstrap_servers
 
         async def connect_and_reset() -> TopicClient:
             # On the broker's own thread: the system accepts the connection and its bytes, and the broker has not yet.
-            client = TopicClient(broker.bootstrap_servers)
+            client = TopicClient(address)
             client.send_produce(0)
             for _ in range(turns):
                 await asyncio.sleep(0)

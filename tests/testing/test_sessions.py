@@ -1,6 +1,5 @@
 """Sessions, users and tokens: in process, over HTTP, and what a client learns when they end."""
 
-import asyncio
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -10,12 +9,12 @@ import pytest
 from confluent_kafka import KafkaError, Producer
 
 from fauxka.scenarios.clients.login import OAUTHBEARER, Login
-from fauxka.testing import AsyncBroker, Broker, CallError, ConfigError, InvalidValueError
-from fauxka.testing.remote_broker import RemoteBroker
+from fauxka.testing import CallError, ConfigError, InvalidValueError, RemoteBroker
 
 from ..broker.security.login_client import LoginClient
 from ..golden.sasl_client import plain
 from ..serving_process import serving
+from .transports import Broker
 
 SECONDS_MAX = 20
 TOPIC = "orders"
@@ -252,55 +251,6 @@ def test_damaged_file_of_tokens_is_an_error_without_its_content(tmp_path: Path) 
         Broker(security_protocol="SASL_PLAINTEXT", users=USERS, data_dir=tmp_path)
 
     assert str(raised.value) == f"cannot read {file}: it is damaged; without it a new key is made"
-
-
-def test_async_broker_has_the_same_calls() -> None:
-    async def use() -> tuple[list[str], list[str], bytes]:
-        async with AsyncBroker(security_protocol="SASL_PLAINTEXT", users=USERS) as broker:
-            url = broker.token_endpoint
-            token = await asyncio.to_thread(token_of, url)
-            await broker.users.set_password("carol", "carol-secret")
-            await broker.users.remove("bob")
-            await broker.users.revoke_tokens("alice")
-
-            def refused() -> bytes:
-                with LoginClient(broker) as connection:
-                    return refusal_of(connection, token)
-
-            refusal = await asyncio.to_thread(refused)
-            assert await broker.users.expire_tokens("alice") == []
-            return await broker.users.list(), [each.principal for each in await broker.sessions.list()], refusal
-
-    users, sessions, refusal = asyncio.run(use())
-
-    assert (users, sessions) == (["alice", "carol"], [])
-    assert refusal == b'{"status":"invalid_token"}'
-
-
-def test_remote_broker_has_the_same_calls(tmp_path: Path) -> None:
-    options = ["--listener", "SASL_PLAINTEXT", "--port", "0", "--admin-port", "0", "--user", "alice:alice-secret"]
-    with serving(tmp_path, *options, "-c", "sasl.enabled.mechanisms=PLAIN,OAUTHBEARER") as process:
-        assert process.admin is not None
-        broker = RemoteBroker(process.admin)
-        token = token_of(f"{process.admin}/oauth/token")
-        with (
-            LoginClient(process.bootstrap) as by_token,
-            LoginClient(process.bootstrap) as of_bob,
-            LoginClient(process.bootstrap) as refused,
-        ):
-            assert refusal_of(by_token, token) == b""
-            broker.users.set_password("bob", "bob-secret")
-            login(of_bob, "bob")
-
-            assert [session.principal for session in broker.sessions.list()] == [ALICE, BOB]
-            assert [session.principal for session in broker.users.expire_tokens("alice")] == [ALICE]
-            assert [session.principal for session in broker.sessions.end(principal=BOB)] == [BOB]
-            assert of_bob.wire.is_closed()
-            broker.users.remove("bob")
-            broker.users.revoke_tokens("alice")
-            assert refusal_of(refused, token) == b'{"status":"invalid_token"}'
-        assert broker.users.list() == ["alice"]
-        assert broker.sessions.expire(mechanism="PLAIN") == []
 
 
 def test_unknown_user_and_broker_without_users_are_errors(broker: Broker) -> None:

@@ -2,7 +2,7 @@
 
 A module of tests that imports Broker from here runs over all of them (conftest.py): in a thread, on an event loop, by
 HTTP, and by HTTP on an event loop. The classes for an event loop are called from outside, each call on a loop in a
-thread of its own. What Broker has of its own, such as its addresses, is that of the broker behind the transport.
+thread of its own. What Broker has of its own, such as its Control, is that of the broker behind the transport.
 """
 
 from __future__ import annotations
@@ -28,7 +28,9 @@ from fauxka.broker.runtime.event_loop import new_event_loop
 THREAD, LOOP, HTTP, HTTP_ON_LOOP = "thread", "event loop", "HTTP", "HTTP on an event loop"
 TRANSPORTS = (THREAD, LOOP, HTTP, HTTP_ON_LOOP)
 # What a broker on any transport does by the interface. All else it does itself.
-METHODS = frozenset(name for name in dir(BrokerMethods) if not name.startswith("_"))
+METHODS = frozenset(
+    ["bootstrap_servers", "is_running", *(name for name in dir(BrokerMethods) if not name.startswith("_"))]
+)
 SECONDS_MAX = 120
 
 chosen: ContextVar[str] = ContextVar("chosen", default=THREAD)
