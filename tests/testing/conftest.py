@@ -19,8 +19,9 @@ def transport(request: pytest.FixtureRequest) -> Iterator[str]:
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     """All transports but the thread are in the group `deep`."""
     if getattr(sys.modules[metafunc.function.__module__], "Broker", None) is transports.Broker:
+        is_of_thread = metafunc.function in transports.OF_A_THREAD
         params = [
             pytest.param(each, marks=() if each == transports.THREAD else pytest.mark.deep, id=each)
-            for each in transports.TRANSPORTS
+            for each in ((transports.THREAD,) if is_of_thread else transports.TRANSPORTS)
         ]
         metafunc.parametrize("transport", params, indirect=True, scope="module")

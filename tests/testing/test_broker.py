@@ -12,9 +12,9 @@ from fauxka.faults.files.file_rules import FileRule
 from fauxka.faults.rule_error import RuleError
 from fauxka.faults.rules.fault_rules import FaultRule
 from fauxka.faults.rules.match import Match
-from fauxka.testing import Broker
 
 from .producing import send
+from .transports import Broker, in_a_thread_only
 
 pytestmark = pytest.mark.clients
 
@@ -341,10 +341,12 @@ def test_an_unknown_snapshot_cannot_be_restored(broker: Broker) -> None:
         broker.restore(7)
 
 
+@in_a_thread_only
 def test_a_call_may_be_nested(broker: Broker) -> None:
     assert broker.call(lambda: broker.clock.mode) == "real"
 
 
+@in_a_thread_only
 def test_a_crashed_broker_can_be_stopped() -> None:
     with Broker() as broker:
         broker.crash(restart_after_ms=60_000)
@@ -352,6 +354,7 @@ def test_a_crashed_broker_can_be_stopped() -> None:
     assert not broker.is_running
 
 
+@in_a_thread_only
 def test_repr_of_a_rule_is_one_line_with_action_state_and_counts(broker: Broker) -> None:
     lost = broker.faults.lost_ack(topic="orders")
     full = broker.files.add(action="disk_full", enabled=False)
@@ -360,6 +363,7 @@ def test_repr_of_a_rule_is_one_line_with_action_state_and_counts(broker: Broker)
     assert repr(full) == "<rule 1 '': disk_full, disabled, 0 hits, 0 matched>"
 
 
+@in_a_thread_only
 def test_repr_of_a_broker_is_one_line_with_address_state_and_topics(broker: Broker) -> None:
     broker.topics.create("orders")
     running = repr(broker)

@@ -10,9 +10,8 @@ from typing import Any
 import pytest
 from confluent_kafka import Message, Producer
 
-from fauxka.testing import Broker
-
 from .producing import DELIVERED_SECONDS_MAX
+from .transports import Broker
 
 # The package has no type hints.
 aiokafka = importlib.import_module("aiokafka")

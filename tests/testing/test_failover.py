@@ -9,9 +9,10 @@ from pathlib import Path
 import pytest
 from confluent_kafka import Consumer, Producer
 
-from fauxka.testing import Broker, CallError
+from fauxka.testing import CallError
 
 from ..broker.blocking_client import BlockingClient, batch
+from .transports import Broker
 
 TOPIC = "orders"
 NODES = [1, 2, 3]

@@ -10,9 +10,9 @@ import pytest
 from fauxka.client.errors import ConnectionFailed
 from fauxka.protocol.error_codes import ErrorCode
 from fauxka.protocol.messages.produce import PartitionProduceResponse
-from fauxka.testing import Broker
 
 from ..broker.blocking_client import BlockingClient, batch
+from .transports import Broker
 
 TOPIC = "orders"
 NODES = [1, 2, 3]

@@ -9,9 +9,9 @@ from fauxka.protocol.messages.offset_commit import (
     OffsetCommitRequestPartition,
     OffsetCommitRequestTopic,
 )
-from fauxka.testing import Broker
 
 from ..wire.message_client import MessageClient
+from .transports import Broker
 
 
 @pytest.mark.parametrize(("offset", "lag"), [(0, 3), (3, 0), (10, -7)])

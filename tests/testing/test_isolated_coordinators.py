@@ -10,9 +10,9 @@ from confluent_kafka import Consumer, Producer, TopicPartition
 from fauxka.protocol.api_keys import ApiKey
 from fauxka.protocol.messages.find_coordinator import FindCoordinatorRequest, FindCoordinatorResponse
 from fauxka.protocol.messages.share_group_heartbeat import ShareGroupHeartbeatRequest, ShareGroupHeartbeatResponse
-from fauxka.testing import Broker
 
 from ..broker.blocking_client import BlockingClient
+from .transports import Broker
 
 TOPIC = "orders"
 GROUP = "billing"

@@ -13,9 +13,10 @@ from fauxka.protocol.api_keys import ApiKey
 from fauxka.protocol.error_codes import ErrorCode
 from fauxka.protocol.messages.fetch import FetchPartition, FetchRequest, FetchResponse, FetchTopic
 from fauxka.protocol.messages.metadata import MetadataResponse
-from fauxka.testing import Broker, CallError
+from fauxka.testing import CallError
 
 from ..broker.blocking_client import BlockingClient
+from .transports import Broker
 
 TOPIC = "orders"
 CONFIGS = {"default.replication.factor": "3"}

@@ -11,12 +11,12 @@ import pytest
 from fauxka.protocol.batches.compression import compress
 from fauxka.protocol.batches.record_batch import Compression
 from fauxka.protocol.frames import FRAME_SIZE_BYTES
-from fauxka.testing import Broker
 
 from ..broker.long_requests import ask
 from ..protocol.batch_bytes import batch, record
 from ..wire.frames import METADATA, PRODUCE, framed, header
 from ..wire.wire_connection import WireConnection
+from .transports import Broker
 
 SECONDS_MAX = 20.0
 TOPIC = b"long"

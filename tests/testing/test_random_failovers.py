@@ -25,9 +25,10 @@ from fauxka.protocol.batches.records import decode_batch
 from fauxka.protocol.batches.whole_batches import split_batches
 from fauxka.protocol.error_codes import ErrorCode
 from fauxka.protocol.messages.produce import PartitionProduceResponse
-from fauxka.testing import Broker, CallError
+from fauxka.testing import CallError
 
 from ..broker.blocking_client import BlockingClient, batch
+from .transports import Broker
 
 TOPIC = "orders"
 NODES = (1, 2, 3)

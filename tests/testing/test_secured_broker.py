@@ -9,9 +9,11 @@ import pytest
 from confluent_kafka import Producer
 
 from fauxka.broker.network.listeners import ListenerConfig
-from fauxka.testing import Broker, ConfigError
+from fauxka.testing import ConfigError
 from fauxka.testing.broker_pool import BrokerPool, Configuration
 from fauxka.testing.client_security import ClientSecurity
+
+from .transports import Broker, in_a_thread_only
 
 SECONDS_MAX = 20
 USERS = {"alice": "secret", "bob": "hidden"}
@@ -82,6 +84,7 @@ def test_certificates_are_in_the_given_folder_and_used_again(tmp_path: Path) -> 
     assert contents[0] == contents[1]
 
 
+@in_a_thread_only
 def test_certificates_without_a_folder_are_deleted_with_the_broker() -> None:
     broker = Broker(security_protocol="SSL")
     folder = broker.tls_dir

@@ -15,10 +15,11 @@ from fauxka.protocol.api_keys import ApiKey
 from fauxka.protocol.batches.records import BatchOptions, Record, build_batch
 from fauxka.protocol.messages.unregister_broker import UnregisterBrokerRequest, UnregisterBrokerResponse
 from fauxka.storage.producers.producer_state_entry import without_evicted
-from fauxka.testing import AsyncBroker, Broker, CallError, ConfigError, InvalidValueError
+from fauxka.testing import AsyncBroker, CallError, ConfigError, InvalidValueError
 
 from ..broker.blocking_client import BlockingClient
 from .child_pytest import prepare, run_tests
+from .transports import Broker
 
 pytest_plugins = ["pytester"]
 
@@ -155,9 +156,9 @@ def test_file_rule_of_a_node_acts_on_its_files_only_and_all_nodes_share_the_coun
         once = broker.files.add(action="fail", operation="write", file_kind="log", node=[1, 3])
         retried = [produce(broker, partition_led_by(broker, node), sequence=1) for node in (1, 3)]
 
-    assert codes == [0, 56, 0]
-    assert retried.count(56) == 1
-    assert (once.hits, once.matched) == (1, 2)
+        assert codes == [0, 56, 0]
+        assert retried.count(56) == 1
+        assert (once.hits, once.matched) == (1, 2)
 
 
 def test_file_rule_names_the_node_that_it_misses(broker: Broker) -> None:

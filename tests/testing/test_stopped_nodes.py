@@ -11,7 +11,9 @@ import pytest
 from confluent_kafka import Consumer, TopicPartition
 from confluent_kafka.admin import AdminClient
 
-from fauxka.testing import Broker, CallError
+from fauxka.testing import CallError
+
+from .transports import Broker
 
 TOPIC = "orders"
 SECONDS_MAX = 30

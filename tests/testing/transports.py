@@ -13,9 +13,9 @@ import threading
 from collections.abc import Awaitable, Callable, Generator, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from functools import partial
+from functools import partial, wraps
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self, cast
+from typing import TYPE_CHECKING, Any, Self, TypeVar, cast
 
 from fauxka import testing
 from fauxka.admin.application import make_application
@@ -32,6 +32,10 @@ METHODS = frozenset(
     ["bootstrap_servers", "is_running", *(name for name in dir(BrokerMethods) if not name.startswith("_"))]
 )
 SECONDS_MAX = 120
+
+Test = TypeVar("Test", bound=Callable[..., object])
+# See in_a_thread_only.
+OF_A_THREAD: set[object] = set()
 
 chosen: ContextVar[str] = ContextVar("chosen", default=THREAD)
 
@@ -79,7 +83,7 @@ class Blocking:
         value = self._loop.run(lambda: getattr(self._target, name))
         if not callable(value) or isinstance(value, Blocking):
             return value
-        return partial(self._call, value)
+        return wraps(value)(partial(self._call, value))
 
     def _call(self, function: Callable[..., object], *arguments: object, **named: object) -> Any:
         return self._loop.run(lambda: function(*arguments, **named))
@@ -169,6 +173,12 @@ else:
     def Broker(*arguments: Any, **options: Any) -> Any:
         """Return a broker for the transport of the test."""
         return (testing.Broker if chosen.get() == THREAD else OverTransport)(*arguments, **options)
+
+
+def in_a_thread_only(test: Test) -> Test:
+    """Decorate a test of the class Broker itself, in a module that runs over every transport."""
+    OF_A_THREAD.add(test)
+    return test
 
 
 @contextmanager
