@@ -73,13 +73,30 @@ class Drop(DeclaredAction, frozen=True, tag="drop"):
     equivalents = (Equivalent("applied", "drop", "received", Requests.ASKING),)
 
 
-class Delay(DeclaredAction, frozen=True, kw_only=True, tag="delay"):
-    """Continue after ms of the broker's clock. release_order: later responses of the connection do not wait."""
+class _Wait(DeclaredAction, frozen=True, kw_only=True):
+    """A wait of a request or its response. Without the fields, later requests are applied and their responses wait."""
 
-    ms: numbers.Milliseconds
     release_order: bool = False
+    mute: bool = False
 
     family = Family.SLOW
+    not_at_accepted = ("release_order", "mute")
+
+    def refusal(self, apis: Apis) -> Refusal | None:
+        """Refuse the two fields together: a muted connection has no later responses."""
+        if self.mute and self.release_order:
+            return Refusal("action.mute", True, "false with release_order", "action.mute: release_order is set, too")
+        return super().refusal(apis)
+
+
+class Delay(_Wait, frozen=True, kw_only=True, tag="delay"):
+    """Continue after ms of the broker's clock. release_order: later responses of the connection do not wait.
+
+    mute: later requests of the connection wait, too.
+    """
+
+    ms: numbers.Milliseconds
+
     applied = Applied.LATER
     response = Response.LATER
     # A response that comes late is one that does not come: the program has given up by then, or has only waited.
@@ -88,32 +105,30 @@ class Delay(DeclaredAction, frozen=True, kw_only=True, tag="delay"):
         Equivalent("answering", "hang", "applied"),
         Equivalent("received", "hang", "applied", Requests.ASKING),
     )
-    not_at_accepted = ("release_order",)
 
 
-class Hang(DeclaredAction, frozen=True, kw_only=True, tag="hang"):
-    """Never continue, and keep the connection open. release_order: later responses do not wait."""
+class Hang(_Wait, frozen=True, kw_only=True, tag="hang"):
+    """Never continue, and keep the connection open. release_order: later responses do not wait.
 
-    release_order: bool = False
+    mute: no later request of the connection is applied.
+    """
 
-    family = Family.SLOW
     points = Points(answering=Reason.BYTES_MADE)
     applied = Applied.NEVER
     response = Response.NONE
     hunted = (
         HuntedFault("no response", "applied", 3),
-        HuntedFault("hanging request", "received", 4, Requests.CHANGING),
+        HuntedFault("hanging request", "received", 4, Requests.CHANGING, {"mute": True}),
     )
     equivalents = (Equivalent("received", "hang", "applied", Requests.ASKING),)
-    not_at_accepted = ("release_order",)
 
 
-class Hold(DeclaredAction, frozen=True, kw_only=True, tag="hold"):
-    """Continue when the request is released. release_order: later responses of the connection do not wait."""
+class Hold(_Wait, frozen=True, kw_only=True, tag="hold"):
+    """Continue when the request is released. release_order: later responses of the connection do not wait.
 
-    release_order: bool = False
+    mute: later requests of the connection wait, too.
+    """
 
-    family = Family.SLOW
     points = BEFORE_THE_BYTES
     applied = Applied.LATER
     response = Response.LATER

@@ -371,7 +371,8 @@ class FaultInjector:
     def _hold(self, request: OwnedRequest, fault: Fault, action: Delay | Hold | Hang, point: str) -> Deferred[bool]:
         """Hold the request. The result is true when it is released, and false when it is given up."""
         # No request may pass an authentication.
-        released: Deferred[bool] = Deferred(is_applied=not request.is_of_sasl, is_in_order=not action.release_order)
+        may_be_passed = not (action.mute or request.is_of_sasl)
+        released: Deferred[bool] = Deferred(is_applied=may_be_passed, is_in_order=not action.release_order)
         callbacks = (lambda: released.complete(True), lambda: released.complete(False))
         held_id = self.held.keep(fault.kind, point, fault.rule_id, request, callbacks)
         if isinstance(action, Delay):
