@@ -14,7 +14,7 @@ from .action_declaration import Apis, Applied, DeclaredAction, Partitions, Refus
 from .action_refusals import Scope as Scope
 from .action_refusals import error_refusal, throttle_refusal
 from .family import Family
-from .hunted_faults import Equivalent, HuntedFault, Requests
+from .hunted_faults import Equivalent, HuntedFault, Origin, Requests
 from .points import BEFORE_IT_IS_APPLIED, BEFORE_THE_BYTES, OF_THE_BYTES, OF_THE_RESPONSE, Points, Reason
 from .record_damage import FoundRecord, find_record
 
@@ -67,7 +67,7 @@ class Drop(DeclaredAction, frozen=True, tag="drop"):
     applied = Applied.NEVER
     response = Response.NONE
     hunted = (
-        HuntedFault("dropped request", "received", 4),
+        HuntedFault("dropped request", "received", 4, origin=Origin.PROXY),
         HuntedFault("dropped response", "applied", 4, Requests.CHANGING),
     )
     equivalents = (Equivalent("applied", "drop", "received", Requests.ASKING),)
@@ -188,7 +188,15 @@ class Corrupt(DeclaredAction, frozen=True, kw_only=True, tag="corrupt"):
     family = Family.DAMAGE
     points = OF_THE_BYTES
     response = Response.DAMAGED
-    hunted = (HuntedFault("changed correlation id", "answering", 4, fields={"at": _CORRELATION_ID_AT, "bytes": 1}),)
+    hunted = (
+        HuntedFault(
+            "changed correlation id",
+            "answering",
+            4,
+            fields={"at": _CORRELATION_ID_AT, "bytes": 1},
+            origin=Origin.DEFECTIVE,
+        ),
+    )
 
     def damaged(self, response: _Frame) -> _Frame:
         """Return the bytes of a response with the bits flipped."""
@@ -266,7 +274,7 @@ class DeliverTwice(DeclaredAction, frozen=True, tag="deliver_twice"):
     family = Family.TWICE
     points = BEFORE_IT_IS_APPLIED
     applied = Applied.TWICE
-    hunted = (HuntedFault("delivered twice", "received", 1, Requests.CHANGING),)
+    hunted = (HuntedFault("delivered twice", "received", 1, Requests.CHANGING, origin=Origin.PROXY),)
 
 
 class Crash(DeclaredAction, frozen=True, kw_only=True, tag="crash"):
