@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Literal, TypedDict
+from typing import TYPE_CHECKING, TypedDict
 
 from ..broker_pool import Configuration, broker_with
 from .budget import Budget, budget_of
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 
 REPLICATION = "default.replication.factor"
 REPLICAS_MAX = 3
-_OF_FAULTS: Sequence[Literal["include", "only", "skip"]] = ("include", "only", "skip")
 _OF_LISTS = {"topics": "topics", "include": "origins", "only": "names of faults", "skip": "names of faults"}
 
 
@@ -93,7 +92,12 @@ def options_of(how: How, check: Check | None, budget: Budget) -> Options:
         how.get("timeout_seconds"),
         how.get("pairs"),
         how.get("seed", 0),
-        choice_of(*(_names_of(how.get(name, ()), name) for name in _OF_FAULTS), prefix=""),
+        choice_of(
+            _names_of(how.get("include", ()), "include"),
+            _names_of(how.get("only", ()), "only"),
+            _names_of(how.get("skip", ()), "skip"),
+            prefix="",
+        ),
         is_first_wanted=how.get("first", False),
     )
 

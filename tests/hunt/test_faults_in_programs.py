@@ -39,8 +39,9 @@ def test_a_producer_expires_in_the_middle() -> None:
 @pytest.mark.parametrize("fault", ["producers expired", "applied late", "hanging request"])
 def test_no_request_in_flight_overtakes_the_one_with_the_fault(fault: str) -> None:
     def program(broker: Broker) -> None:
-        config = {"enable.idempotence": True, "request.timeout.ms": 1000}
-        send_in_flight(broker, [b"a", b"b", b"c"], **config)
+        send_in_flight(
+            broker, [b"a", b"b", b"c"], has_keys=False, **{"enable.idempotence": True, "request.timeout.ms": 1000}
+        )
 
     judgement = judged(f"{fault}: Produce 1 of 3 to orders-0", program, topics=["orders"])
 

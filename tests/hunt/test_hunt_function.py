@@ -16,7 +16,7 @@ from confluent_kafka import Consumer, KafkaError, Producer, TopicPartition
 
 from fauxka.testing import Broker, CannotHunt, hunt, report_text
 from fauxka.testing.hunting import functions, hunt_program
-from fauxka.testing.hunting.confirming import Repeated, confirmed, shrunk
+from fauxka.testing.hunting.confirming import Repeat, Repeated, confirmed, shrunk
 from fauxka.testing.hunting.hunt_program import pairs_of
 from fauxka.testing.hunting.judgement import Judgement, Outcome
 from fauxka.testing.hunting.plan import Fault, Target, Trial, faults_of, plan_of
@@ -310,13 +310,20 @@ def test_preparing_that_does_not_end_is_told(monkeypatch: pytest.MonkeyPatch) ->
         hunt(idempotent, topics=["orders"], prepare=check_without_end, budget=1)
 
 
+def repeating(runs: Sequence[Repeated]) -> Repeat:
+    def repeat(_trial: Trial, _seconds: float, _count: int, _is_hung: bool) -> Sequence[Repeated]:
+        return runs
+
+    return repeat
+
+
 def test_only_what_breaks_the_program_in_the_same_way_confirms_a_finding() -> None:
     other = Judgement(Outcome.BROKEN, ("y",), frozenset({"missing", "reordered"}))
     doubled = Judgement(Outcome.BROKEN, ("z",), frozenset({"too many"}))
     runs = [Repeated(Judgement(Outcome.HUNG)), Repeated(other, "its timeline"), Repeated(doubled)]
     found = Tried(Trial([(FAULTS[0], replace(FIRST, ordinal=0))]), BROKEN, 1.0)
 
-    finding = confirmed(found, lambda _, __: HELD, lambda *_: runs, lambda _: False)
+    finding = confirmed(found, lambda _, __: HELD, repeating(runs), lambda _: False)
 
     assert (finding.confirmed, finding.runs, finding.judgement) == (1, 3, other)
     assert finding.timeline == "its timeline"
@@ -333,7 +340,7 @@ def test_a_hang_is_moved_to_an_earlier_request_only_if_it_is_not_slow_there(is_s
         asked.append(trial)
         return is_slow
 
-    finding = confirmed(found, lambda _, __: hung, lambda *_: [Repeated(hung)] * 3, ends_later)
+    finding = confirmed(found, lambda _, __: hung, repeating([Repeated(hung)] * 3), ends_later)
 
     assert [target.ordinal for trial in asked for _, target in trial.faults] == [0]
     assert [target.ordinal for _, target in finding.trial.faults] == [ordinal]
