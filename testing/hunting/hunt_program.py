@@ -18,7 +18,7 @@ from .judgement import Outcome
 from .learning import learn
 from .options import Options
 from .plan import Trial, plan_of
-from .program import Program
+from .program import Program, ProgramUntil
 from .progress import Learning, ShowProgress
 from .result import Result, Tried
 from .trying import Trying
@@ -39,10 +39,12 @@ def hunt_program(
     if show is not None:
         show(Learning())
     try:
-        faultless, targets = learn(program, options.setting, begin + (options.budget.seconds or inf))
+        faultless, targets = learn(ProgramUntil(program, begin + (options.budget.seconds or inf)), options.setting)
     except KeyboardInterrupt:
         raise StoppedEarly("stopped while the program ran without faults") from None
-    trying = Trying(program, options, faultless, begin, show=show, earlier=earlier)
+    trying = Trying(program, options, faultless, begin, show)
+    if earlier is not None:
+        trying.go_on_from(earlier)
     late_ms = round(trying.timeout / 2 * 1000)
     trials = [
         trial

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Sequence
 from dataclasses import replace
-from math import inf
 from typing import NamedTuple
 
 from ...faults.journal.journal_entries import KEPT_BY
@@ -40,20 +38,15 @@ def timeout_of(options: Options, faultless: Run) -> float:
     return max(TIMEOUT_SECONDS_MIN, TIMEOUT_FACTOR * faultless.ending.seconds)
 
 
-def learn(program: Program, setting: Setting, end: float = inf) -> Learned:
-    """Run the program without faults, until `end` at most, by time.monotonic().
-
-    Raises CannotHunt if it fails, or differs from run to run.
-    """
+def learn(program: Program, setting: Setting) -> Learned:
+    """Run the program without faults. Raises CannotHunt if it fails, or differs from run to run."""
     try:
         # A program that fails without a fault is none to start again.
         once = replace(setting, restarts=0)
-        runs = [run_once(program, once, [], LEARNING_SECONDS_MAX, end=end) for _ in range(LEARNING_RUNS)]
+        runs = [run_once(program, once, [], LEARNING_SECONDS_MAX) for _ in range(LEARNING_RUNS)]
     except CallError as error:
         raise CannotHunt(f"without a fault, the run cannot be read: {error}") from error
     for run in runs:
-        if run.ending.is_hung and time.monotonic() >= end:
-            raise CannotHunt(TOO_SMALL_BUDGET)
         _check(run)
     faultless = runs[0]
     for other in runs[1:]:
@@ -68,6 +61,8 @@ def learn(program: Program, setting: Setting, end: float = inf) -> Learned:
 
 def _check(run: Run) -> None:
     """Raise CannotHunt for a run without faults that nothing can be compared with."""
+    if run.ending.is_hung and run.ending.seconds < LEARNING_SECONDS_MAX:
+        raise CannotHunt(TOO_SMALL_BUDGET)
     if run.ending.exit_code != 0:
         how = "did not end" if run.ending.is_hung else f"ended with exit code {run.ending.exit_code}"
         last = last_line(run.ending.output)

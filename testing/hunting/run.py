@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import time
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from http.client import NOT_FOUND
 from itertools import chain
-from math import inf
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -92,15 +90,13 @@ def run_once(
     setting: Setting,
     rules: Sequence[FaultRule],
     timeout_seconds: float,
-    *,
-    end: float = inf,
     report: Path | None = None,
 ) -> Run:
     """Run the program with the rules in force, and read what it left.
 
-    timeout_seconds: of each start of the program. end: when it is ended in any case, by time.monotonic().
-    report: the HTML file in which the run is shown; None for none. Raises OSError, what `prepare` raises, and CallError
-    if a topic cannot be read, such as one whose nodes do not start again.
+    timeout_seconds: of each start of the program. report: the HTML file in which the run is shown; None for none.
+    Raises OSError, what `prepare` raises, and CallError if a topic cannot be read, such as one whose nodes do not start
+    again.
     """
     with TemporaryDirectory(prefix="fauxka-hunt-") as folder, broker_with(_with_long_journal(setting.broker)) as broker:
         place = Place(broker, Path(folder))
@@ -111,16 +107,14 @@ def run_once(
         armed = [broker.faults.add(rule) for rule in rules]
         changes = {handle.id: change for handle, rule in zip(armed, rules, strict=True) if (change := change_of(rule))}
         with changing(broker, changes) as failed_changes:
-            ending = program.run(place, _seconds_until(end, timeout_seconds))
+            ending = program.run(place, timeout_seconds)
         hits = [rule.hits for rule in armed]
         broker.faults.clear()
         _start_nodes(broker)
         for _ in range(setting.restarts):
             # What hangs does not end by itself, and who says that its result is wrong has no more to say.
             if ending.exit_code and ending.failed_check is None:
-                # A consumer that starts again would wait until the session of the one before it has expired.
-                expire_members(broker)
-                ending = program.run(place, _seconds_until(end, timeout_seconds))
+                ending = _run_again(program, place, timeout_seconds)
         _let_late_requests_arrive(broker, rules)
         failed_check = _check(place, setting, ending)
         topics = {topic: _content_of(broker, topic, setting.event_id) for topic in setting.topics}
@@ -142,8 +136,10 @@ def run_once(
         )
 
 
-def _seconds_until(end: float, most: float) -> float:
-    return max(0.0, min(most, end - time.monotonic()))
+def _run_again(program: Program, place: Place, timeout_seconds: float) -> Ending:
+    # A consumer that starts again would wait until the session of the one before it has expired.
+    expire_members(place.broker)
+    return program.run(place, timeout_seconds)
 
 
 def _with_long_journal(broker: Configuration) -> Configuration:

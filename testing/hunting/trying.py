@@ -27,7 +27,7 @@ from .learning import TOO_SMALL_BUDGET, timeout_of
 from .options import Options
 from .patience import kind_of_wait, slow, told_apart, unfinished
 from .plan import Trial
-from .program import Program, Stoppable
+from .program import Program, ProgramUntil, Stoppable
 from .progress import Confirming, Progress, ShowProgress
 from .result import Finding, Tried
 from .run import Run, run_once
@@ -62,27 +62,31 @@ class Trying:
         options: Options,
         faultless: Run,
         begin: float,
-        *,
         show: ShowProgress | None = None,
-        earlier: Earlier | None = None,
     ) -> None:
-        """begin: of the hunt, by time.monotonic(). earlier: what is not done again."""
+        """begin: of the hunt, by time.monotonic(). show: called after each trial."""
         self._program = program
         self._options = options
         self._faultless = faultless
         self._begin = begin
         self._show = show
         self.timeout = timeout_of(options, faultless)
-        self.tried: list[Tried] = list(earlier.tried) if earlier is not None else []
-        self._earlier_count = len(self.tried)
-        self._names = {str(each.trial) for each in self.tried}
+        self.tried: list[Tried] = []
+        self._earlier_count = 0
+        self._names: set[str] = set()
         self.planned = 0
         self.is_done = False
         self._order: dict[str, int] = {}
         self._running: dict[Future[Judgement], _Started] = {}
         self._pool: ThreadPoolExecutor | None = None
         self._rows: dict[object, Alike] = {}
-        for finding in earlier.findings if earlier is not None else ():
+
+    def go_on_from(self, earlier: Earlier) -> None:
+        """Take over what an earlier hunt has done and found, before the first trial."""
+        self.tried = list(earlier.tried)
+        self._earlier_count = len(self.tried)
+        self._names = {str(each.trial) for each in self.tried}
+        for finding in earlier.findings:
             tried = Tried(finding.trial, finding.judgement, finding.timeout_seconds)
             self._rows[kind_of_finding(tried)] = Alike([tried], [finding] if finding.runs else [])
 
@@ -287,7 +291,8 @@ class Trying:
         end: by time.monotonic().
         """
         try:
-            run = run_once(self._program, self._options.setting, trial.rules, seconds, end=end, report=report)
+            program = ProgramUntil(self._program, end)
+            run = run_once(program, self._options.setting, trial.rules, seconds, report)
         except (BadHuntOption, CallError, CannotHunt, OSError) as error:
             return Judgement(Outcome.NOT_JUDGED, (str(error),))
         judgement = judge(run, self._faultless, self._options.promise)
