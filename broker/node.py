@@ -24,6 +24,7 @@ from .runtime.long_work import LongWork
 from .security import acl
 
 if TYPE_CHECKING:
+    from .coordinators.coordinator_log import Appended
     from .coordinators.coordinators import Coordinators
     from .replica.fetch_sessions import FetchSessions
     from .requests.client_quotas import ClientQuotas
@@ -109,7 +110,9 @@ class Node:
             )
         return self._coordinators
 
-    def _coordinators_changed(self) -> None:
+    def _coordinators_changed(self, appended: Appended) -> None:
+        if self.observer is not None and appended is not None:
+            self.observer.consumption.add(appended)
         if self.on_coordinators_changed is not None:
             self.on_coordinators_changed()
 

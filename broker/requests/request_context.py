@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from ..security.acl.standard_authorizer import StandardAuthorizer
     from .client_quotas import ClientQuotas
     from .connection_info import ConnectionInfo, Listener
+    from .fault_ports import RequestObserver
     from .produce_route import ProduceRoutes
 
 # api key and version together; correlation id.
@@ -63,6 +64,11 @@ class NodeServices(Protocol):
     check_listener_configs: Callable[[Mapping[str, str]], None] | None
     # What to call when the node reaches the controller again, by the request that waits for it.
     waiting_for_controller: dict[object, Callable[[], None]]
+
+    @property
+    def observer(self) -> RequestObserver | None:
+        """The journal; None without one."""
+        ...
 
     @property
     def reaches_controller(self) -> bool:

@@ -15,11 +15,12 @@ from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
 from itertools import islice
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from ...protocol.frames import FrameError
 from ...storage.append_result import AppendResult
 from .. import verdict
+from ..consumption.consumption_recorder import ConsumptionRecorder
 from .journal_record import (
     APPEND_NUMBERS,
     PENDING,
@@ -35,6 +36,7 @@ from .journal_record import (
 )
 from .large_requests import BYTES_MAX_DEFAULT, SMALL_BYTES, LargeRequests, bytes_of, has_small_body
 from .request_outcomes import OUTCOMES_MIN, RequestOutcomes
+from .without_watching import NothingWithheld, OneNode, Reachability
 
 if TYPE_CHECKING:
     from array import array
@@ -56,27 +58,6 @@ _TRIMMED_EVERY = 65_536
 
 _pack_numbers = APPEND_NUMBERS.pack
 _EVERYWHERE: frozenset[tuple[str, int]] = frozenset()
-
-
-class _NothingWithheld:
-    """The withheld batches before the first Produce request."""
-
-    watched = False
-
-
-class Reachability(Protocol):
-    """Which nodes the controller reaches."""
-
-    @property
-    def has_cut_off(self) -> bool:
-        """Whether a node runs that the controller cannot reach. It may lead partitions that others lead now."""
-        ...
-
-
-class _OneNode:
-    """The reachability of a single node."""
-
-    has_cut_off = False
 
 
 class Journal:
@@ -106,8 +87,10 @@ class Journal:
         self._large = LargeRequests(bytes_max)
         # Parts of deliveries that every batch uses.
         self._appended: dict[tuple[str, int, int], array[int]] = {}
-        self._withheld: WithheldBatches | _NothingWithheld = _NothingWithheld()
-        self.reachability: Reachability | _OneNode = _OneNode()
+        self._withheld: WithheldBatches | NothingWithheld = NothingWithheld()
+        self.reachability: Reachability | OneNode = OneNode()
+        # What consumers got and committed, for the verdicts on groups.
+        self.consumption = ConsumptionRecorder(topic_name_of)
         self._pending: dict[int, RawRecord] = {}
         self.cleared_id = 0
         # The newest request before the last reset of the data, and the first producer id allocated after it.
@@ -138,6 +121,8 @@ class Journal:
             if state == RESPONDED and len(batches) == 1 and self._record_plain(context, size, batches[0]):
                 return request_id
             self._count(context, request_id, batches, state)
+        if self.consumption.unnumbered is not None:
+            self.consumption.numbered(request_id, context.connection, is_written=state == RESPONDED)
         raw = raw_record_of(context, size, state)
         self._keep(raw)
         is_small = batches is None and has_small_body(raw)
@@ -217,6 +202,7 @@ class Journal:
 
     def answered(self, request_id: int) -> None:
         """Record that a pending response was written."""
+        self.consumption.written(request_id)
         raw = self._pending.pop(request_id, None)
         if raw is None:
             self.outcomes.answered(request_id)
@@ -226,6 +212,7 @@ class Journal:
     def unanswered(self, request_id: int) -> None:
         """Record that the response is never written, or only in part: appended batches are unacknowledged."""
         self.outcomes.unanswered(request_id)
+        self.consumption.lost(request_id)
         request = self._take(request_id)
         if request is not None and request.batches is not None:
             self.deliveries.not_acknowledged(request_id, request, None, _EVERYWHERE)
@@ -240,6 +227,7 @@ class Journal:
         if request is None:
             return
         if error_code:
+            self.consumption.lost(request_id, partitions)
             self.deliveries.not_acknowledged(request_id, request, error_code, partitions)
         else:
             self.deliveries.falsely_acknowledged(request_id, request.batches, partitions)
@@ -295,10 +283,13 @@ class Journal:
         if log_end_offset_after < log_end_offset_before:
             offsets = (log_end_offset_before, log_end_offset_after)
             self.deliveries.truncated(topic, partition, offsets, self)
+            self.consumption.truncated(topic, partition, log_end_offset_after)
 
     def leader_changed(self, change: LeaderChange) -> None:
         """Record a new leader of a partition: acknowledged batches that its log does not have are lost."""
         self.deliveries.leader_changed(change, self)
+        if change.epoch_before >= 0:
+            self.consumption.truncated(change.topic_name, change.partition, change.end_offset)
 
     def topic_created(self, topic: str) -> None:
         """Reset the counts of a topic: a topic with this name may have been deleted before."""
@@ -307,10 +298,12 @@ class Journal:
     def forget_topic(self, topic: str) -> None:
         """Reset the counts of a topic."""
         self.deliveries.forget_topic(topic)
+        self.consumption.forget_topic(topic)
 
     def records_deleted(self, topic: str, partition: int, deleted: DeletedRecords) -> None:
         """Record that retention or DeleteRecords has deleted records."""
         self.deliveries.deleted.add(topic, partition, deleted)
+        self.consumption.deleted(topic, partition, deleted)
 
     def data_reset(self, first_producer_id: int) -> None:
         """Reset the counts, because all topics were deleted or replaced; requests are kept.
@@ -320,6 +313,7 @@ class Journal:
         self._reset_id = self.last_id
         self.first_producer_id = first_producer_id
         self.deliveries.clear()
+        self.consumption.clear()
 
     def clear(self) -> None:
         """Delete all requests, outcomes and counts; ids continue."""
@@ -329,6 +323,7 @@ class Journal:
         self._pending.clear()
         self.outcomes.clear()
         self.deliveries.clear()
+        self.consumption.clear()
 
     # Reading.
 

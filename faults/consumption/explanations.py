@@ -1,0 +1,91 @@
+"""The reason of a finding as a sentence."""
+
+from __future__ import annotations
+
+from ...protocol.error_codes import ErrorCode
+from .facts import Cause, Fact, Kind
+
+# What the broker cannot see is said with each second delivery that a commit could have prevented.
+UNSEEN = "the broker cannot see which of them were processed before"
+
+
+def explain(fact: Fact) -> str:
+    """Return why it happened."""
+    match fact.kind:
+        case Kind.DELIVERED_TWICE:
+            return _explain_twice(fact)
+        case Kind.NEVER_DELIVERED:
+            return _explain_never(fact)
+        case Kind.COMMIT_MOVED_BACK:
+            by = _name(fact.receiver) if fact.cause is Cause.MEMBER else f"{_name(fact.receiver)}, which is no member,"
+            return f"{by} committed {fact.first} after {fact.end} was committed"
+        case Kind.COMMIT_BEYOND_DELIVERY:
+            return f"{_name(fact.receiver)} committed {fact.offset}, and the group had not got these offsets yet"
+        case Kind.STALE_MEMBER_COMMITTED:
+            return _explain_stale(fact)
+        case Kind.HANGING:
+            return f"{_name(fact.receiver)} got the same offsets {fact.count} times in a row and did not go on"
+        case Kind.OUT_OF_ORDER:
+            return f"{_name(fact.receiver)} got later offsets first, and then went back by a seek"
+        case Kind.DELIVERED_AND_TRUNCATED:
+            return (
+                f"{_name(fact.receiver)} got them, and after a crash or an election the log ends at or before offset "
+                f"{fact.first}: other records may get these offsets"
+            )
+        case Kind.BLOCKED:
+            return (
+                f"a consumer with read_committed cannot read on: the transaction of {fact.receiver} is open "
+                f"since offset {fact.first}"
+            )
+
+
+def _explain_twice(fact: Fact) -> str:
+    receiver, earlier = _name(fact.receiver), _name(fact.earlier)
+    committed = "nothing" if fact.offset is None else str(fact.offset)
+    match fact.cause:
+        case Cause.REBALANCE if fact.receiver == fact.earlier:
+            return f"{receiver} got the partition again in a rebalance, and had committed {committed}; {UNSEEN}"
+        case Cause.REBALANCE:
+            return f"the partition went from {earlier} to {receiver} when {committed} was committed; {UNSEEN}"
+        case Cause.RESTART:
+            return f"{receiver} is {earlier} after a restart, and {committed} was committed; {UNSEEN}"
+        case Cause.MOVED_BACK:
+            return f"they were committed, and a later commit set the group back to {committed}"
+        case Cause.RESET if fact.offset is None:
+            return f"{receiver} began without a committed offset: it was deleted, has expired or was out of range"
+        case Cause.RESET:
+            return f"the position of {receiver} was reset; {committed} is committed"
+        case _:
+            again = "asked for them again by itself: a seek, a pause, or a response that it dropped"
+            return f"{receiver} {again}"
+
+
+def _explain_never(fact: Fact) -> str:
+    receiver = _name(fact.receiver)
+    match fact.cause:
+        case Cause.COMMITTED:
+            return f"{receiver} committed {fact.offset}, and the group never got them"
+        case Cause.RESET_TO_LATEST:
+            return f"{receiver} had no valid offset and went on at the end of the log (auto.offset.reset=latest)"
+        case Cause.DELETED:
+            return "retention or DeleteRecords deleted them before the group had got them"
+        case Cause.SEEN_LATE:
+            return f"the partition was added while the group consumed the topic, and {receiver} began after them"
+        case Cause.RESET:
+            return f"{receiver}, which is no member, set the committed offset forward to {fact.offset}"
+        case _:
+            return f"{receiver} asked for a later offset by itself (seek)"
+
+
+def _explain_stale(fact: Fact) -> str:
+    receiver = _name(fact.receiver)
+    owner = f"; {_name(fact.earlier)} has the partition" if fact.earlier else ""
+    if fact.cause is Cause.REFUSED:
+        return (
+            f"{receiver} is no member of the present generation: refused with {ErrorCode(fact.error_code).name}{owner}"
+        )
+    return f"{receiver} does not have the partition, and its commit was accepted{owner}"
+
+
+def _name(receiver: str) -> str:
+    return receiver or "an administrator"
