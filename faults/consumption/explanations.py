@@ -81,9 +81,8 @@ def _explain_stale(fact: Fact) -> str:
     receiver = _name(fact.receiver)
     owner = f"; {_name(fact.earlier)} has the partition" if fact.earlier else ""
     if fact.cause is Cause.REFUSED:
-        return (
-            f"{receiver} is no member of the present generation: refused with {ErrorCode(fact.error_code).name}{owner}"
-        )
+        error = ErrorCode(fact.error_code).name
+        return f"{receiver} is no member of the present generation: refused with {error}{owner}"
     return f"{receiver} does not have the partition, and its commit was accepted{owner}"
 
 

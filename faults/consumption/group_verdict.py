@@ -111,9 +111,8 @@ class GroupVerdict(Struct, kw_only=True, tag_field="of", tag="group"):
             f"    {each.topic}-{each.partition}: lag {each.lag}, {_committed_text(each)} of {each.high_watermark}"
             for each in behind
         ]
-        raise AssertionError(
-            "\n".join([f"group {self.group}: expected a lag of at most {most}, found {self.lag}", *lines])
-        )
+        head = f"group {self.group}: expected a lag of at most {most}, found {self.lag}"
+        raise AssertionError("\n".join([head, *lines]))
 
     def _check(self, wanted: str, kinds: Collection[str]) -> None:
         __tracebackhide__ = True

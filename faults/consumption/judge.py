@@ -72,14 +72,9 @@ def _facts_of(partition: PartitionHistory, ends: LogEnds | None) -> Iterator[Fac
     position = partition.delivered.end
     if position is None:
         position = partition.committed
-    if position == ends.last_stable_offset < ends.high_watermark:
-        yield Fact(
-            Kind.BLOCKED,
-            Cause.OPEN_TRANSACTION,
-            position,
-            ends.high_watermark,
-            receiver=f"producer {ends.open_producer}",
-        )
+    stable, end = ends.last_stable_offset, ends.high_watermark
+    if position == stable < end:
+        yield Fact(Kind.BLOCKED, Cause.OPEN_TRANSACTION, stable, end, receiver=f"producer {ends.open_producer}")
 
 
 def _counted(topic: str, index: int, partition: PartitionHistory, ends: LogEnds | None) -> GroupPartition:
