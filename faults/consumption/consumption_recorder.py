@@ -140,7 +140,7 @@ class ConsumptionRecorder:
                 continue
             key = (connection.connection_id, topic_key, answer.index)
             known = self._open.get(key)
-            if known is not None and known.end == first:
+            if known is not None and known.end == first and not known.repeats:
                 known.end, known.last_request_id = end, request_id
             elif known is not None and known.first == first and known.end == end:
                 known.repeats, known.last_request_id = known.repeats + 1, request_id

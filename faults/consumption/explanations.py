@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+
 from ...protocol.error_codes import ErrorCode
 from .facts import Cause, Fact, Kind
 
@@ -11,32 +14,38 @@ UNSEEN = "the broker cannot see which of them were processed before"
 
 def explain(fact: Fact) -> str:
     """Return why it happened."""
-    match fact.kind:
-        case Kind.DELIVERED_TWICE:
-            return _explain_twice(fact)
-        case Kind.NEVER_DELIVERED:
-            return _explain_never(fact)
-        case Kind.COMMIT_MOVED_BACK:
-            by = _name(fact.receiver) if fact.cause is Cause.MEMBER else f"{_name(fact.receiver)}, which is no member,"
-            return f"{by} committed {fact.first} after {fact.end} was committed"
-        case Kind.COMMIT_BEYOND_DELIVERY:
-            return f"{_name(fact.receiver)} committed {fact.offset}, and the group had not got these offsets yet"
-        case Kind.STALE_MEMBER_COMMITTED:
-            return _explain_stale(fact)
-        case Kind.HANGING:
-            return f"{_name(fact.receiver)} got the same offsets {fact.count} times in a row and did not go on"
-        case Kind.OUT_OF_ORDER:
-            return f"{_name(fact.receiver)} got later offsets first, and then went back by a seek"
-        case Kind.DELIVERED_AND_TRUNCATED:
-            return (
-                f"{_name(fact.receiver)} got them, and after a crash or an election the log ends at or before offset "
-                f"{fact.first}: other records may get these offsets"
-            )
-        case Kind.BLOCKED:
-            return (
-                f"a consumer with read_committed cannot read on: the transaction of {fact.receiver} is open "
-                f"since offset {fact.first}"
-            )
+    return _EXPLANATIONS[fact.kind](fact)
+
+
+def _explain_moved_back(fact: Fact) -> str:
+    by = _name(fact.receiver) if fact.cause is Cause.MEMBER else f"{_name(fact.receiver)}, which is no member,"
+    return f"{by} committed {fact.first} after {fact.end} was committed"
+
+
+def _explain_beyond(fact: Fact) -> str:
+    return f"{_name(fact.receiver)} committed {fact.offset}, and the group had not got these offsets yet"
+
+
+def _explain_hanging(fact: Fact) -> str:
+    return f"{_name(fact.receiver)} got the same offsets {fact.count} times in a row and did not go on"
+
+
+def _explain_order(fact: Fact) -> str:
+    return f"{_name(fact.receiver)} got later offsets first, and then went back by a seek"
+
+
+def _explain_truncated(fact: Fact) -> str:
+    return (
+        f"{_name(fact.receiver)} got them, and after a crash or an election the log ended at or before offset "
+        f"{fact.first}: other records may have these offsets now"
+    )
+
+
+def _explain_blocked(fact: Fact) -> str:
+    return (
+        f"a consumer with read_committed cannot read on: the transaction of {fact.receiver} is open since offset "
+        f"{fact.first}"
+    )
 
 
 def _explain_twice(fact: Fact) -> str:
@@ -61,20 +70,7 @@ def _explain_twice(fact: Fact) -> str:
 
 
 def _explain_never(fact: Fact) -> str:
-    receiver = _name(fact.receiver)
-    match fact.cause:
-        case Cause.COMMITTED:
-            return f"{receiver} committed {fact.offset}, and the group never got them"
-        case Cause.RESET_TO_LATEST:
-            return f"{receiver} had no valid offset and went on at the end of the log (auto.offset.reset=latest)"
-        case Cause.DELETED:
-            return "retention or DeleteRecords deleted them before the group had got them"
-        case Cause.SEEN_LATE:
-            return f"the partition was added while the group consumed the topic, and {receiver} began after them"
-        case Cause.RESET:
-            return f"{receiver}, which is no member, set the committed offset forward to {fact.offset}"
-        case _:
-            return f"{receiver} asked for a later offset by itself (seek)"
+    return _NEVER.get(fact.cause, _NEVER[Cause.SEEK]).format(receiver=_name(fact.receiver), offset=fact.offset)
 
 
 def _explain_stale(fact: Fact) -> str:
@@ -88,3 +84,30 @@ def _explain_stale(fact: Fact) -> str:
 
 def _name(receiver: str) -> str:
     return receiver or "an administrator"
+
+
+_NEVER: Mapping[Cause, str] = MappingProxyType(
+    {
+        Cause.COMMITTED: "{receiver} committed {offset}, and the group never got them",
+        Cause.RESET_TO_LATEST: "{receiver} had no valid offset and went on at the end of the log "
+        "(auto.offset.reset=latest)",
+        Cause.DELETED: "retention or DeleteRecords deleted them before the group had got them",
+        Cause.TRUNCATED: "the log was truncated below the committed offset {offset}, and new records have these offsets",
+        Cause.SEEN_LATE: "the partition was added while the group consumed the topic, and {receiver} began after them",
+        Cause.RESET: "{receiver}, which is no member, set the committed offset forward to {offset}",
+        Cause.SEEK: "{receiver} asked for a later offset by itself (seek)",
+    }
+)
+_EXPLANATIONS: Mapping[Kind, Callable[[Fact], str]] = MappingProxyType(
+    {
+        Kind.DELIVERED_TWICE: _explain_twice,
+        Kind.NEVER_DELIVERED: _explain_never,
+        Kind.COMMIT_MOVED_BACK: _explain_moved_back,
+        Kind.COMMIT_BEYOND_DELIVERY: _explain_beyond,
+        Kind.STALE_MEMBER_COMMITTED: _explain_stale,
+        Kind.HANGING: _explain_hanging,
+        Kind.OUT_OF_ORDER: _explain_order,
+        Kind.DELIVERED_AND_TRUNCATED: _explain_truncated,
+        Kind.BLOCKED: _explain_blocked,
+    }
+)

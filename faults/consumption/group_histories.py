@@ -10,7 +10,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 from ...protocol.error_codes import ErrorCode
 from ...protocol.frames import FrameError
@@ -98,20 +98,28 @@ class GroupHistories:
             case CommitRequest():
                 self._committing(event)
             case GroupRecords():
-                self._appended(event, commit if commit is not None and commit.group == event.group else None)
+                is_of_commit = commit is not None and not commit.error_code and commit.group == event.group
+                self._appended(event, commit if is_of_commit else None)
             case EndedTransaction():
-                for pending in self._pending.pop((event.log_partition, event.producer_id), ()):
-                    if event.is_commit:
-                        self._committed(*pending)
-            case DeletedOffsets():
-                for history in self._with_partition(event.topic, event.partition):
-                    history.partition((event.topic, event.partition)).deleted(event.deleted.end_offset)
-            case TruncatedLog():
-                for history in self._with_partition(event.topic, event.partition):
-                    history.partition((event.topic, event.partition)).truncated(event.end_offset)
+                self._transaction_ended(event)
+            case DeletedOffsets() | TruncatedLog():
+                self._log_changed(event)
 
-    def _with_partition(self, topic: str, partition: int) -> Iterator[GroupHistory]:
-        return (each for each in self.groups.values() if (topic, partition) in each.partitions)
+    def _transaction_ended(self, event: EndedTransaction) -> None:
+        for pending in self._pending.pop((event.log_partition, event.producer_id), ()):
+            if event.is_commit:
+                self._committed(*pending)
+
+    def _log_changed(self, event: DeletedOffsets | TruncatedLog) -> None:
+        place = (event.topic, event.partition)
+        for group in self.groups.values():
+            history = group.partitions.get(place)
+            if history is None:
+                continue
+            if isinstance(event, DeletedOffsets):
+                history.deleted(event.deleted.end_offset)
+            else:
+                history.truncated(event.end_offset)
 
     def _name_of(self, topic_key: bytes) -> str | None:
         """Return the name of a topic from its id or its name."""

@@ -21,7 +21,8 @@ class GroupFinding(Struct, frozen=True, kw_only=True):
     "hanging", "delivered_out_of_order", "delivered_and_truncated" or "blocked".
     cause: delivered_twice: "rebalance_before_commit", "restart_before_commit", "commit_moved_back", "reset" or "seek".
     never_delivered: "committed_beyond_delivery", "reset_to_latest", "deleted_before_read", "partition_seen_late",
-    "reset" or "seek". commit_moved_back: "member" or "other_client". stale_member_committed: "refused" or "accepted".
+    "truncated", "reset" or "seek". commit_moved_back: "member" or "other_client". stale_member_committed: "refused" or
+    "accepted".
     offsets: the first and the last one; of a stale commit, the committed ones.
     member: the id of the member, or the client, that got or committed them. earlier_member: the one that got them
     before, or that has the partition. committed: the committed offset that played a part. count: how often it happened.

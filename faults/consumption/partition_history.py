@@ -34,13 +34,19 @@ class Receiver:
     is_member: bool = True
     restarted_from: frozenset[str] = frozenset()
 
+    def cause_before_commit(self, span: Span) -> Cause:
+        """Return why the receiver gets offsets again that were not committed."""
+        is_restart = span.receiver in self.restarted_from if self.is_member else span.receiver == self.name
+        return Cause.RESTART if is_restart else Cause.REBALANCE
+
 
 @dataclass(slots=True)
 class _Position:
     """Where a receiver is.
 
-    first, end: what it got last; it goes on at end. jump: the cause of its last jump; None without one since it began.
-    before_commit: the cause of second deliveries, unless a commit or a jump is the cause.
+    first, end: what it got last; it goes on at end.
+    jump: the cause of its last jump forward, or of a start at another offset than the committed one; None without one.
+    back_until: where it was when it went back by itself.
     fetches: how often it got the same offsets.
     """
 
@@ -48,8 +54,8 @@ class _Position:
     connection_id: int
     first: int
     end: int
-    before_commit: Cause = Cause.REBALANCE
     jump: Cause | None = None
+    back_until: int = 0
     fetches: int = 1
 
     def moved_to(self, assignment: int, fetched: FetchedRange) -> None:
@@ -108,21 +114,29 @@ class PartitionHistory:
         """Note that the partition was assigned: its receiver begins at the committed offset."""
         self._assignment += 1
         self._assigned = self.committed
+        self._out_of_range.clear()
 
     def fetched(self, receiver: Receiver, fetched: FetchedRange) -> None:
         """Note a delivery."""
         position = self._positions.get(receiver.name)
-        if position is None or fetched.first != position.end:
-            position = self._positions[receiver.name] = self._jumped(receiver, position, fetched)
-        elif position.jump is Cause.SAME_OFFSET:
-            position.jump = Cause.SEEK
-        if position.jump is Cause.SAME_OFFSET:
+        is_repeated = False
+        if position is None or self._begins(receiver, position, fetched):
+            position = self._positions[receiver.name] = self._begin(receiver, fetched)
+        elif fetched.first == position.end:
+            position.fetches = 1
+        elif fetched.first == position.first and receiver.name not in self._out_of_range:
+            is_repeated = True
+            position.fetches += 1
+            position.back_until = max(position.back_until, position.end)
+        else:
+            self._jump(receiver, position, fetched)
+        if is_repeated:
             self._repeated(receiver, position, fetched)
         else:
             self._find_second_deliveries(receiver, position, fetched)
         self.delivered.put(Span(fetched.first, fetched.end, receiver.name, fetched.request_id))
         position.moved_to(self._assignment, fetched)
-        if fetched.repeats:
+        if fetched.repeats and not is_repeated:
             self._repeated(receiver, position, fetched)
         self._out_of_range.pop(receiver.name, None)
 
@@ -144,7 +158,7 @@ class PartitionHistory:
 
     def commit_lost(self) -> None:
         """Note that the committed offset was deleted or has expired."""
-        self.committed, self._has_lost_commit = None, True
+        self.committed, self._has_lost_commit, self._taken_back = None, True, Cause.RESET
 
     def stale_commit(self, receiver: Receiver, offset: int, request_id: int, *, error_code: int, owner: str) -> None:
         """Note a commit by a member that does not have the partition. error_code: of the refusal, 0 if accepted."""
@@ -173,7 +187,10 @@ class PartitionHistory:
             fact = Fact(Kind.DELIVERED_AND_TRUNCATED, Cause.TRUNCATED, span.first, span.end, span.receiver)
             self._add(fact, span.request_id)
         for position in self._positions.values():
-            position.end = min(position.end, end)
+            position.end, position.back_until = min(position.end, end), min(position.back_until, end)
+        self._missing = [replace(each, end=min(each.end, end)) for each in self._missing if each.first < end]
+        if self.committed is not None and self.committed > end:
+            self._pass_over(Receiver(""), Cause.TRUNCATED, (end, self.committed), 0)
 
     # -- findings
 
@@ -197,52 +214,50 @@ class PartitionHistory:
 
     # -- jumps
 
-    def _jumped(self, receiver: Receiver, position: _Position | None, fetched: FetchedRange) -> _Position:
-        """Return the position of a receiver that begins, or does not go on where it was."""
-        connection_id = fetched.connection.connection_id
-        begins = (
-            position is None
-            or position.assignment != self._assignment
-            or (not receiver.is_member and position.connection_id != connection_id)
-        )
+    def _begins(self, receiver: Receiver, position: _Position, fetched: FetchedRange) -> bool:
+        """Whether a receiver that was here before begins anew. One that goes on where it was may do so."""
+        if receiver.is_member and position.assignment == self._assignment:
+            return False
+        if not receiver.is_member and position.connection_id == fetched.connection.connection_id:
+            return False
+        begun_at = self._begun_at(receiver)
+        return fetched.first != position.end or begun_at is None or fetched.first in (begun_at, self.committed)
+
+    def _begun_at(self, receiver: Receiver) -> int | None:
+        """Return the committed offset when a receiver begins."""
+        return self._assigned if receiver.is_member else self.committed
+
+    def _begin(self, receiver: Receiver, fetched: FetchedRange) -> _Position:
+        """Return the position of a receiver that begins."""
         reset = self._out_of_range.get(receiver.name)
-        if position is None or begins:
-            is_restart = self._is_restart(receiver, fetched, has_been_here=position is not None)
-            position = _Position(self._assignment, connection_id, fetched.first, fetched.first)
-            position.before_commit = Cause.RESTART if is_restart else Cause.REBALANCE
-            position.jump = self._cause_of_start(reset is not None, fetched.first)
-            expected = self._expected_start(fetched.first)
-        elif fetched.first == position.first and reset is None:
-            position.fetches += 1
-            position.jump = Cause.SAME_OFFSET
-            return position
-        else:
-            position.jump = Cause.SEEK if reset is None else Cause.RESET
-            expected = position.end
-            if fetched.first < expected and reset is None:
-                self._find_unordered(receiver, fetched)
-        position.fetches = 1
-        self._find_passed_over(receiver, position, expected if reset is None else reset[0], fetched)
+        position = _Position(self._assignment, fetched.connection.connection_id, fetched.first, fetched.first)
+        begun_at = self._begun_at(receiver)
+        position.jump = self._cause_of_start(begun_at, fetched.first, is_out_of_range=reset is not None)
+        expected = self._expected_start(begun_at, fetched.first) if reset is None else reset[0]
+        self._find_passed_over(receiver, position, expected, fetched)
         return position
 
-    def _is_restart(self, receiver: Receiver, fetched: FetchedRange, *, has_been_here: bool) -> bool:
-        """Whether a receiver that begins is the one that got the offsets before, after a restart of the client."""
-        if not receiver.is_member:
-            return has_been_here
-        earlier = self.delivered.within(fetched.first, fetched.end)
-        return any(span.receiver in receiver.restarted_from for span in earlier)
+    def _jump(self, receiver: Receiver, position: _Position, fetched: FetchedRange) -> None:
+        """Note that a receiver does not go on where it was."""
+        reset = self._out_of_range.get(receiver.name)
+        if reset is not None:
+            position.jump = Cause.RESET
+        elif fetched.first < position.end:
+            position.back_until = max(position.back_until, position.end)
+        else:
+            position.jump = Cause.SEEK
+        position.fetches = 1
+        self._find_passed_over(receiver, position, position.end if reset is None else reset[0], fetched)
 
-    def _cause_of_start(self, was_out_of_range: bool, first: int) -> Cause | None:
+    def _cause_of_start(self, begun_at: int | None, first: int, *, is_out_of_range: bool) -> Cause | None:
         """Return why a receiver begins at first; None if it is the committed offset, or there never was one."""
-        if was_out_of_range or (self.committed is None and self._has_lost_commit):
+        if is_out_of_range or (begun_at is None and self._has_lost_commit):
             return Cause.RESET
-        if self.committed is None or first in (self.committed, self._assigned):
-            return None
-        return Cause.SEEK
+        return None if begun_at is None or first in (begun_at, self.committed) else Cause.SEEK
 
-    def _expected_start(self, first: int) -> int:
-        if self.committed is not None:
-            return self.committed
+    def _expected_start(self, begun_at: int | None, first: int) -> int:
+        if begun_at is not None:
+            return begun_at
         end = self.delivered.end
         if end is not None:
             return end
@@ -251,10 +266,8 @@ class PartitionHistory:
     def _find_passed_over(self, receiver: Receiver, position: _Position, expected: int, fetched: FetchedRange) -> None:
         if self.is_seen_late and self.delivered.first is None and self.committed is None:
             cause = Cause.SEEN_LATE
-        elif position.jump is Cause.RESET or self.committed is None:
-            cause = Cause.RESET_TO_LATEST
         else:
-            cause = Cause.SEEK
+            cause = Cause.RESET_TO_LATEST if position.jump in (None, Cause.RESET) else Cause.SEEK
         self._pass_over(receiver, cause, (expected, fetched.first), fetched.request_id)
 
     def _pass_over(self, receiver: Receiver, cause: Cause, passed: tuple[int, int], request_id: int) -> None:
@@ -272,37 +285,51 @@ class PartitionHistory:
         known = [(each.first, each.end) for each in self._missing]
         return [part for missing in self.delivered.missing(first, end) for part in outside(known, *missing)]
 
-    def _find_unordered(self, receiver: Receiver, fetched: FetchedRange) -> None:
-        for first, end in self.delivered.missing(fetched.first, fetched.end):
-            before = self.delivered.end
-            if before is not None and first < before:
+    def _find_unordered(self, receiver: Receiver, fetched: FetchedRange, back_until: int) -> None:
+        """Note what a receiver that went back gets for the first time. back_until: where it is no longer back."""
+        before = self.delivered.end
+        if before is not None:
+            for first, end in self.delivered.missing(fetched.first, min(back_until, before)):
                 self._add(Fact(Kind.OUT_OF_ORDER, Cause.SEEK, first, end, receiver.name), fetched.request_id)
 
     # -- second deliveries and commits
 
     def _find_second_deliveries(self, receiver: Receiver, position: _Position, fetched: FetchedRange) -> None:
-        for span in self.delivered.within(fetched.first, fetched.end):
-            cause = position.jump or (self._taken_back if span.is_committed else position.before_commit)
+        back_until = (
+            fetched.end if position.jump is Cause.SEEK else min(max(fetched.first, position.back_until), fetched.end)
+        )
+        self._find_unordered(receiver, fetched, back_until)
+        spans = [(span, Cause.SEEK) for span in self.delivered.within(fetched.first, back_until)]
+        spans += [(span, position.jump) for span in self.delivered.within(back_until, fetched.end)]
+        if fetched.repeats:
+            # The first of the repetitions.
+            again = [each for each in spans if each[0].receiver == receiver.name and each[1] is Cause.SEEK]
+            position.fetches += bool(again)
+            spans = [each for each in spans if each not in again]
+        for span, jump in spans:
+            cause = jump or (self._taken_back if span.is_committed else receiver.cause_before_commit(span))
             fact = Fact(Kind.DELIVERED_TWICE, cause, span.first, span.end, receiver.name, span.receiver, self.committed)
             self._add(fact, span.request_id, fetched.request_id)
 
     def _repeated(self, receiver: Receiver, position: _Position, fetched: FetchedRange) -> None:
         """Note that a receiver gets the same offsets again and again."""
         position.fetches += fetched.repeats
+        spans = self.delivered.within(fetched.first, fetched.end)
+        if not spans:
+            return
         known = self.facts[-1] if self.facts else None
-        is_known = known is not None and (known.receiver, known.first) == (receiver.name, fetched.first)
-        if known is None or not is_known or known.kind not in (Kind.DELIVERED_TWICE, Kind.HANGING):
+        place = (receiver.name, receiver.name, fetched.first)
+        if (
+            known is None
+            or (known.receiver, known.earlier, known.first) != place
+            or known.cause not in (Cause.SEEK, Cause.SAME_OFFSET)
+        ):
             known = Fact(
-                Kind.DELIVERED_TWICE,
-                Cause.SEEK,
-                fetched.first,
-                fetched.end,
-                receiver.name,
-                receiver.name,
-                self.committed,
+                Kind.DELIVERED_TWICE, Cause.SEEK, fetched.first, spans[-1].end, *place[:2], offset=self.committed
             )
-            self._add(known, fetched.request_id)
-        known.count, known.end = position.fetches, max(known.end, fetched.end)
+            known.add_requests(fetched.request_id)
+            self.facts.append(known)
+        known.count, known.end = position.fetches, max(known.end, spans[-1].end)
         known.add_requests(fetched.request_id, fetched.last_request_id)
         if position.fetches >= HANGING_MIN:
             known.kind, known.cause = Kind.HANGING, Cause.SAME_OFFSET
