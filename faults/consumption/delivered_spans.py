@@ -56,8 +56,9 @@ class DeliveredSpans:
         for span in self._spans[self._index_of(first) :]:
             if span.first >= end:
                 break
-            if span.end > first:
-                found.append(replace(span, first=max(first, span.first), end=min(end, span.end)))
+            within_first, within_end = max(first, span.first), min(end, span.end)
+            if within_first < within_end:
+                found.append(replace(span, first=within_first, end=within_end))
         return found
 
     def missing(self, first: int, end: int) -> list[tuple[int, int]]:

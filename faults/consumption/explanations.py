@@ -92,7 +92,7 @@ _NEVER: Mapping[Cause, str] = MappingProxyType(
         Cause.RESET_TO_LATEST: "{receiver} had no valid offset and went on at the end of the log "
         "(auto.offset.reset=latest)",
         Cause.DELETED: "retention or DeleteRecords deleted them before the group had got them",
-        Cause.TRUNCATED: "the log was truncated below the committed offset {offset}, and new records have these offsets",
+        Cause.TRUNCATED: "the log was truncated below the committed offset {offset}; new records have these offsets",
         Cause.SEEN_LATE: "the partition was added while the group consumed the topic, and {receiver} began after them",
         Cause.RESET: "{receiver}, which is no member, set the committed offset forward to {offset}",
         Cause.SEEK: "{receiver} asked for a later offset by itself (seek)",

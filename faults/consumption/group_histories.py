@@ -183,6 +183,10 @@ class GroupHistories:
         group = self.group(commit.group)
         if commit.error_code in STALE_ERRORS and commit.member_id:
             group.refused(commit)
+        elif commit.is_of_member and group.note_client(commit.member_id, commit.client):
+            self._joined.setdefault(commit.client, set()).add(commit.group)
+            for each in self._of_no_group.pop(commit.client, ()):
+                self._fetched(each)
         elif not commit.is_of_member and not commit.error_code and not group.had_members:
             self._link(commit)
 

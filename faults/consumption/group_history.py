@@ -41,6 +41,7 @@ class GroupHistory:
     """
 
     __slots__ = (
+        "_clients",
         "_connections",
         "_first_assigned",
         "_former",
@@ -68,6 +69,8 @@ class GroupHistory:
         self._connections: dict[int, str] = {}
         # The partitions of each topic when it was first assigned.
         self._first_assigned: dict[str, frozenset[int]] = {}
+        # The clients by which members commit, where it is another one than that of their record.
+        self._clients: dict[str, Client] = {}
         self._turn = 0
 
     def partition(self, place: TopicPartition) -> PartitionHistory:
@@ -97,7 +100,11 @@ class GroupHistory:
         while len(self._former) > FORMER_MAX:
             del self._former[next(iter(self._former))]
         self.members = {
-            member_id: replace(member, joined=before.joined if before is not None else self._turn)
+            member_id: replace(
+                member,
+                joined=before.joined if before is not None else self._turn,
+                client=self._clients.get(member_id, member.client),
+            )
             for member_id, member in members.items()
             for before in [self.members.get(member_id)]
         }
@@ -108,6 +115,19 @@ class GroupHistory:
                 self.partition(place).assigned()
         self._last_owners.update(self._owners)
         self._owners = owners
+
+    def note_client(self, member_id: str, client: Client) -> bool:
+        """Take the client by which a member commits. Return whether the record of the member has another one.
+
+        A static member keeps the client of its first record after a restart with another client id, as in Kafka.
+        """
+        member = self.members.get(member_id)
+        if member is None or member.client == client:
+            return False
+        self._clients = {each: known for each, known in self._clients.items() if each in self.members}
+        self._clients[member_id] = client
+        self.members[member_id] = replace(member, client=client)
+        return True
 
     def _note_first_assigned(self) -> None:
         assigned: dict[str, set[int]] = {}

@@ -16,6 +16,7 @@ def found_in(model: ConsumerModel) -> set[Truth]:
     history = model.recorder.histories.groups.get(GROUP, GroupHistory())
     verdict = judge_group(GROUP, history, model)
     assert verdict.findings_left_out == 0
+    assert all(each.offsets[0] <= each.offsets[1] for each in verdict.findings)
     return {
         (each.kind, each.cause, each.partition, offset)
         for each in verdict.findings
