@@ -12,11 +12,10 @@ from typing import TYPE_CHECKING, Protocol
 from ..runtime.deferred import Buffers, Deferred
 
 if TYPE_CHECKING:
-    from ...faults.consumption.events import Event, Offset
     from ...faults.fault import Fault
     from ...faults.request_view import ConnectionView, ReceivedRequest
-    from ...protocol.fetch_codec import FetchedPartitions
     from ...storage.deleted_records import DeletedRecords
+    from .consumption_observer import ConsumptionObserver
     from .request_context import RequestContext
 
 # The response of a handled request: written next, pending, or none (acks=0).
@@ -63,26 +62,6 @@ class FaultPlan(Protocol):
 
     def answering(self, request: ReceivedRequest) -> Fault | None:
         """Return the fault for a request whose response is encoded and not yet written."""
-        ...
-
-
-class ConsumptionObserver(Protocol):
-    """Records what consumers get and what groups commit."""
-
-    def fetched(self, request: RequestContext, answers: FetchedPartitions, /) -> None:
-        """Record what a Fetch returns, before its response is written."""
-        ...
-
-    def committing(self, request: RequestContext, commit: tuple[str, str, int], offsets: Sequence[Offset], /) -> None:
-        """Record a commit before it is handled. commit: the group, the member and its generation or epoch."""
-        ...
-
-    def refused(self, error_code: int, /) -> None:
-        """Record that the commit that was reported last is refused as a whole."""
-        ...
-
-    def add(self, event: Event, /) -> None:
-        """Record a change of a group."""
         ...
 
 

@@ -20,12 +20,11 @@ def observed_commit(
     context: RequestContext, committer: OffsetCommitter, offsets: Sequence[OffsetToCommit]
 ) -> Generator[None, None, None]:
     """Report the commit that the block carries out, and the KafkaError with which it is refused."""
-    observer = context.node.observer
-    if observer is None:
+    consumption = context.node.consumption
+    if consumption is None:
         yield
         return
     reported = [Offset(each.topic_name, each.partition, each.offset) for each in offsets]
-    consumption = observer.consumption
     consumption.committing(context, (committer.group_id, committer.member_id, committer.generation_id), reported)
     try:
         yield

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from ..security.acl.standard_authorizer import StandardAuthorizer
     from .client_quotas import ClientQuotas
     from .connection_info import ConnectionInfo, Listener
-    from .fault_ports import RequestObserver
+    from .consumption_observer import ConsumptionObserver
     from .produce_route import ProduceRoutes
 
 # api key and version together; correlation id.
@@ -66,8 +66,8 @@ class NodeServices(Protocol):
     waiting_for_controller: dict[object, Callable[[], None]]
 
     @property
-    def observer(self) -> RequestObserver | None:
-        """The journal; None without one."""
+    def consumption(self) -> ConsumptionObserver | None:
+        """What records deliveries and commits; None without a journal."""
         ...
 
     @property

@@ -10,12 +10,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from ...protocol.error_codes import ErrorCode
 from .. import consumption
 from .events import (
     ClientConnection,
+    ClientRequest,
     CommitRequest,
     DeletedOffsets,
     Event,
@@ -31,28 +32,9 @@ if TYPE_CHECKING:
     from .group_histories import GroupHistories
 
 # Events that are kept before they are read. They are read within a few ms.
-EVENTS_MAX = 1000
+EVENTS_MAX = 250
 # Ranges that may grow by the next Fetch. The oldest one beyond that is only not joined with the next one.
 OPEN_RANGES_MAX = 10_000
-
-
-class ClientRequest(Protocol):
-    """The request of a client."""
-
-    @property
-    def connection(self) -> ClientConnection:
-        """The connection."""
-        ...
-
-    @property
-    def kept_client_id(self) -> str | None:
-        """The client id."""
-        ...
-
-    @property
-    def request_id(self) -> int:
-        """The id in the journal; 0 if the request is not in it yet."""
-        ...
 
 
 class _Fetch:

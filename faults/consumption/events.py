@@ -26,6 +26,25 @@ class ClientConnection(Protocol):
         ...
 
 
+class ClientRequest(Protocol):
+    """The request of a client."""
+
+    @property
+    def connection(self) -> ClientConnection:
+        """The connection."""
+        ...
+
+    @property
+    def kept_client_id(self) -> str | None:
+        """The client id."""
+        ...
+
+    @property
+    def request_id(self) -> int:
+        """The id in the journal; 0 if the request is not in it yet."""
+        ...
+
+
 class Client(NamedTuple):
     """The client by which a Fetch, which names no group, is attributed to the member of a group."""
 

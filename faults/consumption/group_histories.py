@@ -199,8 +199,8 @@ class GroupHistories:
             return
         others = {each: commit.client for each in groups}
         self.group(commit.group).same_client.update(others)
-        for each in groups:
-            self.group(each).same_client[commit.group] = commit.client
+        for other in groups:
+            self.group(other).same_client[commit.group] = commit.client
         self._linked.setdefault(commit.client, set()).add(commit.group)
         for each in self._of_no_group.pop(commit.client):
             self._fetched(each)

@@ -299,7 +299,9 @@ class PartitionHistory:
             fetched.end if position.jump is Cause.SEEK else min(max(fetched.first, position.back_until), fetched.end)
         )
         self._find_unordered(receiver, fetched, back_until)
-        spans = [(span, Cause.SEEK) for span in self.delivered.within(fetched.first, back_until)]
+        spans: list[tuple[Span, Cause | None]] = [
+            (span, Cause.SEEK) for span in self.delivered.within(fetched.first, back_until)
+        ]
         spans += [(span, position.jump) for span in self.delivered.within(back_until, fetched.end)]
         if fetched.repeats:
             # The first of the repetitions.

@@ -109,6 +109,7 @@ class ConsumerModel:
         self.consumers: list[Consumer] = []
         self.former: list[Consumer] = []
         self.truth: set[Truth] = set()
+        self.has_faults = True
         self.request_id = self.generation = self.names = self.turn = 0
 
     # -- the log
@@ -426,6 +427,7 @@ class ConsumerModel:
         """Commit an offset, in a transaction or without. Return whether it took effect."""
         partition = self.partitions[index]
         is_transactional, is_aborted = self.random.random() < 0.2, self.random.random() < 0.3
+        is_aborted = is_aborted and self.has_faults
         self._report_commit(consumer, index, offset)
         producer_id = PRODUCER if is_transactional else -1
         self.recorder.add(GroupRecords(GROUP, [_offset_record(index, offset)], 0, producer_id))
@@ -474,6 +476,7 @@ class ConsumerModel:
 
     def run(self, steps: int, *, with_faults: bool = True) -> None:
         self._last_first = {}
+        self.has_faults = with_faults
         clean = [self.produce, self.fetch, self.fetch, self.commit, self.fetch_without_response]
         clean += [self.rebalance_after_commits] if not with_faults else []
         faults = [
