@@ -10,6 +10,8 @@ import { batchCountsText, countTables, findingPart, verdictSummary, verdictTag }
 // A verdict reads whole logs.
 const REFRESH_MS = 2000;
 const FINDINGS_AT_ONCE = 50;
+// What is named after the kind of an event id and a colon.
+const NAMED_PARTS = { header: "Header name", json: "Path, such as order.id" };
 
 /**
  * Return the view of all topics, or of one.
@@ -139,29 +141,34 @@ function problem(message) {
   return element("p", { class: "problem", role: "alert" }, message);
 }
 
-/** Return the choice of what makes two records the same event. onChoose: called with "", "key" or "header:NAME". */
+/** Return the choice of what makes two records the same event. onChoose: called with an event id, "" for none. */
 function eventIdChoice(eventId, onChoose) {
-  const isHeader = eventId.startsWith("header:");
-  const header = element("input", { name: "header", "aria-label": "Header name", placeholder: "header name", autocomplete: "off", hidden: !isHeader });
-  header.value = isHeader ? eventId.slice("header:".length) : "";
-  const kind = element(
-    "select",
-    { name: "event-id", "aria-label": "Event id" },
-    element("option", { value: "" }, "event id: none"),
-    element("option", { value: "key" }, "event id: key"),
-    element("option", { value: "header" }, "event id: header"),
-  );
-  kind.value = isHeader ? "header" : eventId;
-  function changed() {
-    header.hidden = kind.value !== "header";
-    if (kind.value !== "header") onChoose(kind.value);
-    else if (header.value === "") header.focus();
-    else onChoose(`header:${header.value}`);
+  const at = eventId.indexOf(":");
+  const part = element("input", { name: "part", autocomplete: "off" });
+  part.value = at < 0 ? "" : eventId.slice(at + 1);
+  const option = (value) => element("option", { value }, `event id: ${value || "none"}`);
+  const kind = element("select", { name: "event-id", "aria-label": "Event id" }, ["", "value", "key", ...Object.keys(NAMED_PARTS)].map(option));
+  kind.value = at < 0 ? eventId : eventId.slice(0, at);
+  function describePart() {
+    const name = NAMED_PARTS[kind.value];
+    part.hidden = name === undefined;
+    part.placeholder = name ?? "";
+    part.setAttribute("aria-label", name ?? "");
   }
-  kind.addEventListener("change", changed);
-  header.addEventListener("change", changed);
+  function changed() {
+    if (part.hidden) onChoose(kind.value);
+    else if (part.value === "") part.focus();
+    else onChoose(`${kind.value}:${part.value}`);
+  }
+  kind.addEventListener("change", () => {
+    part.value = "";
+    describePart();
+    changed();
+  });
+  part.addEventListener("change", changed);
+  describePart();
   const meaning = "Records with the same event id are one event. Copies of any producer are found by it.";
-  return element("form", { class: "filter", title: meaning, on: { submit: (event) => event.preventDefault() } }, kind, header);
+  return element("form", { class: "filter", title: meaning, on: { submit: (event) => event.preventDefault() } }, kind, part);
 }
 
 /** Replace what a place shows if the data is other than before. A link that had the focus has it again. */

@@ -58,7 +58,8 @@ func (b *Broker) Verdict(topic string) (*Verdict, error) {
 	return get[*Verdict](b, "/v1/verdict?topic="+url.QueryEscape(topic))
 }
 
-// VerdictByEventID also finds events that were sent again as new records. eventID is "key" or "header:NAME".
+// VerdictByEventID also finds events that were sent again as new records. eventID is "value", "key",
+// "header:NAME" or "json:PATH".
 func (b *Broker) VerdictByEventID(topic, eventID string) (*Verdict, error) {
 	return get[*Verdict](b, "/v1/verdict?topic="+url.QueryEscape(topic)+"&event_id="+url.QueryEscape(eventID))
 }

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from ..event_ids import EventIdOf
 from ..journal.batch_counts import ProducerCounts
 from ..journal.journal import Journal
 from .deleted_ranges import DeletedRange
@@ -53,10 +54,10 @@ class _Analysis:
     twice: set[StoredBatch] = field(default_factory=set[StoredBatch])
 
 
-def judge(journal: Journal, logs: TopicLogs, topic: str, *, event_id: str | None = None) -> TopicVerdict:
+def judge(journal: Journal, logs: TopicLogs, topic: str, *, event_id_of: EventIdOf | None = None) -> TopicVerdict:
     """Return the verdict of a topic.
 
-    event_id: "key" or "header:NAME"; records that are equal there are one event.
+    event_id_of: reads the event id of a record; records with the same one are one event.
     """
     deliveries = journal.deliveries
     unacknowledged = deliveries.unacknowledged_in(topic, journal.pending())
@@ -71,9 +72,9 @@ def judge(journal: Journal, logs: TopicLogs, topic: str, *, event_id: str | None
     deleted = deliveries.deleted.of_topic(topic)
     analysis = _Analysis(journal, found, unacknowledged, lost, reordered, earlier_producers, deleted)
     _add_copies(analysis, found.copies)
-    if event_id is not None:
+    if event_id_of is not None:
         known = {(batch.partition, offset) for batch, offsets in analysis.copied.items() for offset in offsets}
-        of_events = list(find_copies_of_events(logs, topic, event_id, known))
+        of_events = list(find_copies_of_events(logs, topic, event_id_of, known))
         _add_copies(analysis, of_events)
         found.copies += of_events
     in_log = sum(header.records_count for index in logs.partitions(topic) for header in headers_in(logs, topic, index))

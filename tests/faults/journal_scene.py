@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from fauxka.faults.actions import Action, Delay, Drop, Error, Hold
+from fauxka.faults.event_ids import find_event_id
 from fauxka.faults.fault import Fault
 from fauxka.faults.journal.journal import Journal
 from fauxka.faults.journal.journal_record import RESPONDED
@@ -213,7 +214,7 @@ class JournalScene:
             self.journal.records_deleted(TOPIC, partition, deleted)
 
     def verdict(self, event_id: str | None = None) -> TopicVerdict:
-        return judge(self.journal, self, TOPIC, event_id=event_id)
+        return judge(self.journal, self, TOPIC, event_id_of=None if event_id is None else find_event_id(event_id))
 
     def verdict_of(self, topic: str) -> TopicVerdict:
         return judge(self.journal, self, topic)
