@@ -1,7 +1,6 @@
 // The view of the verdict: whether each batch of a topic is in the log exactly once, and a finding for each that is not.
 
 import { button, element, emptyState, fill, whenReleased } from "./dom.js";
-import { RequestsOfFindings } from "./findings.js";
 import { countText } from "./format.js";
 import { addressOf } from "./navigation.js";
 import { Refresher } from "./refresher.js";
@@ -90,19 +89,17 @@ function topicPart(journal, source, topic, eventId) {
   function draw() {
     if (answer === null) return;
     const { verdict, error } = answer;
-    const requests = new RequestsOfFindings(journal, topic);
-    const ids = (verdict?.findings ?? []).map((finding) => requests.of(finding));
-    const parts = () => (verdict === null ? [problem(error)] : verdictParts(verdict, ids));
-    redraw(place, { verdict, error, ids, findingsShown }, parts);
+    const parts = () => (verdict === null ? [problem(error)] : verdictParts(verdict));
+    redraw(place, { verdict, error, findingsShown }, parts);
   }
-  function verdictParts(verdict, ids) {
+  function verdictParts(verdict) {
     const { findings } = verdict;
     const more = findings.length - findingsShown;
     const leftOut = verdict.findings_left_out;
     return [
       verdictSummary(verdict),
       findings.length ? element("h2", {}, "Findings") : null,
-      findings.length ? element("ol", { class: "findings" }, findings.slice(0, findingsShown).map((finding, at) => findingPart(finding, ids[at]))) : null,
+      findings.length ? element("ol", { class: "findings" }, findings.slice(0, findingsShown).map(findingPart)) : null,
       more > 0 ? element("p", {}, button(`Show ${Math.min(more, FINDINGS_AT_ONCE)} of ${more} more`, showMore)) : null,
       leftOut ? element("p", { class: "meaning" }, `The broker left out ${countText(leftOut, "more finding")}.`) : null,
       countTables(verdict),
@@ -124,17 +121,7 @@ function topicPart(journal, source, topic, eventId) {
     source.hasEventIds ? eventIdChoice(chosen, choose) : null,
   );
   const view = refreshed(journal, read, element("div", { class: "sheet" }, head, place), place);
-  if (!journal.entries.length) linkWhenFilled(journal, draw);
   return view;
-}
-
-/** Draw the links to requests as soon as the journal has any: a page that begins here gets them after the verdict. */
-function linkWhenFilled(journal, draw) {
-  const listener = () => {
-    journal.listeners.delete(listener);
-    draw();
-  };
-  journal.listeners.add(listener);
 }
 
 function problem(message) {

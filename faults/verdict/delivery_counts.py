@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 from ...protocol.error_codes import KafkaError
 from ...storage.append_result import AppendResult
 from ..journal.batch_counts import BatchCounts, producer_of
+from ..journal.batch_numbers import numbers_of
 from ..journal.journal_record import (
     NO_RESPONSE,
     RESPONDED,
@@ -152,11 +153,7 @@ class DeliveryCounts:
         for topic, partition, decision in batches or ():
             if isinstance(decision, AppendResult) or (partitions and (topic, partition) not in partitions):
                 continue
-            numbers = (-1, -1, -1)
-            if isinstance(decision, NotApplied):
-                numbers = (decision.producer_id, decision.producer_epoch, decision.base_sequence)
-            elif (refusal := getattr(decision, "refusal", None)) is not None:
-                numbers = (refusal.producer_id, refusal.producer_epoch, refusal.base_sequence)
+            numbers = numbers_of(decision)[:3]
             self._lose([LostBatch(request_id, topic, partition, -1, -1, *numbers, end_offset=None)])
 
     def not_applied(self, request_id: int, request: ReceivedRequest, fault: Fault) -> list[Decision]:
@@ -238,6 +235,11 @@ class DeliveryCounts:
             return False
         return place not in pending or self.unacknowledged.is_recognised(place)
 
+    def was_removed(self, place: BatchPlace, request_id: int) -> bool:
+        """Return whether an election or a crash has removed what the request appended at this place."""
+        is_diverged = self.failovers.diverged.find(place, request_id) is not None
+        return is_diverged or self.unacknowledged.is_truncated(place, request_id)
+
     def lost_in(self, topic: str) -> list[LostBatch]:
         """Return the lost batches of a topic that are kept."""
         return [each for each in self.lost if each.topic == topic] + list(self.failovers.diverged.lost_in(topic))
@@ -283,9 +285,7 @@ class DeliveryCounts:
                 place = (name, partition, getattr(decision, "base_offset", -1))
                 if name != topic or not isinstance(decision, AppendResult) or decision.is_duplicate:
                     continue
-                if self.failovers.diverged.find(place, request_id) is not None:
-                    continue
-                if self.unacknowledged.is_recognised(place) or self.unacknowledged.is_truncated(place, request_id):
+                if self.was_removed(place, request_id) or self.unacknowledged.is_recognised(place):
                     continue
                 if place not in unacknowledged:
                     unacknowledged[place] = self._unacknowledged_batch(

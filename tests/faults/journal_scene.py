@@ -11,6 +11,7 @@ from fauxka.faults.fault import Fault
 from fauxka.faults.journal.journal import Journal
 from fauxka.faults.journal.journal_record import RESPONDED
 from fauxka.faults.record_damage import FetchedRecords
+from fauxka.faults.verdict.hanging_transactions import HangingTransaction
 from fauxka.faults.verdict.topic_verdict import TopicVerdict
 from fauxka.faults.verdict.verdict import judge
 from fauxka.protocol.api_keys import ApiKey
@@ -138,6 +139,9 @@ class JournalScene:
             header = parse_header(batch)
             yield batch[: header.size]
             offset = header.last_offset + 1
+
+    def hanging_transactions(self, topic: str) -> list[HangingTransaction]:
+        return []
 
     # -- what clients do
 
