@@ -52,12 +52,17 @@ def find_event_id(text: str) -> EventIdOf | None:
     if text == VALUE:
         return lambda record: record.value
     if text == KEY:
-        return lambda record: record.key
+        return record_key
     source, _, name = text.partition(":")
     if source == _HEADER and name:
         return lambda record: next((value for header, value in record.headers if header == name), None)
     path = _parse_path(name) if source == _JSON else None
     return None if path is None else lambda record: _find_field(record.value, path)
+
+
+def record_key(record: IdentifiedRecord) -> bytes | None:
+    """Return the key of a record."""
+    return record.key
 
 
 def _parse_path(text: str) -> Sequence[str | int] | None:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from ...broker.metadata.metadata_image import TRANSACTION_STATE_TOPIC
 from ...faults.verdict.hanging_transactions import HangingTransaction
 from ...protocol.batches.whole_batches import split_batches
 from ...storage.log_config import Records
+from ...storage.replica_files import batches_in_files
 from ..current_coordinators import coordinated_transactions
 from ..leading_partitions import find_leading_partition
 
@@ -51,6 +53,13 @@ class ClusterLogs:
                 return
             offset = next_offset
 
+    def replica_batches(self, topic: str, partition: int, from_offset: int) -> Iterator[memoryview]:
+        """Yield the batches of each replica, from the one that contains from_offset, also of nodes that are down."""
+        for node in self._cluster.nodes:
+            # What cannot be read has no names in the verdict.
+            with suppress(OSError):
+                yield from batches_in_files(node.inner_files, topic, partition, from_offset)
+
     def hanging_transactions(self, topic: str) -> list[HangingTransaction]:
         """Return the transactions of the topic that no coordinator will end, by partition and offset.
 
@@ -73,8 +82,14 @@ class ClusterLogs:
 
     def _are_coordinators_running(self) -> bool:
         topic = self._cluster.image.find_topic(TRANSACTION_STATE_TOPIC)
-        registrations = () if topic is None else topic.partitions
-        return all(self._cluster.find_node(each.leader_id) is not None for each in registrations)
+        if topic is None:
+            return True
+        leaders = [(self._cluster.find_node(each.leader_id), each.index) for each in topic.partitions]
+        # A node that is down has no partitions.
+        return all(
+            node is not None and node.replicas.find_partition(topic.topic_id, index) is not None
+            for node, index in leaders
+        )
 
     def _find_log(self, topic: str, partition: int) -> PartitionLog | None:
         found = self._cluster.image.find_topic(topic)

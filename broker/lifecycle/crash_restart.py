@@ -98,10 +98,13 @@ def crash_node(
             logs = node.replicas.logs
             written = (LOG_START_OFFSET_CHECKPOINT, REPLICATION_OFFSET_CHECKPOINT)
             logs.write_checkpoints({name: logs.checkpoint(name) for name in written})
+    may_lose_writes = node.file_faults is not None and node.file_faults.is_armed
     for partition in node.replicas.partitions():
         partition.is_deleted = True
         log = partition.find_log()
         if log is not None:
+            if may_lose_writes:
+                node.replicas.before_removal(partition.topic_name, partition.index, log.recovery_point)
             # A request that is being handled cannot append any more.
             log.fail_flush()
             log.abandon()

@@ -37,11 +37,13 @@ type Verdict struct {
 
 // Finding is batches that are not stored exactly once, a transaction that hangs, deleted records, or a producer from before
 // the last reset. Offsets are empty if no batch was in the log. Requests are the ids of its requests in the journal. Rule is
-// that of the fault that caused it. LeaderEpoch is that of batches that an election lost. Why is the reason as a sentence.
+// that of the fault that caused it. LeaderEpoch is that of batches that an election lost. Events are
+// the event ids of lost records, their keys by default. Why is the reason as a sentence.
 type Finding struct {
 	Kind, Why                   string
 	Partition, Batches, Records int
 	Offsets, Requests           []int64
+	Events                      []string
 	Rule                        *int64
 	LeaderEpoch                 *int  `json:"leader_epoch"`
 	ProducerID                  int64 `json:"producer_id"`

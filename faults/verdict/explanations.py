@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import assert_never
 
 from ...protocol.shortened_text import shortened
@@ -18,6 +19,9 @@ from .stored_batches import StoredBatch
 from .stored_copies import CopiedRecords
 from .unacknowledged_batches import UnacknowledgedBatch
 from .withheld_batches import WithheldBatch
+
+# Event ids of lost records in a sentence; the finding has more.
+EVENTS_SHOWN = 3
 
 
 def explain_copies(journal: Journal, copies: CopiedRecords) -> str:
@@ -69,8 +73,19 @@ def _explain_missing_response(journal: Journal, batch: UnacknowledgedBatch) -> s
     return f"{stored}, and its response was {error_name_of(batch.error_code)}{by}"
 
 
-def explain_loss(journal: Journal, lost: LostRange) -> str:
-    """Return why acknowledged batches are not in the log."""
+def explain_loss(journal: Journal, lost: LostRange, events: Sequence[str]) -> str:
+    """Return why acknowledged batches are not in the log. events: the event ids of their records."""
+    return _explain_loss(journal, lost) + (f"; lost: {_first_of(events)}" if events else "")
+
+
+def _first_of(events: Sequence[str]) -> str:
+    names = [*map(repr, events[:EVENTS_SHOWN])]
+    if left_out := len(events) - len(names):
+        names.append(f"{left_out} more")
+    return ", ".join(names)
+
+
+def _explain_loss(journal: Journal, lost: LostRange) -> str:
     first, count = lost.first, len(lost.batches)
     subject = "it was" if count == 1 else f"{count} batches with {_counted(lost.records, 'record', 'records')} were"
     if first.end_offset is None:

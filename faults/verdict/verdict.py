@@ -12,13 +12,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from ..event_ids import EventIdOf
+from ..event_ids import EventIdOf, record_key
 from ..journal.batch_counts import ProducerCounts
 from ..journal.journal import Journal
 from .deleted_ranges import DeletedRange
 from .earlier_producers import EarlierProducer, find_earlier_producers
 from .hanging_transactions import HangingTransaction, TransactionLogs, find_hanging
 from .lost_batches import LostBatch
+from .lost_events import LostEvents
 from .lost_ranges import join_by_cause
 from .reordered_batches import find_reordered
 from .stored_again import find_stored_again
@@ -52,7 +53,8 @@ class _Analysis:
 def judge(journal: Journal, logs: TransactionLogs, topic: str, *, event_id_of: EventIdOf | None = None) -> TopicVerdict:
     """Return the verdict of a topic.
 
-    event_id_of: reads the event id of a record; records with the same one are one event.
+    event_id_of: reads the event id of a record; records with the same one are one event. Lost records are named by it,
+    by default by their key.
     """
     deliveries = journal.deliveries
     unacknowledged = deliveries.unacknowledged_in(topic, journal.pending())
@@ -77,7 +79,8 @@ def judge(journal: Journal, logs: TransactionLogs, topic: str, *, event_id_of: E
     producers = _count_by_producer(analysis, counts)
     batches = _summed(producers)
     batches.acknowledged_lost += deliveries.count_lost_beyond_max(topic)
-    findings = _findings(analysis, FindingMaker(journal, topic))
+    events = LostEvents(deliveries.removed, logs, lost, event_id_of or record_key)
+    findings = _findings(analysis, FindingMaker(journal, topic, events))
     return TopicVerdict(
         topic=topic,
         batches=batches,

@@ -22,6 +22,7 @@ from .explanations import (
 )
 from .hanging_transactions import HangingTransaction
 from .journaled_batch import JournaledBatch
+from .lost_events import LostEvents
 from .lost_ranges import LostRange
 from .stored_batches import StoredBatch
 from .stored_copies import CopiedRecords
@@ -35,6 +36,10 @@ REORDERED = "reordered"
 HANGING_TRANSACTION = "hanging_transaction"
 DELETED = "deleted"
 PRODUCER_BEFORE_RESET = "producer_before_reset"
+
+
+# Event ids of lost records that a finding has.
+EVENTS_MAX = 100
 
 
 class StoredCopy(Struct, frozen=True, kw_only=True):
@@ -60,6 +65,8 @@ class Finding(Struct, frozen=True, kw_only=True):
     partition, producer_id, producer_epoch, base_sequence: of the first batch; -1 for missing numbers, and if the
     batches are of several producers.
     batches: acknowledged_lost: their number. records: the number of records; deleted: of offsets.
+    events: acknowledged_lost: the event ids of the records, their keys by default, as far as a replica or the broker
+    still has the batches; at most 100.
     copies: both places of copied records. leader_epoch: acknowledged_lost: in which the batches were appended; None
     without an election. rule: of the fault that caused it. why: the reason as a sentence.
     requests: the ids of the requests that sent the batches, those that are still in the journal, at most 100.
@@ -74,6 +81,7 @@ class Finding(Struct, frozen=True, kw_only=True):
     why: str
     records: int
     batches: int = 1
+    events: list[str] = []
     copies: list[StoredCopy] = []
     leader_epoch: int | None = None
     rule: int | None = None
@@ -83,10 +91,11 @@ class Finding(Struct, frozen=True, kw_only=True):
 class FindingMaker:
     """Makes the findings on one topic."""
 
-    def __init__(self, journal: Journal, topic: str) -> None:
-        """journal: has the requests and the faults."""
+    def __init__(self, journal: Journal, topic: str, lost_events: LostEvents) -> None:
+        """journal: has the requests and the faults. lost_events: the names of lost records."""
         self._journal = journal
         self._topic = topic
+        self._lost_events = lost_events
 
     @cached_property
     def _requests(self) -> BatchRequests:
@@ -116,6 +125,7 @@ class FindingMaker:
         first, failover = lost.first, lost.first.failover
         producer_id, producer_epoch, base_sequence = lost.producer
         request_ids = [each.request_id for each in lost.batches]
+        events = self._lost_events.of_range(lost)
         node = None if failover is None else failover.node
         sent = [
             request_id
@@ -130,8 +140,9 @@ class FindingMaker:
             producer_id=producer_id,
             producer_epoch=producer_epoch,
             base_sequence=base_sequence,
-            why=explain_loss(self._journal, lost),
+            why=explain_loss(self._journal, lost, events),
             records=lost.records,
+            events=events[:EVENTS_MAX],
             batches=len(lost.batches),
             leader_epoch=None if failover is None else failover.epoch,
             rule=self._rule_of(request_ids),

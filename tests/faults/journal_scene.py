@@ -140,6 +140,9 @@ class JournalScene:
             yield batch[: header.size]
             offset = header.last_offset + 1
 
+    def replica_batches(self, topic: str, partition: int, from_offset: int) -> Iterator[memoryview]:
+        return iter(())
+
     def hanging_transactions(self, topic: str) -> list[HangingTransaction]:
         return []
 

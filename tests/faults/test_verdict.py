@@ -427,7 +427,10 @@ def test_false_success_is_a_loss() -> None:
 
     assert found(verdict) == {"acknowledged_lost": 1}
     assert kinds(verdict) == [("acknowledged_lost", [])]
-    assert verdict.findings[0].why == "it was acknowledged and not appended (rule 1: error at received)"
+    assert verdict.findings[0].why == (
+        "it was acknowledged and not appended (rule 1: error at received); "
+        "lost: 'event-114', 'event-115', 'event-116', 4 more"
+    )
 
 
 def test_retried_error_at_received_has_no_finding() -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import pytest
 from confluent_kafka import Consumer, Producer
 
@@ -18,6 +20,7 @@ from ..wire.message_client import MessageClient
 BROKER_RESOURCE = 4
 TOPIC, VERIFICATION = "orders", "transaction.partition.verification.enable"
 GIVEN_UP_MS = 1_500
+POLL_SECONDS = 0.01
 
 
 def new_producer(broker: Broker) -> Producer:
@@ -56,6 +59,9 @@ def send_late(broker: Broker, producer: Producer) -> int:
     producer.flush()
     broker.faults.held(topic=TOPIC)
     producer.produce(TOPIC, b"late")
+    # A batch that is not sent yet would be dropped by the abort.
+    while not broker.held.list():
+        producer.poll(POLL_SECONDS)
     producer.abort_transaction()
     broker.held.release()
     return broker.journal.entries(api="Produce")[-1].id
@@ -151,3 +157,16 @@ def test_a_transaction_of_a_deleted_transactional_id_hangs() -> None:
         (finding,) = hanging(broker)
 
         assert "no coordinator ends: no transactional id has this producer id;" in finding.why
+
+
+def test_a_transaction_of_a_coordinator_that_is_down_is_no_finding() -> None:
+    with Broker({"default.replication.factor": "1", VERIFICATION: "false"}, nodes=2) as broker:
+        for name, node in (("__transaction_state", 2), (TOPIC, 1)):
+            broker.call(partial(broker.cluster.controller.create_topic, name, 1, assignments=[[node]]))
+        producer = new_producer(broker)
+        send_late(broker, producer)
+        assert len(hanging(broker)) == 1
+
+        broker.stop_node(2, controlled=False, noticed=False)
+
+        assert hanging(broker) == []

@@ -24,6 +24,8 @@ export interface Finding extends BatchSource {
   /** Of lost batches their number, otherwise 1. */
   batches: number;
   records: number;
+  /** The event ids of lost records, by default their keys, as far as they are known. */
+  events: string[];
   copies: (BatchSource & Record<"baseOffset" | "lastOffset", number>)[];
   /** The id of the fault rule that caused it. */
   rule: number | null;
