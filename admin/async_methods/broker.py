@@ -137,7 +137,7 @@ class AsyncBrokerMethods(AsyncNodeMethods):
     async def verdict(self, topic: str, event_id: str | None = None) -> TopicVerdict:
         """Return the delivery counts and findings of a topic.
 
-        event_id: "key" or "header:NAME"; records with the same value there count as the same event.
+        event_id: "value", "key", "header:NAME" or "json:order.id"; records with the same one are one event.
         Raises CallError for a topic that does not exist, RuleError for another event_id.
         """
         query = convert({"topic": topic, "event_id": event_id}, operations.verdict_operations.VerdictQuery)

@@ -16,6 +16,7 @@ from click.core import ParameterSource
 
 from ... import admin
 from ...faults import strict_json
+from ...faults.event_ids import ALLOWED
 from ...protocol.similar_names import unknown_name
 from .. import client as parts
 from .admin_client import AdminClient, BadCall
@@ -132,7 +133,7 @@ def clear_faults(client: AdminClient, rules: tuple[str, ...], *, as_json: bool) 
 
 @commands.command()
 @click.argument("topic", shell_complete=topic_names)
-@click.option("--event-id", metavar="key|header:NAME", help="The event id of a record: finds copies of any producer.")
+@click.option("--event-id", metavar="ID", help=f"The event id of a record: {ALLOWED}. Finds copies of any producer.")
 @calls_broker(EXIT_NO_VERDICT)
 @JSON_OPTION
 def verdict(client: AdminClient, topic: str, event_id: str | None, *, as_json: bool) -> None:

@@ -64,6 +64,8 @@ class ReplicaManager:
         # Ports of the replication. A cluster of one node has no followers.
         self.alter_isr: AlterIsr = lambda partition, isr: False
         self.fetch_later: FetchLater = lambda leader: None
+        # Called with topic name, partition and offset before the records of a replica from there on are removed.
+        self.before_removal: Callable[[str, int, int], None] = lambda topic, index, offset: None
         self._file_faults = file_faults
         self._log_configs = LogConfigCache(self.config)
         self._partitions: dict[bytes, list[Partition]] = {}
@@ -219,6 +221,7 @@ class ReplicaManager:
         """Remove the records from end_offset on. Raises OSError."""
         now_ms, ahead_ms = self.clock.now_ms(), self.clock.most_ahead_ms
         name = partition.topic_name, partition.index
+        self.before_removal(*name, end_offset)
         partition.replace_log(self.logs.truncate(*name, end_offset, now_ms=now_ms, ahead_ms=ahead_ms))
 
     def restart_log(self, partition: Partition, offset: int) -> None:

@@ -296,6 +296,14 @@ class Journal:
             offsets = (log_end_offset_before, log_end_offset_after)
             self.deliveries.truncated(topic, partition, offsets, self)
 
+    def removes(self, topic: str, partition: int, batches: Callable[[], Iterator[memoryview]]) -> None:
+        """Record that a replica is about to remove batches from its log, to name the lost ones.
+
+        batches: yields them. It is not called for a topic to which nothing was produced.
+        """
+        if topic in self.deliveries.counts.topics:
+            self.deliveries.removed.add_from_log(topic, partition, batches())
+
     def leader_changed(self, change: LeaderChange) -> None:
         """Record a new leader of a partition: acknowledged batches that its log does not have are lost."""
         self.deliveries.leader_changed(change, self)

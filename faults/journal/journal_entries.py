@@ -5,21 +5,20 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import islice
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
 from ...protocol.api_keys import APIS, api_name_of
-from ...protocol.batches.record_batch import BatchHeader
 from ...protocol.error_codes import ErrorCode, KafkaError
 from ...protocol.frames import FrameError
 from ...protocol.request_facts import BatchFacts, RequestFacts, read_request_facts
-from ...protocol.sequences import MAX_SEQUENCE, increment_sequence
 from ...protocol.shortened_text import shortened
 from ...storage.append_decision import describe_decision
 from ...storage.append_refused import AppendRefused
 from ...storage.append_result import AppendResult
 from ..rules.request_matcher import Matched, RequestMatcher
+from .batch_numbers import numbers_of
 from .journal_record import NO_RESPONSE, PENDING, RESPONDED, Decision, JournalRecord, NotApplied
 from .request_outcomes import AppliedFault, RequestOutcomes
 
@@ -218,7 +217,7 @@ class JournalRecordView:
             except FrameError:
                 return RequestFacts()
         batches = [
-            BatchFacts(topic, partition, *_numbers_of(decision), _NO_RECORDS)
+            BatchFacts(topic, partition, *numbers_of(decision), _NO_RECORDS)
             for topic, partition, decision in self.request.batches or ()
         ]
         return RequestFacts(
@@ -226,46 +225,6 @@ class JournalRecordView:
             partitions=tuple(dict.fromkeys((batch.topic, batch.partition) for batch in batches)),
             batches=batches,
         )
-
-
-class _Numbers(NamedTuple):
-    """The known numbers of a batch."""
-
-    producer_id: int = _NONE
-    producer_epoch: int = _NONE
-    base_sequence: int = _NONE
-    last_sequence: int = _NONE
-    records_count: int = _NONE
-
-
-def _numbers_of(decision: AppendResult | KafkaError | NotApplied) -> _Numbers:
-    if isinstance(decision, AppendRefused):
-        if decision.header is not None:
-            return _numbers_in(decision.header)
-        if (refusal := decision.refusal) is None:
-            return _Numbers()
-        count = ((refusal.last_sequence - refusal.base_sequence) & MAX_SEQUENCE) + 1
-        return _Numbers(
-            refusal.producer_id, refusal.producer_epoch, refusal.base_sequence, refusal.last_sequence, count
-        )
-    if isinstance(decision, KafkaError):
-        return _Numbers()
-    return _Numbers(
-        decision.producer_id,
-        decision.producer_epoch,
-        decision.base_sequence,
-        decision.last_sequence,
-        decision.records_count,
-    )
-
-
-def _numbers_in(header: BatchHeader) -> _Numbers:
-    last_sequence = _NONE
-    if header.producer_id >= 0:
-        last_sequence = increment_sequence(header.base_sequence, header.last_offset_delta)
-    return _Numbers(
-        header.producer_id, header.producer_epoch, header.base_sequence, last_sequence, header.records_count
-    )
 
 
 def error_name_of(error_code: int) -> str | None:
@@ -347,7 +306,7 @@ def _rule_of(faults: list[AppliedFault], request: JournalRecord) -> int | None:
 def _journal_batch(batch: Decision, faults: list[AppliedFault], before_reset: range) -> JournalBatch:
     """Return the entry of a batch. before_reset: as of producers_before_reset."""
     topic, partition, decision = batch
-    numbers = _numbers_of(decision)
+    numbers = numbers_of(decision)
     decided, error, base_offset, why = "refused", None, _NONE, ""
     if isinstance(decision, AppendResult):
         decided = "duplicate" if decision.is_duplicate else "appended"

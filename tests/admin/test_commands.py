@@ -336,8 +336,8 @@ def test_verdict_on_a_topic_without_batches_is_clean(commands: Commands) -> None
 
 
 def test_verdict_with_a_bad_event_id_is_refused(commands: Commands) -> None:
-    assert commands.refused("verdict", TOPIC, "--event-id", "value") == (
-        "event_id cannot be 'value'; allowed: key or header:NAME"
+    assert commands.refused("verdict", TOPIC, "--event-id", "kye") == (
+        "event_id cannot be 'kye'; allowed: value, key, header:NAME or json:PATH; did you mean key?"
     )
 
 

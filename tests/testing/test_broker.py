@@ -316,8 +316,8 @@ def test_a_hanging_client_continues_after_a_reset_of_faults(broker: Broker) -> N
 
 
 def test_an_invalid_event_id_is_refused(broker: Broker) -> None:
-    with pytest.raises(RuleError, match="event_id cannot be 'value'"):
-        broker.verdict("orders", event_id="value")
+    with pytest.raises(RuleError, match="event_id cannot be 'values'"):
+        broker.verdict("orders", event_id="values")
 
 
 def test_a_snapshot_can_be_restored_repeatedly(broker: Broker) -> None:
