@@ -60,6 +60,7 @@ class Sharing(RuleBasedStateMachine):
         return SharePartition(
             state.start_offset,
             state.batches,
+            name="orders-0 of group",
             limits=lambda: self.limits,
             clock=self.clock,
             write=self._write,

@@ -97,6 +97,7 @@ class SharePartition:
         "_latest_lock",
         "_limits",
         "_locks",
+        "_name",
         "_waiting",
         "_write",
         "end_offset",
@@ -108,11 +109,16 @@ class SharePartition:
         start_offset: int,
         batches: Sequence[StateBatch],
         *,
+        name: str,
         limits: Callable[[], ShareLimits],
         clock: Clock,
         write: WriteState,
     ) -> None:
-        """Restore the state that was written. batches: the states of records from start_offset on."""
+        """Restore the state that was written.
+
+        batches: the states of records from start_offset on. name: of the partition and group, for a report.
+        """
+        self._name = name
         self.start_offset = start_offset
         self._batches = _fill_gaps(start_offset, batches)
         self.end_offset = self._batches[-1].last_offset if self._batches else start_offset - 1
@@ -274,15 +280,16 @@ class SharePartition:
         """Release the records of a member whose session has ended. Raises KafkaError, see acknowledge."""
         self._release(lambda state: state.member_id == member_id, self.start_offset, self.end_offset)
 
-    def _release(self, is_selected: Callable[[RecordState], bool], first_offset: int, last_offset: int) -> None:
-        self._apply(
-            [
-                _Change(batch, first, last, self._state_after(state, RELEASE))
-                for batch in self._batches
-                for first, last, state in batch.runs(first_offset, last_offset)
-                if state.state is DeliveryState.ACQUIRED and is_selected(state)
-            ]
-        )
+    def _release(self, is_selected: Callable[[RecordState], bool], first_offset: int, last_offset: int) -> int:
+        """Release the acquired records that are selected, and return their number. Raises KafkaError."""
+        changes = [
+            _Change(batch, first, last, self._state_after(state, RELEASE))
+            for batch in self._batches
+            for first, last, state in batch.runs(first_offset, last_offset)
+            if state.state is DeliveryState.ACQUIRED and is_selected(state)
+        ]
+        self._apply(changes)
+        return sum(each.last_offset - each.first_offset + 1 for each in changes)
 
     def _apply(self, changes: Sequence[_Change]) -> None:
         """Write the changes, then apply them. Renewals of locks are not written. Raises KafkaError."""
@@ -327,13 +334,16 @@ class SharePartition:
         def end() -> None:
             del self._locks[lock]
             try:
-                self._release(lambda state: state.lock == lock, first, last)
+                released = self._release(lambda state: state.lock == lock, first, last)
             except KafkaError as error:
                 if self._is_closed:
                     # The write was fenced.
                     return
                 logger.warning("cannot write the end of the locks of %d-%d: %s", first, last, error.message)
                 self._schedule_lock_end(lock, first, last, _RETRY_MS)
+                return
+            if released:
+                self._clock.note_expired("share_locks", self._name, released)
 
         self._locks[lock] = self._clock.call_later(delay_ms, end)
 

@@ -91,6 +91,7 @@ class SharePartitions:
         return SharePartition(
             start_offset,
             state.batches,
+            name=f"{partition.topic_name}-{partition.index} of {key.group_id}",
             limits=partial(self.settings.limits, key.group_id),
             clock=self._replicas.clock,
             write=write,

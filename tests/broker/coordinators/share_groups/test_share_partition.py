@@ -37,7 +37,14 @@ class Play:
         self.partition = self.led(0, ())
 
     def led(self, start_offset: int, batches: Sequence[StateBatch]) -> SharePartition:
-        return SharePartition(start_offset, batches, limits=lambda: self.limits, clock=self.clock, write=self._write)
+        return SharePartition(
+            start_offset,
+            batches,
+            name="orders-0 of group",
+            limits=lambda: self.limits,
+            clock=self.clock,
+            write=self._write,
+        )
 
     def _write(self, start_offset: int, complete_count: int, batches: tuple[StateBatch, ...]) -> None:
         if self.fails:
