@@ -111,6 +111,7 @@ class GroupCoordinator:
         self._log.load(replay.apply)
         loaded = [group for group in self._registry.all() if group.group_id not in known]
         for group in loaded:
+            self.clients.expect(group.group_id)
             if isinstance(group, ClassicGroup):
                 self._rebalance.begin_sessions(group)
                 group.timers.finish_step()
@@ -299,6 +300,7 @@ class GroupCoordinator:
             group.fail_pending_requests()
             self.offsets.remove(self.offsets.all_of_group(group.group_id))
             self._registry.delete(group)
+            self.clients.forget_group(group.group_id)
         for group in groups:
             group.timers.finish_step()
 

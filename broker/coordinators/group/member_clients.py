@@ -1,7 +1,8 @@
 """Which members have a client that is connected: an advance of the clock that keeps members spares their timers.
 
 - A member's client is connected while the connection is open over which the last request came that named the member.
-- A member without such a request has no client here: one that was read from the log, until its client finds this node.
+- A member that was read from the log counts as connected until it is heard: an advance leaves its client no time to
+  find this node. If the client is gone, the session ends in real time.
 - Whether the client still sends heartbeats shows in real time: one that has stopped is a member until its session ends.
 """
 
@@ -23,6 +24,16 @@ class ClientConnection(Protocol):
     is_closed: bool
 
 
+class _ExpectedConnection:
+    """The connection of a client that has not found this node yet."""
+
+    client_host = ""
+    is_closed = False
+
+
+_EXPECTED: ClientConnection = _ExpectedConnection()
+
+
 class MemberClients:
     """The connections of the members of a coordinator's groups, of every type."""
 
@@ -42,6 +53,10 @@ class MemberClients:
         connections[member_id] = connection
         if len(connections) > len(members) + _FORMER_MEMBERS_MAX:
             self._connections[group_id] = {each: connections[each] for each in members if each in connections}
+
+    def expect(self, group_id: str) -> None:
+        """Note that the members of a group were read from the log."""
+        self._connections[group_id] = dict.fromkeys(self._members_of(group_id), _EXPECTED)
 
     def gone(self, group_id: str, member_id: str) -> None:
         """Note that a member has said that it sends no requests for now."""

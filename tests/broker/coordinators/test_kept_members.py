@@ -133,15 +133,26 @@ def test_a_static_member_stays_while_its_client_is_connected() -> None:
     assert (kept, harness.member_ids) == ([member_id], [])
 
 
-def test_a_member_that_was_read_from_the_log_has_no_client_until_it_is_heard() -> None:
+def test_a_member_that_was_read_from_the_log_stays_until_it_is_heard_and_gone() -> None:
     harness = GroupHarness()
     (a,) = stable_group(harness, "a")
     harness.crash()
 
-    harness.coordinator.clients.heard("group", a, harness.connections["a"])
     harness.clock.advance(DAYS_30_MS, spares=True)
-    kept = harness.member_ids
+    unheard = harness.member_ids
+    harness.coordinator.clients.heard("group", a, harness.connections["a"])
+    harness.connections["a"].is_closed = True
+    harness.clock.advance(DAYS_30_MS, spares=True)
+
+    assert (unheard, harness.state) == ([a], "Dead")
+
+
+def test_a_member_that_was_read_from_the_log_ends_with_its_session() -> None:
+    harness = GroupHarness()
+    stable_group(harness, "a")
     harness.crash()
     harness.clock.advance(DAYS_30_MS, spares=True)
 
-    assert (kept, harness.state) == ([a], "Dead")
+    harness.clock.advance(SESSION_TIMEOUT_MS)
+
+    assert harness.member_ids == []
