@@ -32,7 +32,7 @@ from ....protocol.stored_records.share_state_records import DeliveryState, State
 from .record_state import AcquiredRecords, InFlightBatch, RecordState, Run, state_batches
 
 if TYPE_CHECKING:
-    from ...runtime.clock import Clock, Timer
+    from .share_locks import ShareLocks
 
 logger = logging.getLogger(__name__)
 
@@ -92,12 +92,10 @@ class SharePartition:
 
     __slots__ = (
         "_batches",
-        "_clock",
         "_is_closed",
         "_latest_lock",
         "_limits",
         "_locks",
-        "_name",
         "_waiting",
         "_write",
         "end_offset",
@@ -109,24 +107,17 @@ class SharePartition:
         start_offset: int,
         batches: Sequence[StateBatch],
         *,
-        name: str,
         limits: Callable[[], ShareLimits],
-        clock: Clock,
+        locks: ShareLocks,
         write: WriteState,
     ) -> None:
-        """Restore the state that was written.
-
-        batches: the states of records from start_offset on. name: of the partition and group, for a report.
-        """
-        self._name = name
+        """Restore the state that was written. batches: the states of records from start_offset on."""
         self.start_offset = start_offset
         self._batches = _fill_gaps(start_offset, batches)
         self.end_offset = self._batches[-1].last_offset if self._batches else start_offset - 1
         self._limits = limits
-        self._clock = clock
         self._write = write
-        # The timer of each lock. It has no effect on records that no longer have the lock.
-        self._locks: dict[int, Timer] = {}
+        self._locks = locks
         self._latest_lock = 0
         self._is_closed = False
         self._waiting: dict[object, Callable[[], None]] = {}
@@ -332,7 +323,6 @@ class SharePartition:
 
     def _schedule_lock_end(self, lock: int, first: int, last: int, delay_ms: int) -> None:
         def end() -> None:
-            del self._locks[lock]
             try:
                 released = self._release(lambda state: state.lock == lock, first, last)
             except KafkaError as error:
@@ -342,17 +332,14 @@ class SharePartition:
                 logger.warning("cannot write the end of the locks of %d-%d: %s", first, last, error.message)
                 self._schedule_lock_end(lock, first, last, _RETRY_MS)
                 return
-            if released:
-                self._clock.note_expired("share_locks", self._name, released)
+            self._locks.note_ended(released)
 
-        self._locks[lock] = self._clock.call_later(delay_ms, end)
+        self._locks.schedule(lock, delay_ms, end)
 
     def close(self) -> None:
         """Cancel all locks, and call the waiting callbacks, which look the partition up again."""
         self._is_closed = True
-        for timer in self._locks.values():
-            timer.cancel()
-        self._locks.clear()
+        self._locks.cancel_all()
         self.wake()
 
     # -- fetches that wait for released records

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import pytest
 
 from fauxka.broker.coordinators.share.record_state import AcquiredRecords
+from fauxka.broker.coordinators.share.share_locks import ShareLocks
 from fauxka.broker.coordinators.share.share_partition import (
     ACCEPT,
     REJECT,
@@ -40,9 +41,8 @@ class Play:
         return SharePartition(
             start_offset,
             batches,
-            name="orders-0 of group",
             limits=lambda: self.limits,
-            clock=self.clock,
+            locks=ShareLocks(self.clock, "orders-0 of group"),
             write=self._write,
         )
 
