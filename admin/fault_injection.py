@@ -36,7 +36,7 @@ class FaultInjection:
 
         listeners: of each node. initial_rules: in force from the start on, and again after a reset of faults.
         """
-        self.plan = FaultPlan(cluster.clock.now_ms)
+        self.plan = FaultPlan(cluster.clock.steady_ms)
         self._initial_rules = initial_rules
         self.arm_initial_rules()
         config = cluster.image.configs.current

@@ -159,10 +159,10 @@ def test_an_advanced_clock_expires_producers(broker: Broker) -> None:
 
     broker.clock.set_mode("manual")
     before_ms = broker.clock.now_ms
-    now_ms = broker.clock.advance(EIGHT_DAYS_MS)
+    moved = broker.clock.advance(EIGHT_DAYS_MS)
 
     assert producer.next_sequence == 1
-    assert (broker.clock.mode, now_ms - before_ms) == ("manual", EIGHT_DAYS_MS)
+    assert (broker.clock.mode, moved.now_ms - before_ms) == ("manual", EIGHT_DAYS_MS)
     assert broker.producers.list() == []
 
 

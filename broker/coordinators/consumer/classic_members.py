@@ -254,7 +254,7 @@ def _updated(
         subscribed_topic_names=frozenset(subscription.topics),
         subscribed_topic_regex=NO_REGEX,
         client_id=attempt.client_id,
-        client_host=f"/{attempt.client_host}",
+        client_host=f"/{attempt.connection.client_host}",
         classic=ClassicMember(
             request.session_timeout_ms,
             tuple(ClassicProtocol(protocol.name, protocol.metadata) for protocol in attempt.protocols),

@@ -282,7 +282,7 @@ class Downgrade:
 
         former_ids: the member ids of replaced members, by their new ids.
         """
-        classic = ClassicGroup(group.group_id, self._store.new_timers())
+        classic = ClassicGroup(group.group_id, self._store.new_timers(group.group_id))
         classic_members = [_classic_member(member) for member in members]
         protocol_name = select_protocol(classic_members)
         for member in classic_members:
