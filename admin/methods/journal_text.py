@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
-from ...faults.journal.journal_entries import KEPT_BY, JournalBatch, JournalEntry
+from ...faults.journal.journal_batches import JournalBatch
+from ...faults.journal.journal_entries import KEPT_BY, JournalEntry
 
 # The requests of a list, oldest first; more are only counted.
 REQUESTS_SHOWN = 5

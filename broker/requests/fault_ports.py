@@ -14,6 +14,8 @@ from ..runtime.deferred import Buffers, Deferred
 if TYPE_CHECKING:
     from ...faults.fault import Fault
     from ...faults.request_view import ConnectionView, ReceivedRequest
+    from ...protocol.codec_messages import Response
+    from ...protocol.request_facts import Request
     from ...storage.deleted_records import DeletedRecords
     from .request_context import RequestContext
 
@@ -74,8 +76,23 @@ class RequestObserver(Protocol):
         """
         ...
 
-    def answered(self, request_id: int) -> None:
-        """Record that a pending response was written."""
+    def keep_response(self, context: RequestContext, request: Request, response: Response, encoded: Buffers) -> object:
+        """Return what to keep of a response, or a generator of steps that returns it. encoded: its frame.
+
+        It becomes the kept_response of the context, or is reported to responded.
+        """
+        ...
+
+    def responded(self, request_id: int, kept: object) -> None:
+        """Record the response to a request that was reported before. kept: as of keep_response."""
+        ...
+
+    def held(self, request_id: int, held_ns: int) -> None:
+        """Record that a fault has held the request, or its response, for held_ns."""
+        ...
+
+    def answered(self, request_id: int, at_ns: int = 0) -> None:
+        """Record that a pending response was written. at_ns: of a monotonic clock."""
         ...
 
     def unanswered(self, request_id: int) -> None:

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from ..security.acl.standard_authorizer import StandardAuthorizer
     from .client_quotas import ClientQuotas
     from .connection_info import ConnectionInfo, Listener
+    from .fault_ports import RequestObserver
     from .produce_route import ProduceRoutes
 
 # api key and version together; correlation id.
@@ -63,6 +64,11 @@ class NodeServices(Protocol):
     check_listener_configs: Callable[[Mapping[str, str]], None] | None
     # What to call when the node reaches the controller again, by the request that waits for it.
     waiting_for_controller: dict[object, Callable[[], None]]
+
+    @property
+    def observer(self) -> RequestObserver | None:
+        """The journal; None without one."""
+        ...
 
     @property
     def reaches_controller(self) -> bool:
@@ -175,6 +181,7 @@ class RequestContext:
         "api_and_version",
         "api_key",
         "api_version",
+        "arrived_ns",
         "batches",
         "client_id",
         "connection",
@@ -185,6 +192,7 @@ class RequestContext:
         "is_flexible",
         "kept_body",
         "kept_client_id",
+        "kept_response",
         "mutations_throttled_until_ms",
         "node",
         "now_ms",
@@ -192,6 +200,7 @@ class RequestContext:
         "request_id",
         "route",
         "size",
+        "took_ns",
         "unpack_header",
         "unpack_produce_head",
     )
@@ -225,6 +234,11 @@ class RequestContext:
         self.batches: list[Decision] | None = None
         # The request body, for the journal; None for a Produce, whose decisions are recorded instead.
         self.kept_body: bytes | None = None
+        # For the journal: what it keeps of the response, if that is not pending; when the request arrived, and how long
+        # it took, by a monotonic clock.
+        self.kept_response: object = None
+        self.arrived_ns = 0
+        self.took_ns = 0
         # Until when the client is throttled, because the request creates or deletes too many partitions; or 0.
         self.mutations_throttled_until_ms = 0
         # The size of its frame in bytes, without the size field.

@@ -1,7 +1,7 @@
 """The bytes of the large requests in the journal's ring, so that they have a limit of their own.
 
-A request of the ring takes about 500 bytes. What a large one takes beyond that is counted: its body, its batches and
-long names in them. The other requests are limited by their number.
+A request of the ring takes about 500 bytes. What a large one takes beyond that is counted: its body, its response, its
+batches and long names in them. The other requests are limited by their number.
 """
 
 from __future__ import annotations
@@ -11,13 +11,14 @@ from typing import TYPE_CHECKING
 
 from ...protocol.api_keys import ApiKey
 from ...protocol.error_codes import KafkaError
+from .kept_response import size_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from .journal_record import Decision, RawRecord
 
-# The default of fauxka.journal.bytes.max: 10,000 requests with bodies of 4 KiB, the largest that are kept, fit twice.
+# The default of fauxka.journal.bytes.max: 10,000 requests and responses of 4 KiB, the largest that are kept, fit.
 BYTES_MAX_DEFAULT = 100 * 1024 * 1024
 # A request with no more is not counted.
 SMALL_BYTES = 256
@@ -50,7 +51,8 @@ class LargeRequests:
         self._bytes += size
         leaving = 0
         while self._bytes > self._bytes_max:
-            leaving = self._take_oldest()
+            # A response is counted when it is complete, maybe after those to newer requests.
+            leaving = max(leaving, self._take_oldest())
         return leaving
 
     def clear(self) -> None:
@@ -67,13 +69,14 @@ class LargeRequests:
 def has_small_body(raw: RawRecord) -> bool:
     """Return whether a request without batches is surely small, at once."""
     body = raw[10]
-    return (body is None or len(body) <= SMALL_BYTES) and raw[2] != SASL_AUTHENTICATE
+    size = size_of(raw[11].kept)
+    return (size if body is None else size + len(body)) <= SMALL_BYTES and raw[2] != SASL_AUTHENTICATE
 
 
 def bytes_of(raw: RawRecord) -> int:
     """Return the bytes of a request that may be large, its small ones not counted exactly."""
     body, batches = raw[10], raw[8]
-    size = 0 if body is None else len(body)
+    size = size_of(raw[11].kept) + (0 if body is None else len(body))
     if raw[2] == SASL_AUTHENTICATE:
         # The connection is kept, with the name that the client gives itself in an unsigned token.
         size += raw[5]

@@ -7,7 +7,8 @@ from typing import Any, cast
 import pytest
 
 from fauxka.admin.errors import CallError
-from fauxka.faults.journal.journal_entries import JournalBatch, JournalEntry, JournalFault
+from fauxka.faults.journal.journal_batches import JournalBatch
+from fauxka.faults.journal.journal_entries import JournalEntry, JournalFault
 from fauxka.faults.verdict.topic_verdict import BatchVerdict, RecordVerdict, TopicVerdict
 from fauxka.faults.verdict.verdict_findings import Finding
 from fauxka.scenarios.report import failure_report as report

@@ -1,0 +1,89 @@
+"""What the journal keeps of a Fetch on the hot path: numbers, packed, and no view of a log's memory."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from struct import Struct
+from typing import TYPE_CHECKING, NamedTuple
+
+from ....protocol.fetch_codec import FetchedPartition, FetchRequest, FetchResults
+from ....storage.segments.whole_batches import first_offset_in
+from .. import details
+
+if TYPE_CHECKING:
+    from ....protocol.codec_messages import Response
+    from ....protocol.request_facts import Request
+
+# The partitions that are kept; as many as models.PARTS_MAX.
+PARTITIONS_MAX = 100
+# partition, error code; fetch offset, first and last offset; high watermark, last stable and log start offset.
+_NUMBERS = Struct("=ihqqqqqq")
+_pack_numbers = _NUMBERS.pack
+# The objects around the numbers.
+_OWN_BYTES = 150
+
+
+class KeptFetch(NamedTuple):
+    """The numbers of a Fetch. topics: the key of the topic for each partition in numbers.
+
+    partitions_left_out: how many there are beyond PARTITIONS_MAX; those with records and errors come first.
+    codes_left_out: their error codes that are not 0.
+    """
+
+    isolation_level: int
+    session_id: int
+    session_epoch: int
+    new_session_id: int
+    topics: tuple[bytes, ...]
+    numbers: bytes
+    partitions_left_out: int = 0
+    codes_left_out: tuple[int, ...] = ()
+
+    @property
+    def size(self) -> int:
+        """The bytes that it takes, about."""
+        return _OWN_BYTES + len(self.numbers) + 8 * (len(self.topics) + len(self.codes_left_out))
+
+    def ranges(self) -> Iterator[tuple[bytes, tuple[int, ...]]]:
+        """Yield the key of the topic and the numbers of each partition."""
+        return zip(self.topics, _NUMBERS.iter_unpack(self.numbers), strict=True)
+
+
+def keep_fetch(request: Request, response: Response) -> KeptFetch:
+    """Return what the journal keeps of a Fetch."""
+    assert isinstance(request, FetchRequest), "a Fetch"
+    results = response if isinstance(response, FetchResults) else details.fetches.results_of(response)
+    partitions = results.partitions
+    left_out = len(partitions) - PARTITIONS_MAX
+    codes_left_out: tuple[int, ...] = ()
+    if left_out > 0:
+        partitions = sorted(partitions, key=_is_empty)
+        codes_left_out = tuple([each.error_code for _, each in partitions[PARTITIONS_MAX:] if each.error_code])
+        partitions = partitions[:PARTITIONS_MAX]
+    return KeptFetch(
+        request.isolation_level,
+        request.session_id,
+        request.session_epoch,
+        results.session_id,
+        tuple([topic for topic, _ in partitions]),
+        b"".join([_packed(partition) for _, partition in partitions]),
+        max(0, left_out),
+        codes_left_out,
+    )
+
+
+def _is_empty(fetched: tuple[bytes, FetchedPartition]) -> bool:
+    return not fetched[1].records and not fetched[1].error_code
+
+
+def _packed(partition: FetchedPartition) -> bytes:
+    return _pack_numbers(
+        partition.index,
+        partition.error_code,
+        partition.fetch_offset,
+        first_offset_in(partition.records),
+        partition.last_offset,
+        partition.high_watermark,
+        partition.last_stable_offset,
+        partition.log_start_offset,
+    )
