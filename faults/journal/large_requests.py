@@ -6,7 +6,7 @@ batches and long names in them. The other requests are limited by their number.
 
 from __future__ import annotations
 
-from collections import deque
+from heapq import heappop, heappush
 from typing import TYPE_CHECKING
 
 from ...protocol.api_keys import ApiKey
@@ -37,7 +37,8 @@ class LargeRequests:
         """bytes_max: of all large requests together."""
         self._bytes = 0
         self._bytes_max = bytes_max
-        self._requests: deque[tuple[int, int]] = deque()
+        # A heap: a response is counted when it is complete, maybe after those to newer requests.
+        self._requests: list[tuple[int, int]] = []
 
     def add(self, request_id: int, size: int, first_id: int) -> int:
         """Count a request of that many bytes. Return the newest request that has to leave the ring, 0 for none.
@@ -47,12 +48,11 @@ class LargeRequests:
         requests = self._requests
         while requests and requests[0][0] < first_id:
             self._take_oldest()
-        requests.append((request_id, size))
+        heappush(requests, (request_id, size))
         self._bytes += size
         leaving = 0
         while self._bytes > self._bytes_max:
-            # A response is counted when it is complete, maybe after those to newer requests.
-            leaving = max(leaving, self._take_oldest())
+            leaving = self._take_oldest()
         return leaving
 
     def clear(self) -> None:
@@ -61,7 +61,7 @@ class LargeRequests:
         self._bytes = 0
 
     def _take_oldest(self) -> int:
-        request_id, size = self._requests.popleft()
+        request_id, size = heappop(self._requests)
         self._bytes -= size
         return request_id
 
