@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Protocol, cast
 
 from ...protocol.frames import FrameError
 from ...storage.append_result import AppendResult
@@ -50,6 +50,7 @@ if TYPE_CHECKING:
     from ..request_view import ReceivedRequest, RequestView
     from ..verdict.delivery_counts import DeliveryCounts
     from ..verdict.withheld_batches import WithheldBatches
+    from .kept_response import KeptResponse
 
 # The default of fauxka.journal.requests.max.
 REQUESTS_MAX_DEFAULT = 10_000
@@ -224,8 +225,8 @@ class Journal:
         """Record the response to a request that was recorded before. kept: as of keep_response."""
         answer = self._find_answer(request_id)
         if answer is not None:
-            answer.kept = kept
-            self._ring.add_large(request_id, size_of(kept), self.last_id)
+            answer.kept = cast("KeptResponse", kept)
+            self._ring.add_large(request_id, size_of(answer.kept), self.last_id)
 
     def held(self, request_id: int, held_ns: int) -> None:
         """Record that a fault has held the request, or its response, for held_ns."""

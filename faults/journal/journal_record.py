@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from ...protocol.error_codes import KafkaError
     from ..fault import Fault
     from ..request_view import ConnectionView, ReceivedRequest, RequestView
+    from .kept_response import KeptResponse
 
 # The response when the handler returned, as in broker.requests.fault_ports.
 RESPONDED = 0
@@ -77,7 +78,8 @@ class Answer:
         self.arrived_ns = arrived_ns
         self.took_ns = took_ns
         self.held_ns = 0
-        self.kept = kept
+        # An observer of the broker sees no type.
+        self.kept = cast("KeptResponse", kept)
 
     def written(self, at_ns: int) -> None:
         """Set the time when the response was written; 0 if it is not known."""

@@ -19,9 +19,10 @@ if TYPE_CHECKING:
     from ...protocol.codec_messages import Response
     from ...protocol.request_facts import Request
     from ..request_view import RequestView
-    from .details.kept_fetch import KeptFetch
+    from .details.kept_fetch import RawFetch
     from .details.models import RequestDetails
 
+    KeptResponse = bytes | RawFetch | RequestDetails | None
     # The details of a large response, after steps.
     Reduction = Generator[None, None, RequestDetails]
 
@@ -39,7 +40,7 @@ def keep_response(
     response: Response,
     encoded: Sequence[bytes | bytearray | memoryview],
     topic_name_of: TopicNameOf,
-) -> bytes | KeptFetch | Reduction | None:
+) -> KeptResponse | Reduction:
     """Return what is kept of a response. encoded: its frame. None for a Produce, which has its batches."""
     if context.api_key == _FETCH:
         return details.kept_fetch.keep_fetch(request, response)
@@ -50,10 +51,10 @@ def keep_response(
     return details.request_details.reduce_exchange(context, request, response, topic_name_of)
 
 
-def size_of(kept: object) -> int:
+def size_of(kept: KeptResponse) -> int:
     """Return the bytes that a kept response takes, about."""
     if kept is None:
         return 0
     if isinstance(kept, bytes):
         return len(kept)
-    return kept.size if isinstance(kept, details.kept_fetch.KeptFetch) else DETAILS_BYTES
+    return len(kept[5]) + 8 * len(kept[7]) if isinstance(kept, tuple) else DETAILS_BYTES

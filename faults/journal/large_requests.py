@@ -68,9 +68,12 @@ class LargeRequests:
 
 def has_small_body(raw: RawRecord) -> bool:
     """Return whether a request without batches is surely small, at once."""
-    body = raw[10]
-    size = size_of(raw[11].kept)
-    return (size if body is None else size + len(body)) <= SMALL_BYTES and raw[2] != SASL_AUTHENTICATE
+    body, kept = raw[10], raw[11].kept
+    size = 0 if body is None else len(body)
+    if kept is not None:
+        # Nearly all are those of a Fetch, or bytes.
+        size += len(kept[5]) if type(kept) is tuple else len(kept) if type(kept) is bytes else size_of(kept)
+    return size <= SMALL_BYTES and raw[2] != SASL_AUTHENTICATE
 
 
 def bytes_of(raw: RawRecord) -> int:

@@ -15,7 +15,7 @@ from fauxka.protocol.errors.error_places import ErrorPlace, find_errors, place_o
 from fauxka.protocol.errors.response_frames import ERROR_FIELDS, error_holders
 from fauxka.protocol.kafka_uuid import uuid_text
 from fauxka.protocol.message import Message
-from fauxka.protocol.message_types import message_lists, response_type
+from fauxka.protocol.message_types import element_type, message_lists, response_type
 from fauxka.protocol.messages.add_partitions_to_txn import (
     AddPartitionsToTxnPartitionResult,
     AddPartitionsToTxnResponse,
@@ -64,14 +64,14 @@ def test_every_error_code_of_every_api_is_found(drawn: tuple[Api, Message]) -> N
 @pytest.mark.parametrize("api", [api for api in SERVED if any(each.error for each in api.responses)], ids=str)
 def test_error_of_a_partition_has_its_index(api: Api) -> None:
     topics = next(each for each in api.responses if each.error)
-    owner: Any = response_type(api)()
-    response = owner
+    response: Message = response_type(api)()
+    owner: Message = response
     if topics.owners:
-        owner = message_lists(type(response))[topics.owners]()
+        owner = element_type(response, topics.owners)()
         getattr(response, topics.owners).append(owner)
-    topic: Any = message_lists(type(owner))[topics.topics]()
+    topic = element_type(owner, topics.topics)()
     getattr(owner, topics.topics).append(topic)
-    partition: Any = message_lists(type(topic))[topics.partitions]()
+    partition = element_type(topic, topics.partitions)()
     getattr(topic, topics.partitions).append(partition)
     setattr(partition, topics.error, 6)
     setattr(partition, topics.partition, 17)

@@ -7,7 +7,7 @@ from struct import Struct
 from typing import TYPE_CHECKING, NamedTuple
 
 from ....protocol.fetch_codec import FetchedPartition, FetchRequest, FetchResults
-from ....storage.segments.whole_batches import first_offset_in
+from ....storage.segments.whole_batches import NO_OFFSET, first_offset_in
 from .. import details
 
 if TYPE_CHECKING:
@@ -19,8 +19,9 @@ PARTITIONS_MAX = 100
 # partition, error code; fetch offset, first and last offset; high watermark, last stable and log start offset.
 _NUMBERS = Struct("=ihqqqqqq")
 _pack_numbers = _NUMBERS.pack
-# The objects around the numbers.
-_OWN_BYTES = 150
+
+# The fields of KeptFetch. Each Fetch creates a plain tuple, at a third of the cost of a NamedTuple.
+RawFetch = tuple[int, int, int, int, tuple[bytes, ...], bytes, int, tuple[int, ...]]
 
 
 class KeptFetch(NamedTuple):
@@ -36,39 +37,48 @@ class KeptFetch(NamedTuple):
     new_session_id: int
     topics: tuple[bytes, ...]
     numbers: bytes
-    partitions_left_out: int = 0
-    codes_left_out: tuple[int, ...] = ()
-
-    @property
-    def size(self) -> int:
-        """The bytes that it takes, about."""
-        return _OWN_BYTES + len(self.numbers) + 8 * (len(self.topics) + len(self.codes_left_out))
+    partitions_left_out: int
+    codes_left_out: tuple[int, ...]
 
     def ranges(self) -> Iterator[tuple[bytes, tuple[int, ...]]]:
         """Yield the key of the topic and the numbers of each partition."""
         return zip(self.topics, _NUMBERS.iter_unpack(self.numbers), strict=True)
 
 
-def keep_fetch(request: Request, response: Response) -> KeptFetch:
-    """Return what the journal keeps of a Fetch."""
+def keep_fetch(request: Request, response: Response) -> RawFetch:
+    """Return what the journal keeps of a Fetch. It is written for speed."""
     assert isinstance(request, FetchRequest), "a Fetch"
     results = response if isinstance(response, FetchResults) else details.fetches.results_of(response)
     partitions = results.partitions
-    left_out = len(partitions) - PARTITIONS_MAX
-    codes_left_out: tuple[int, ...] = ()
-    if left_out > 0:
+    if len(partitions) == 1:
+        topic, partition = partitions[0]
+        return (
+            request.isolation_level,
+            request.session_id,
+            request.session_epoch,
+            results.session_id,
+            (topic,),
+            _packed(partition),
+            0,
+            (),
+        )
+    return _keep_several(request, results)
+
+
+def _keep_several(request: FetchRequest, results: FetchResults) -> RawFetch:
+    partitions = results.partitions
+    if len(partitions) > PARTITIONS_MAX:
         partitions = sorted(partitions, key=_is_empty)
-        codes_left_out = tuple([each.error_code for _, each in partitions[PARTITIONS_MAX:] if each.error_code])
-        partitions = partitions[:PARTITIONS_MAX]
-    return KeptFetch(
+    kept, left_out = partitions[:PARTITIONS_MAX], partitions[PARTITIONS_MAX:]
+    return (
         request.isolation_level,
         request.session_id,
         request.session_epoch,
         results.session_id,
-        tuple([topic for topic, _ in partitions]),
-        b"".join([_packed(partition) for _, partition in partitions]),
-        max(0, left_out),
-        codes_left_out,
+        tuple([topic for topic, _ in kept]),
+        b"".join([_packed(partition) for _, partition in kept]),
+        len(left_out),
+        tuple([partition.error_code for _, partition in left_out if partition.error_code]),
     )
 
 
@@ -81,7 +91,7 @@ def _packed(partition: FetchedPartition) -> bytes:
         partition.index,
         partition.error_code,
         partition.fetch_offset,
-        first_offset_in(partition.records),
+        first_offset_in(partition.records) if partition.records else NO_OFFSET,
         partition.last_offset,
         partition.high_watermark,
         partition.last_stable_offset,

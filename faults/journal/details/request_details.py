@@ -68,7 +68,7 @@ def read_details(record: JournalRecord, topic_name_of: TopicNameOf) -> RequestDe
         return NO_DETAILS
     version = _Version(api, record.api_version, topic_name_of)
     if api.key is ApiKey.FETCH:
-        return _of_fetch(version, record.body, kept if isinstance(kept, KeptFetch) else None)
+        return _of_fetch(version, record.body, KeptFetch(*kept) if isinstance(kept, tuple) else None)
     request = None if record.body is None else _read_request(version, record.body)
     response = _read_response(version, kept) if isinstance(kept, bytes) else None
     errors = ResponseErrors(topic_name_of)
