@@ -9,7 +9,7 @@
 from __future__ import annotations
 
 from collections.abc import Generator, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from ...protocol.api_keys import ApiKey
 from . import details
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from .details.kept_fetch import RawFetch
     from .details.models import RequestDetails
 
-    KeptResponse = bytes | RawFetch | RequestDetails | None
+    KeptResponse: TypeAlias = bytes | RawFetch | RequestDetails | None
     # The details of a large response, after steps.
     Reduction = Generator[None, None, RequestDetails]
 

@@ -91,7 +91,7 @@ def recorded(
         encoded = [encode_response_frame(APIS[key], version, 1, response)]
     journal = Journal(topic_name_of=NAMES.get)
     context = FakeRequest(api_key=key, api_version=version, kept_body=body if is_kept and body else None)
-    context.kept_response = finished(journal.keep_response(context, request, response, encoded))  # type: ignore[arg-type]
+    context.kept_response = finished(journal.keep_response(context, request, response, encoded))
     journal.handled(context, 100, RESPONDED)
     return Recorded(journal, context)
 

@@ -13,9 +13,10 @@ from fauxka.testing import Broker
 from ..broker.topic_client import TopicClient
 from ..clients.aiokafka_client import AiokafkaClient
 from ..clients.client import Client
-from ..clients.client_contract import read_until, thousand_records
+from ..clients.client_contract import read_until
 from ..clients.confluent_client import ConfluentClient
 from ..clients.kafka_python_client import KafkaPythonClient
+from ..clients.records import thousand_records
 
 GROUP, TOPIC, PARTITIONS = "billing", "orders", 3
 DRIVERS: list[Callable[[str], Client]] = [ConfluentClient, AiokafkaClient, KafkaPythonClient]
