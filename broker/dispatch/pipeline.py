@@ -90,8 +90,12 @@ class Pipeline:
             return self._run(context, self._encode_later(context, request, cast("Waiting", handled)))
         response = cast("Response | None", handled)
         context.error_code = getattr(response, "error_code", 0)
-        if response is None:
-            return None
+        return None if response is None else self._encode(context, request, response)
+
+    def _encode(
+        self, context: RequestContext, request: Request, response: Response
+    ) -> Buffers | Deferred[Buffers] | None:
+        """Encode the response, and give the journal what it keeps of it."""
         buffers = encode_response(context, response)
         observer = context.node.observer
         if observer is not None:

@@ -10,12 +10,11 @@ from enum import Enum
 from typing import TYPE_CHECKING, Protocol
 
 from ..runtime.deferred import Buffers, Deferred
+from .request_context import ResponseObserver
 
 if TYPE_CHECKING:
     from ...faults.fault import Fault
     from ...faults.request_view import ConnectionView, ReceivedRequest
-    from ...protocol.codec_messages import Response
-    from ...protocol.request_facts import Request
     from ...storage.deleted_records import DeletedRecords
     from .request_context import RequestContext
 
@@ -66,7 +65,7 @@ class FaultPlan(Protocol):
         ...
 
 
-class RequestObserver(Protocol):
+class RequestObserver(ResponseObserver, Protocol):
     """Records what happens to each request. The request ids that it returns identify the request in later calls."""
 
     def handled(self, context: RequestContext, size: int, state: int) -> int:
@@ -74,17 +73,6 @@ class RequestObserver(Protocol):
 
         size: bytes of the frame. state: RESPONDED, PENDING or NO_RESPONSE.
         """
-        ...
-
-    def keep_response(self, context: RequestContext, request: Request, response: Response, encoded: Buffers) -> object:
-        """Return what to keep of a response, or a generator of steps that returns it. encoded: its frame.
-
-        It becomes the kept_response of the context, or is reported to responded.
-        """
-        ...
-
-    def responded(self, request_id: int, kept: object) -> None:
-        """Record the response to a request that was reported before. kept: as of keep_response."""
         ...
 
     def held(self, request_id: int, held_ns: int) -> None:

@@ -11,7 +11,9 @@ from ...protocol.frames import FrameError
 from ...protocol.shortened_text import shortened
 
 if TYPE_CHECKING:
+    from ...protocol.codec_messages import Response
     from ...protocol.error_codes import ErrorCode
+    from ...protocol.request_facts import Request
     from ...storage.append_refused import AppendRefused
     from ...storage.append_result import AppendResult
     from ..config.broker_config import BrokerConfig
@@ -28,7 +30,6 @@ if TYPE_CHECKING:
     from ..security.acl.standard_authorizer import StandardAuthorizer
     from .client_quotas import ClientQuotas
     from .connection_info import ConnectionInfo, Listener
-    from .fault_ports import RequestObserver
     from .produce_route import ProduceRoutes
 
 # api key and version together; correlation id.
@@ -51,6 +52,21 @@ Decision = tuple[str, int, "AppendResult | AppendRefused"]
 HandleFrame = Callable[["RequestContext", memoryview, int, int], "Buffers | Deferred[Buffers] | None"]
 
 
+class ResponseObserver(Protocol):
+    """Records the response to each request: the journal."""
+
+    def keep_response(self, context: RequestContext, request: Request, response: Response, encoded: Buffers) -> object:
+        """Return what to keep of a response, or a generator of steps that returns it. encoded: its frame.
+
+        It becomes the kept_response of the context, or is reported to responded.
+        """
+        ...
+
+    def responded(self, request_id: int, kept: object) -> None:
+        """Record the response to a request that was reported before. kept: as of keep_response."""
+        ...
+
+
 class NodeServices(Protocol):
     """The parts of the node that handlers use."""
 
@@ -66,7 +82,7 @@ class NodeServices(Protocol):
     waiting_for_controller: dict[object, Callable[[], None]]
 
     @property
-    def observer(self) -> RequestObserver | None:
+    def observer(self) -> ResponseObserver | None:
         """The journal; None without one."""
         ...
 

@@ -50,7 +50,7 @@ if TYPE_CHECKING:
     from ..request_view import ReceivedRequest, RequestView
     from ..verdict.delivery_counts import DeliveryCounts
     from ..verdict.withheld_batches import WithheldBatches
-    from .kept_response import KeptResponse
+    from .details.kept_fetch import KeptResponse
 
 # The default of fauxka.journal.requests.max.
 REQUESTS_MAX_DEFAULT = 10_000

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from ...protocol.error_codes import KafkaError
     from ..fault import Fault
     from ..request_view import ConnectionView, ReceivedRequest, RequestView
-    from .kept_response import KeptResponse
+    from .details.kept_fetch import KeptResponse
 
 # The response when the handler returned, as in broker.requests.fault_ports.
 RESPONDED = 0

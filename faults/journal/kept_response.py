@@ -9,7 +9,7 @@
 from __future__ import annotations
 
 from collections.abc import Generator, Sequence
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING
 
 from ...protocol.api_keys import ApiKey
 from . import details
@@ -19,10 +19,9 @@ if TYPE_CHECKING:
     from ...protocol.codec_messages import Response
     from ...protocol.request_facts import Request
     from ..request_view import RequestView
-    from .details.kept_fetch import RawFetch
+    from .details.kept_fetch import KeptResponse
     from .details.models import RequestDetails
 
-    KeptResponse: TypeAlias = bytes | RawFetch | RequestDetails | None
     # The details of a large response, after steps.
     Reduction = Generator[None, None, RequestDetails]
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from ....rare_parts import part_loader
 
 if TYPE_CHECKING:
-    from . import fetches as fetches
+    from . import fetch_messages as fetch_messages
     from . import kept_fetch as kept_fetch
     from . import request_details as request_details
 else:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from struct import Struct
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from ....protocol.fetch_codec import FetchedPartition, FetchRequest, FetchResults
 from ....storage.segments.whole_batches import NO_OFFSET, first_offset_in
@@ -13,6 +13,10 @@ from .. import details
 if TYPE_CHECKING:
     from ....protocol.codec_messages import Response
     from ....protocol.request_facts import Request
+    from .models import RequestDetails
+
+    # Of a small response its bytes, of a Fetch its numbers, of a large one its details.
+    KeptResponse: TypeAlias = "bytes | RawFetch | RequestDetails | None"
 
 # The partitions that are kept; as many as models.PARTS_MAX.
 PARTITIONS_MAX = 100
@@ -48,7 +52,7 @@ class KeptFetch(NamedTuple):
 def keep_fetch(request: Request, response: Response) -> RawFetch:
     """Return what the journal keeps of a Fetch. It is written for speed."""
     assert isinstance(request, FetchRequest), "a Fetch"
-    results = response if isinstance(response, FetchResults) else details.fetches.results_of(response)
+    results = response if isinstance(response, FetchResults) else details.fetch_messages.results_of(response)
     partitions = results.partitions
     if len(partitions) == 1:
         topic, partition = partitions[0]
