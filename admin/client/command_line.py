@@ -160,6 +160,7 @@ def verdict(client: AdminClient, topic: str, event_id: str | None, *, as_json: b
 @click.option("--group-id", help="Only requests of this group.")
 @click.option("--transactional-id", help="Only requests of this transactional id.")
 @click.option("--producer-id", type=int, help="Only requests of this producer id.")
+@click.option("--error", metavar="NAME", help="Only requests with this error, also inside their response.")
 @click.option("--since", metavar="ID", type=click.IntRange(min=0), help="Only requests with a greater id.")
 @calls_broker()
 @JSON_OPTION

@@ -7,8 +7,8 @@ from typing import assert_never
 
 from ...protocol.shortened_text import shortened
 from ...storage.deleted_records import DeletionCause
+from ..journal.details.exchange import error_name_of
 from ..journal.journal import Journal
-from ..journal.journal_entries import error_name_of
 from ..journal.request_outcomes import AppliedFault
 from .deleted_ranges import DeletedRange
 from .earlier_producers import EarlierProducer

@@ -385,6 +385,24 @@ def test_journal_shows_errors(broker: Serving, commands: Commands) -> None:
     )
 
 
+def test_journal_shows_what_a_fetch_asked_for_and_finds_the_error_inside_its_response(
+    broker: Serving, commands: Commands
+) -> None:
+    with TopicClient(broker.bootstrap) as client:
+        client.produce(0)
+        client.fetch()
+        client.send_fetch(offset=9)
+        client.receive_fetched()
+
+    _, _, fetched, ranges, refused, asked = commands.lines("journal")[-6:]
+
+    assert fetched.endswith("events: no error")
+    assert ranges == "        events-0 from 0 -> events-0 0..0"
+    assert refused.endswith("OFFSET_OUT_OF_RANGE for events-0")
+    assert asked == "        events-0 from 9"
+    assert commands.lines("journal", "--error", "OFFSET_OUT_OF_RANGE") == [refused, asked]
+
+
 def test_journal_without_requests_says_so(commands: Commands) -> None:
     assert commands.lines("journal") == ["no requests"]
 

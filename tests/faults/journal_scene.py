@@ -57,6 +57,9 @@ class FakeRequest:
     error_code: int = 0
     batches: list[tuple[str, int, AppendResult | KafkaError]] | None = None
     kept_body: bytes | None = None
+    kept_response: object = None
+    arrived_ns: int = 0
+    took_ns: int = 0
     size: int = 200
     named: RequestFacts | None = field(default_factory=RequestFacts)
     api_name: str = "Produce"

@@ -166,7 +166,8 @@ def _without_denied(
             allowed[topic_key, index] = partition
         else:
             error = ErrorCode.TOPIC_AUTHORIZATION_FAILED
-            denied.append((topic_key, FetchedPartition(index, error, aborted_transactions=[])))
+            answer = FetchedPartition(index, error, aborted_transactions=[], fetch_offset=partition.fetch_offset)
+            denied.append((topic_key, answer))
     return allowed, denied
 
 
