@@ -63,7 +63,7 @@ class Node:
         self.file_faults: FileFaults | None = None
         if make_file_faults is not None:
             self.event_loop_bridge = EventLoopBridge(clock)
-            self.file_faults = make_file_faults(clock.now_ms, self.event_loop_bridge)
+            self.file_faults = make_file_faults(clock.steady_ms, self.event_loop_bridge)
             self.file_faults.node_id = node_id
         self.replicas = ReplicaManager(node_id, self.image, clock, self._with_faults(file_system), self.file_faults)
         self.produce_routes: ProduceRoutes = {}

@@ -16,6 +16,7 @@ from click.core import ParameterSource
 
 from ... import admin
 from ...faults import strict_json
+from ...faults.event_ids import ALLOWED
 from ...protocol.similar_names import unknown_name
 from .. import client as parts
 from .admin_client import AdminClient, BadCall
@@ -133,7 +134,7 @@ def clear_faults(client: AdminClient, rules: tuple[str, ...], *, as_json: bool) 
 @commands.command()
 @click.argument("topic", required=False, shell_complete=topic_names)
 @click.option("--group", help="Show what happened to the deliveries and commits of this consumer group instead.")
-@click.option("--event-id", metavar="key|header:NAME", help="The event id of a record: finds copies of any producer.")
+@click.option("--event-id", metavar="ID", help=f"The event id of a record: {ALLOWED}. Finds copies of any producer.")
 @calls_broker(EXIT_NO_VERDICT)
 @JSON_OPTION
 def verdict(client: AdminClient, topic: str | None, group: str | None, event_id: str | None, *, as_json: bool) -> None:
@@ -163,6 +164,7 @@ def verdict(client: AdminClient, topic: str | None, group: str | None, event_id:
 @click.option("--group-id", help="Only requests of this group.")
 @click.option("--transactional-id", help="Only requests of this transactional id.")
 @click.option("--producer-id", type=int, help="Only requests of this producer id.")
+@click.option("--error", metavar="NAME", help="Only requests with this error, also inside their response.")
 @click.option("--since", metavar="ID", type=click.IntRange(min=0), help="Only requests with a greater id.")
 @calls_broker()
 @JSON_OPTION

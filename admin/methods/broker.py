@@ -141,7 +141,7 @@ class BrokerMethods(NodeMethods):
     ) -> TopicVerdict | GroupVerdict:
         """Return the delivery counts and findings of a topic, or what a consumer group got twice or never.
 
-        event_id: "key" or "header:NAME"; records with the same value there count as the same event.
+        event_id: "value", "key", "header:NAME" or "json:order.id"; records with the same one are one event.
         Raises CallError for a topic or group that does not exist, RuleError for another event_id.
         """
         given = {"topic": topic, "event_id": event_id, "group": group}

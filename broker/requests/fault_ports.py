@@ -10,6 +10,7 @@ from enum import Enum
 from typing import TYPE_CHECKING, Protocol
 
 from ..runtime.deferred import Buffers, Deferred
+from .request_context import ResponseObserver
 
 if TYPE_CHECKING:
     from ...faults.fault import Fault
@@ -65,7 +66,7 @@ class FaultPlan(Protocol):
         ...
 
 
-class RequestObserver(Protocol):
+class RequestObserver(ResponseObserver, Protocol):
     """Records what happens to each request. The request ids that it returns identify the request in later calls."""
 
     @property
@@ -80,8 +81,12 @@ class RequestObserver(Protocol):
         """
         ...
 
-    def answered(self, request_id: int) -> None:
-        """Record that a pending response was written."""
+    def held(self, request_id: int, held_ns: int) -> None:
+        """Record that a fault has held the request, or its response, for held_ns."""
+        ...
+
+    def answered(self, request_id: int, at_ns: int = 0) -> None:
+        """Record that a pending response was written. at_ns: of a monotonic clock."""
         ...
 
     def unanswered(self, request_id: int) -> None:

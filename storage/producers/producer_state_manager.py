@@ -83,6 +83,10 @@ class ProducerStateManager:
         """The producer of the first open transaction; None without one."""
         return next(iter(self._open_transactions), None)
 
+    def open_transactions(self) -> list[ProducerStateEntry]:
+        """Return the producers with an open transaction, by its first offset."""
+        return [self._entries[producer_id] for producer_id in self._open_transactions]
+
     def first_unstable_offset_of_others(self, producer_id: int) -> int | None:
         """Return the first offset of the earliest open transaction of another producer."""
         transactions = self._open_transactions.items()

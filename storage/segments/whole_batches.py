@@ -1,4 +1,4 @@
-"""The last whole batch of the records that a read returns, found without another access to the file."""
+"""The first and the last whole batch of the records that a read returns, found without another access to the file."""
 
 from __future__ import annotations
 
@@ -11,6 +11,17 @@ from .offset_index import IndexedBatch
 NO_OFFSET = -1
 # base_offset, length and last_offset_delta of a batch header.
 _SEARCHED = Struct(">qi11xi")
+_BASE_OFFSET = Struct(">q")
+
+
+def first_offset_in(views: Sequence[memoryview]) -> int:
+    """Return the base offset of the first batch in views; NO_OFFSET without one."""
+    if not views:
+        return NO_OFFSET
+    head = views[0]
+    if len(head) < _BASE_OFFSET.size:
+        head = memoryview(b"".join(view[: _BASE_OFFSET.size] for view in views))
+    return int(_BASE_OFFSET.unpack_from(head)[0]) if len(head) >= _BASE_OFFSET.size else NO_OFFSET
 
 
 def last_offset_in(views: Sequence[memoryview], indexed: IndexedBatch | None) -> int:

@@ -10,9 +10,9 @@ from typing import Any
 
 import click
 
+from ...faults.event_ids import ALLOWED, VALUE
 from .. import hunting
 from .errors import BadHuntOption, CannotHunt
-from .event_id import ALLOWED, VALUE
 
 EXIT_FOUND = 1
 EXIT_CANNOT_HUNT = 3

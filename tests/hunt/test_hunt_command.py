@@ -235,7 +235,10 @@ def test_a_hunt_that_cannot_begin_keeps_what_an_earlier_one_has_found(tmp_path: 
             ("--budget", "soon"),
             "--budget: 'soon' is no budget; allowed: a duration such as 90s, 5m or 1h, or a number of trials",
         ),
-        (("--event-id", "header:"), "--event-id: 'header:' is no event id; allowed: value, key or header:NAME"),
+        (
+            ("--event-id", "header:"),
+            "--event-id: 'header:' is no event id; allowed: value, key, header:NAME or json:PATH",
+        ),
         (("--seed-topic", "a:0"), "--seed-topic: 'a:0' is no topic; allowed: NAME or NAME:PARTITIONS"),
         (("--json", "/no/such/x"), "--json: /no/such/x cannot be written: No such file or directory"),
         (("--check", "no-such"), "--check: 'no-such' cannot be run: No such file or directory; allowed: a program"),
